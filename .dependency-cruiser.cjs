@@ -1,0 +1,58 @@
+/**
+ * The arrows between rooms. A room imports only what its row names (and itself), and there is no cycle.
+ * `src/app.ts`, `src/main.ts` and `src/index.ts` compose; everything else is below them.
+ */
+const rooms = {
+  machines: [],
+  'src/schema': [],
+  'src/store': ['src/schema'],
+  'src/models': ['src/schema'],
+  'src/tools': ['src/schema'],
+  'src/registry': ['src/store', 'src/models', 'src/tools', 'src/schema'],
+  'src/telemetry': ['src/store', 'src/schema'],
+  'src/loop': ['src/models', 'src/tools', 'src/schema'],
+  'src/runtime': ['machines', 'src/store', 'src/loop', 'src/schema'],
+  'src/http': ['src/schema'],
+  'src/protocols': ['src/runtime', 'src/http', 'src/schema'],
+};
+
+const literal = (path) => path.replaceAll('/', '\\/');
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'machines-are-pure',
+      comment: 'A statechart imports xstate and other statecharts, nothing else.',
+      severity: 'error',
+      from: { path: '^machines/' },
+      to: { pathNot: ['^machines/', '^node_modules/xstate/'] },
+    },
+    {
+      name: 'composition-stays-on-top',
+      comment: 'Only the composition root and the command line may import the files directly under src/.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/' },
+      to: { path: '^src/[^/]+\\.ts$' },
+    },
+    ...Object.entries(rooms).map(([room, allowed]) => ({
+      name: `arrows-of-${room.replace('src/', '')}`,
+      severity: 'error',
+      from: { path: `^${literal(room)}/` },
+      to: {
+        path: '^(src|machines)/',
+        pathNot: [room, ...allowed].map((target) => `^${literal(target)}/`),
+      },
+    })),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.tsx', '.js'],
+      conditionNames: ['import', 'types', 'node'],
+    },
+  },
+};

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+/**
+ * Canonical events: the durable log of what happened to a thread (runtime.md 13).
+ * The log keeps the compact `LoggedEvent`; scopes and cursors of the wire form follow from its place in the log.
+ */
+
+export const EventVisibility = z.enum(['public', 'internal', 'audit', 'sensitive']);
+export type EventVisibility = z.infer<typeof EventVisibility>;
+
+/** One row of the log of a thread, without its sequence number. */
+export type LoggedEvent = {
+  event_id: string;
+  event_kind: string;
+  payload: Record<string, unknown>;
+  thread_id?: string;
+  run_id?: string;
+  causation_id?: string;
+  correlation_id?: string;
+  origin: string;
+  visibility: EventVisibility;
+  /** milliseconds */
+  created_at: number;
+};
+
+const EventScope = z.discriminatedUnion('scope_type', [
+  z.object({ scope_type: z.literal('thread'), thread_id: z.string() }),
+  z.object({ scope_type: z.literal('run'), run_id: z.string() }),
+]);
+
+export const CanonicalEvent = z
+  .object({
+    event_id: z.string(),
+    scopes: z.array(EventScope),
+    cursors_by_scope: z.array(z.object({ scope: EventScope, cursor: z.string() })),
+    event_kind: z.string(),
+    payload: z.record(z.string(), z.unknown()),
+    thread_id: z.string().optional(),
+    run_id: z.string().optional(),
+    causation_id: z.string().optional(),
+    correlation_id: z.string().optional(),
+    origin: z.string(),
+    visibility: EventVisibility,
+    schema_version: z.literal(1),
+    created_at: z.int(),
+  })
+  .meta({ id: 'CanonicalEvent' });
+export type CanonicalEvent = z.infer<typeof CanonicalEvent>;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+/** Messages and their content blocks (runtime.md 2.3), as stored and as sent. */
+
+export const MediaSource = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('url'), url: z.string() }),
+  z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
+]);
+
+const TextBlock = z.object({ type: z.literal('text'), text: z.string() });
+
+const mediaBlock = <const T extends string>(type: T) =>
+  z.object({ type: z.literal(type), source: MediaSource, title: z.string().optional() });
+
+export const ContentBlock = z
+  .discriminatedUnion('type', [
+    TextBlock,
+    mediaBlock('image'),
+    mediaBlock('document'),
+    mediaBlock('audio'),
+    mediaBlock('video'),
+    z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.json() }),
+    z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.array(TextBlock) }),
+    z.object({ type: z.literal('thinking'), thinking: z.string() }),
+  ])
+  .meta({ id: 'ContentBlock' });
+export type ContentBlock = z.infer<typeof ContentBlock>;
+
+export const ToolCall = z
+  .object({ id: z.string(), name: z.string(), arguments: z.json() })
+  .meta({ id: 'ToolCall', description: 'A call that the model asked for; `arguments` is the parsed JSON.' });
+export type ToolCall = z.infer<typeof ToolCall>;
+
+export const Role = z.enum(['system', 'user', 'assistant', 'tool']);
+export type Role = z.infer<typeof Role>;
+
+export const MessageMetadata = z.object({
+  run_id: z.string().optional(),
+  step_index: z.int().optional().meta({ description: '0-based step of the run that produced it' }),
+  sender_agent_id: z.string().optional(),
+  external_id: z.string().optional(),
+  compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
+});
+
+export const Message = z
+  .object({
+    id: z.string(),
+    role: Role,
+    content: z.array(ContentBlock),
+    tool_calls: z.array(ToolCall).optional(),
+    tool_call_id: z.string().optional(),
+    visibility: z.literal('internal').optional(),
+    metadata: MessageMetadata.optional(),
+  })
+  .meta({ id: 'Message' });
+export type Message = z.infer<typeof Message>;
+
+export const ListedMessage = Message.extend({
+  seq: z.int().meta({ description: '1-based position in the history of the thread; never changes' }),
+  created_at: z.int().meta({ description: 'seconds since the epoch' }),
+}).meta({ id: 'ListedMessage' });
+export type ListedMessage = z.infer<typeof ListedMessage>;
+
+export const MessageList = z
+  .object({
+    messages: z.array(ListedMessage),
+    total: z.int(),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    prev_cursor: z.string().optional(),
+  })
+  .meta({ id: 'MessageList' });
+export type MessageList = z.infer<typeof MessageList>;
+
+/** The text of a message: its text blocks, joined. */
+export const textOf = (content: readonly ContentBlock[]): string =>
+  content.map((block) => (block.type === 'text' ? block.text : '')).join('');

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { Message } from './message.ts';
+import { ResumeMode, RunAdapter, RunMode, RunOrigin, StateSnapshot, Termination } from './run.ts';
+
+/** Events of a run, as they go over a run stream and into the event log (runtime.md 6.2). */
+
+export const RunIdentity = z.object({
+  thread_id: z.string(),
+  parent_thread_id: z.string().optional(),
+  run_id: z.string(),
+  parent_run_id: z.string().optional(),
+  agent_id: z.string(),
+  parent_tool_call_id: z.string().optional(),
+  dispatch_id: z.string().optional(),
+  session_id: z.string().optional(),
+  transport_request_id: z.string().optional(),
+  origin: RunOrigin,
+  run_mode: RunMode.optional(),
+  adapter: RunAdapter.optional(),
+});
+export type RunIdentity = z.infer<typeof RunIdentity>;
+
+export const Usage = z.object({
+  prompt_tokens: z.int().optional(),
+  completion_tokens: z.int().optional(),
+  total_tokens: z.int().optional(),
+  cache_read_tokens: z.int().optional(),
+  cache_creation_tokens: z.int().optional(),
+  thinking_tokens: z.int().optional(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** What a call waits for (runtime.md 6.4, agent-loop.md 7.2). */
+export const Ticket = z.object({
+  suspension: z.object({
+    id: z.string(),
+    action: z.string(),
+    message: z.string().optional(),
+    parameters: z.json().optional(),
+    response_schema: z.json().optional(),
+  }),
+  pending: z.object({ id: z.string(), name: z.string(), arguments: z.json() }),
+  resume_mode: ResumeMode,
+});
+export type Ticket = z.infer<typeof Ticket>;
+
+export const ToolResult = z.object({
+  tool_name: z.string(),
+  status: z.enum(['success', 'pending', 'error']),
+  data: z.json(),
+  message: z.string().nullable(),
+  suspension: Ticket.optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+});
+export type ToolResult = z.infer<typeof ToolResult>;
+
+export const RunResult = z.object({
+  response: z.string(),
+  status: z.string(),
+  status_reason: z.string().optional(),
+});
+export type RunResult = z.infer<typeof RunResult>;
+
+const event = <const T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.object({ event_type: z.literal(type), ...shape });
+
+const id = z.string();
+
+export const RunEvent = z
+  .discriminatedUnion('event_type', [
+    event('run_start', {
+      thread_id: id,
+      run_id: id,
+      parent_run_id: id.optional(),
+      turn_id: id.optional(),
+      identity: RunIdentity.optional(),
+    }),
+    event('run_finish', {
+      thread_id: id,
+      run_id: id,
+      identity: RunIdentity.optional(),
+      result: RunResult.optional(),
+      termination: Termination,
+    }),
+    event('text_delta', { delta: z.string() }),
+    event('reasoning_delta', { delta: z.string() }),
+    event('reasoning_encrypted_value', { encrypted_value: z.string() }),
+    event('tool_call_start', { id, name: z.string() }),
+    event('tool_call_delta', { id, args_delta: z.string() }),
+    event('tool_call_ready', { id, name: z.string(), arguments: z.json() }),
+    event('tool_call_done', {
+      id,
+      message_id: id,
+      result: ToolResult,
+      outcome: z.enum(['succeeded', 'failed', 'suspended']),
+    }),
+    event('tool_call_stream_delta', { id, name: z.string(), delta: z.string() }),
+    event('tool_call_resumed', {
+      target_id: id,
+      message_id: id,
+      action: z.enum(['resume', 'cancel']),
+      result: z.json(),
+    }),
+    event('tool_call_cancel', { id, name: z.string(), reason: z.string() }),
+    event('stream_reset', { reason: z.string() }),
+    event('messages_snapshot', { messages: z.array(Message) }),
+    event('activity_snapshot', {
+      message_id: id,
+      activity_type: z.string(),
+      content: z.json(),
+      replace: z.boolean().optional(),
+    }),
+    event('activity_delta', { message_id: id, activity_type: z.string(), patch: z.array(z.json()) }),
+    event('step_start', { message_id: id }),
+    event('step_end', {}),
+    event('inference_complete', { model: z.string(), usage: Usage.optional(), duration_ms: z.int() }),
+    event('state_snapshot', { snapshot: StateSnapshot }),
+    event('state_delta', { delta: z.array(z.json()) }),
+    event('error', { message: z.string(), code: z.string().optional() }),
+  ])
+  .meta({ id: 'RunEvent' });
+export type RunEvent = z.infer<typeof RunEvent>;
+export type RunEventOf<T extends RunEvent['event_type']> = Extract<RunEvent, { event_type: T }>;

@@ -1,0 +1,202 @@
+import { z } from 'zod';
+
+/** Runs (runtime.md 2.4 to 2.7). Times are seconds since the epoch, except `waiting.tickets[].updated_at` (ms). */
+
+export const RunStatus = z.enum(['created', 'running', 'waiting', 'done']);
+export type RunStatus = z.infer<typeof RunStatus>;
+
+export const StopCode = z.enum([
+  'max_rounds',
+  'token_budget',
+  'timeout',
+  'consecutive_errors',
+  'stop_on_tool',
+  'content_match',
+  'content_match_invalid_regex',
+  'loop_detection',
+]);
+export type StopCode = z.infer<typeof StopCode>;
+
+export const Termination = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('natural_end') }),
+    z.object({ type: z.literal('behavior_requested') }),
+    z.object({ type: z.literal('cancelled') }),
+    z.object({ type: z.literal('suspended') }),
+    z.object({
+      type: z.literal('stopped'),
+      value: z.object({ code: StopCode, detail: z.string().optional() }),
+    }),
+    z.object({ type: z.literal('blocked'), value: z.string() }),
+    z.object({ type: z.literal('error'), value: z.string() }),
+  ])
+  .meta({ id: 'Termination' });
+export type Termination = z.infer<typeof Termination>;
+
+export const ResumeMode = z.enum([
+  'replay_tool_call',
+  'use_decision_as_tool_result',
+  'pass_decision_to_tool',
+]);
+export type ResumeMode = z.infer<typeof ResumeMode>;
+
+export const WaitingTicket = z.object({
+  ticket_id: z.string(),
+  tool_call_id: z.string(),
+  tool_name: z.string(),
+  arguments: z.json().optional(),
+  resume_mode: ResumeMode,
+  reason: z.string().optional(),
+  updated_at: z.int(),
+});
+export type WaitingTicket = z.infer<typeof WaitingTicket>;
+
+export const Waiting = z.object({
+  reason: z.enum([
+    'tool_permission',
+    'user_input',
+    'background_tasks',
+    'external_event',
+    'rate_limit',
+    'manual_pause',
+  ]),
+  ticket_ids: z.array(z.string()).optional(),
+  tickets: z.array(WaitingTicket).optional(),
+  since_dispatch_id: z.string().optional(),
+  message: z.string().optional(),
+});
+export type Waiting = z.infer<typeof Waiting>;
+
+export const ReasoningEffort = z.union([
+  z.enum(['none', 'low', 'medium', 'high', 'max']),
+  z.object({ budget: z.int().nonnegative() }),
+]);
+export type ReasoningEffort = z.infer<typeof ReasoningEffort>;
+
+/** All five keys are always present, `null` when unset. */
+export const InferenceOverrides = z.object({
+  upstream_model: z.string().nullable(),
+  temperature: z.number().nullable(),
+  max_tokens: z.int().nullable(),
+  top_p: z.number().nullable(),
+  reasoning_effort: ReasoningEffort.nullable(),
+});
+export type InferenceOverrides = z.infer<typeof InferenceOverrides>;
+
+export const RunOrigin = z.enum(['user', 'mcp', 'subagent', 'internal']);
+export type RunOrigin = z.infer<typeof RunOrigin>;
+export const RunAdapter = z.enum(['internal', 'acp', 'ai_sdk', 'ag_ui', 'a2a', 'mcp']);
+export type RunAdapter = z.infer<typeof RunAdapter>;
+export const RunMode = z.enum(['foreground', 'scheduled', 'resume', 'internal_wake']);
+export type RunMode = z.infer<typeof RunMode>;
+
+const SeqRange = z.object({ from_seq: z.int(), to_seq: z.int() });
+
+export const RunInput = z.object({
+  thread_id: z.string(),
+  range: SeqRange.optional(),
+  trigger_message_ids: z.array(z.string()).optional(),
+});
+export type RunInput = z.infer<typeof RunInput>;
+
+export const RunOutput = z.object({
+  thread_id: z.string(),
+  range: SeqRange.optional(),
+  message_ids: z.array(z.string()).optional(),
+});
+export type RunOutput = z.infer<typeof RunOutput>;
+
+export const Activation = z.object({
+  intent: z.object({
+    agent_id: z.string().optional(),
+    thread_id: z.string(),
+    kind: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('new_intent') }),
+      z.object({ kind: z.literal('hitl_resume'), run_id: z.string() }),
+      z.object({ kind: z.literal('continuation_from_run'), run_id: z.string() }),
+    ]),
+  }),
+  input: RunInput.optional(),
+  options: z.object({ overrides: InferenceOverrides.optional() }),
+  trace: z.object({
+    parent_run_id: z.string().optional(),
+    parent_thread_id: z.string().optional(),
+    origin: RunOrigin,
+    adapter: RunAdapter,
+    run_mode: RunMode,
+    dispatch_id: z.string().optional(),
+    session_id: z.string().optional(),
+    transport_request_id: z.string().optional(),
+  }),
+  resolution_id: z.string().optional(),
+});
+export type Activation = z.infer<typeof Activation>;
+
+export const StateSnapshot = z.object({ revision: z.int(), extensions: z.record(z.string(), z.json()) });
+export type StateSnapshot = z.infer<typeof StateSnapshot>;
+
+const ErrorPayload = z.object({ message: z.string() });
+
+export const Run = z
+  .object({
+    run_id: z.string(),
+    thread_id: z.string(),
+    agent_id: z.string(),
+    parent_run_id: z.string().nullable(),
+    resolution_id: z.string().optional(),
+    activation: Activation.optional(),
+    input: RunInput.optional(),
+    output: RunOutput.optional(),
+    status: RunStatus,
+    termination_reason: Termination.optional(),
+    final_output: z.string().optional(),
+    error_payload: ErrorPayload.optional(),
+    dispatch_id: z.string().optional(),
+    session_id: z.string().optional(),
+    transport_request_id: z.string().optional(),
+    waiting: Waiting.optional(),
+    outcome: z
+      .object({
+        termination_reason: Termination,
+        final_output: z.string().optional(),
+        error_payload: ErrorPayload.optional(),
+      })
+      .optional(),
+    created_at: z.int(),
+    started_at: z.int().optional(),
+    finished_at: z.int().optional(),
+    updated_at: z.int(),
+    steps: z.int().meta({ description: 'finished inference rounds' }),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    state: StateSnapshot.nullable(),
+  })
+  .meta({ id: 'Run' });
+export type Run = z.infer<typeof Run>;
+
+export const RunList = z
+  .object({
+    items: z.array(Run),
+    total: z.int(),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    prev_cursor: z.string().optional(),
+  })
+  .meta({ id: 'RunList' });
+
+export const ActiveRun = z
+  .object({
+    active_run: z
+      .object({
+        thread_id: z.string(),
+        run_id: z.string(),
+        agent_id: z.string(),
+        status: RunStatus,
+        termination_reason: Termination.optional(),
+        dispatch_id: z.string().optional(),
+        session_id: z.string().optional(),
+        waiting: Waiting.optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'ActiveRun' });
