@@ -10,7 +10,7 @@ const rooms = {
   'src/tools': ['src/schema'],
   'src/registry': ['src/store', 'src/models', 'src/tools', 'src/schema'],
   'src/telemetry': ['src/store', 'src/schema'],
-  'src/loop': ['src/models', 'src/tools', 'src/schema'],
+  'src/loop': ['machines', 'src/models', 'src/tools', 'src/schema'],
   'src/runtime': ['machines', 'src/store', 'src/loop', 'src/schema'],
   'src/http': ['src/schema'],
   'src/protocols': ['src/runtime', 'src/http', 'src/schema'],

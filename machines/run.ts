@@ -1,0 +1,387 @@
+import { assign, fromPromise, setup } from 'xstate';
+
+/**
+ * One execution of an agent on a thread. Each state that works invokes one service; the service returns what it
+ * found, and the transition says what comes next. The status on the wire is the tag of the state: a state whose
+ * service writes the record carries the tag of the status that it writes.
+ *
+ * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
+ */
+
+export type RunEnding =
+  | { type: 'natural_end' }
+  | { type: 'behavior_requested' }
+  | { type: 'cancelled' }
+  | { type: 'stopped'; value: { code: string; detail?: string } }
+  | { type: 'blocked'; value: string }
+  | { type: 'error'; value: string };
+
+/** What an inference led to. */
+export type Inferred =
+  | { kind: 'answer' }
+  | { kind: 'calls' }
+  | { kind: 'truncated' }
+  | { kind: 'pending_work' }
+  | { kind: 'stopped'; ending: RunEnding };
+
+/** What the tool calls of a step led to. */
+export type Acted = { kind: 'executed' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
+
+/** What the decisions of a resume led to. */
+export type Decided = { kind: 'resolved' } | { kind: 'suspended' };
+
+/** Where an execution begins: with an inference, in the middle of a step after a crash, or with decisions. */
+export type RunEntry = 'inference' | 'unfinished_calls' | 'decisions';
+
+export type RunInput = { host: object; entry: RunEntry; attempt: number; maxAttempts: number };
+
+export type RunContext = RunInput & {
+  ending: RunEnding | undefined;
+  /** Input was handed to this run and waits for the next step boundary. */
+  steered: boolean;
+};
+
+export type RunMachineEvent =
+  | { type: 'CLAIM' }
+  | { type: 'CANCEL' }
+  | { type: 'SUPERSEDE' }
+  | { type: 'DEAD_LETTER'; reason: string }
+  | { type: 'STEER' }
+  | { type: 'RESUME'; entry: RunEntry }
+  | { type: 'RELEASE' };
+
+type Failure = { transient?: boolean };
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Services get the whole context: the host to work with, and how the run is to end. */
+const service = <Output>() =>
+  fromPromise<Output, RunContext>(() => Promise.reject(new Error('the service is bound by the runtime')));
+
+export const runMachine = setup({
+  types: {} as { context: RunContext; events: RunMachineEvent; input: RunInput; tags: RunStatusTag },
+  actors: {
+    decide: service<Decided>(),
+    infer: service<Inferred>(),
+    act: service<Acted>(),
+    checkpoint: service<void>(),
+    reschedule: service<void>(),
+    reclaim: service<void>(),
+    park: service<void>(),
+    finish: service<void>(),
+  },
+  delays: {
+    /** The runtime knows the settings; a machine on its own retries at once. */
+    retryDelay: 0,
+  },
+  guards: {
+    carriesDecisions: ({ context }) => context.entry === 'decisions',
+    hasUnfinishedCalls: ({ context }) => context.entry === 'unfinished_calls',
+    isSteered: ({ context }) => context.steered,
+    canRetry: ({ context }, { error }: { error: unknown }) =>
+      (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
+  },
+  actions: {
+    end: assign({ ending: (_, { ending }: { ending: RunEnding }) => ending }),
+    fail: assign({
+      ending: (_, { error }: { error: unknown }): RunEnding => ({ type: 'error', value: reasonOf(error) }),
+    }),
+    steer: assign({ steered: true }),
+    takeInput: assign({ steered: false }),
+    enter: assign({ entry: (_, { entry }: { entry: RunEntry }) => entry }),
+    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
+  },
+}).createMachine({
+  id: 'run',
+  description: 'One execution of an agent on a thread, from accepted input to its terminal event.',
+  context: ({ input }) => ({ ...input, ending: undefined, steered: false }),
+  initial: 'created',
+  states: {
+    created: {
+      tags: ['created'],
+      description: 'Accepted and durable; waits for its dispatch to be claimed.',
+      on: {
+        CLAIM: { target: 'running', description: 'A worker holds the dispatch.' },
+        CANCEL: {
+          target: 'ending',
+          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
+          description: 'Withdrawn before it started.',
+        },
+        SUPERSEDE: {
+          target: 'ending',
+          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
+          description: 'An interrupt or a foreground run took its place.',
+        },
+        DEAD_LETTER: {
+          target: 'ending',
+          actions: {
+            type: 'end',
+            params: ({ event }) => ({ ending: { type: 'error', value: event.reason } }),
+          },
+          description: 'It can never start.',
+        },
+      },
+    },
+    running: {
+      tags: ['running'],
+      description: 'A worker executes it. Input steered into it is taken at the next step boundary.',
+      initial: 'entering',
+      on: {
+        STEER: { actions: 'steer', description: 'New input for the next step.' },
+        CANCEL: {
+          target: 'ending',
+          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
+          description: 'Cancelled: model and tools are told to stop, partial text is dropped.',
+        },
+        DEAD_LETTER: {
+          target: 'ending',
+          actions: {
+            type: 'end',
+            params: ({ event }) => ({ ending: { type: 'error', value: event.reason } }),
+          },
+          description: 'Its workers keep dying, or its agent is gone.',
+        },
+        RELEASE: { target: 'released', description: 'The service stops, or the lease is lost.' },
+      },
+      states: {
+        entering: {
+          description: 'Goes to where the last commit left off.',
+          always: [
+            { guard: 'carriesDecisions', target: 'deciding', description: 'Decisions come first.' },
+            {
+              guard: 'hasUnfinishedCalls',
+              target: 'acting',
+              description: 'A crash left calls without result.',
+            },
+            { target: 'inferring', description: 'New input, or a step boundary.' },
+          ],
+        },
+        deciding: {
+          description: 'Applies the decisions that this execution was resumed with.',
+          invoke: {
+            src: 'decide',
+            input: ({ context }) => context,
+            onDone: [
+              {
+                guard: ({ event }) => event.output.kind === 'suspended',
+                target: '#run.waiting',
+                description: 'Other tickets are still open.',
+              },
+              { target: 'inferring', description: 'Every ticket is resolved.' },
+            ],
+            onError: {
+              target: '#run.ending',
+              actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
+              description: 'The decisions cannot be applied.',
+            },
+          },
+        },
+        inferring: {
+          description: 'One inference: the prompt goes out, deltas stream straight to the readers.',
+          invoke: {
+            src: 'infer',
+            input: ({ context }) => context,
+            onDone: [
+              {
+                guard: ({ event }) => event.output.kind === 'stopped',
+                target: '#run.ending',
+                actions: {
+                  type: 'end',
+                  params: ({ event }) => ({
+                    // The guard of this transition lets only 'stopped' through.
+                    ending: (event.output as Extract<Inferred, { kind: 'stopped' }>).ending,
+                  }),
+                },
+                description: 'A stop condition holds, or a plugin ends the run.',
+              },
+              {
+                guard: ({ event }) => event.output.kind === 'calls',
+                target: 'acting',
+                description: 'The model asks for tools.',
+              },
+              {
+                guard: ({ event }) => event.output.kind === 'truncated',
+                target: 'checkpointing',
+                description: 'The answer was cut off; it is continued in another step.',
+              },
+              { guard: 'isSteered', target: 'checkpointing', description: 'New input: one more step.' },
+              {
+                guard: ({ event }) => event.output.kind === 'pending_work',
+                target: '#run.waiting',
+                description: 'Background tasks are still at work.',
+              },
+              {
+                target: '#run.ending',
+                actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
+                description: 'The model answered without asking for tools.',
+              },
+            ],
+            onError: [
+              {
+                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
+                target: 'retrying',
+                description: 'Transient failure with attempts left.',
+              },
+              {
+                target: '#run.ending',
+                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
+                description: 'Permanent failure, or the attempts are used up.',
+              },
+            ],
+          },
+        },
+        acting: {
+          description: 'Gates and executes the tool calls of the step.',
+          invoke: {
+            src: 'act',
+            input: ({ context }) => context,
+            onDone: [
+              {
+                guard: ({ event }) => event.output.kind === 'blocked',
+                target: '#run.ending',
+                actions: {
+                  type: 'end',
+                  params: ({ event }) => ({
+                    ending: {
+                      type: 'blocked',
+                      // The guard of this transition lets only 'blocked' through.
+                      value: (event.output as Extract<Acted, { kind: 'blocked' }>).reason,
+                    },
+                  }),
+                },
+                description: 'A gate forbids a call.',
+              },
+              {
+                guard: ({ event }) => event.output.kind === 'suspended',
+                target: '#run.waiting',
+                description: 'A call waits for a decision and none executes any more.',
+              },
+              { target: 'checkpointing', description: 'Every call has a result.' },
+            ],
+            onError: [
+              {
+                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
+                target: 'retrying',
+                description: 'The store failed; the attempt is repeated from the last commit.',
+              },
+              {
+                target: '#run.ending',
+                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
+                description: 'A phase or hook failed.',
+              },
+            ],
+          },
+        },
+        checkpointing: {
+          description: 'Step boundary: one commit, and steered input joins the history.',
+          entry: 'takeInput',
+          invoke: {
+            src: 'checkpoint',
+            input: ({ context }) => context,
+            onDone: { target: 'inferring', description: 'The next step.' },
+            onError: [
+              {
+                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
+                target: 'retrying',
+                description: 'The store failed; the attempt is repeated from the last commit.',
+              },
+              {
+                target: '#run.ending',
+                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
+                description: 'A phase or hook failed.',
+              },
+            ],
+          },
+        },
+        retrying: {
+          description: 'A transient failure is repeated from the last commit; open streams stay open.',
+          initial: 'rescheduling',
+          states: {
+            rescheduling: {
+              description: 'Drops the step and gives the dispatch back with a delay.',
+              entry: 'countAttempt',
+              invoke: {
+                src: 'reschedule',
+                input: ({ context }) => context,
+                onDone: { target: 'pausing', description: 'Queued again.' },
+                onError: {
+                  target: '#run.released',
+                  description: 'The store does not take it; the lease will expire.',
+                },
+              },
+            },
+            pausing: {
+              description: 'Back-off.',
+              after: { retryDelay: { target: 'reclaiming', description: 'The delay is over.' } },
+            },
+            reclaiming: {
+              description: 'Claims the dispatch again.',
+              invoke: {
+                src: 'reclaim',
+                input: ({ context }) => context,
+                onDone: { target: '#run.running.inferring', description: 'The next attempt.' },
+                onError: { target: '#run.released', description: 'Somebody else has it.' },
+              },
+            },
+          },
+        },
+      },
+    },
+    waiting: {
+      tags: ['waiting'],
+      description: 'Nothing executes. A decision, new input or a finished background task continues it.',
+      initial: 'parking',
+      on: {
+        CANCEL: {
+          target: 'ending',
+          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
+          description: 'Cancelled while waiting.',
+        },
+        RELEASE: { target: 'released', description: 'The service stops; the wait is durable.' },
+      },
+      states: {
+        parking: {
+          description: 'The commit that makes the wait durable.',
+          invoke: {
+            src: 'park',
+            input: ({ context }) => context,
+            onDone: { target: 'parked', description: 'Durable.' },
+            onError: {
+              target: '#run.released',
+              description: 'The store does not take it; the lease will expire.',
+            },
+          },
+        },
+        parked: {
+          description: 'Durable: survives a restart.',
+          on: {
+            RESUME: {
+              target: '#run.running',
+              actions: { type: 'enter', params: ({ event }) => ({ entry: event.entry }) },
+              description: 'A decision, new input or a wake-up.',
+            },
+          },
+        },
+      },
+    },
+    ending: {
+      tags: ['done'],
+      description:
+        'The last commit: messages, record, terminal event and pointers together. Nothing changes it now.',
+      invoke: {
+        src: 'finish',
+        input: ({ context }) => context,
+        onDone: { target: 'ended', description: 'Durable; the terminal frame leaves.' },
+        onError: { target: 'released', description: 'The store does not take it; the lease will expire.' },
+      },
+    },
+    ended: { type: 'final', tags: ['done'], description: 'Done; its terminal event is in the log.' },
+    released: {
+      type: 'final',
+      description:
+        'Let go without an end. The record stays as its last commit left it; whoever claims it goes on.',
+    },
+  },
+});
+
+export type RunStatusTag = 'created' | 'running' | 'waiting' | 'done';

@@ -1,0 +1,37 @@
+import type { RunStatus, StateSnapshot } from '../schema/run.ts';
+
+/**
+ * Keyed state of a run (agent-loop.md 13). `revision` grows with every change; a snapshot holds all keys.
+ * Values are replaced, never changed in place, so a snapshot may share them.
+ */
+type Extensions = StateSnapshot['extensions'];
+type Value = Extensions[string];
+
+export type RunState = {
+  set(key: string, value: Value): void;
+  snapshot(): StateSnapshot;
+};
+
+export const createRunState = (initial: StateSnapshot | null): RunState => {
+  let revision = initial?.revision ?? 0;
+  let extensions: Extensions = initial?.extensions ?? {};
+  return {
+    set(key, value) {
+      revision += 1;
+      extensions = { ...extensions, [key]: value };
+    },
+    snapshot: () => ({ revision, extensions }),
+  };
+};
+
+export type Lifecycle = {
+  run_id: string;
+  status: RunStatus;
+  status_reason?: string;
+  /** milliseconds */
+  updated_at: number;
+  step_count: number;
+};
+
+export const setLifecycle = (state: RunState, lifecycle: Lifecycle): void =>
+  state.set('__runtime.run_lifecycle', lifecycle);

@@ -1,0 +1,93 @@
+import type { StateValueFrom } from 'xstate';
+import type { toolCallMachine } from '../../machines/tool-call.ts';
+import type { Clock, Ids } from '../schema/clock.ts';
+import type { Message, ToolCall } from '../schema/message.ts';
+import type { RunEvent, ToolResult, Usage } from '../schema/run-event.ts';
+import type { ResolvedAgent } from './agent.ts';
+import type { RunState } from './state.ts';
+
+/**
+ * What the loop works on: one execution of one run. The runtime makes it and commits what it gathers; the loop
+ * fills it. `produced` holds messages that no commit has taken yet, so history() is always what the next
+ * inference must see.
+ */
+
+/** Where events of the run go. The four delta forms are the hot path: no event object is made unless needed. */
+export type RunStream = {
+  emit(event: RunEvent): void;
+  text(delta: string): void;
+  reasoning(delta: string): void;
+  toolDelta(id: string, argsDelta: string): void;
+};
+
+export type ToolCallStatus = StateValueFrom<typeof toolCallMachine>;
+
+/** A call of the step, with what became of it. */
+export type StepCall = {
+  readonly call: ToolCall;
+  /** Set when the arguments that the model wrote are not JSON. */
+  readonly malformed: string | undefined;
+  status: ToolCallStatus;
+  result: ToolResult | undefined;
+};
+
+export type Step = {
+  /** 0-based, over all executions of the run. */
+  readonly index: number;
+  /** Id of the assistant message that the step persists. */
+  readonly message_id: string;
+  readonly startedAt: number;
+  text: string;
+  calls: StepCall[];
+  /** The inference has been reported with `inference_complete`. */
+  reported: boolean;
+};
+
+export type Turn = {
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly agent: ResolvedAgent;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly stream: RunStream;
+  readonly state: RunState;
+  /** Told after each inference; must not throw. */
+  readonly observe: LoopObserver;
+  /** Committed history of the thread, oldest first. */
+  committed(): readonly Message[];
+  /** Messages of this run that wait for the next commit. */
+  produced: Message[];
+  step: Step | undefined;
+  /** Finished inference rounds of the run. */
+  steps: number;
+  /** Inferences since the last new user input; what `max_rounds` counts. */
+  rounds: number;
+  continuations: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** Text of the last assistant message of this run. */
+  response: string;
+  /** Makes everything produced so far durable. */
+  checkpoint(): Promise<void>;
+};
+
+export type LoopObserver = {
+  inference(done: {
+    model: string;
+    provider: string;
+    seconds: number;
+    usage?: Usage;
+    errorClass?: string;
+  }): void;
+  tool(done: { tool: string; seconds: number; errorClass?: string }): void;
+};
+
+/** Appends a message to what the next commit takes, attributed to the run and the step. */
+export const produce = (turn: Turn, message: Omit<Message, 'metadata'>): Message => {
+  const attributed: Message = {
+    ...message,
+    metadata: { run_id: turn.run_id, ...(turn.step && { step_index: turn.step.index }) },
+  };
+  turn.produced.push(attributed);
+  return attributed;
+};

@@ -1,0 +1,45 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { LoopObserver } from '../loop/turn.ts';
+import type { Clock, Ids } from '../schema/clock.ts';
+import type { Store } from '../store/index.ts';
+import type { CaptureMode } from './capture.ts';
+
+/** What the runtime is given. Nothing in this room reads the clock, makes an id or counts a metric by itself. */
+
+export type RuntimeSettings = {
+  mailbox: { lease_ms: number; max_attempts: number; retry_base_ms: number; retry_cap_ms: number };
+  foreground_release_wait_ms: number;
+  event_capture_mode: CaptureMode;
+};
+
+export type RunOutcome =
+  | 'completed'
+  | 'transient_error'
+  | 'permanent_error'
+  | 'cancelled'
+  | 'superseded'
+  | 'dead_letter';
+
+export type RuntimeObserver = LoopObserver & {
+  runStarted(): void;
+  runEnded(outcome: RunOutcome, seconds: number): void;
+};
+
+export type RuntimeLog = {
+  info(data: object, text: string): void;
+  warn(data: object, text: string): void;
+  error(data: object, text: string): void;
+};
+
+export type RuntimeDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  settings: RuntimeSettings;
+  observe: RuntimeObserver;
+  log: RuntimeLog;
+  /** The agent as the current registry snapshot has it. @throws Invalid `agent not found: <id>` */
+  resolve(agentId: string): ResolvedAgent;
+  /** Names this process in `claimed_by`. */
+  worker: string;
+};

@@ -1,0 +1,114 @@
+import type { RunEnding } from '../../machines/run.ts';
+import { InferenceFailed } from '../loop/infer.ts';
+import type { Turn } from '../loop/turn.ts';
+import { seconds } from '../schema/clock.ts';
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { Message } from '../schema/message.ts';
+import type { Run, Termination } from '../schema/run.ts';
+import type { RunEventOf } from '../schema/run-event.ts';
+import type { RunOutcome } from './deps.ts';
+import { advanceDispatch, identityOf } from './records.ts';
+
+/** What the end of a run writes: record, dispatch, and the words for it on the wire (runtime.md 2.7, 10.4). */
+
+/** RunEnding is the machine's name for the terminations that end a run; its stop codes come from the loop. */
+export const terminationOf = (ending: RunEnding): Termination => ending as Termination;
+
+export const statusReason = (termination: Termination): string => {
+  switch (termination.type) {
+    case 'natural_end':
+      return 'natural';
+    case 'stopped':
+      return `stopped:${termination.value.code}`;
+    case 'blocked':
+      return `blocked:${termination.value}`;
+    default:
+      return termination.type;
+  }
+};
+
+export const finishOf = (run: Run, termination: Termination): RunEventOf<'run_finish'> => ({
+  event_type: 'run_finish',
+  thread_id: run.thread_id,
+  run_id: run.run_id,
+  identity: identityOf(run),
+  termination,
+});
+
+/** The record of a run that ends now. */
+export const finishedRun = (
+  run: Run,
+  ending: RunEnding,
+  turn: Turn,
+  history: readonly Message[],
+  at: number,
+): Run => {
+  const termination_reason = terminationOf(ending);
+  const outcome = {
+    termination_reason,
+    ...(turn.response !== '' && { final_output: turn.response }),
+    ...(ending.type === 'error' && { error_payload: { message: ending.value } }),
+  };
+  return {
+    ...run,
+    ...outcome,
+    ...(run.output && { output: { ...run.output, message_ids: producedIds(run, history) } }),
+    outcome,
+    finished_at: seconds(at),
+    updated_at: seconds(at),
+  };
+};
+
+const producedIds = (run: Run, history: readonly Message[]): string[] => {
+  const range = run.output?.range;
+  if (!range) return [];
+  return history
+    .slice(range.from_seq - 1, range.to_seq)
+    .filter((message) => message.metadata?.run_id === run.run_id && message.role !== 'user')
+    .map((message) => message.id);
+};
+
+/** What becomes of the dispatch when its run is done (runtime.md 10.4 rule 4). */
+export const settleDispatch = (
+  dispatch: Dispatch,
+  run: Run,
+  failure: unknown,
+  threadEpoch: number,
+  at: number,
+): Dispatch => {
+  const changes = {
+    run_status: run.status,
+    ...(run.termination_reason && { termination: run.termination_reason }),
+    ...(run.final_output !== undefined && { run_response: run.final_output }),
+    ...(run.error_payload && { run_error: run.error_payload.message, last_error: run.error_payload.message }),
+    completed_at: at,
+    updated_at: at,
+  };
+  const stale = dispatch.dispatch_epoch < threadEpoch;
+  if (dispatch.status === 'Queued') {
+    return advanceDispatch(dispatch, { type: stale ? 'SUPERSEDE' : 'CANCEL' }, changes);
+  }
+  if (stale) {
+    const last_error = 'claimed dispatch superseded before run result';
+    return advanceDispatch(dispatch, { type: 'SUPERSEDE' }, { ...changes, last_error });
+  }
+  if (run.termination_reason?.type !== 'error' || !(failure instanceof InferenceFailed)) {
+    return advanceDispatch(dispatch, { type: 'ACK', threadEpoch }, changes);
+  }
+  if (failure.permanent) return advanceDispatch(dispatch, { type: 'DEAD_LETTER', threadEpoch }, changes);
+  const last_error = `${failure.message}: max attempts reached`;
+  return advanceDispatch(dispatch, { type: 'NACK', threadEpoch }, { ...changes, last_error });
+};
+
+export const outcomeOf = (
+  how: 'ended' | 'released',
+  run: Run,
+  dispatch: Dispatch,
+  failure: unknown,
+): RunOutcome => {
+  if (how === 'released') return 'transient_error';
+  if (dispatch.status === 'Superseded') return 'superseded';
+  if (run.termination_reason?.type === 'cancelled') return 'cancelled';
+  if (dispatch.status !== 'DeadLetter') return 'completed';
+  return failure instanceof InferenceFailed && failure.permanent ? 'permanent_error' : 'dead_letter';
+};

@@ -1,0 +1,383 @@
+import { createActor } from 'xstate';
+import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { ContentBlock, Message, Role } from '../schema/message.ts';
+import { Conflict, NotFound } from '../schema/outcome.ts';
+import type { Run, RunAdapter, RunOrigin } from '../schema/run.ts';
+import { type Channel, createChannel } from './channel.ts';
+import type { RuntimeDeps } from './deps.ts';
+import { endDormant } from './dormant.ts';
+import { type BoundRunMachine, createExecution, type Execution, type ExecutionInput } from './execution.ts';
+import { createLedger, type Ledger, threadFacts, type Write } from './ledger.ts';
+import { advanceDispatch, CLAIMED, claim, dispatchFacts, newDispatch, newRun } from './records.ts';
+
+/**
+ * The actor of one thread: everything that changes the thread goes through it, one event after the other. The
+ * machine decides; the actions here carry the decision out in one commit, synchronously, and answer the request
+ * when the commit is durable. An action that throws, or a commit that fails, retires the actor: it is made again
+ * from the store, which is the only truth.
+ *
+ * The process has the store for itself, so a dispatch that is claimed when the actor is made has lost its worker:
+ * it is reclaimed there. Recovery after a crash is therefore nothing but making the actor.
+ */
+
+export type UserMessage = { role: Exclude<Role, 'tool'>; content: ContentBlock[] };
+
+export type Submission = {
+  agent: ResolvedAgent;
+  messages: readonly UserMessage[];
+  origin: RunOrigin;
+  adapter: RunAdapter;
+  /** Readers join here, before the first event. */
+  attach(channel: Channel): void;
+};
+
+export type Accepted = { run_id: string; thread_id: string; dispatch_id: string };
+
+export type ChildStrategy = 'detach' | 'reject' | 'cascade';
+
+export type ThreadActor = {
+  readonly ledger: Ledger;
+  /** Resolves when the input is durable and its run has the thread. @throws Conflict when the thread is not released */
+  submitForeground(submission: Submission): Promise<Accepted>;
+  /** Starts queued work, if there is some and nothing else executes. */
+  wake(): void;
+  /** Stops the thread's work and removes its rows. Resolves when that is durable. */
+  remove(strategy: ChildStrategy): Promise<void>;
+  /** Lets go of what executes; the next start takes it up again. */
+  release(reason: string): void;
+  readonly executing: boolean;
+  /** Nothing executes, is queued or is being written: the actor may be dropped and made again from the store. */
+  readonly passive: boolean;
+};
+
+export type ThreadOptions = {
+  scope: string;
+  id: string;
+  runMachine: BoundRunMachine;
+  threadMachine: BoundThreadMachine;
+  /** The actor must not be used again. */
+  onRetired(): void;
+  /** It may have become passive. */
+  onSettled(): void;
+};
+
+type Settle = { accept(accepted: Accepted): void; refuse(error: unknown): void };
+type Foreground = Submission & Settle;
+type Removal = { strategy: ChildStrategy; done(): void; refuse(error: unknown): void };
+
+/** What the machine's actions call. */
+type Host = ThreadHost & {
+  startRun(request: Foreground): void;
+  startNext(): void;
+  bumpEpoch(): void;
+  cancelActive(): void;
+  holdClaimant(request: Foreground): void;
+  startClaimant(): void;
+  refuseClaimant(): void;
+  remove(request: Removal): void;
+};
+
+type ActionArgs = { context: { host: ThreadHost }; event: object };
+
+// Every host of a thread machine in this room is made by createThreadActor, which also sends every request.
+const hostOf = ({ context }: ActionArgs): Host => context.host as Host;
+const requestOf = <Request>({ event }: ActionArgs): Request => (event as { request: Request }).request;
+
+/** The thread machine with the actions of this process; made once, since binding a machine is not cheap. */
+export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
+  threadMachine.provide({
+    actions: {
+      startRun: (args) => hostOf(args).startRun(requestOf<Foreground>(args)),
+      startNext: (args) => hostOf(args).startNext(),
+      bumpEpoch: (args) => hostOf(args).bumpEpoch(),
+      cancelActive: (args) => hostOf(args).cancelActive(),
+      holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Foreground>(args)),
+      startClaimant: (args) => hostOf(args).startClaimant(),
+      refuseClaimant: (args) => hostOf(args).refuseClaimant(),
+      remove: (args) => hostOf(args).remove(requestOf<Removal>(args)),
+    },
+    delays: { releaseWait: settings.foreground_release_wait_ms },
+  });
+
+export type BoundThreadMachine = ReturnType<typeof bindThreadMachine>;
+
+const BUSY = 'thread has an active run; cannot claim inline';
+
+export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): ThreadActor => {
+  const { clock, ids, settings, store } = deps;
+  const { scope, id } = options;
+  const capture = settings.event_capture_mode;
+  const lease = { ...deps, lease_ms: settings.mailbox.lease_ms };
+  let execution: Execution | undefined;
+  let claimant: Foreground | undefined;
+  let queue: Dispatch[] = [];
+  let alarm: NodeJS.Timeout | undefined;
+
+  const retire = (error: unknown): void => {
+    deps.log.error({ err: error, thread_id: id }, 'the thread is made again from the store');
+    execution?.release('the service could not write to its store');
+    options.onRetired();
+  };
+
+  const ledger = createLedger({ store, ids, onFailure: retire }, scope, id);
+
+  /** For commits that nobody waits for: a failure has already retired the actor. */
+  const commitInBackground = (write: Write): void => {
+    write.commit('progress').catch(() => {});
+  };
+
+  const launch = (input: Omit<ExecutionInput, 'ledger' | 'onSettled'>, write: Write): Execution => {
+    const next = createExecution(deps, options.runMachine, {
+      ...input,
+      ledger,
+      onSettled(how) {
+        if (execution === next) execution = undefined;
+        // A run that was let go belongs to whoever claims its dispatch next.
+        if (how === 'released') options.onRetired();
+        actor.send({ type: 'RUN_ENDED' });
+        options.onSettled();
+      },
+    });
+    execution = next;
+    next.announce(write);
+    return next;
+  };
+
+  const startRun = (request: Foreground): void => {
+    const write = ledger.open(clock.now());
+    if (!ledger.record()) write.create({ id, metadata: { created_at: write.at, updated_at: write.at } });
+    const epoch = write.bumpEpoch();
+    withdrawQueued(write);
+    const names = {
+      run_id: ids.uuid(),
+      thread_id: id,
+      dispatch_id: ids.uuid(),
+      session_id: ids.uuid(),
+      at: write.at,
+    };
+    const messages = request.messages.map((message) => userMessage(ids.uuid(), message, names.run_id));
+    const range = write.messages(messages, names.run_id);
+    const run = newRun({
+      ...names,
+      agent_id: request.agent.spec.id,
+      resolution_id: request.agent.resolution_id,
+      origin: request.origin,
+      adapter: request.adapter,
+      mode: 'foreground',
+      input: { range, trigger_message_ids: messages.map((message) => message.id) },
+    });
+    const queued = newDispatch({ ...names, epoch, maxAttempts: settings.mailbox.max_attempts });
+    const dispatch = claim(queued, epoch, names.session_id, write.at, lease);
+    logDispatch(write, 'RunQueued', queued);
+    logDispatch(write, 'RunSubmitted', dispatch);
+    write.run(run, undefined);
+    write.dispatch(dispatch, undefined);
+    const channel = createChannel({ held: true });
+    request.attach(channel);
+    const started = launch({ agent: request.agent, run, dispatch, channel, continued: false }, write);
+    const durable = write.commit('input');
+    started.start();
+    durable.then(() => {
+      channel.release();
+      request.accept({ run_id: run.run_id, thread_id: id, dispatch_id: dispatch.dispatch_id });
+    }, request.refuse);
+  };
+
+  /** Takes the next dispatch that may start. One that turns out to be void is settled, and the next one is tried. */
+  const startNext = (): void => {
+    const write = ledger.open(clock.now());
+    const started = takeQueued(write);
+    commitInBackground(write);
+    if (started) started.start();
+    else actor.send({ type: 'RUN_ENDED' });
+  };
+
+  const takeQueued = (write: Write): Execution | undefined => {
+    const queued = queue.find((dispatch) => dispatch.available_at <= write.at);
+    if (!queued) return undefined;
+    queue = queue.filter((dispatch) => dispatch !== queued);
+    const before = store.runs.get(scope, queued.run_id);
+    const session_id = ids.uuid();
+    const dispatch = claim(queued, ledger.epoch(), session_id, write.at, lease);
+    if (!before || dispatch.status !== 'Claimed') {
+      settleVoid(write, queued, dispatch, before);
+      return undefined;
+    }
+    const agent = resolveAgent(before.agent_id);
+    if ('failure' in agent) {
+      const change = { last_error: agent.failure, completed_at: write.at, updated_at: write.at };
+      const dead = advanceDispatch(dispatch, { type: 'DEAD_LETTER', threadEpoch: ledger.epoch() }, change);
+      endDormant(write, before, { type: 'DEAD_LETTER', reason: agent.failure }, capture);
+      write.dispatch(dead, queued);
+      return undefined;
+    }
+    write.dispatch(dispatch, queued);
+    logDispatch(write, 'RunSubmitted', dispatch);
+    const run: Run = { ...before, status: CLAIMED, session_id };
+    write.run(run, before);
+    const channel = createChannel({ held: false });
+    return launch({ agent, run, dispatch, channel, continued: before.status !== 'created' }, write);
+  };
+
+  const settleVoid = (write: Write, before: Dispatch, after: Dispatch, run: Run | undefined): void => {
+    write.dispatch({ ...after, completed_at: write.at }, before);
+    if (run) endDormant(write, run, { type: 'CANCEL' }, capture);
+  };
+
+  const resolveAgent = (agentId: string): ResolvedAgent | { failure: string } => {
+    try {
+      return deps.resolve(agentId);
+    } catch (error) {
+      return { failure: error instanceof Error ? error.message : String(error) };
+    }
+  };
+
+  /** Every queued dispatch becomes superseded, and its run done. */
+  const withdrawQueued = (write: Write): void => {
+    for (const dispatch of queue) {
+      const change = {
+        last_error: 'queued dispatch superseded by newer dispatch epoch',
+        completed_at: write.at,
+        updated_at: write.at,
+      };
+      const run = store.runs.get(scope, dispatch.run_id);
+      write.dispatch(advanceDispatch(dispatch, { type: 'SUPERSEDE' }, change), dispatch);
+      if (run) endDormant(write, run, { type: 'CANCEL' }, capture);
+    }
+    queue = [];
+  };
+
+  const interruptActive = (write: Write): void => {
+    const dispatch = execution?.dispatch();
+    if (dispatch) logDispatch(write, 'RunInterrupted', dispatch);
+  };
+
+  const host: Host = {
+    hasQueued: () => queue.some((dispatch) => dispatch.available_at <= clock.now()),
+    continuesOpenRun: () => false,
+    takesInput: () => false,
+    startRun,
+    startNext,
+    bumpEpoch() {
+      const write = ledger.open(clock.now());
+      write.bumpEpoch();
+      withdrawQueued(write);
+      interruptActive(write);
+      commitInBackground(write);
+    },
+    cancelActive: () => execution?.cancel(),
+    holdClaimant(request) {
+      claimant = request;
+    },
+    startClaimant() {
+      const request = claimant;
+      claimant = undefined;
+      if (request) startRun(request);
+    },
+    refuseClaimant() {
+      claimant?.refuse(new Conflict(BUSY));
+      claimant = undefined;
+    },
+    remove({ strategy, done, refuse }) {
+      const record = ledger.record();
+      if (!record) return refuse(new NotFound(`thread not found: ${id}`));
+      host.refuseClaimant();
+      const write = ledger.open(clock.now());
+      write.bumpEpoch();
+      withdrawQueued(write);
+      interruptActive(write);
+      write.remove();
+      const facts = { ...threadFacts(record.thread), child_strategy: strategy };
+      write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
+      write.commit('input').then(done, refuse);
+      execution?.cancel();
+      options.onRetired();
+    },
+  };
+
+  /** Dispatches whose worker is gone go back to the queue, or end with their run when they have been tried enough. */
+  const reclaim = (): void => {
+    const open = store.dispatches.openOf(scope, id);
+    const orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
+    queue = open.filter((dispatch) => dispatch.status === 'Queued');
+    if (orphans.length === 0) return;
+    const write = ledger.open(clock.now());
+    for (const orphan of orphans) {
+      const change = { last_error: 'lease expired', available_at: write.at, updated_at: write.at };
+      const after = advanceDispatch(orphan, { type: 'LEASE_EXPIRED', threadEpoch: ledger.epoch() }, change);
+      write.dispatch(after, orphan);
+      if (after.status === 'Queued') {
+        queue.unshift(after);
+        const options = { run_id: after.run_id, correlation_id: after.dispatch_id };
+        write.event(
+          'RunRescheduled',
+          { ...dispatchFacts(after), reason: 'expired_lease_reclaimed' },
+          options,
+        );
+        continue;
+      }
+      const run = store.runs.get(scope, after.run_id);
+      const reason = 'lease expired: max attempts reached';
+      const event =
+        after.status === 'DeadLetter'
+          ? ({ type: 'DEAD_LETTER', reason } as const)
+          : ({ type: 'CANCEL' } as const);
+      if (run) endDormant(write, run, event, capture);
+    }
+    commitInBackground(write);
+  };
+
+  const armAlarm = (): void => {
+    clearTimeout(alarm);
+    const next = queue[0];
+    if (next && !execution) alarm = setTimeout(wake, Math.max(0, next.available_at - clock.now())).unref();
+  };
+
+  const wake = (): void => {
+    actor.send({ type: 'WAKE' });
+    armAlarm();
+  };
+
+  const actor = createActor(options.threadMachine, { input: { host } });
+  actor.subscribe({ error: retire });
+  reclaim();
+  actor.start();
+
+  return {
+    ledger,
+    submitForeground: (submission) =>
+      new Promise((accept, refuse) => {
+        actor.send({ type: 'FOREGROUND', request: { ...submission, accept, refuse } satisfies Foreground });
+      }),
+    wake,
+    remove: (strategy) =>
+      new Promise((resolve, refuse) => {
+        actor.send({ type: 'DELETE', request: { strategy, done: resolve, refuse } satisfies Removal });
+      }),
+    release(reason) {
+      clearTimeout(alarm);
+      execution?.release(reason);
+    },
+    get executing() {
+      return execution !== undefined;
+    },
+    get passive() {
+      return execution === undefined && queue.length === 0 && claimant === undefined && ledger.pending === 0;
+    },
+  };
+};
+
+const logDispatch = (write: Write, kind: string, dispatch: Dispatch): void =>
+  write.event(kind, dispatchFacts(dispatch), {
+    run_id: dispatch.run_id,
+    correlation_id: dispatch.dispatch_id,
+  });
+
+const userMessage = (id: string, { role, content }: UserMessage, run_id: string): Message => ({
+  id,
+  role,
+  content,
+  metadata: { run_id },
+});
