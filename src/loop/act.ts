@@ -1,5 +1,5 @@
 import type { ToolResult } from '../schema/run-event.ts';
-import { ToolError, type ToolOutput, toToolResult } from '../tools/tool.ts';
+import { ToolError, type ToolOutput, type ToolProgress, toToolResult } from '../tools/tool.ts';
 import { advanceCall } from './calls.ts';
 import { INTERRUPTED } from './history.ts';
 import { produce, type StepCall, type Turn } from './turn.ts';
@@ -59,11 +59,11 @@ const execute = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promis
   advanceCall(turn, entry, 'START');
   const tool = turn.agent.tools.get(entry.call.name);
   const outcome = await attempt(turn, entry, signal);
-  turn.observe.tool({
-    tool: tool?.descriptor.id ?? 'unknown',
-    seconds: (turn.clock.now() - startedAt) / 1000,
-    ...(outcome instanceof Error && { errorClass: outcome instanceof ToolError ? outcome.kind : 'internal' }),
-  });
+  const ended = { tool: tool?.descriptor.id ?? 'unknown', seconds: (turn.clock.now() - startedAt) / 1000 };
+  if (outcome instanceof Error) {
+    const errorClass = outcome instanceof ToolError ? outcome.kind : 'internal';
+    turn.observe.tools.ended({ ...ended, status: 'failed', errorClass });
+  } else turn.observe.tools.ended({ ...ended, status: 'succeeded' });
   return toToolResult(entry.call.name, outcome);
 };
 
@@ -89,15 +89,7 @@ const attempt = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promis
   }
 };
 
-type Progress = {
-  status: 'pending' | 'running' | 'done' | 'failed' | 'cancelled';
-  progress?: number;
-  loaded?: number;
-  total?: number;
-  message?: string;
-};
-
-const reportProgress = (turn: Turn, { call }: StepCall, update: Progress): void =>
+const reportProgress = (turn: Turn, { call }: StepCall, update: ToolProgress): void =>
   turn.stream.emit({
     event_type: 'activity_snapshot',
     message_id: call.id,

@@ -117,14 +117,16 @@ const parseCall = (id: string, name: string, argsText: string): StepCall => {
 
 const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: unknown): void => {
   const { model } = turn.agent;
-  turn.observe.inference({
+  const call = {
     model: model.upstream,
     provider: model.provider,
     seconds: (turn.clock.now() - step.startedAt) / 1000,
-    ...(end?.usage && { usage: end.usage }),
-    ...(end === undefined && { errorClass: error instanceof ModelError ? error.class : 'internal' }),
-  });
+  };
+  if (end) turn.observe.inference.ended({ ...call, status: 'ok', ...(end.usage && { usage: end.usage }) });
+  else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });
 };
+
+const classOf = (error: unknown): string => (error instanceof ModelError ? error.class : 'internal');
 
 const conclude = (turn: Turn, step: Step, end: InferenceEnd): InferOutcome => {
   turn.rounds += 1;

@@ -51,7 +51,6 @@ export type Turn = {
   readonly ids: Ids;
   readonly stream: RunStream;
   readonly state: RunState;
-  /** Told after each inference; must not throw. */
   readonly observe: LoopObserver;
   /** Committed history of the thread, oldest first. */
   committed(): readonly Message[];
@@ -71,15 +70,24 @@ export type Turn = {
   checkpoint(): Promise<void>;
 };
 
+/** Counts and times; must not throw. Durations are seconds. */
 export type LoopObserver = {
-  inference(done: {
-    model: string;
-    provider: string;
-    seconds: number;
-    usage?: Usage;
-    errorClass?: string;
-  }): void;
-  tool(done: { tool: string; seconds: number; errorClass?: string }): void;
+  inference: {
+    ended(
+      call: { model: string; provider: string; seconds: number; usage?: Usage } & (
+        | { status: 'ok' }
+        | { status: 'error'; errorClass: string }
+      ),
+    ): void;
+  };
+  tools: {
+    ended(
+      call: { tool: string; seconds: number } & (
+        | { status: 'succeeded' | 'suspended' }
+        | { status: 'failed'; errorClass: string }
+      ),
+    ): void;
+  };
 };
 
 /** Appends a message to what the next commit takes, attributed to the run and the step. */

@@ -20,9 +20,15 @@ export type RunOutcome =
   | 'superseded'
   | 'dead_letter';
 
+/** Counts and times; must not throw. Durations are seconds. */
 export type RuntimeObserver = LoopObserver & {
-  runStarted(): void;
-  runEnded(outcome: RunOutcome, seconds: number): void;
+  runs: { started(): void; ended(outcome: RunOutcome, seconds: number): void };
+  mailbox: {
+    queued(delta: number): void;
+    operation(operation: string, result: 'ok' | 'error'): void;
+    started(seconds: { enqueueToStart: number; claimToStart: number }): void;
+    completed(outcome: RunOutcome, seconds: { enqueueToComplete: number; runtime: number }): void;
+  };
 };
 
 export type RuntimeLog = {

@@ -277,7 +277,11 @@ export const createExecution = (
       channel.emit(finishOf(run, { type: 'error', value: released }));
     }
     channel.close();
-    deps.observe.runEnded(outcomeOf(how, run, dispatch, failure), (clock.now() - startedAt) / 1000);
+    const outcome = outcomeOf(how, run, dispatch, failure);
+    const now = clock.now();
+    const runtime = (now - startedAt) / 1000;
+    deps.observe.runs.ended(outcome, runtime);
+    deps.observe.mailbox.completed(outcome, { enqueueToComplete: (now - dispatch.created_at) / 1000, runtime });
     input.onSettled(how);
   };
 
@@ -306,7 +310,12 @@ export const createExecution = (
       captured = [];
     },
     start() {
-      deps.observe.runStarted();
+      deps.observe.runs.started();
+      const now = clock.now();
+      deps.observe.mailbox.started({
+        enqueueToStart: (now - dispatch.created_at) / 1000,
+        claimToStart: (now - dispatch.updated_at) / 1000,
+      });
       actor = createActor(machine, {
         input: {
           host,

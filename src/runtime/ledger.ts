@@ -5,6 +5,7 @@ import type { Message } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
+import type { RuntimeObserver } from './deps.ts';
 import type { MessageRow, Store, ThreadRecord } from '../store/index.ts';
 
 /**
@@ -57,6 +58,7 @@ export type Ledger = {
 export type LedgerDeps = {
   store: Store;
   ids: Ids;
+  observe: RuntimeObserver['mailbox'];
   /** Called once when a commit fails; the ledger is of no use afterwards. */
   onFailure(error: unknown): void;
 };
@@ -134,6 +136,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       },
       dispatch(after, before) {
         store.dispatches.put(batch, scope, after, before);
+        observeDispatch(deps.observe, after, before);
       },
       event(kind, payload, options = {}) {
         events.push({
@@ -186,6 +189,28 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     },
     open,
   };
+};
+
+const OPERATION = {
+  Queued: 'nack',
+  Claimed: 'claim',
+  Acked: 'ack',
+  Cancelled: 'cancel',
+  Superseded: 'supersede',
+  DeadLetter: 'dead_letter',
+} as const satisfies Record<Dispatch['status'], string>;
+
+const observeDispatch = (
+  observe: RuntimeObserver['mailbox'],
+  after: Dispatch,
+  before: Dispatch | undefined,
+): void => {
+  if (!before) observe.operation('enqueue', 'ok');
+  if (before ? before.status !== after.status : after.status !== 'Queued') {
+    observe.operation(OPERATION[after.status], 'ok');
+  }
+  const delta = Number(after.status === 'Queued') - Number(before?.status === 'Queued');
+  if (delta !== 0) observe.queued(delta);
 };
 
 const touch = (thread: Thread, at: number): Thread => ({

@@ -3,7 +3,7 @@ import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { ContentBlock, Message, Role } from '../schema/message.ts';
-import { Conflict, NotFound } from '../schema/outcome.ts';
+import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run, RunAdapter, RunOrigin } from '../schema/run.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
@@ -57,6 +57,8 @@ export type ThreadOptions = {
   id: string;
   runMachine: BoundRunMachine;
   threadMachine: BoundThreadMachine;
+  /** False while the service stops: nothing queued is started any more. */
+  accepting(): boolean;
   /** The actor must not be used again. */
   onRetired(): void;
   /** It may have become passive. */
@@ -121,7 +123,14 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     options.onRetired();
   };
 
-  const ledger = createLedger({ store, ids, onFailure: retire }, scope, id);
+  const ledger = createLedger({ store, ids, observe: deps.observe.mailbox, onFailure: retire }, scope, id);
+
+  /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
+  const letGo = (): void => {
+    claimant?.refuse(new Unavailable('the thread was let go; try again'));
+    claimant = undefined;
+    options.onRetired();
+  };
 
   /** For commits that nobody waits for: a failure has already retired the actor. */
   const commitInBackground = (write: Write): void => {
@@ -134,8 +143,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       ledger,
       onSettled(how) {
         if (execution === next) execution = undefined;
-        // A run that was let go belongs to whoever claims its dispatch next.
-        if (how === 'released') options.onRetired();
+        if (how === 'released') return letGo();
         actor.send({ type: 'RUN_ENDED' });
         options.onSettled();
       },
@@ -255,7 +263,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   };
 
   const host: Host = {
-    hasQueued: () => queue.some((dispatch) => dispatch.available_at <= clock.now()),
+    hasQueued: () => options.accepting() && queue.some((dispatch) => dispatch.available_at <= clock.now()),
     continuesOpenRun: () => false,
     takesInput: () => false,
     startRun,

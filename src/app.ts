@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { createHttpServer } from './http/server.ts';
+import type { Provider } from './models/model.ts';
+import { mergeRecords, type Records } from './registry/records.ts';
+import { createRegistry } from './registry/registry.ts';
+import { seedRecords } from './registry/seed.ts';
+import { messageRoutes } from './routes/messages.ts';
+import type { Rooms } from './routes/rooms.ts';
+import { runRoutes } from './routes/runs.ts';
+import { systemRoutes } from './routes/system.ts';
+import { threadRoutes } from './routes/threads.ts';
+import { createRuntime } from './runtime/index.ts';
+import type { Clock, Ids } from './schema/clock.ts';
+import { assertStartable, listenAddress, type Settings } from './settings.ts';
+import { openStore } from './store/index.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createCatalogue } from './tools/catalogue.ts';
+import { createDemoTools } from './tools/demo.ts';
+import type { Tool } from './tools/tool.ts';
+import { version } from './version.ts';
+
+/** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
+
+export type AppInput = {
+  settings: Settings;
+  /** Where providers with `allow_env_credentials` find their keys. */
+  env?: Record<string, string | undefined>;
+  /** Records that go over the seeded ones and under those of the settings file. */
+  records?: Records;
+  tools?: readonly Tool[];
+  providers?: readonly Provider[];
+  log?: Log;
+  clock?: Clock;
+  ids?: Ids;
+};
+
+export type App = {
+  /** `http://host:port`, with the port that was really taken. */
+  readonly url: string;
+  /** Stops accepting, waits for running runs up to the setting, then lets them go. */
+  stop(): Promise<void>;
+};
+
+/** @throws SettingsError, Invalid (a record), or what the store says of its folder */
+export const startApp = async (input: AppInput): Promise<App> => {
+  const { settings } = input;
+  assertStartable(settings);
+  const log = input.log ?? createLog({ level: 'info' });
+  const clock: Clock = input.clock ?? { now: Date.now };
+  const ids: Ids = input.ids ?? { uuid: uuidv7 };
+  const metrics = createMetrics({ prefix: settings.metrics_prefix });
+  const startedAt = clock.now();
+
+  const { resolve } = createRegistry({
+    records: mergeRecords(seedRecords(settings), input.records ?? NO_RECORDS, settings.entries),
+    catalogue: createCatalogue([...(settings.seed.profile === 'demo' ? createDemoTools() : []), ...(input.tools ?? [])]),
+    providers: input.providers ?? [],
+    env: input.env ?? {},
+    resolution_id: '1',
+  });
+  const store = await openStore({ dir: settings.storage_dir, durability: settings.durability });
+  const runtime = createRuntime({
+    store,
+    clock,
+    ids,
+    settings,
+    observe: metrics,
+    log,
+    resolve,
+    worker: `troupe-${randomUUID()}`,
+  });
+  const rooms: Rooms = {
+    store,
+    runtime,
+    ids,
+    resolve,
+    metrics,
+    settings,
+    system: {
+      version,
+      uptimeSeconds: () => Math.floor((clock.now() - startedAt) / 1000),
+      modules: ['run', 'admin', 'events'],
+    },
+  };
+  const http = createHttpServer({
+    routes: [...systemRoutes(rooms), ...threadRoutes(rooms), ...messageRoutes(rooms), ...runRoutes(rooms)],
+    settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
+    adminToken: settings.AdminApiConfig.bearer_token,
+    resolveScope: () => settings.scope_id,
+    observe: metrics.http,
+    log,
+    openApi: { title: 'Troupe', version, description: 'Agent runtime service' },
+  });
+
+  const { host, port } = listenAddress(settings.http_addr);
+  if (settings.mailbox.lifecycle === 'auto') runtime.recover();
+  const bound = await http.listen(host, port).catch(async (error) => {
+    await runtime.stop(0);
+    await store.close();
+    throw error;
+  });
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    async stop() {
+      http.stopListening();
+      await runtime.stop(settings.shutdown_timeout_ms);
+      await http.close();
+      await store.close();
+    },
+  };
+};
+
+const NO_RECORDS: Records = { providers: [], models: [], agents: [] };

@@ -1,0 +1,13 @@
+import { Command } from 'commander';
+import { backupFolder } from '../store/index.ts';
+import { givenFlags, readSettings, withSettingFlags } from './serve.ts';
+
+/** `troupe backup DIR`: a copy of the data while the service runs. To restore, start with the copy as data folder. */
+export const backupCommand = withSettingFlags(new Command('backup'))
+  .description('copy the data folder while the service runs')
+  .argument('<folder>', 'where the copy goes; must be empty or not exist')
+  .action(async (folder: string, options: Record<string, unknown>) => {
+    const { storage_dir } = readSettings(givenFlags(options), process.env);
+    await backupFolder(storage_dir, folder);
+    process.stdout.write(`${storage_dir} is copied to ${folder}\n`);
+  });

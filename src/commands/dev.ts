@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { devRecords } from '../registry/seed.ts';
+import type { Settings } from '../settings.ts';
+import { createLog } from '../telemetry/log.ts';
+import { givenFlags, readSettings, runUntilSignal, withSettingFlags } from './serve.ts';
+
+/**
+ * `troupe dev`: the first five minutes. Demo agents, scripted answers unless a provider key is in the
+ * environment, and an admin token that is made once and kept beside the data.
+ */
+export const devCommand = withSettingFlags(new Command('dev'))
+  .description('start with demo agents, and an admin token made for you')
+  .action(async (options: Record<string, unknown>) => {
+    const env: NodeJS.ProcessEnv = { SERVICE_SEED_PROFILE: 'demo', ...process.env };
+    const settings = readSettings(givenFlags(options), env);
+    const token = settings.AdminApiConfig.bearer_token ?? keptToken(settings.storage_dir);
+    settings.AdminApiConfig.bearer_token = token;
+    const { url } = await runUntilSignal({
+      settings,
+      env,
+      records: isReal(settings) ? undefined : devRecords(env, env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL),
+      log: createLog({ level: 'warn' }),
+    });
+    process.stdout.write(welcome(url, token, settings));
+  });
+
+const isReal = ({ openai }: Settings): boolean => openai.api_key !== undefined || openai.base_url !== undefined;
+
+/** Readable by its owner only; whoever can read the data folder can read the data anyway. */
+const keptToken = (dir: string): string => {
+  const file = join(dir, 'admin-token');
+  if (existsSync(file)) {
+    const kept = readFileSync(file, 'utf8').trim();
+    if (kept !== '') return kept;
+  }
+  const token = randomBytes(24).toString('base64url');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
+};
+
+const welcome = (url: string, token: string, settings: Settings): string => `
+Troupe is ready.
+
+  API           ${url}
+  OpenAPI       ${url}/openapi.json
+  Metrics       ${url}/metrics
+  Admin token   ${token}
+  Data          ${settings.storage_dir}
+
+Try it:
+
+  curl -N ${url}/v1/runs -H 'content-type: application/json' -d '{"agentId":"${settings.default_agent_id}","messages":[{"role":"user","content":"Hello"}]}'
+
+`;

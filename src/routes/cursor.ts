@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import { Invalid } from '../schema/outcome.ts';
+
+/**
+ * Cursors of lists: a prefix and base64url of a small JSON that binds the position to the filters of the query
+ * that made it. The page size is not bound, so a client may change it.
+ */
+
+const BAD = 'cursor must be a valid pagination token';
+
+export const encodeCursor = (prefix: string, position: unknown, filters: unknown): string =>
+  prefix + Buffer.from(JSON.stringify({ p: position, f: filters })).toString('base64url');
+
+/** The position in a cursor, or a bare number of items to skip. @throws Invalid */
+export const decodeCursor = <Position>(
+  cursor: string,
+  options: {
+    prefix: string;
+    kind: 'thread' | 'message' | 'run';
+    filters: unknown;
+    /** The query has filters, so that a bare number would not be bound to them. */
+    filtered: boolean;
+    position: z.ZodType<Position>;
+  },
+): { position: Position } | { offset: number } => {
+  if (/^\d{1,15}$/.test(cursor)) {
+    if (options.filtered) throw new Invalid(mismatch(options.kind));
+    return { offset: Number(cursor) };
+  }
+  const { p, f } = parse(cursor, options.prefix);
+  if (JSON.stringify(f) !== JSON.stringify(options.filters)) throw new Invalid(mismatch(options.kind));
+  const position = options.position.safeParse(p);
+  if (!position.success) throw new Invalid(BAD);
+  return { position: position.data };
+};
+
+const mismatch = (kind: string): string => `cursor does not match ${kind} query filters`;
+
+const parse = (cursor: string, prefix: string): { p: unknown; f: unknown } => {
+  if (!cursor.startsWith(prefix)) throw new Invalid(BAD);
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor.slice(prefix.length), 'base64url').toString());
+    if (typeof value === 'object' && value !== null && 'p' in value && 'f' in value) return value;
+  } catch {
+    // Not JSON: the same answer as for any other text that is no cursor.
+  }
+  throw new Invalid(BAD);
+};

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { route } from '../http/route.ts';
+import { createEventStream } from '../http/sse.ts';
+import { nativeProtocol } from '../protocols/native/encoder.ts';
+import { checkClientId, type UserMessage } from '../runtime/index.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { Invalid, NotFound } from '../schema/outcome.ts';
+import { Cursor, Limit, notBoth, Offset } from '../schema/paging.ts';
+import { ActiveRun, Run, RunList, RunStatus } from '../schema/run.ts';
+import { type Position, Position as PositionSchema } from '../store/index.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { Rooms } from './rooms.ts';
+
+/** Runs: start with a stream, read (runtime.md 5). */
+
+const StartRun = z
+  .object({
+    agentId: z.string().optional(),
+    agent_id: z.string().optional(),
+    threadId: z.string().nullish(),
+    thread_id: z.string().nullish(),
+    messages: z.array(z.object({ role: z.string(), content: z.string() })).optional(),
+  })
+  .check(notBoth('agentId', 'agent_id'), notBoth('threadId', 'thread_id'))
+  .refine((body) => body.agentId !== undefined || body.agent_id !== undefined, {
+    path: ['agentId'],
+    message: 'required',
+  })
+  .transform((body) => ({
+    agent_id: (body.agentId ?? body.agent_id ?? '').trim(),
+    thread_id: (body.threadId ?? body.thread_id)?.trim() || undefined,
+    messages: body.messages ?? [],
+  }));
+
+const ListQuery = z.object({ offset: Offset, limit: Limit, cursor: Cursor, status: z.string().optional() });
+type ListQuery = z.output<typeof ListQuery>;
+
+const RunParams = z.object({ id: z.string() });
+
+export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
+  const list = (scope: string, query: ListQuery, thread_id?: string) => {
+    const filter = {
+      ...(thread_id !== undefined && { thread_id }),
+      ...(query.status !== undefined && { status: statusFilter(query.status) }),
+    };
+    const page = store.runs.list(scope, filter, { limit: query.limit, ...startOf(query, filter) });
+    return {
+      items: page.items,
+      total: page.total,
+      has_more: page.next !== undefined,
+      next_cursor: page.next === undefined ? null : encodeCursor('run_', page.next, filter),
+      ...(page.prev !== undefined && { prev_cursor: encodeCursor('run_', page.prev, filter) }),
+    };
+  };
+
+  return [
+    route.post('/v1/runs', {
+      summary: 'Start a run and stream its events; replaces what executes on the thread',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      body: StartRun,
+      responses: {
+        200: 'text/event-stream of RunEvent',
+        400: ErrorBody,
+        409: ErrorBody,
+        422: ErrorBody,
+      },
+      async handle({ scope, body }) {
+        if (body.agent_id === '') throw new Invalid('agent_id cannot be empty');
+        const messages = keptMessages(body.messages);
+        const thread_id =
+          body.thread_id === undefined ? ids.uuid() : checkClientId('thread_id', body.thread_id);
+        const agent = resolve(body.agent_id);
+        const stream = createEventStream();
+        await runtime.submitForeground(scope, thread_id, {
+          agent,
+          messages,
+          origin: 'user',
+          adapter: 'internal',
+          attach: (channel) => stream.onClose(channel.attach(nativeProtocol, stream)),
+        });
+        return stream;
+      },
+    }),
+    route.get('/v1/runs', {
+      summary: 'Runs, the oldest first',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      query: ListQuery,
+      responses: { 200: RunList, 400: ErrorBody },
+      handle: ({ scope, query }) => list(scope, query),
+    }),
+    route.get('/v1/runs/:id', {
+      summary: 'One run',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      params: RunParams,
+      responses: { 200: Run, 404: ErrorBody },
+      handle({ scope, params }) {
+        const run = store.runs.get(scope, params.id);
+        if (!run) throw new NotFound(`run not found: ${params.id}`);
+        return run;
+      },
+    }),
+    route.get('/v1/threads/:id/runs', {
+      summary: 'Runs of a thread, the oldest first',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      params: RunParams,
+      query: ListQuery,
+      responses: { 200: RunList, 400: ErrorBody },
+      handle: ({ scope, params, query }) => list(scope, query, params.id),
+    }),
+    route.get('/v1/threads/:id/runs/active', {
+      summary: 'The run that executes or waits on a thread, if any',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      params: RunParams,
+      responses: { 200: ActiveRun },
+      handle: ({ scope, params }) => ({ active_run: activeRun(store, scope, params.id) }),
+    }),
+    route.get('/v1/threads/:id/runs/latest', {
+      summary: 'The run of a thread that changed last',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      params: RunParams,
+      responses: { 200: Run, 404: ErrorBody },
+      handle({ scope, params }) {
+        const latest = store.threads.get(scope, params.id)?.thread.latest_run_id;
+        const run = latest === undefined ? undefined : store.runs.get(scope, latest);
+        if (!run) throw new NotFound(`run not found: no runs for thread ${params.id}`);
+        return run;
+      },
+    }),
+  ];
+};
+
+const ROLES = new Set(['user', 'assistant', 'system']);
+
+/** Messages of other roles are dropped (runtime.md 4.2). @throws Invalid when nothing is left */
+const keptMessages = (messages: { role: string; content: string }[]): UserMessage[] => {
+  const kept = messages
+    .filter(({ role }) => ROLES.has(role))
+    .map(({ role, content }) => ({
+      // The filter above leaves only these roles.
+      role: role as UserMessage['role'],
+      content: [{ type: 'text' as const, text: content }],
+    }));
+  if (kept.length === 0) throw new Invalid('at least one message is required');
+  return kept;
+};
+
+const statusFilter = (text: string): RunStatus => {
+  const status = RunStatus.safeParse(text);
+  if (!status.success) throw new Invalid(`invalid status filter: ${text}`);
+  return status.data;
+};
+
+const startOf = ({ cursor, offset }: ListQuery, filters: object): { offset: number; after?: Position } => {
+  if (cursor === undefined) return { offset };
+  const start = decodeCursor(cursor, {
+    prefix: 'run_',
+    kind: 'run',
+    filters,
+    filtered: 'status' in filters,
+    position: PositionSchema,
+  });
+  return 'offset' in start ? start : { offset: 0, after: start.position };
+};
+
+const activeRun = (store: Rooms['store'], scope: string, thread_id: string) => {
+  const thread = store.threads.get(scope, thread_id)?.thread;
+  const find = (id: string | undefined, statuses: readonly RunStatus[]): Run | undefined => {
+    const run = id === undefined ? undefined : store.runs.get(scope, id);
+    return run && statuses.includes(run.status) ? run : undefined;
+  };
+  const run =
+    find(thread?.active_run_id, ['running']) ??
+    find(thread?.open_run_id, ['running', 'waiting']) ??
+    store.runs.newest(scope, thread_id, ['running', 'waiting']);
+  if (!run) return null;
+  const { run_id, agent_id, status, termination_reason, dispatch_id, session_id, waiting } = run;
+  return { thread_id, run_id, agent_id, status, termination_reason, dispatch_id, session_id, waiting };
+};

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { plainText, reply, route } from '../http/route.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import type { Store } from '../store/index.ts';
+import type { Rooms } from './rooms.ts';
+
+/** Health, metrics and system (runtime.md 15). */
+
+const Health = z
+  .object({
+    status: z.enum(['healthy', 'unhealthy']),
+    components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.literal('ok') }),
+  })
+  .meta({ id: 'Health' });
+
+const SystemInfo = z
+  .object({
+    version: z.string(),
+    scope_id: z.string(),
+    uptime_seconds: z.int(),
+    config_store_enabled: z.boolean(),
+    audit_log_enabled: z.boolean(),
+    runtime_stats_enabled: z.boolean(),
+  })
+  .meta({ id: 'SystemInfo' });
+
+const RunSummary = z
+  .object({ running: z.int(), waiting: z.int(), created: z.int() })
+  .meta({ id: 'RunSummary' });
+
+export const systemRoutes = ({ store, metrics, system, settings }: Rooms) => [
+  route.get('/health', {
+    summary: 'Readiness: does the store answer?',
+    tag: 'health',
+    scope: 'none',
+    responses: { 200: Health, 503: Health },
+    async handle() {
+      const state = await probe(store, settings.health_store_timeout_ms);
+      const components = { store: state, runtime: 'ok' };
+      return state === 'ok'
+        ? { status: 'healthy', components }
+        : reply(503, { status: 'unhealthy', components });
+    },
+  }),
+  route.get('/health/live', {
+    summary: 'Liveness: the process answers',
+    tag: 'health',
+    scope: 'none',
+    responses: { 200: 'empty' },
+    handle: () => reply(200),
+  }),
+  route.get('/metrics', {
+    summary: 'Prometheus text',
+    tag: 'health',
+    scope: 'none',
+    responses: { 200: 'Prometheus text format 0.0.4' },
+    handle: async () => plainText(await metrics.render(), metrics.contentType),
+  }),
+  route.get('/v1/system/info', {
+    summary: 'Version, scope and uptime',
+    tag: 'system',
+    scope: 'admin',
+    responses: { 200: SystemInfo, 401: ErrorBody },
+    handle: ({ scope }) => ({
+      version: system.version,
+      scope_id: scope,
+      uptime_seconds: system.uptimeSeconds(),
+      config_store_enabled: system.modules.includes('config'),
+      audit_log_enabled: system.modules.includes('config'),
+      runtime_stats_enabled: system.modules.includes('trace'),
+    }),
+  }),
+  route.get('/v1/system/modules', {
+    summary: 'Names of the mounted modules',
+    tag: 'system',
+    scope: 'admin',
+    responses: { 200: z.array(z.string()), 401: ErrorBody },
+    handle: () => system.modules,
+  }),
+  route.get('/v1/runs/summary', {
+    summary: 'How many runs are running, waiting and created',
+    tag: 'runs',
+    scope: 'admin',
+    responses: { 200: RunSummary, 401: ErrorBody },
+    handle: ({ scope }) => ({
+      running: store.runs.count(scope, 'running'),
+      waiting: store.runs.count(scope, 'waiting'),
+      created: store.runs.count(scope, 'created'),
+    }),
+  }),
+];
+
+const probe = async (store: Store, timeoutMs: number): Promise<'ok' | 'error' | 'timeout'> => {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<'timeout'>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, 'timeout');
+  });
+  const answer = Promise.resolve()
+    .then(() => store.ping())
+    .then(
+      () => 'ok' as const,
+      () => 'error' as const,
+    );
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { reply, route } from '../http/route.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { Invalid, NotFound } from '../schema/outcome.ts';
+import { Cursor, Limit, notBoth, Offset } from '../schema/paging.ts';
+import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
+import { type Position, Position as PositionSchema, type ThreadRecord } from '../store/index.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { Rooms } from './rooms.ts';
+
+/** Threads: create, list, change, delete (runtime.md 3). */
+
+const ThreadParams = z.object({ id: z.string() });
+
+const blankIsUnset = (text: string | null | undefined): string | undefined => text?.trim() || undefined;
+
+const CreateThread = z
+  .object({
+    title: z.string().nullish(),
+    resource_id: z.string().nullish(),
+    resourceId: z.string().nullish(),
+    parent_thread_id: z.string().nullish(),
+    parentThreadId: z.string().nullish(),
+  })
+  .check(notBoth('resource_id', 'resourceId'), notBoth('parent_thread_id', 'parentThreadId'))
+  .transform((body) => {
+    const resource_id = blankIsUnset(body.resource_id ?? body.resourceId);
+    const parent_thread_id = blankIsUnset(body.parent_thread_id ?? body.parentThreadId);
+    return {
+      ...(typeof body.title === 'string' && { title: body.title }),
+      ...(resource_id !== undefined && { resource_id }),
+      ...(parent_thread_id !== undefined && { parent_thread_id }),
+    };
+  });
+
+/** Missing leaves a link as it is; null or blank clears it. */
+const link = (
+  canonical: string | null | undefined,
+  alias: string | null | undefined,
+): string | null | undefined => {
+  const given = canonical === undefined ? alias : canonical;
+  return given === undefined ? undefined : (blankIsUnset(given) ?? null);
+};
+
+const UpdateThread = z
+  .object({
+    title: z.string().nullish(),
+    resource_id: z.string().nullish(),
+    resourceId: z.string().nullish(),
+    parent_thread_id: z.string().nullish(),
+    parentThreadId: z.string().nullish(),
+    custom: z.record(z.string(), z.json()).nullish(),
+  })
+  .check(notBoth('resource_id', 'resourceId'), notBoth('parent_thread_id', 'parentThreadId'))
+  .transform((body) => {
+    const resource_id = link(body.resource_id, body.resourceId);
+    const parent_thread_id = link(body.parent_thread_id, body.parentThreadId);
+    return {
+      ...(typeof body.title === 'string' && { title: body.title }),
+      ...(body.custom && { custom: body.custom }),
+      ...(resource_id !== undefined && { resource_id }),
+      ...(parent_thread_id !== undefined && { parent_thread_id }),
+    };
+  });
+
+const ThreadQuery = z
+  .object({
+    offset: Offset,
+    limit: Limit,
+    cursor: Cursor,
+    resource_id: z.string().optional(),
+    resourceId: z.string().optional(),
+    parent_thread_id: z.string().optional(),
+    parentThreadId: z.string().optional(),
+    root: z.enum(['true', 'false']).optional(),
+  })
+  .check(notBoth('resource_id', 'resourceId'), notBoth('parent_thread_id', 'parentThreadId'))
+  .transform(({ offset, limit, cursor, root, ...query }) => {
+    const resource_id = blankIsUnset(query.resource_id ?? query.resourceId);
+    const parent_thread_id = blankIsUnset(query.parent_thread_id ?? query.parentThreadId);
+    const filter = {
+      ...(resource_id !== undefined && { resource_id }),
+      ...(parent_thread_id !== undefined && { parent_thread_id }),
+      ...(root === 'true' && { root: true as const }),
+    };
+    return { offset, limit, cursor, filter };
+  });
+type ThreadQuery = z.output<typeof ThreadQuery>;
+
+const DeleteQuery = z
+  .object({ child_strategy: z.string().optional(), childStrategy: z.string().optional() })
+  .check(notBoth('child_strategy', 'childStrategy'))
+  .transform((query) => query.child_strategy ?? query.childStrategy ?? 'detach')
+  .pipe(z.enum(['detach', 'reject', 'cascade']));
+
+export const threadRoutes = ({ store, runtime }: Rooms) => {
+  const list = <Item>(scope: string, query: ThreadQuery, item: (record: ThreadRecord) => Item) => {
+    const { filter, limit } = query;
+    if (filter.root && filter.parent_thread_id !== undefined) {
+      throw new Invalid('root=true cannot be combined with parentThreadId');
+    }
+    const start = startOf(query);
+    const page = store.threads.list(scope, filter, { limit, ...start });
+    return {
+      items: page.items.map(item),
+      offset: page.offset,
+      limit,
+      total: page.total,
+      has_more: page.next !== undefined,
+      next_cursor: page.next === undefined ? null : encodeCursor('thr_', page.next, filter),
+      ...(page.prev !== undefined && { prev_cursor: encodeCursor('thr_', page.prev, filter) }),
+    };
+  };
+
+  const update = {
+    summary: 'Change the title, the links or custom metadata of a thread',
+    tag: 'threads',
+    scope: 'agent-invocation',
+    params: ThreadParams,
+    body: UpdateThread,
+    responses: { 200: Thread, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+    handle: ({
+      scope,
+      params,
+      body,
+    }: {
+      scope: string;
+      params: { id: string };
+      body: z.output<typeof UpdateThread>;
+    }) => runtime.threads.update(scope, params.id, body),
+  } as const;
+
+  return [
+    route.get('/v1/threads', {
+      summary: 'Ids of threads, the last changed first',
+      tag: 'threads',
+      scope: 'agent-invocation',
+      query: ThreadQuery,
+      responses: { 200: ThreadList, 400: ErrorBody },
+      handle: ({ scope, query }) => list(scope, query, ({ thread }) => thread.id),
+    }),
+    route.post('/v1/threads', {
+      summary: 'Create a thread',
+      tag: 'threads',
+      scope: 'agent-invocation',
+      body: CreateThread,
+      responses: { 201: Thread, 400: ErrorBody, 422: ErrorBody },
+      handle: async ({ scope, body }) => reply(201, await runtime.threads.create(scope, body)),
+    }),
+    route.get('/v1/threads/summaries', {
+      summary: 'Summaries of threads, the last changed first',
+      tag: 'threads',
+      scope: 'agent-invocation',
+      query: ThreadQuery,
+      responses: { 200: ThreadSummaryList, 400: ErrorBody },
+      handle: ({ scope, query }) => list(scope, query, summaryOf),
+    }),
+    route.get('/v1/threads/:id', {
+      summary: 'One thread',
+      tag: 'threads',
+      scope: 'agent-invocation',
+      params: ThreadParams,
+      responses: { 200: Thread, 404: ErrorBody },
+      handle({ scope, params }) {
+        const record = store.threads.get(scope, params.id);
+        if (!record) throw new NotFound(`thread not found: ${params.id}`);
+        return record.thread;
+      },
+    }),
+    route.patch('/v1/threads/:id', update),
+    route.patch('/v1/threads/:id/metadata', update),
+    route.delete('/v1/threads/:id', {
+      summary: 'Delete a thread; its children are detached, refused or deleted with it',
+      tag: 'threads',
+      scope: 'agent-invocation',
+      params: ThreadParams,
+      query: DeleteQuery,
+      responses: { 204: 'deleted', 400: ErrorBody, 404: ErrorBody },
+      async handle({ scope, params, query }) {
+        await runtime.threads.remove(scope, params.id, query);
+        return reply(204);
+      },
+    }),
+  ];
+};
+
+const startOf = ({ cursor, offset, filter }: ThreadQuery): { offset: number; after?: Position } => {
+  if (cursor === undefined) return { offset };
+  const filtered = Object.keys(filter).length > 0;
+  const start = decodeCursor(cursor, {
+    prefix: 'thr_',
+    kind: 'thread',
+    filters: filter,
+    filtered,
+    position: PositionSchema,
+  });
+  return 'offset' in start ? { offset: start.offset } : { offset: 0, after: start.position };
+};
+
+const summaryOf = ({ thread, agent_id }: ThreadRecord): ThreadSummary => ({
+  id: thread.id,
+  resource_id: thread.resource_id ?? null,
+  parent_thread_id: thread.parent_thread_id ?? null,
+  title: thread.metadata.title ?? null,
+  updated_at: thread.metadata.updated_at ?? thread.metadata.created_at ?? 0,
+  agent_id: agent_id ?? null,
+});

@@ -1,0 +1,154 @@
+import type { ListedMessage, Message } from '../schema/message.ts';
+import type { MessageRow, Store } from '../store/index.ts';
+
+/**
+ * The read view of a history (runtime.md 4.1), applied before counting and paging:
+ * a call is shown only while history holds a visible answer to it and no retraction; tool messages of a
+ * retracted call are hidden. What belongs to an assistant message lies between it and the next one, so a row can
+ * be judged from its neighbours; a page reads its own rows and the rest of the step at its two ends.
+ */
+
+export type Visibility = 'external' | 'internal' | 'all';
+
+export type MessageFilter = {
+  after?: number;
+  before?: number;
+  order: 'asc' | 'desc';
+  visibility: Visibility;
+  run_id?: string;
+};
+
+/** Where a page begins: after so many rows, behind a row, or in front of one (the page that ends there). */
+export type MessageStart = { offset: number } | { behind: number } | { inFrontOf: number };
+
+export type MessagePage = { rows: ListedMessage[]; total: number; has_more: boolean; has_previous: boolean };
+
+export type HistoryOf = { store: Store; scope: string; thread_id: string };
+
+export const listMessages = (
+  of: HistoryOf,
+  filter: MessageFilter,
+  start: MessageStart,
+  limit: number,
+): MessagePage => {
+  const total = countMessages(of, filter);
+  if ('inFrontOf' in start) {
+    const backwards = take(viewed(of, behind(reversed(filter), start.inFrontOf)), 0, limit + 1);
+    const rows = backwards.slice(0, limit).reverse();
+    return { rows, total, has_more: true, has_previous: backwards.length > limit };
+  }
+  const rows =
+    'behind' in start
+      ? take(viewed(of, behind(filter, start.behind)), 0, limit + 1)
+      : take(viewed(of, filter), start.offset, limit + 1);
+  const has_previous = rows.length > 0 && ('behind' in start || start.offset > 0);
+  return { rows: rows.slice(0, limit), total, has_more: rows.length > limit, has_previous };
+};
+
+const reversed = (filter: MessageFilter): MessageFilter => ({
+  ...filter,
+  order: filter.order === 'asc' ? 'desc' : 'asc',
+});
+
+/** The filter, narrowed to what comes after a sequence number in its order. */
+const behind = (filter: MessageFilter, seq: number): MessageFilter =>
+  filter.order === 'asc'
+    ? { ...filter, after: Math.max(seq, filter.after ?? 0) }
+    : { ...filter, before: Math.min(seq, filter.before ?? Number.MAX_SAFE_INTEGER) };
+
+const take = (rows: Iterable<ListedMessage>, skip: number, count: number): ListedMessage[] => {
+  const taken: ListedMessage[] = [];
+  let skipped = 0;
+  for (const row of rows) {
+    if (skipped < skip) skipped += 1;
+    else taken.push(row);
+    if (taken.length >= count) break;
+  }
+  return taken;
+};
+
+/** From the running counts in the rows: two reads, however long the history. A run's window is walked. */
+const countMessages = (of: HistoryOf, filter: MessageFilter): number => {
+  const { store, scope, thread_id } = of;
+  const windowed = filter.after !== undefined || filter.before !== undefined;
+  if (filter.run_id !== undefined) {
+    if (windowed || filter.visibility !== 'external')
+      return take(viewed(of, filter), 0, Number.POSITIVE_INFINITY).length;
+    return store.messages.lastOfRun(scope, thread_id, filter.run_id)?.external ?? 0;
+  }
+  const last = store.messages.last(scope, thread_id);
+  if (!last) return 0;
+  const to = Math.min(last.seq, (filter.before ?? Number.MAX_SAFE_INTEGER) - 1);
+  const from = Math.max(0, filter.after ?? 0);
+  if (to <= from) return 0;
+  const externalUpTo = (seq: number): number =>
+    seq === last.seq ? last.external : (store.messages.at(scope, thread_id, seq)?.external ?? 0);
+  const external = externalUpTo(to) - externalUpTo(from);
+  if (filter.visibility === 'external') return external;
+  return filter.visibility === 'all' ? to - from : to - from - external;
+};
+
+/** Rows of the filter that the view shows, as the wire has them, in the order of the filter. */
+function* viewed({ store, scope, thread_id }: HistoryOf, filter: MessageFilter): Iterable<ListedMessage> {
+  const bounds = boundsOf(filter);
+  const rows =
+    filter.run_id === undefined
+      ? store.messages.range(scope, thread_id, bounds)
+      : store.messages.ofRun(scope, thread_id, filter.run_id, bounds);
+  const seen = new Map<number, MessageRow | undefined>();
+  const at = (seq: number): MessageRow | undefined => {
+    if (!seen.has(seq)) seen.set(seq, store.messages.at(scope, thread_id, seq));
+    return seen.get(seq);
+  };
+  for (const row of rows) {
+    seen.set(row.seq, row);
+    const message = view(row, at);
+    if (message && isVisible(message, filter.visibility)) {
+      yield { ...message, seq: row.seq, created_at: row.created_at };
+    }
+  }
+}
+
+const boundsOf = ({ after, before, order }: MessageFilter) => ({
+  ...(after !== undefined && { from: after + 1 }),
+  ...(before !== undefined && { to: before - 1 }),
+  reverse: order === 'desc',
+});
+
+const isVisible = (message: Message, visibility: Visibility): boolean =>
+  visibility === 'all' || (message.visibility === 'internal') === (visibility === 'internal');
+
+type At = (seq: number) => MessageRow | undefined;
+
+/** The message as the view shows it, or nothing. */
+const view = (row: MessageRow, at: At): Message | undefined => {
+  const { message } = row;
+  if (message.role === 'tool') return isShownResult(row, at) ? message : undefined;
+  if (!message.tool_calls) return message;
+  const kept = message.tool_calls.filter((call) => stateOfCall(row.seq, call.id, at) === 'answered');
+  if (kept.length === message.tool_calls.length) return message;
+  const { tool_calls: _dropped, ...rest } = message;
+  return kept.length === 0 ? rest : { ...rest, tool_calls: kept };
+};
+
+const isShownResult = (row: MessageRow, at: At): boolean => {
+  const { message } = row;
+  if (message.visibility === 'internal' || message.tool_call_id === undefined) return false;
+  for (let seq = row.seq - 1; seq > 0; seq -= 1) {
+    const earlier = at(seq)?.message;
+    if (earlier?.role === 'assistant') return stateOfCall(seq, message.tool_call_id, at) === 'answered';
+  }
+  return false;
+};
+
+/** What became of a call, from the messages between its assistant message and the next one. */
+const stateOfCall = (asked: number, callId: string, at: At): 'open' | 'answered' | 'retracted' => {
+  let state: 'open' | 'answered' = 'open';
+  for (let seq = asked + 1; ; seq += 1) {
+    const later = at(seq)?.message;
+    if (!later || later.role === 'assistant') return state;
+    if (later.tool_call_id !== callId) continue;
+    if (later.visibility === 'internal') return 'retracted';
+    state = 'answered';
+  }
+};

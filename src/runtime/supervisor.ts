@@ -1,0 +1,68 @@
+import type { ThreadRecord } from '../store/index.ts';
+import type { RuntimeDeps } from './deps.ts';
+import { bindRunMachine } from './execution.ts';
+import { bindThreadMachine, createThreadActor, type ThreadActor } from './thread.ts';
+
+/**
+ * Finds or makes the actor of a thread; there is never more than one.
+ *
+ * Passive actors are kept for their history, the least recently used ones are dropped past IDLE_ACTORS; an actor
+ * that executes, has queued work or writes is never dropped. Making one costs a few reads of the store.
+ */
+const IDLE_ACTORS = 1024;
+
+export type Supervisor = {
+  actor(scope: string, id: string): ThreadActor;
+  /** The record as the newest commit, also one under way, has it. Makes no actor. */
+  record(scope: string, id: string): ThreadRecord | undefined;
+  actors(): Iterable<ThreadActor>;
+};
+
+export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): Supervisor => {
+  const runMachine = bindRunMachine(deps);
+  const threadMachine = bindThreadMachine(deps.settings);
+  // Insertion order is order of use: an actor that is asked for moves to the end.
+  const actors = new Map<string, ThreadActor>();
+
+  const keyOf = (scope: string, id: string): string => `${scope}\0${id}`;
+
+  const make = (scope: string, id: string, key: string): ThreadActor => {
+    const made: ThreadActor = createThreadActor(deps, {
+      scope,
+      id,
+      runMachine,
+      threadMachine,
+      accepting,
+      onRetired() {
+        if (actors.get(key) === made) actors.delete(key);
+      },
+      onSettled: dropPassive,
+    });
+    return made;
+  };
+
+  const dropPassive = (): void => {
+    if (actors.size <= IDLE_ACTORS) return;
+    for (const [key, actor] of actors) {
+      if (actors.size <= IDLE_ACTORS) return;
+      if (actor.passive) actors.delete(key);
+    }
+  };
+
+  return {
+    actor(scope, id) {
+      const key = keyOf(scope, id);
+      const found = actors.get(key);
+      const actor = found ?? make(scope, id, key);
+      if (found) actors.delete(key);
+      actors.set(key, actor);
+      if (!found) dropPassive();
+      return actor;
+    },
+    record(scope, id) {
+      const actor = actors.get(keyOf(scope, id));
+      return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
+    },
+    actors: () => actors.values(),
+  };
+};

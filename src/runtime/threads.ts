@@ -1,0 +1,168 @@
+import { Invalid, NotFound } from '../schema/outcome.ts';
+import type { Thread } from '../schema/thread.ts';
+import { MAX_ID_BYTES, type ThreadRecord } from '../store/index.ts';
+import type { RuntimeDeps } from './deps.ts';
+import { threadFacts } from './ledger.ts';
+import type { Supervisor } from './supervisor.ts';
+import type { ChildStrategy } from './thread.ts';
+
+/** Create, change and delete threads (runtime.md 3). Changes of one thread go through its actor's ledger. */
+
+export type NewThread = { title?: string; resource_id?: string; parent_thread_id?: string };
+
+/** `undefined` leaves a field as it is, `null` clears it. */
+export type ThreadPatch = {
+  title?: string;
+  resource_id?: string | null;
+  parent_thread_id?: string | null;
+  custom?: NonNullable<Thread['metadata']['custom']>;
+};
+
+export type Threads = {
+  create(scope: string, input: NewThread): Promise<Thread>;
+  update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
+  remove(scope: string, id: string, strategy: ChildStrategy): Promise<void>;
+};
+
+export const createThreads = (
+  deps: Pick<RuntimeDeps, 'clock' | 'ids' | 'store'>,
+  supervisor: Supervisor,
+): Threads => {
+  const { clock, ids, store } = deps;
+
+  const parentOf = (scope: string, child: string, parent: string): string => {
+    checkLineage((id) => supervisor.record(scope, id), child, parent);
+    return parent;
+  };
+
+  return {
+    async create(scope, input) {
+      const id = ids.uuid();
+      const parent = input.parent_thread_id && parentOf(scope, id, input.parent_thread_id);
+      const { ledger } = supervisor.actor(scope, id);
+      const write = ledger.open(clock.now());
+      const thread: Thread = {
+        id,
+        ...(input.resource_id !== undefined && { resource_id: input.resource_id }),
+        ...(parent !== undefined && { parent_thread_id: parent }),
+        metadata: {
+          created_at: write.at,
+          updated_at: write.at,
+          ...(input.title !== undefined && { title: input.title }),
+        },
+      };
+      write.create(thread);
+      await write.commit('input');
+      return thread;
+    },
+
+    async update(scope, id, patch) {
+      const before = existing(supervisor, scope, id);
+      if (patch.parent_thread_id) parentOf(scope, id, patch.parent_thread_id);
+      const { ledger } = supervisor.actor(scope, id);
+      const write = ledger.open(clock.now());
+      write.thread((thread) => patched(thread, patch));
+      const after = ledger.record()?.thread ?? before.thread;
+      const { resource_id, parent_thread_id, title, updated_at } = threadFacts(before.thread);
+      const previous = { resource_id, parent_thread_id, title, updated_at };
+      write.event(
+        'ThreadUpdated',
+        { ...threadFacts(after), previous },
+        { correlation_id: id, origin: 'server' },
+      );
+      await write.commit('input');
+      return after;
+    },
+
+    async remove(scope, id, strategy) {
+      existing(supervisor, scope, id);
+      const children = store.threads.children(scope, id);
+      if (strategy === 'reject' && children.length > 0) {
+        throw new Invalid(`thread '${id}' has child threads; choose 'detach' or 'cascade'`);
+      }
+      if (strategy === 'cascade') {
+        const doomed = [id, ...descendants(store.threads.children, scope, id)];
+        await Promise.all(doomed.map((each) => supervisor.actor(scope, each).remove(strategy)));
+        return;
+      }
+      const orphaned = children.map((child) => {
+        const write = supervisor.actor(scope, child).ledger.open(clock.now());
+        write.thread(({ parent_thread_id: _gone, ...thread }) => thread);
+        return write.commit('input');
+      });
+      await Promise.all([...orphaned, supervisor.actor(scope, id).remove(strategy)]);
+    },
+  };
+};
+
+const existing = (supervisor: Supervisor, scope: string, id: string): ThreadRecord => {
+  const record = supervisor.record(scope, id);
+  if (!record) throw new NotFound(`thread not found: ${id}`);
+  return record;
+};
+
+const patched = (thread: Thread, patch: ThreadPatch): Thread => {
+  const { resource_id, parent_thread_id, ...rest } = thread;
+  const resource = patch.resource_id === undefined ? resource_id : patch.resource_id;
+  const parent = patch.parent_thread_id === undefined ? parent_thread_id : patch.parent_thread_id;
+  const custom = { ...thread.metadata.custom, ...patch.custom };
+  return {
+    ...rest,
+    ...(resource && { resource_id: resource }),
+    ...(parent && { parent_thread_id: parent }),
+    metadata: {
+      ...thread.metadata,
+      ...(patch.title !== undefined && { title: patch.title }),
+      ...(Object.keys(custom).length > 0 && { custom }),
+    },
+  };
+};
+
+/** A parent must exist, must not be the thread itself, and must not be below it. */
+const checkLineage = (
+  find: (id: string) => ThreadRecord | undefined,
+  child: string,
+  parent: string,
+): void => {
+  if (child === parent) throw new Invalid(`thread '${child}' cannot parent itself`);
+  let ancestor = find(parent);
+  if (!ancestor) throw new Invalid(`parent thread not found: ${parent}`);
+  const seen = new Set([child]);
+  while (ancestor) {
+    const { id, parent_thread_id } = ancestor.thread;
+    if (seen.has(id)) throw new Invalid(`thread hierarchy cycle detected at '${id}'`);
+    seen.add(id);
+    if (parent_thread_id === undefined) return;
+    ancestor = find(parent_thread_id);
+    if (!ancestor) throw new Invalid(`thread hierarchy references missing ancestor '${parent_thread_id}'`);
+  }
+};
+
+/** Everything below a thread, nearest first. Lineage has no cycles, but a corrupt one must not hang the service. */
+const descendants = (
+  children: (scope: string, id: string) => string[],
+  scope: string,
+  id: string,
+): string[] => {
+  const found = new Set<string>();
+  const open = [id];
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    for (const child of children(scope, next)) {
+      if (found.has(child) || child === id) continue;
+      found.add(child);
+      open.push(child);
+    }
+  }
+  return [...found];
+};
+
+const FORBIDDEN = /[\\/\p{Cc}]|\.\./u;
+
+/** The rule for ids that a client makes (runtime.md 0.2). @throws Invalid */
+export const checkClientId = (kind: 'thread_id' | 'run_id', id: string): string => {
+  if (FORBIDDEN.test(id)) {
+    throw new Invalid(`${kind} '${id}' is not allowed: no '/', '\\', '..' or control characters`);
+  }
+  if (Buffer.byteLength(id) > MAX_ID_BYTES) throw new Invalid(`${kind} is longer than ${MAX_ID_BYTES} bytes`);
+  return id;
+};

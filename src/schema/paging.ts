@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** Query values of list routes (runtime.md 0.6). Values come as text; what is not a count is refused. */
+
+const count = z.string().regex(/^\d{1,15}$/, 'expected a non-negative integer');
+
+/** Clamped to 1..200, 50 when absent. */
+export const Limit = count
+  .transform((text) => Math.min(200, Math.max(1, Number(text))))
+  .optional()
+  .transform((limit) => limit ?? 50)
+  .meta({ description: 'page size, clamped to 1..200; default 50' });
+
+export const Offset = count
+  .transform(Number)
+  .optional()
+  .transform((offset) => offset ?? 0)
+  .meta({ description: 'items to skip; a cursor takes precedence' });
+
+/** A position in a history: an integer without sign. */
+export const SeqBound = count.transform(Number).optional();
+
+/** Blank means absent. */
+export const Cursor = z
+  .string()
+  .optional()
+  .transform((cursor) => cursor?.trim() || undefined)
+  .meta({ description: 'opaque; continues a list where a page ended' });
+
+/** Refuses a value that is given under its name and under its alias. */
+export const notBoth =
+  (name: string, alias: string) =>
+  (context: { value: Record<string, unknown>; issues: z.core.$ZodRawIssue[] }): void => {
+    if (context.value[name] === undefined || context.value[alias] === undefined) return;
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      path: [alias],
+      message: `duplicate of '${name}': give one of the two`,
+    });
+  };

@@ -1,0 +1,31 @@
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import { isTree, type Tree } from './tree.ts';
+
+/**
+ * The text of a settings file to a tree. JSON is read as the subset of YAML that it is. The parser's own
+ * messages quote the file, which may hold secrets: only its code and the line are told. Warnings count as
+ * errors, because an unknown tag (`!x`) would leave a value empty without a word.
+ */
+export const parseSettingsFile = (path: string, content: string, problems: string[]): Tree => {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { prettyErrors: false, lineCounter: lines });
+  const faults = [...document.errors, ...document.warnings];
+  problems.push(
+    ...faults.map(({ code, pos }) => illegal(path, `${code} in line ${lines.linePos(pos[0]).line}`)),
+  );
+  const value = faults.length > 0 ? null : plainValue(path, document, problems);
+  if (isTree(value)) return value;
+  if (value !== null) problems.push(`${path}: not an object; allowed: one with the names of settings`);
+  return {};
+};
+
+const illegal = (path: string, fault: string): string => `${path}: not legal JSON or YAML: ${fault}`;
+
+const plainValue = (path: string, document: Document, problems: string[]): unknown => {
+  try {
+    return document.toJS();
+  } catch {
+    problems.push(illegal(path, 'an alias (*name) that cannot be resolved'));
+    return null;
+  }
+};

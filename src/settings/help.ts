@@ -1,0 +1,95 @@
+import { flagOf, hasFlag, hasKey, type Setting } from './setting.ts';
+import { settingGroups } from './table.ts';
+
+/** The words about settings: for the command line and for the README, both from the table. */
+
+const flagIsVisible = 'secret: a flag is visible to every user of the machine, prefer the variable';
+
+const units: readonly (readonly [suffix: string, unit: string])[] = [
+  ['_ms', 'ms'],
+  ['_secs', 'seconds'],
+  ['_bytes', 'bytes'],
+];
+
+const placeholderOf = (row: Setting): string =>
+  row.unit ?? units.find(([suffix]) => row.key.endsWith(suffix))?.[1] ?? row.type.placeholder;
+
+const defaultOf = (row: Setting): string | undefined =>
+  row.default === undefined ? row.unset : [row.default].flat().join(', ');
+
+const docOf = (row: Setting): string =>
+  row.secret && hasFlag(row) ? `${row.doc} (${flagIsVisible})` : row.doc;
+
+export type SettingFlag = {
+  group: string;
+  name: string;
+  placeholder: string;
+  help: string;
+  default: string | undefined;
+  env: string;
+};
+
+/** What the command line declares. It must not apply the defaults: a default is weaker than a variable. */
+export const settingFlags: readonly SettingFlag[] = settingGroups.flatMap(({ title, rows }) =>
+  rows.filter(hasFlag).map((row) => ({
+    group: title,
+    name: flagOf(row),
+    placeholder: placeholderOf(row),
+    help: docOf(row),
+    default: defaultOf(row),
+    env: row.env,
+  })),
+);
+
+const namesOf = (row: Setting): string =>
+  [row.env, ...(row.alsoRead ?? []), ...(hasKey(row) ? [row.key] : [])].join(', ');
+
+const helpOf = (row: Setting): string => {
+  const head = hasFlag(row) ? `--${flagOf(row)} <${placeholderOf(row)}>` : row.env;
+  const names = hasFlag(row) ? namesOf(row) : 'variable only';
+  return `  ${head}\n      ${docOf(row)}\n      ${names} (default: ${defaultOf(row) ?? 'unset'})`;
+};
+
+/** All settings as text for a terminal. */
+export const settingsHelp = (): string =>
+  [
+    'Precedence: flag, environment variable, key of the settings file, default.',
+    ...settingGroups.map(({ title, rows }) => [`${title}:`, ...rows.map(helpOf)].join('\n')),
+  ].join('\n\n');
+
+const code = (name: string): string => `\`${name}\``;
+const cell = (words: string): string => words.replaceAll('|', '\\|');
+
+const typeOf = (row: Setting): string =>
+  [row.type.type, ...(row.unit ? [row.unit] : []), ...(row.secret ? ['*secret*'] : [])].join(', ');
+
+const defaultCell = (row: Setting): string => {
+  if (row.default === undefined) return row.unset ?? 'unset';
+  return [row.default]
+    .flat()
+    .map((value) => code(String(value)))
+    .join(', ');
+};
+
+const meaningOf = (row: Setting): string =>
+  row.alsoRead ? `${row.doc}; also read ${row.alsoRead.map(code).join(', ')}` : row.doc;
+
+const markdownRow = (row: Setting): string => {
+  const cells = [
+    code(row.env),
+    hasFlag(row) ? code(`--${flagOf(row)}`) : '–',
+    hasKey(row) ? code(row.key) : '–',
+    typeOf(row),
+    defaultCell(row),
+    meaningOf(row),
+  ];
+  return `| ${cells.map(cell).join(' | ')} |`;
+};
+
+const markdownHead = ['| Variable | Flag | Key | Type | Default | Meaning |', '|---|---|---|---|---|---|'];
+
+/** All settings as the tables of the README, one a group. */
+export const settingsMarkdown = (): string =>
+  settingGroups
+    .map(({ title, rows }) => [`### ${title}`, '', ...markdownHead, ...rows.map(markdownRow)].join('\n'))
+    .join('\n\n');

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { ReasoningEffort } from '../schema/run.ts';
+
+/**
+ * What values a setting may have. A kind reads both forms a value arrives in: text (flag, variable, a string of
+ * the settings file) and the native value (settings file, embedding API). Its schema is the only place where
+ * the value is judged; `allowed` is the sentence of the error message, `type` the word of the table.
+ *
+ * A number is not taken for a string: YAML would have turned a token such as 0123 into 123.
+ */
+export type Kind<T> = {
+  type: string;
+  allowed: string;
+  placeholder: string;
+  /** What a text says; `undefined` = it says nothing, and the setting counts as not set. */
+  fromText(text: string): unknown;
+  schema: z.ZodType<T>;
+};
+
+const trimmed = (text: string): string | undefined => text.trim() || undefined;
+
+const itemsOf = (text: string): string[] | undefined => {
+  const items = text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  return items.length > 0 ? items : undefined;
+};
+
+const scalar = <T>(kind: Omit<Kind<T>, 'fromText'>): Kind<T> => ({ ...kind, fromText: trimmed });
+
+export const integer = ({ min }: { min: 0 | 1 } = { min: 0 }): Kind<number> =>
+  scalar({
+    type: min === 0 ? 'int' : `int ≥ ${min}`,
+    allowed: `an integer, ${min} or more`,
+    placeholder: 'n',
+    schema: z
+      .union([
+        z.number(),
+        z
+          .string()
+          .regex(/^\d+$/)
+          .transform((digits) => Number(digits)),
+      ])
+      .pipe(z.int().min(min)),
+  });
+
+const booleanWords = { truthy: ['1', 'true', 'yes', 'on'], falsy: ['0', 'false', 'no', 'off'] };
+
+export const boolean = (): Kind<boolean> =>
+  scalar({
+    type: 'bool',
+    allowed: `${booleanWords.truthy.join(', ')} or ${booleanWords.falsy.join(', ')}`,
+    placeholder: 'bool',
+    schema: z.union([
+      z.boolean(),
+      z.literal([0, 1]).transform((bit) => bit === 1),
+      z.stringbool({ ...booleanWords, case: 'insensitive' }),
+    ]),
+  });
+
+export const text = (): Kind<string> =>
+  scalar({ type: 'string', allowed: 'a string', placeholder: 'text', schema: z.string().min(1) });
+
+export const path = (): Kind<string> =>
+  scalar({
+    type: 'path',
+    allowed: 'a path',
+    placeholder: 'path',
+    schema: z.string().regex(/^[^\0]+$/),
+  });
+
+export const choice = <const V extends string>(values: readonly [V, ...V[]]): Kind<V> =>
+  scalar({
+    type: values.map((value) => `\`${value}\``).join(' | '),
+    allowed: `one of ${values.join(', ')}`,
+    placeholder: values.join('|'),
+    schema: z.enum(values),
+  });
+
+export const url = (): Kind<string> =>
+  scalar({
+    type: 'URL',
+    allowed: 'an http or https URL',
+    placeholder: 'url',
+    schema: z.url({ protocol: /^https?$/ }),
+  });
+
+/** `scheme://host[:port]` and nothing more: browsers compare origins byte by byte, so it is kept in their spelling. */
+const Origin = z
+  .string()
+  .regex(/^https?:\/\/[^/?#@\\\s]+\/?$/i)
+  .refine((origin) => URL.canParse(origin), { abort: true })
+  .transform((origin) => new URL(origin).origin);
+
+export const origins = (): Kind<string[]> => ({
+  type: 'origins',
+  allowed: 'a comma separated list of origins: http or https, host and port, without a path',
+  placeholder: 'origin,…',
+  fromText: itemsOf,
+  schema: z.array(Origin),
+});
+
+const encodedBytes = (value: string): number => Buffer.byteLength(value);
+
+export const scopeId = (): Kind<string> =>
+  scalar({
+    type: 'string, 1..512 bytes',
+    allowed: 'a string of 1 to 512 bytes without control characters',
+    placeholder: 'id',
+    schema: z
+      .string()
+      .min(1)
+      .refine((id) => encodedBytes(id) <= 512 && !/\p{Cc}/u.test(id)),
+  });
+
+export const metricsPrefix = (): Kind<string> =>
+  scalar({
+    type: 'string',
+    allowed: 'the beginning of a metric name: letters, digits, _ and :, not starting with a digit',
+    placeholder: 'prefix',
+    schema: z.string().regex(/^[A-Za-z_:][A-Za-z0-9_:]*$/),
+  });
+
+const budget = integer().schema.transform((tokens) => ({ budget: tokens }));
+
+export const reasoningEffort = (): Kind<ReasoningEffort> =>
+  scalar({
+    type: '`none` | `low` | `medium` | `high` | `max` | int',
+    allowed: 'one of none, low, medium, high, max, or an integer budget of tokens',
+    placeholder: 'effort',
+    schema: z.union([ReasoningEffort, budget]),
+  });
+
+export type ListenAddress = { host: string; port: number };
+
+const hostAndPort = /^(?:\[(?<v6>[0-9A-Fa-f:.]+(?:%\w+)?)\]|(?<name>[^\s:/[\]]+)):(?<port>\d{1,5})$/;
+
+const splitAddress = (address: string): ListenAddress | undefined => {
+  const { v6, name, port } = hostAndPort.exec(address)?.groups ?? {};
+  const host = v6 ?? name;
+  return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
+};
+
+export const hostPort = (): Kind<string> =>
+  scalar({
+    type: 'host:port',
+    allowed: 'host:port, an IPv6 host in brackets, a port of 0 to 65535 (0 = any free one)',
+    placeholder: 'host:port',
+    schema: z.string().refine((address) => splitAddress(address) !== undefined),
+  });
+
+/** Where to listen, from the value of `http_addr`. */
+export const listenAddress = (address: string): ListenAddress => {
+  const parts = splitAddress(address);
+  if (!parts) throw new TypeError(`${address} is not host:port`);
+  return parts;
+};

@@ -1,0 +1,40 @@
+import { boolean, origins, text } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+export const adminSettings = [
+  setting({
+    key: 'AdminApiConfig.bearer_token',
+    env: 'SERVICE_ADMIN_API_BEARER_TOKEN',
+    type: text(),
+    secret: true,
+    doc: 'admin token; needed while any of the three groups of routes below is exposed',
+  }),
+  setting({
+    key: 'AdminApiConfig.cors_allowed_origins',
+    env: 'SERVICE_ADMIN_CORS_ALLOWED_ORIGINS',
+    type: origins(),
+    default: ['http://127.0.0.1:3002', 'http://localhost:3002'],
+    doc: 'origins that CORS admits, on all routes',
+  }),
+  setting({
+    key: 'AdminApiConfig.expose_config_routes',
+    env: 'SERVICE_EXPOSE_CONFIG_ROUTES',
+    type: boolean(),
+    default: true,
+    doc: 'serve the config and capabilities routes',
+  }),
+  setting({
+    key: 'AdminApiConfig.expose_eval_routes',
+    env: 'SERVICE_EXPOSE_EVAL_ROUTES',
+    type: boolean(),
+    default: true,
+    doc: 'serve the eval routes',
+  }),
+  setting({
+    key: 'AdminApiConfig.expose_trace_routes',
+    env: 'SERVICE_EXPOSE_TRACE_ROUTES',
+    type: boolean(),
+    default: false,
+    doc: 'serve the trace routes; traces may hold prompts and arguments of tools',
+  }),
+] as const;

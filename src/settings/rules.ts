@@ -1,0 +1,29 @@
+import { SettingsError } from './error.ts';
+import type { Settings } from './table.ts';
+
+type Rule = { broken(settings: Settings): boolean; problem(settings: Settings): string };
+
+/** What no value can break alone. */
+const crossRules: readonly Rule[] = [
+  {
+    broken: ({ mailbox }) => mailbox.lease_renewal_ms >= mailbox.lease_ms,
+    problem: ({ mailbox }) =>
+      `SERVICE_MAILBOX_LEASE_RENEWAL_MS (mailbox.lease_renewal_ms): ${mailbox.lease_renewal_ms} is not allowed; ` +
+      `allowed: below SERVICE_MAILBOX_LEASE_MS (mailbox.lease_ms), which is ${mailbox.lease_ms}`,
+  },
+];
+
+export const crossProblems = (settings: Settings): string[] =>
+  crossRules.filter((rule) => rule.broken(settings)).map((rule) => rule.problem(settings));
+
+/**
+ * The startup rule (config.md 1.2), whatever the listen address: without a token, none of the three groups of
+ * admin routes may be exposed. Asked before the router is built; throws `SettingsError`.
+ */
+export const assertStartable = ({ AdminApiConfig: admin }: Settings): void => {
+  const exposed = admin.expose_config_routes || admin.expose_eval_routes || admin.expose_trace_routes;
+  if (!exposed || admin.bearer_token !== undefined) return;
+  throw new SettingsError([
+    'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
+  ]);
+};

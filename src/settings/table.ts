@@ -1,0 +1,34 @@
+import type { Entries } from './entries.ts';
+import { adminSettings } from './rows/admin.ts';
+import { mailboxSettings, runSettings } from './rows/runs.ts';
+import { seedSettings } from './rows/seed.ts';
+import { serverSettings } from './rows/server.ts';
+import { telemetrySettings } from './rows/telemetry.ts';
+import type { Setting } from './setting.ts';
+
+/** The table, in the order in which the help and the README show it. */
+export const settingGroups = [
+  { title: 'Server', rows: serverSettings },
+  { title: 'Admin API', rows: adminSettings },
+  { title: 'Seed', rows: seedSettings },
+  { title: 'Mailbox', rows: mailboxSettings },
+  { title: 'Runs', rows: runSettings },
+  { title: 'Telemetry', rows: telemetrySettings },
+] as const;
+
+export const settingRows: readonly Setting[] = settingGroups.flatMap(({ rows }) => [...rows]);
+
+type AtKey<K extends string, T> = K extends `${infer Section}.${infer Rest}`
+  ? { [S in Section]: AtKey<Rest, T> }
+  : { [S in K]: T };
+
+type Placed<R> = R extends Setting<infer K, infer T> ? AtKey<K, T> : never;
+
+type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole: infer All) => void
+  ? All
+  : never;
+
+type Row = (typeof settingGroups)[number]['rows'][number];
+
+/** Every setting under its key, after defaults. */
+export type Settings = Merged<Placed<Row>> & { entries: Entries };

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+/** The version of the package. The file lies above this one, in the sources as well as in the build. */
+const packageFile = ['../package.json', '../../package.json']
+  .map((path) => new URL(path, import.meta.url))
+  .find((url) => {
+    try {
+      return JSON.parse(readFileSync(url, 'utf8')).name === 'troupe';
+    } catch {
+      return false;
+    }
+  });
+
+export const version: string = packageFile ? JSON.parse(readFileSync(packageFile, 'utf8')).version : '0.0.0';

@@ -1,0 +1,94 @@
+import { ModelError } from '../../src/models/errors.ts';
+import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from '../../src/models/model.ts';
+import type { EntriesInput } from '../../src/settings/entries.ts';
+
+/**
+ * Models that a test steers. Agents of the same name use them:
+ * `slow` answers `partial` and then waits until it is released; `flaky` and `broken` fail with the errors that
+ * the test has put up; `steps` plays a list of scripted inferences; `echo` answers the last user text.
+ */
+
+export type Inference = (sink: InferenceSink, request: InferenceRequest) => InferenceEnd;
+
+export type TestModels = {
+  provider: Provider;
+  entries: EntriesInput;
+  /** What the models were asked, the oldest first. */
+  requests: { model: string; request: InferenceRequest }[];
+  /** Lets every slow inference that waits go on, and those of the future. */
+  release(): void;
+  releaseAll(): void;
+  /** How many slow inferences wait now. */
+  waiting(): number;
+  /** Errors of the next inferences of `flaky`, in order. */
+  failures: ModelError[];
+  /** The next inferences of `steps`, in order. */
+  steps: Inference[];
+};
+
+const NAMES = ['slow', 'flaky', 'steps', 'echo'] as const;
+
+export const createTestModels = (): TestModels => {
+  const waiting = new Set<() => void>();
+  const end = (): InferenceEnd => ({
+    stop: 'EndTurn',
+    usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
+  });
+
+  const slow = (sink: InferenceSink, signal: AbortSignal): Promise<InferenceEnd> =>
+    new Promise((resolve, reject) => {
+      sink.text('partial');
+      const go = (): void => {
+        waiting.delete(go);
+        sink.text(' answer');
+        resolve(end());
+      };
+      waiting.add(go);
+      signal.addEventListener('abort', () => {
+        waiting.delete(go);
+        reject(new ModelError('cancelled', 'cancelled'));
+      });
+    });
+
+  const models: TestModels = {
+    requests: [],
+    failures: [],
+    steps: [],
+    release: () => {
+      for (const go of [...waiting]) go();
+    },
+    releaseAll: () => models.release(),
+    waiting: () => waiting.size,
+    provider: {
+      id: 'test',
+      model: (spec) => ({
+        id: spec.id,
+        provider: 'test',
+        upstream: spec.upstream_model,
+        async stream(request, sink, signal) {
+          models.requests.push({ model: spec.id, request });
+          if (spec.id === 'slow') return slow(sink, signal);
+          if (spec.id === 'flaky') {
+            sink.text('half');
+            const failure = models.failures.shift();
+            if (failure) throw failure;
+          }
+          const step = spec.id === 'steps' ? models.steps.shift() : undefined;
+          if (step) return step(sink, request);
+          sink.text(`echo: ${lastUserText(request)}`);
+          return end();
+        },
+      }),
+    },
+    entries: {
+      models: NAMES.map((id) => ({ id, provider_id: 'test', upstream_model: `${id}-upstream` })),
+      agents: NAMES.map((id) => ({ id, model_id: id, max_rounds: 8 })),
+    },
+  };
+  return models;
+};
+
+const lastUserText = (request: InferenceRequest): string => {
+  const message = request.messages.findLast(({ role }) => role === 'user');
+  return message?.content.map((block) => (block.type === 'text' ? block.text : '')).join('') ?? '';
+};

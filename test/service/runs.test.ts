@@ -1,0 +1,436 @@
+import { connect } from 'node:net';
+import t from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import { eventually, startTroupe } from './troupe.ts';
+
+/** runtime.md 19, checks 22 to 36, and the sequences of agent-loop.md 5.3. */
+
+const hello = (agentId: string, threadId?: string, content = 'Hello') => ({
+  agentId,
+  ...(threadId !== undefined && { threadId }),
+  messages: [{ role: 'user', content }],
+});
+
+t.test('a plain answer streams the events of a plain answer', async (t) => {
+  const { runToEnd, call } = await startTroupe(t);
+  const events = await runToEnd(hello('default'));
+  t.strictSame(
+    events.map((event) => event.event_type),
+    [
+      'run_start',
+      'step_start',
+      'text_delta',
+      'inference_complete',
+      'state_snapshot',
+      'step_end',
+      'state_snapshot',
+      'run_finish',
+    ],
+  );
+  const [start, step, delta, inference, snapshot] = events;
+  const finish = events.at(-1);
+  t.match(delta, { delta: 'Scripted response to: Hello' });
+  t.match(inference, { model: 'deepseek-chat', usage: { total_tokens: 30 } });
+  t.match(snapshot, { snapshot: { extensions: { '__runtime.run_lifecycle': { run_id: start?.run_id } } } });
+  t.match(finish, {
+    thread_id: start?.thread_id,
+    run_id: start?.run_id,
+    result: { response: 'Scripted response to: Hello', status: 'done', status_reason: 'natural' },
+    termination: { type: 'natural_end' },
+  });
+  const { messages } = (await call('GET', `/v1/threads/${start?.thread_id}/messages`)).body as {
+    messages: { id: string; role: string; metadata: object; seq: number; created_at: number }[];
+  };
+  t.match(messages, [
+    { role: 'user', seq: 1, content: [{ type: 'text', text: 'Hello' }] },
+    { role: 'assistant', seq: 2, id: step?.message_id, metadata: { run_id: start?.run_id, step_index: 0 } },
+  ]);
+});
+
+t.test('each frame is one data line and a blank line, without ids', async (t) => {
+  const { run } = await startTroupe(t);
+  const stream = await run(hello('default'));
+  t.equal(stream.status, 200);
+  t.equal(stream.headers.get('content-type'), 'text/event-stream');
+  t.equal(stream.headers.get('cache-control'), 'no-cache');
+  await stream.rest();
+  for (const frame of stream.raw().split('\n\n').slice(0, -1)) t.match(frame, /^data: \{.*\}$/);
+  t.ok(stream.raw().endsWith('}\n\n'));
+});
+
+t.test('a tool loop executes two rounds and interrupts the third at max_rounds', async (t) => {
+  const { runToEnd, call } = await startTroupe(t);
+  const events = await runToEnd(hello('default', 'T', 'RUN_WEATHER_TOOL'));
+  const step = [
+    'step_start',
+    'tool_call_start',
+    'tool_call_delta',
+    'tool_call_ready',
+    'inference_complete',
+    'tool_call_done',
+    'state_snapshot',
+    'step_end',
+  ];
+  t.strictSame(
+    events.map((event) => event.event_type),
+    ['run_start', ...step, ...step, ...step, 'state_snapshot', 'run_finish'],
+  );
+  const done = events.filter((event) => event.event_type === 'tool_call_done');
+  t.match(done[0], { id: 'call_weather_1', outcome: 'succeeded', result: { data: { condition: 'Sunny' } } });
+  t.match(done[2], { outcome: 'failed', result: { message: '[Tool execution was interrupted]' } });
+  t.match(events.at(-1), {
+    termination: { type: 'stopped', value: { code: 'max_rounds' } },
+    result: { response: '', status_reason: 'stopped:max_rounds' },
+  });
+  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as { messages: { role: string }[] };
+  t.strictSame(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool'],
+  );
+});
+
+t.test('the answer of a last allowed round counts', async (t) => {
+  const { runToEnd } = await startTroupe(t);
+  const events = await runToEnd(hello('stopper'));
+  t.equal(events.filter((event) => event.event_type === 'step_start').length, 1);
+  t.match(events.at(-1), {
+    termination: { type: 'natural_end' },
+    result: { response: 'Scripted response to: Hello' },
+  });
+});
+
+t.test('an unknown tool fails its call and the run goes on', async (t) => {
+  const { runToEnd } = await startTroupe(t);
+  const events = await runToEnd(hello('default', undefined, 'RUN_A2UI_TOOL'));
+  t.match(
+    events.find((event) => event.event_type === 'tool_call_done'),
+    { outcome: 'failed', result: { message: "tool 'render_a2ui' not found", status: 'error' } },
+  );
+  t.match(events.at(-1), { termination: { type: 'stopped' } });
+});
+
+t.test('bad requests are refused before anything is written', async (t) => {
+  const { call } = await startTroupe(t);
+  const messages = [{ role: 'user', content: 'x' }];
+  t.equal((await call('POST', '/v1/runs', {})).status, 422);
+  t.match(await call('POST', '/v1/runs', { agentId: ' ', messages }), {
+    status: 400,
+    body: { error: 'agent_id cannot be empty' },
+  });
+  for (const none of [[], undefined, [{ role: 'tool', content: 'x' }]]) {
+    t.match(await call('POST', '/v1/runs', { agentId: 'default', messages: none }), {
+      status: 400,
+      body: { error: 'at least one message is required' },
+    });
+  }
+  t.match(await call('POST', '/v1/runs', { agentId: 'nope', threadId: 'T', messages }), {
+    status: 400,
+    body: { error: 'agent not found: nope' },
+  });
+  const blocks = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }];
+  t.equal((await call('POST', '/v1/runs', { agentId: 'default', messages: blocks })).status, 422);
+  t.equal((await call('POST', '/v1/runs', { agentId: 'default', messages: null })).status, 422);
+  t.equal((await call('POST', '/v1/runs', { agentId: 'a', agent_id: 'a', messages })).status, 422);
+  for (const threadId of ['a/b', 'a\\b', '..', 'a\u0000b', 'x'.repeat(600)]) {
+    t.equal((await call('POST', '/v1/runs', { agentId: 'default', threadId, messages })).status, 400, threadId);
+  }
+  t.equal((await call('GET', '/v1/threads')).body.total, 0);
+  t.equal((await call('GET', '/v1/runs')).body.total, 0);
+  t.equal((await call('GET', '/health')).status, 200);
+});
+
+t.test('a thread id may be new, is trimmed, and may come by its alias', async (t) => {
+  const { runToEnd, call } = await startTroupe(t);
+  const [made] = await runToEnd(hello('echo'));
+  t.equal((await call('GET', `/v1/threads/${made?.thread_id}`)).status, 200);
+  const [named] = await runToEnd(hello('echo', '  x '));
+  t.equal(named?.thread_id, 'x');
+  const [aliased] = await runToEnd({ agent_id: 'echo', thread_id: 'y', messages: [{ role: 'user', content: 'q' }] });
+  t.equal(aliased?.thread_id, 'y');
+});
+
+t.test('a long and unusual text comes back unchanged', async (t) => {
+  const { runToEnd, call } = await startTroupe(t);
+  const content = `${'ä😀\u2028"\\\n'.repeat(2000)}end`;
+  const events = await runToEnd(hello('echo', 'T', content));
+  t.match(events.at(-1), { result: { response: `echo: ${content}` } });
+  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as { messages: { content: object }[] };
+  t.strictSame(messages[0]?.content, [{ type: 'text', text: content }]);
+});
+
+t.test('a quiet stream gets heartbeats', async (t) => {
+  const { run, models } = await startTroupe(t, { settings: { sse_heartbeat_ms: 40 } });
+  const stream = await run(hello('slow'));
+  await stream.until('text_delta');
+  await eventually(
+    async () => {
+      const next = stream.next();
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      models.release();
+      await next;
+      return stream.raw();
+    },
+    (raw) => raw.includes(': heartbeat\n\n'),
+  );
+  t.match((await stream.rest()).at(-1), { event_type: 'run_finish' });
+});
+
+t.test('a client that goes away does not cancel its run', async (t) => {
+  const { run, models, call } = await startTroupe(t);
+  const stream = await run(hello('slow', 'T'));
+  const { run_id } = await stream.until('run_start');
+  await stream.close();
+  models.release();
+  const { body } = await eventually(
+    () => call('GET', `/v1/runs/${run_id}`),
+    (answer) => answer.body.status === 'done',
+  );
+  t.match(body, { termination_reason: { type: 'natural_end' }, final_output: 'partial answer' });
+  t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 2);
+});
+
+t.test('a run record keeps the invariants of its status', async (t) => {
+  const { run, models, call } = await startTroupe(t);
+  const stream = await run(hello('slow', 'T'));
+  const { run_id } = await stream.until('text_delta').then(() => call('GET', '/v1/threads/T/runs/latest')).then(({ body }) => body);
+  const running = (await call('GET', `/v1/runs/${run_id}`)).body;
+  t.match(running, { status: 'running', parent_run_id: null, state: null, steps: 0 });
+  for (const key of ['waiting', 'outcome', 'finished_at', 'termination_reason']) t.notOk(key in running, key);
+  t.ok(Number(running.started_at) < 1e11, 'times are seconds');
+  t.match((await call('GET', '/v1/threads/T/runs/active')).body, { active_run: { run_id, status: 'running' } });
+  t.match((await call('GET', '/v1/threads/T')).body, { active_run_id: run_id, open_run_id: run_id });
+  t.match((await call('GET', '/v1/runs?status=running')).body, { total: 1, items: [{ run_id }] });
+  t.match((await call('GET', '/v1/runs?status=done')).body, { total: 0 });
+
+  models.release();
+  await stream.rest();
+  const done = (await call('GET', `/v1/runs/${run_id}`)).body;
+  t.match(done, {
+    status: 'done',
+    steps: 1,
+    input_tokens: 10,
+    output_tokens: 20,
+    resolution_id: '1',
+    final_output: 'partial answer',
+    input: { range: { from_seq: 1, to_seq: 1 } },
+    output: { range: { from_seq: 2, to_seq: 2 } },
+    state: { extensions: { '__runtime.run_lifecycle': { status: 'done', status_reason: 'natural' } } },
+  });
+  const outcome = done.outcome as Record<string, unknown>;
+  t.strictSame(outcome.termination_reason, done.termination_reason);
+  t.equal(outcome.final_output, done.final_output);
+  t.ok(Number(done.finished_at) < 1e11);
+  const thread = (await call('GET', '/v1/threads/T')).body;
+  t.notOk('active_run_id' in thread || 'open_run_id' in thread);
+  t.equal(thread.latest_run_id, run_id);
+  t.strictSame((await call('GET', '/v1/threads/T/runs/active')).body, { active_run: null });
+});
+
+t.test('runs are listed in the order in which they came, and filtered by status', async (t) => {
+  const { runToEnd, call } = await startTroupe(t);
+  const ids: unknown[] = [];
+  for (const thread of ['a', 'b', 'a']) ids.push((await runToEnd(hello('echo', thread)))[0]?.run_id);
+  const all = (await call('GET', '/v1/runs')).body as { items: { run_id: string }[] };
+  t.strictSame(
+    all.items.map(({ run_id }) => run_id),
+    ids,
+  );
+  t.match((await call('GET', '/v1/threads/a/runs?limit=1')).body, { total: 2, has_more: true });
+  t.match(await call('GET', '/v1/runs?status=x'), { status: 400, body: { error: 'invalid status filter: x' } });
+  t.match((await call('GET', '/v1/threads/nope/runs')).body, { items: [], total: 0, has_more: false });
+  t.match(await call('GET', '/v1/threads/nope/runs/latest'), {
+    status: 404,
+    body: { error: 'run not found: no runs for thread nope' },
+  });
+  t.strictSame((await call('GET', '/v1/threads/nope/runs/active')).body, { active_run: null });
+  t.match(await call('GET', '/v1/runs/nope'), { status: 404, body: { error: 'run not found: nope' } });
+  t.match((await call('GET', '/v1/threads/a/runs/latest')).body, { run_id: ids[2] });
+});
+
+t.test('two runs on one thread at once: one survives, and nothing keeps running', async (t) => {
+  const { run, call } = await startTroupe(t);
+  for (let round = 0; round < 20; round += 1) {
+    const thread = `T${round}`;
+    const streams = await Promise.all([run(hello('echo', thread)), run(hello('echo', thread))]);
+    for (const { status } of streams) t.ok([200, 409].includes(status), `status ${status}`);
+    await Promise.all(streams.map((stream) => stream.rest()));
+    const { items } = (await call('GET', `/v1/threads/${thread}/runs`)).body as {
+      items: { status: string; termination_reason: { type: string } }[];
+    };
+    t.ok(items.every(({ status }) => status === 'done'));
+    t.equal(items.filter((each) => each.termination_reason.type !== 'cancelled').length, 1);
+  }
+});
+
+t.test('runs on different threads do not mix', async (t) => {
+  const { runToEnd } = await startTroupe(t);
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => runToEnd(hello('echo', `T${index}`, `text ${index}`))),
+  );
+  for (const [index, events] of all.entries()) {
+    t.match(events.at(-1), {
+      thread_id: `T${index}`,
+      run_id: events[0]?.run_id,
+      termination: { type: 'natural_end' },
+      result: { response: `echo: text ${index}` },
+    });
+  }
+});
+
+t.test('a new run replaces the one that executes', async (t) => {
+  const { run, runToEnd, call, models } = await startTroupe(t);
+  const first = await run(hello('slow', 'T'));
+  await first.until('text_delta');
+  t.equal((await call('POST', '/v1/runs', hello('nope', 'T'))).status, 400);
+  t.equal(models.waiting(), 1, 'a bad request disturbs nobody');
+
+  const second = await runToEnd(hello('echo', 'T', 'again'));
+  t.match(second.at(-1), { termination: { type: 'natural_end' } });
+  const tail = await first.rest();
+  t.strictSame(
+    tail.map((event) => event.event_type),
+    ['inference_complete', 'state_snapshot', 'step_end', 'state_snapshot', 'run_finish'],
+  );
+  t.match(tail.at(-1), { termination: { type: 'cancelled' }, result: { status_reason: 'cancelled' } });
+  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as { messages: { role: string }[] };
+  t.strictSame(
+    messages.map(({ role }) => role),
+    ['user', 'user', 'assistant'],
+    'partial text is not kept',
+  );
+});
+
+t.test('a permanent failure of the model ends the run with an error, and the thread goes on', async (t) => {
+  const { runToEnd, call, models } = await startTroupe(t);
+  models.failures.push(new ModelError('unauthorized', 'unauthorized: bad key'));
+  const events = await runToEnd(hello('flaky', 'T'));
+  t.strictSame(
+    events.slice(-2).map((event) => event.event_type),
+    ['step_end', 'run_finish'],
+  );
+  const finish = events.at(-1);
+  t.match(finish, { termination: { type: 'error', value: /inference failed: .*bad key/ } });
+  t.notOk(finish && 'result' in finish);
+  t.match((await call('GET', `/v1/runs/${finish?.run_id}`)).body, {
+    status: 'done',
+    error_payload: { message: /bad key/ },
+    outcome: { error_payload: { message: /bad key/ } },
+  });
+  t.match((await runToEnd(hello('echo', 'T'))).at(-1), { termination: { type: 'natural_end' } });
+});
+
+t.test('a transient failure is retried inside the same stream', async (t) => {
+  const { runToEnd, call, models } = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 1 } } });
+  models.failures.push(new ModelError('overloaded', 'provider overloaded: busy'));
+  const events = await runToEnd(hello('flaky', 'T'));
+  const types = events.map((event) => event.event_type);
+  t.equal(types.filter((type) => type === 'run_start').length, 1);
+  t.equal(types.filter((type) => type === 'stream_reset').length, 1);
+  t.equal(types.filter((type) => type === 'run_finish').length, 1);
+  t.equal(types.filter((type) => type === 'step_start').length, types.filter((type) => type === 'step_end').length);
+  t.match(events.at(-1), { termination: { type: 'natural_end' } });
+  t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 2);
+  t.equal((await call('GET', '/v1/threads/T/runs')).body.total, 1);
+});
+
+t.test('transient failures without end use up the attempts', async (t) => {
+  const { runToEnd, models } = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 1, max_attempts: 3 } } });
+  for (let index = 0; index < 3; index += 1) {
+    models.failures.push(new ModelError('provider', 'provider error: 500'));
+  }
+  const events = await runToEnd(hello('flaky'));
+  t.equal(events.filter((event) => event.event_type === 'step_start').length, 3);
+  t.match(events.at(-1), { termination: { type: 'error' } });
+  t.equal(models.failures.length, 0);
+});
+
+t.test('an answer that was cut off is continued in another step', async (t) => {
+  const { runToEnd, call, models } = await startTroupe(t);
+  models.steps.push((sink) => {
+    sink.text('first ');
+    return { stop: 'MaxTokens' };
+  });
+  models.steps.push((sink) => {
+    sink.text('second');
+    return { stop: 'EndTurn' };
+  });
+  const events = await runToEnd(hello('steps', 'T'));
+  t.match(events.at(-1), { termination: { type: 'natural_end' }, result: { response: 'second' } });
+  t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 3);
+  t.match((await call('GET', '/v1/threads/T/messages?visibility=internal')).body, {
+    total: 1,
+    messages: [{ role: 'user', visibility: 'internal', seq: 3 }],
+  });
+});
+
+t.test('a model that asks for tools with broken JSON is told so', async (t) => {
+  const { runToEnd, models } = await startTroupe(t);
+  models.steps.push((sink) => {
+    sink.toolStart('c1', 'get_weather');
+    sink.toolDelta('c1', '{"loc');
+    sink.toolEnd('c1', '{"loc');
+    return { stop: 'ToolUse' };
+  });
+  const events = await runToEnd(hello('steps'));
+  t.match(
+    events.find((event) => event.event_type === 'tool_call_done'),
+    { outcome: 'failed', result: { message: /^Invalid arguments: / } },
+  );
+  t.match(events.at(-1), { termination: { type: 'natural_end' } });
+});
+
+t.test('neighbouring calls run at once, and their results keep the order of the calls', async (t) => {
+  const { runToEnd, models } = await startTroupe(t);
+  models.steps.push((sink) => {
+    for (const [id, name, args] of [
+      ['c1', 'progress_demo', '{}'],
+      ['c2', 'get_stock_price', '{"symbol":"aapl"}'],
+      ['c3', 'failingTool', ''],
+    ] as const) {
+      sink.toolStart(id, name);
+      sink.toolDelta(id, args);
+      sink.toolEnd(id, args);
+    }
+    return { stop: 'ToolUse' };
+  });
+  const events = await runToEnd(hello('steps'));
+  const done = events.filter((event) => event.event_type === 'tool_call_done');
+  t.strictSame(
+    done.map(({ id, outcome }) => [id, outcome]),
+    [
+      ['c1', 'succeeded'],
+      ['c2', 'succeeded'],
+      ['c3', 'failed'],
+    ],
+  );
+  t.match(
+    events.find((event) => event.event_type === 'activity_snapshot'),
+    { activity_type: 'tool-call-progress', content: { schema: 'tool-call-progress.v1', call_id: 'c1' } },
+  );
+  const request = models.requests.at(-1)?.request;
+  t.strictSame(
+    request?.messages.slice(-3).map((message) => message.tool_call_id),
+    ['c1', 'c2', 'c3'],
+  );
+});
+
+t.test('an unread stream stalls neither its run nor other streams', async (t) => {
+  const { url, runToEnd, call } = await startTroupe(t, {
+    settings: {
+      sse_buffer_size: 10,
+      entries: undefined,
+    },
+  });
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const body = JSON.stringify(hello('bench', 'stalled'));
+  socket.pause();
+  socket.write(
+    `POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  t.match((await runToEnd(hello('echo', 'other'))).at(-1), { termination: { type: 'natural_end' } });
+  await eventually(
+    () => call('GET', '/v1/threads/stalled/runs/latest'),
+    (answer) => answer.body.status === 'done',
+  );
+  socket.destroy();
+});

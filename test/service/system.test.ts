@@ -1,0 +1,80 @@
+import t from 'tap';
+import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
+
+/** runtime.md 19, checks 66 to 70. */
+
+t.test('health and liveness answer without a token', async (t) => {
+  const { call } = await startTroupe(t);
+  t.match(await call('GET', '/health'), {
+    status: 200,
+    body: { status: 'healthy', components: { store: 'ok', runtime: 'ok' } },
+  });
+  t.match(await call('GET', '/health/live'), { status: 200, body: { text: '' } });
+});
+
+t.test('system routes need the admin token', async (t) => {
+  const { call, admin } = await startTroupe(t);
+  t.match(await call('GET', '/v1/system/info'), { status: 401, body: { error: 'admin authentication required' } });
+  t.match(await call('GET', '/v1/system/info', undefined, { authorization: 'Bearer wrong' }), {
+    status: 401,
+    body: { error: 'invalid admin bearer token' },
+  });
+  t.equal(
+    (await call('GET', '/v1/system/info', undefined, { authorization: `bearer ${ADMIN_TOKEN}` })).status,
+    200,
+  );
+  t.strictSame(Object.keys((await admin('GET', '/v1/system/info')).body).sort(), [
+    'audit_log_enabled',
+    'config_store_enabled',
+    'runtime_stats_enabled',
+    'scope_id',
+    'uptime_seconds',
+    'version',
+  ]);
+  const modules = await admin('GET', '/v1/system/modules');
+  t.ok(Array.isArray(modules.body) && modules.body.includes('run'));
+});
+
+t.test('the run summary counts open runs', async (t) => {
+  const { admin, call, run, models } = await startTroupe(t);
+  t.equal((await call('GET', '/v1/runs/summary')).status, 401);
+  const stream = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
+  await stream.until('text_delta');
+  t.strictSame((await admin('GET', '/v1/runs/summary')).body, { running: 1, waiting: 0, created: 0 });
+  models.release();
+  await stream.rest();
+  t.strictSame((await admin('GET', '/v1/runs/summary')).body, { running: 0, waiting: 0, created: 0 });
+});
+
+t.test('metrics name routes by their templates, never ids', async (t) => {
+  const { call, runToEnd } = await startTroupe(t);
+  await call('GET', '/health/live');
+  const [start] = await runToEnd({ agentId: 'echo', messages: [{ role: 'user', content: 'x' }] });
+  await call('GET', `/v1/threads/${start?.thread_id}`);
+  const { body, headers } = await call('GET', '/metrics');
+  const text = String(body.text);
+  t.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  t.match(text, /http_requests_total\{.*route="\/health\/live"/);
+  t.match(text, 'route="/v1/threads/:id"');
+  t.match(text, /runs_total\{outcome="completed"\} 1/);
+  t.notMatch(text, String(start?.thread_id));
+  t.notMatch(text, String(start?.run_id));
+});
+
+t.test('unknown paths and methods are told apart', async (t) => {
+  const { call } = await startTroupe(t);
+  t.match(await call('GET', '/nope'), { status: 404, body: { error: String } });
+  const answer = await call('PUT', '/v1/threads', {});
+  t.equal(answer.status, 405);
+  t.equal(answer.headers.get('allow'), 'GET, POST');
+});
+
+t.test('the API document lists every route', async (t) => {
+  const { call } = await startTroupe(t);
+  const { body } = await call('GET', '/openapi.json');
+  t.match(body.openapi, /^3\.1/);
+  const paths = Object.keys(body.paths as object);
+  for (const path of ['/v1/runs', '/v1/threads/{id}', '/v1/threads/{id}/messages', '/health', '/v1/system/info']) {
+    t.ok(paths.includes(path), path);
+  }
+});

@@ -1,0 +1,163 @@
+import type { Test } from 'tap';
+import { type App, type AppInput, startApp } from '../../src/app.ts';
+import { settingsFrom, type SettingsInput } from '../../src/settings.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createTestModels, type TestModels } from './models.ts';
+
+/** A real service on a free port with a folder of its own, and a client that says what a test wants to say. */
+
+export const ADMIN_TOKEN = 'admin-token-of-the-tests';
+
+export type Answer<Body = Record<string, unknown>> = { status: number; headers: Headers; body: Body };
+
+export type RunEventLike = { event_type: string; [key: string]: unknown };
+
+export type Troupe = {
+  url: string;
+  app: App;
+  models: TestModels;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  admin(method: string, path: string): Promise<Answer>;
+  /** Starts a run; the events come as they are read. */
+  run(body: object): Promise<RunStream>;
+  /** Starts a run and reads it to the end. */
+  runToEnd(body: object): Promise<RunEventLike[]>;
+  /** Stops the service and starts another one on the same folder. */
+  restart(): Promise<void>;
+};
+
+export type RunStream = {
+  status: number;
+  headers: Headers;
+  /** Undefined once the stream has ended. */
+  next(): Promise<RunEventLike | undefined>;
+  /** Reads up to and including the first event of this type. */
+  until(type: string): Promise<RunEventLike>;
+  rest(): Promise<RunEventLike[]>;
+  raw(): string;
+  close(): Promise<void>;
+};
+
+export type TroupeOptions = {
+  settings?: SettingsInput;
+  app?: Partial<AppInput>;
+};
+
+export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise<Troupe> => {
+  const dir = t.testdir();
+  const models = createTestModels();
+  const settings = settingsFrom({
+    http_addr: '127.0.0.1:0',
+    storage_dir: dir,
+    durability: 'process',
+    shutdown_timeout_ms: 0,
+    AdminApiConfig: { bearer_token: ADMIN_TOKEN },
+    seed: { profile: 'demo' },
+    ...options.settings,
+    entries: models.entries,
+  });
+  const log = createLog({ level: 'silent' });
+  const start = () => startApp({ settings, log, providers: [models.provider], ...options.app });
+  let app = await start();
+  t.teardown(async () => {
+    models.releaseAll();
+    await app.stop();
+  });
+
+  const troupe: Troupe = {
+    get url() {
+      return app.url;
+    },
+    get app() {
+      return app;
+    },
+    models,
+    async call(method, path, body, headers = {}) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const response = await fetch(app.url + path, {
+        method,
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(text !== undefined && { body: text }),
+      });
+      const answer = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json');
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson ? JSON.parse(answer) : { text: answer },
+      };
+    },
+    admin: (method, path) => troupe.call(method, path, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` }),
+    async run(body) {
+      const response = await fetch(`${app.url}/v1/runs`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return readRun(response);
+    },
+    async runToEnd(body) {
+      return (await troupe.run(body)).rest();
+    },
+    async restart() {
+      await app.stop();
+      app = await start();
+    },
+  };
+  return troupe;
+};
+
+const readRun = (response: Response): RunStream => {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let raw = '';
+  let unread = '';
+  const stream: RunStream = {
+    status: response.status,
+    headers: response.headers,
+    async next() {
+      for (;;) {
+        const end = unread.indexOf('\n\n');
+        if (end >= 0) {
+          const frame = unread.slice(0, end);
+          unread = unread.slice(end + 2);
+          if (frame.startsWith('data: ')) return JSON.parse(frame.slice(6));
+          continue;
+        }
+        const chunk = await reader?.read();
+        if (!chunk || chunk.done) return undefined;
+        const text = decoder.decode(chunk.value, { stream: true });
+        raw += text;
+        unread += text;
+      }
+    },
+    async until(type) {
+      for (;;) {
+        const event = await stream.next();
+        if (!event) throw new Error(`the stream ended before '${type}': ${raw}`);
+        if (event.event_type === type) return event;
+      }
+    },
+    async rest() {
+      const events: RunEventLike[] = [];
+      for (let event = await stream.next(); event; event = await stream.next()) events.push(event);
+      return events;
+    },
+    raw: () => raw,
+    close: async () => reader?.cancel(),
+  };
+  return stream;
+};
+
+/** Asks until the answer holds, for effects that a 202 or a closed stream does not wait for. */
+export const eventually = async <Value>(
+  ask: () => Promise<Value>,
+  holds: (value: Value) => boolean,
+): Promise<Value> => {
+  for (let attempt = 0; ; attempt += 1) {
+    const value = await ask();
+    if (holds(value)) return value;
+    if (attempt > 400) throw new Error(`it never held: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};

@@ -1,0 +1,115 @@
+import t from 'tap';
+import { loadSettings, type Settings } from '../../src/settings.ts';
+import { problemsOf } from './problems.ts';
+
+const loadFile = (content: string): Settings =>
+  loadSettings({ flags: { 'settings-file': 't.yaml' }, env: {}, readFile: () => content });
+
+const refused = (content: string): readonly string[] => problemsOf(() => loadFile(content));
+
+t.test('the file is YAML or JSON, whatever it is called', async (t) => {
+  t.equal(loadFile('mailbox:\n  lease_ms: 20000 # short\n').mailbox.lease_ms, 20_000);
+  t.equal(loadFile('{\n\t"mailbox": {\n\t\t"lease_ms": 20000\n\t}\n}').mailbox.lease_ms, 20_000);
+});
+
+t.test('the file is named by a flag or by its variable, and the settings remember it', async (t) => {
+  const read: string[] = [];
+  const readFile = (path: string) => {
+    read.push(path);
+    return '';
+  };
+  loadSettings({ flags: {}, env: {}, readFile });
+  t.strictSame(read, []);
+  t.equal(loadSettings({ flags: {}, env: { SERVICE_SETTINGS_FILE: 'a' }, readFile }).settings_file, 'a');
+  loadSettings({ flags: { 'settings-file': 'b' }, env: { SERVICE_SETTINGS_FILE: 'a' }, readFile });
+  t.strictSame(read, ['a', 'b']);
+  t.match(refused('settings_file: other.yaml'), [/^settings_file in t\.yaml: not a setting/]);
+});
+
+t.test('an empty file and an empty section set nothing', async (t) => {
+  for (const content of ['', '# nothing yet', 'mailbox:', 'http_addr: null']) {
+    t.equal(loadFile(content).mailbox.lease_ms, 30_000);
+    t.equal(loadFile(content).http_addr, '127.0.0.1:38080');
+  }
+});
+
+t.test('an unknown key stops the start, is named, and the message tells the keys of its place', async (t) => {
+  t.match(refused('mailbox: {leese_ms: 5}'), [
+    /^mailbox\.leese_ms in t\.yaml: not a setting; allowed here: lifecycle, lease_ms, /,
+  ]);
+  t.match(refused('html_addr: x'), [
+    /^html_addr in t\.yaml: not a setting; allowed here: http_addr, .*agents$/,
+  ]);
+  t.match(refused('mailbox.lease_ms: 5'), [/^mailbox\.lease_ms in t\.yaml: not a setting/]);
+  t.match(refused('__proto__: {a: 1}'), [/^__proto__ in t\.yaml: not a setting/]);
+  t.match(refused('toString: 1'), [/^toString in t\.yaml: not a setting/]);
+});
+
+t.test('a section that is not an object stops the start', async (t) => {
+  for (const value of ['5', 'text', '[1]']) {
+    t.match(refused(`mailbox: ${value}`), [
+      /^mailbox in t\.yaml: not an object; allowed here: one with lifecycle/,
+    ]);
+  }
+  t.match(refused('- 1'), ['t.yaml: not an object; allowed: one with the names of settings']);
+});
+
+t.test('a file that cannot be read or understood stops the start, beside the other problems', async (t) => {
+  const unreadable = () => {
+    throw new Error('ENOENT: no such file');
+  };
+  const sources = { flags: { durability: 'never' }, env: { SERVICE_SETTINGS_FILE: 'gone.yaml' } };
+  t.match(
+    problemsOf(() => loadSettings({ ...sources, readFile: unreadable })),
+    [/^SERVICE_SETTINGS_FILE: 'gone\.yaml' cannot be read \(ENOENT/, /^--durability: 'never'/],
+  );
+  t.match(refused('http_addr: a:1\nhttp_addr: b:2'), [/^t\.yaml: .* DUPLICATE_KEY in line 2$/]);
+  t.match(refused('a: [1'), [/^t\.yaml: not legal JSON or YAML: /]);
+});
+
+t.test('the lists of entries become entries, with the defaults of their specs', async (t) => {
+  const { entries } = loadFile(`
+providers: [{id: main, adapter: openai, api_key: hush}]
+models: [{id: default, provider_id: main, upstream_model: m}]
+agents: [{id: default, model_id: default}, {id: sales, max_rounds: 2}]
+`);
+  t.strictSame(entries.providers, [{ id: 'main', adapter: 'openai', api_key: 'hush' }]);
+  t.match(entries.models, [{ upstream_model: 'm' }]);
+  t.match(entries.agents, [
+    { id: 'default', model_id: 'default', max_rounds: 16, system_prompt: '' },
+    { id: 'sales', max_rounds: 2 },
+  ]);
+  t.strictSame(loadFile('').entries, { providers: [], models: [], agents: [] });
+});
+
+t.test('an entry that is not legal stops the start, and the message tells its place', async (t) => {
+  t.match(refused('agents: [{id: a}, {id: b, max_rounds: -1}]'), [/^agents\[1\]\.max_rounds in t\.yaml: /]);
+  t.match(refused('models: [{id: a, provider_id: p, upstream_model: m, color: red}]'), [
+    /^models\[0\] in t\.yaml: .*color/,
+  ]);
+  t.match(refused('providers: {id: a}'), [/^providers in t\.yaml: .*array/]);
+  t.match(refused('agents: [{id: a}, {id: a}]'), [/^agents in t\.yaml: more than one entry has the id a/]);
+  t.match(refused('entries: {agents: []}'), [/^entries in t\.yaml: not a setting/]);
+});
+
+t.test('no secret of the file is part of a message', async (t) => {
+  const broken = [
+    'AdminApiConfig: {bearer_token: {a: hush-1}}',
+    'AdminApiConfig: {bearer_token: [hush-1]}',
+    'AdminApiConfig:\n  bearer_token: !hush-1',
+    'AdminApiConfig:\n  bearer_token: *hush-1',
+    'AdminApiConfig:\n  bearer_token: "hush-1',
+    'AdminApiConfig:\n  bearer_token: hush-1: x',
+    '{"AdminApiConfig": {"bearer_token": "hush-1" "x"}}',
+    'AdminApiConfig: hush-1',
+    'providers: [{id: a, adapter: openai, api_key: {a: hush-1}}]',
+    'providers: [{id: a, adapter: openai, api_key: [hush-1], base_url: 1}]',
+    'providers: hush-1',
+    'providers: [hush-1]',
+  ];
+  for (const content of broken) {
+    const problems = refused(content);
+    t.ok(problems.length > 0, content);
+    t.notMatch(problems.join('\n'), /hush/, content);
+  }
+});

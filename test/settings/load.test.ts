@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { loadSettings, type Settings } from '../../src/settings.ts';
+import { problemsOf } from './problems.ts';
+
+type Given = { flags?: Record<string, string>; env?: Record<string, string | undefined>; file?: string };
+
+const load = ({ flags = {}, env = {}, file }: Given): Settings =>
+  loadSettings({
+    flags,
+    env: file === undefined ? env : { SERVICE_SETTINGS_FILE: '/etc/troupe.yaml', ...env },
+    readFile: (path) => {
+      if (file === undefined) throw new Error(`ENOENT: no such file ${path}`);
+      return file;
+    },
+  });
+
+const refused = (given: Given): readonly string[] => problemsOf(() => load(given));
+
+t.test('a flag goes over the variable, the variable over the file, the file over the default', async (t) => {
+  const file = JSON.stringify({
+    body_limit_bytes: 3,
+    trust_forwarded_headers: false,
+    storage_dir: './file',
+    durability: 'process',
+    http_addr: 'file:3',
+    AdminApiConfig: { cors_allowed_origins: ['http://file'], bearer_token: 'file' },
+    seed: { reasoning_effort: 'high' },
+  });
+  const env = {
+    SERVICE_BODY_LIMIT_BYTES: '2',
+    SERVICE_TRUST_FORWARDED_HEADERS: 'yes',
+    SERVICE_STORAGE_DIR: './env',
+    SERVICE_DURABILITY: 'power',
+    SERVICE_HTTP_ADDR: 'env:2',
+    SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'http://env, ,http://env2:81,',
+    SERVICE_ADMIN_API_BEARER_TOKEN: 'env',
+    SERVICE_SEED_REASONING_EFFORT: 'low',
+  };
+  const flags = {
+    'body-limit-bytes': '1',
+    'trust-forwarded-headers': 'off',
+    'storage-dir': './flag',
+    durability: 'process',
+    'http-addr': 'flag:1',
+    'admin-cors-allowed-origins': 'http://flag',
+    'admin-api-bearer-token': 'flag',
+    'seed-reasoning-effort': '512',
+  };
+  const picked = ({ AdminApiConfig: admin, seed, ...top }: Settings) => [
+    top.body_limit_bytes,
+    top.trust_forwarded_headers,
+    top.storage_dir,
+    top.durability,
+    top.http_addr,
+    admin.cors_allowed_origins,
+    admin.bearer_token,
+    seed.reasoning_effort,
+  ];
+  const fromFile = [3, false, './file', 'process', 'file:3', ['http://file'], 'file', 'high'];
+  const fromEnv = [2, true, './env', 'power', 'env:2', ['http://env', 'http://env2:81'], 'env', 'low'];
+  const fromFlags = [1, false, './flag', 'process', 'flag:1', ['http://flag'], 'flag', { budget: 512 }];
+  t.strictSame(picked(load({ file })), fromFile);
+  t.strictSame(picked(load({ file, env })), fromEnv);
+  t.strictSame(picked(load({ file, env, flags })), fromFlags);
+});
+
+t.test('only the source that speaks for a setting is judged', async (t) => {
+  const env = { SERVICE_BODY_LIMIT_BYTES: 'many', AGENT_MAX_ROUNDS: 'many', SERVICE_SEED_MAX_ROUNDS: '4' };
+  const settings = load({ env, flags: { 'body-limit-bytes': '7' } });
+  t.equal(settings.body_limit_bytes, 7);
+  t.equal(settings.seed.max_rounds, 4);
+});
+
+t.test('an older name is read when the name of the service is not set', async (t) => {
+  t.equal(load({ env: { AGENT_MODEL: 'a' } }).seed.model, 'a');
+  t.equal(load({ env: { AGENT_MODEL: 'a', SERVICE_SEED_MODEL: 'b' } }).seed.model, 'b');
+  t.equal(load({ env: { AGENT_MODEL: 'a', SERVICE_SEED_MODEL: ' ' } }).seed.model, 'a');
+  t.equal(load({ env: { AGENT_ID: 'sales' } }).default_agent_id, 'sales');
+  t.equal(load({ env: { AGENT_REASONING_EFFORT: 'max' } }).seed.reasoning_effort, 'max');
+  t.equal(load({ env: { OPENAI_ADAPTER: 'together' } }).seed.openai_adapter, 'together');
+  t.match(refused({ env: { AGENT_MAX_ROUNDS: 'many' } }), [/^AGENT_MAX_ROUNDS: 'many'/]);
+});
+
+t.test('the variables of the provider are read under their own names, and from nowhere else', async (t) => {
+  const { openai } = load({ env: { OPENAI_API_KEY: ' k ', OPENAI_BASE_URL: 'http://localhost:9/v1' } });
+  t.strictSame(openai, { api_key: 'k', base_url: 'http://localhost:9/v1' });
+  t.match(refused({ file: 'openai: {api_key: hush}' }), [/^openai in .*not a setting/]);
+  t.match(refused({ flags: { 'openai-api-key': 'hush' } }), [/^--openai-api-key: not a setting/]);
+});
+
+t.test('text is trimmed, and blank text counts as not set', async (t) => {
+  t.equal(load({ env: { SERVICE_ADMIN_API_BEARER_TOKEN: ' s3 ' } }).AdminApiConfig.bearer_token, 's3');
+  const blank = {
+    SERVICE_ADMIN_API_BEARER_TOKEN: ' \t',
+    SERVICE_BODY_LIMIT_BYTES: '',
+    SERVICE_HTTP_ADDR: ' ',
+  };
+  const settings = load({ env: blank, file: 'http_addr: file:3\nstorage_dir:\n' });
+  t.equal(settings.AdminApiConfig.bearer_token, undefined);
+  t.equal(settings.body_limit_bytes, 2_097_152);
+  t.equal(settings.http_addr, 'file:3');
+  t.equal(settings.storage_dir, './sessions');
+});
+
+t.test('a text list without items counts as not set, an empty list of the file is one', async (t) => {
+  const env = { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: ' , ,' };
+  t.equal(load({ env }).AdminApiConfig.cors_allowed_origins.length, 2);
+  const file = 'AdminApiConfig: {cors_allowed_origins: []}';
+  t.strictSame(load({ env, file }).AdminApiConfig.cors_allowed_origins, []);
+});
+
+t.test(
+  'trace routes: 1, TRUE and " yes " expose them, 0, empty and unset do not, maybe stops the start',
+  async (t) => {
+    const exposed = (value?: string) =>
+      load({ env: { SERVICE_EXPOSE_TRACE_ROUTES: value } }).AdminApiConfig.expose_trace_routes;
+    t.strictSame(['1', 'TRUE', ' yes '].map(exposed), [true, true, true]);
+    t.strictSame(['0', '', undefined].map(exposed), [false, false, false]);
+    t.strictSame(refused({ env: { SERVICE_EXPOSE_TRACE_ROUTES: 'maybe' } }), [
+      "SERVICE_EXPOSE_TRACE_ROUTES: 'maybe' is not allowed; allowed: 1, true, yes, on or 0, false, no, off",
+    ]);
+  },
+);
+
+const booleanWords: Record<string, boolean> = {
+  '1': true,
+  true: true,
+  yes: true,
+  on: true,
+  '0': false,
+  false: false,
+  no: false,
+  off: false,
+};
+
+t.test('a boolean is one of its eight words, trimmed, in any case', async () => {
+  const spelled = fc
+    .tuple(
+      fc.constantFrom(...Object.keys(booleanWords)),
+      fc.array(fc.boolean()),
+      fc.constantFrom('', ' ', '\t\n'),
+    )
+    .map(([word, upper, space]) => ({
+      word,
+      text: space + [...word].map((c, i) => (upper[i] ? c.toUpperCase() : c)).join('') + space,
+    }));
+  fc.assert(
+    fc.property(
+      spelled,
+      ({ word, text }) =>
+        load({ env: { SERVICE_TRUST_FORWARDED_HEADERS: text } }).trust_forwarded_headers ===
+        booleanWords[word],
+    ),
+  );
+  const other = fc
+    .string()
+    .filter((text) => text.trim() !== '' && !(text.trim().toLowerCase() in booleanWords));
+  fc.assert(
+    fc.property(other, (text) => refused({ env: { SERVICE_TRUST_FORWARDED_HEADERS: text } }).length === 1),
+  );
+});
+
+t.test('a boolean of the file is true, false, 1, 0 or one of the words', async (t) => {
+  const read = (value: string) => load({ file: `trust_forwarded_headers: ${value}` }).trust_forwarded_headers;
+  t.strictSame(['true', '1', 'yes', '"ON"'].map(read), [true, true, true, true]);
+  t.strictSame(['false', '0', 'no', '"off"'].map(read), [false, false, false, false]);
+  t.equal(refused({ file: 'trust_forwarded_headers: 2' }).length, 1);
+});
+
+t.test('an integer is digits and nothing else, up to the largest safe one', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+      (n) => load({ env: { SERVICE_SHUTDOWN_TIMEOUT_MS: ` ${n} ` } }).shutdown_timeout_ms === n,
+    ),
+  );
+  const illegal = fc.oneof(
+    fc.constantFrom('-1', '+1', '1.5', '1e3', '0x10', '1_000', '1 0', '9007199254740993', 'NaN', '٣'),
+    fc.string().filter((text) => text.trim() !== '' && !/^\d+$/.test(text.trim())),
+  );
+  fc.assert(
+    fc.property(illegal, (text) => refused({ env: { SERVICE_SHUTDOWN_TIMEOUT_MS: text } }).length === 1),
+  );
+  t.equal(load({ env: { SERVICE_SHUTDOWN_TIMEOUT_MS: '0' } }).shutdown_timeout_ms, 0);
+  for (const value of ['-1', '1.5', 'true', '[1]', '{a: 1}', '.inf']) {
+    t.equal(refused({ file: `shutdown_timeout_ms: ${value}` }).length, 1, value);
+  }
+  t.equal(load({ file: 'shutdown_timeout_ms: "12"' }).shutdown_timeout_ms, 12);
+});
+
+t.test('where 0 makes no sense it stops the start', async (t) => {
+  t.strictSame(refused({ env: { SERVICE_MAX_CONCURRENT_REQUESTS: '0' } }), [
+    "SERVICE_MAX_CONCURRENT_REQUESTS: '0' is not allowed; allowed: an integer, 1 or more",
+  ]);
+  t.equal(refused({ file: 'mailbox: {max_attempts: 0}' }).length, 1);
+});
+
+t.test('an origin is scheme, host and port, in the spelling of browsers', async (t) => {
+  const origins = (value: string) =>
+    load({ env: { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: value } }).AdminApiConfig.cors_allowed_origins;
+  t.strictSame(origins('HTTPS://Admin.Example:443/, http://[::1]:3002'), [
+    'https://admin.example',
+    'http://[::1]:3002',
+  ]);
+  const illegal = [
+    '*',
+    'null',
+    'localhost:3002',
+    'ftp://a',
+    'http://a/path',
+    'http://a?q',
+    'http://u:p@a',
+    'http://a b',
+    'http://a:99999',
+  ];
+  for (const value of illegal) {
+    t.match(refused({ env: { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: value } }), [/CORS_ALLOWED_ORIGINS/], value);
+  }
+});
+
+t.test('an address is host:port', async (t) => {
+  for (const legal of ['127.0.0.1:0', '0.0.0.0:65535', '[::1]:80', '[fe80::1%eth0]:80', 'localhost:38080']) {
+    t.equal(load({ flags: { 'http-addr': legal } }).http_addr, legal);
+  }
+  for (const illegal of ['localhost', ':80', '::1:80', '80', 'a:65536', 'a:b', 'http://a:80', 'a b:80']) {
+    t.match(refused({ flags: { 'http-addr': illegal } }), [/^--http-addr: /], illegal);
+  }
+});
+
+t.test('a scope id has 1 to 512 bytes and no control characters', async (t) => {
+  t.equal(load({ env: { SERVICE_SCOPE_ID: 'é'.repeat(256) } }).scope_id.length, 256);
+  t.equal(refused({ env: { SERVICE_SCOPE_ID: 'é'.repeat(257) } }).length, 1);
+  t.equal(refused({ env: { SERVICE_SCOPE_ID: 'a\u0007b' } }).length, 1);
+});
+
+t.test('the other kinds refuse what they are not', async (t) => {
+  const illegal = {
+    SERVICE_DURABILITY: 'Power',
+    SERVICE_SEED_REASONING_EFFORT: 'enormous',
+    SERVICE_METRICS_PREFIX: '9-lives',
+    OPENAI_BASE_URL: 'localhost:9',
+    SERVICE_STORAGE_DIR: 'a\0b',
+  };
+  for (const [name, value] of Object.entries(illegal)) {
+    t.match(
+      refused({ env: { [name]: value } }),
+      [new RegExp(`^${name}: .* is not allowed; allowed: `)],
+      name,
+    );
+  }
+  t.match(refused({ file: 'seed: {model: 4}' }), [/^seed\.model in .*: 4 is not allowed; allowed: a string/]);
+});

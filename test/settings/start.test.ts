@@ -1,0 +1,125 @@
+import t from 'tap';
+import {
+  assertStartable,
+  listenAddress,
+  loadSettings,
+  SettingsError,
+  settingFlags,
+  settingsFrom,
+  settingsHelp,
+  settingsMarkdown,
+} from '../../src/settings.ts';
+import { problemsOf } from './problems.ts';
+
+const noFile = () => {
+  throw new Error('no file was named');
+};
+
+t.test('all problems of a start are in one message, a line each', async (t) => {
+  const start = () =>
+    loadSettings({
+      flags: { durability: 'never', colour: 'red' },
+      env: { SERVICE_HTTP_ADDR: 'nowhere', AGENT_MAX_ROUNDS: '-1' },
+      readFile: noFile,
+    });
+  t.throws(start, SettingsError);
+  t.throws(start, {
+    name: 'SettingsError',
+    message:
+      /^--colour: .*\n(?:SERVICE_HTTP_ADDR: .*\n)--durability: .*\nAGENT_MAX_ROUNDS: '-1' is not allowed.*$/,
+  });
+});
+
+t.test('the renewal of a lease is below the lease', async (t) => {
+  const leaseOf = (lease_ms: number, lease_renewal_ms: number) => () =>
+    settingsFrom({ mailbox: { lease_ms, lease_renewal_ms } });
+  t.doesNotThrow(leaseOf(10_001, 10_000));
+  t.throws(leaseOf(10_000, 10_000), {
+    message:
+      'SERVICE_MAILBOX_LEASE_RENEWAL_MS (mailbox.lease_renewal_ms): 10000 is not allowed; ' +
+      'allowed: below SERVICE_MAILBOX_LEASE_MS (mailbox.lease_ms), which is 10000',
+  });
+  t.throws(() => loadSettings({ flags: {}, env: { SERVICE_MAILBOX_LEASE_MS: '9000' }, readFile: noFile }), {
+    message: /^SERVICE_MAILBOX_LEASE_RENEWAL_MS .* which is 9000$/,
+  });
+});
+
+t.test('without an admin token nothing of the admin surface may be exposed', async (t) => {
+  const closed = { expose_config_routes: false, expose_eval_routes: false, expose_trace_routes: false };
+  const startWith = (AdminApiConfig: Partial<typeof closed & { bearer_token: string }>) => () =>
+    assertStartable(settingsFrom({ AdminApiConfig: { ...closed, ...AdminApiConfig } }));
+  const refusal = {
+    message:
+      'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
+  };
+  t.doesNotThrow(startWith({}));
+  t.throws(startWith({ expose_config_routes: true }), refusal);
+  t.throws(startWith({ expose_eval_routes: true }), refusal);
+  t.throws(startWith({ expose_trace_routes: true }), refusal);
+  t.throws(() => assertStartable(settingsFrom({})), refusal);
+  t.throws(startWith({ expose_config_routes: true, bearer_token: '  ' }), refusal);
+  t.doesNotThrow(startWith({ expose_config_routes: true, bearer_token: 's3cret' }));
+});
+
+t.test('an embedding program gives any part of the settings, entries too', async (t) => {
+  const settings = settingsFrom({
+    http_addr: '127.0.0.1:0',
+    openai: { api_key: 'k' },
+    AdminApiConfig: { cors_allowed_origins: [] },
+    seed: { reasoning_effort: { budget: 100 } },
+    entries: { agents: [{ id: 'a' }] },
+  });
+  t.equal(settings.http_addr, '127.0.0.1:0');
+  t.equal(settings.openai.api_key, 'k');
+  t.strictSame(settings.AdminApiConfig.cors_allowed_origins, []);
+  t.equal(settings.AdminApiConfig.expose_config_routes, true);
+  t.strictSame(settings.seed.reasoning_effort, { budget: 100 });
+  t.match(settings.entries.agents, [{ id: 'a', max_rounds: 16 }]);
+  t.strictSame(settingsFrom(settings), settings);
+});
+
+t.test('what an embedding program gives is judged like a file', async (t) => {
+  const unknown: object = { mailbox: { leese_ms: 1 }, agents: [] };
+  t.match(
+    problemsOf(() => settingsFrom(unknown)),
+    [/^mailbox\.leese_ms: not a setting/, /^agents: not a setting/],
+  );
+  t.match(
+    problemsOf(() => settingsFrom({ body_limit_bytes: 0 })),
+    [/^body_limit_bytes: 0 is not allowed/],
+  );
+  t.match(
+    problemsOf(() => settingsFrom({ entries: { agents: [{ id: '' }] } })),
+    [/^entries\.agents\[0\]\.id: /],
+  );
+});
+
+t.test('the defaults of one start are not those of the next', async (t) => {
+  settingsFrom({}).AdminApiConfig.cors_allowed_origins.push('http://evil');
+  t.equal(settingsFrom({}).AdminApiConfig.cors_allowed_origins.length, 2);
+});
+
+t.test('an address splits into host and port', async (t) => {
+  t.strictSame(listenAddress('127.0.0.1:38080'), { host: '127.0.0.1', port: 38_080 });
+  t.strictSame(listenAddress('[::1]:0'), { host: '::1', port: 0 });
+  t.throws(() => listenAddress('nowhere'), TypeError);
+});
+
+t.test('no secret is part of a message, the help or the README', async (t) => {
+  const secrets = {
+    SERVICE_ADMIN_API_BEARER_TOKEN: 'hush-token',
+    OPENAI_API_KEY: 'hush-key',
+    OPENAI_BASE_URL: 'ftp://me:hush-password@host/v1',
+    SERVICE_HTTP_ADDR: 'nowhere',
+  };
+  const start = () =>
+    loadSettings({ flags: { 'admin-api-bearer-token': 'hush-flag' }, env: secrets, readFile: noFile });
+  t.match(problemsOf(start), [/SERVICE_HTTP_ADDR/, /OPENAI_BASE_URL: 'ftp:\/\/\*\*\*@host\/v1'/]);
+  t.throws(start, { message: /^(?!.*hush)/s });
+  const odd: object = { AdminApiConfig: { bearer_token: ['hush-list'] } };
+  t.throws(() => settingsFrom(odd), {
+    message: 'AdminApiConfig.bearer_token: the value is not allowed; allowed: a string',
+  });
+  const words = settingsHelp() + settingsMarkdown() + JSON.stringify(settingFlags);
+  t.notMatch(words, /hush/);
+});

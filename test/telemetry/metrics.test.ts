@@ -1,0 +1,193 @@
+import t from 'tap';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+/** The series of a text of metrics: name with labels → value. */
+const seriesOf = (text: string): Map<string, number> =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+
+const recorded = async (feed: (metrics: ReturnType<typeof createMetrics>) => void, prefix?: string) => {
+  const metrics = createMetrics(prefix === undefined ? {} : { prefix });
+  feed(metrics);
+  return seriesOf(await metrics.render());
+};
+
+t.test('a request is counted and timed under its method, route and status', async (t) => {
+  const series = await recorded(({ http }) => {
+    http.request('GET', '/health/live', 200, 0.02);
+    http.request('GET', '/health/live', 200, 0.3);
+    http.request('GET', 'unmatched', 404, 0.001);
+  });
+  const live = 'method="GET",route="/health/live",status="200"';
+  t.equal(series.get(`service_http_requests_total{${live}}`), 2);
+  t.equal(series.get(`service_http_request_duration_seconds_count{${live}}`), 2);
+  t.equal(series.get(`service_http_request_duration_seconds_sum{${live}}`), 0.32);
+  t.equal(series.get(`service_http_request_duration_seconds_bucket{le="0.025",${live}}`), 1);
+  t.equal(series.get(`service_http_request_duration_seconds_bucket{le="0.5",${live}}`), 2);
+  t.equal(series.get('service_http_requests_total{method="GET",route="unmatched",status="404"}'), 1);
+});
+
+t.test('gauges go up and come back to 0', async (t) => {
+  const metrics = createMetrics();
+  metrics.http.inFlight(1);
+  metrics.http.stream(1);
+  metrics.http.stream(1);
+  metrics.runs.started();
+  metrics.mailbox.queued(3);
+  const up = seriesOf(await metrics.render());
+  t.equal(up.get('service_http_requests_in_flight'), 1);
+  t.equal(up.get('service_sse_connections'), 2);
+  t.equal(up.get('service_active_runs'), 1);
+  t.equal(up.get('service_mailbox_queue_depth'), 3);
+  metrics.http.inFlight(-1);
+  metrics.http.stream(-2);
+  metrics.runs.ended('completed', 1);
+  metrics.mailbox.queued(-3);
+  const down = seriesOf(await metrics.render());
+  for (const name of ['http_requests_in_flight', 'sse_connections', 'active_runs', 'mailbox_queue_depth']) {
+    t.equal(down.get(`service_${name}`), 0, name);
+  }
+});
+
+t.test(
+  'a dispatch that never started counts as finished, without a duration and without an active run',
+  async (t) => {
+    const series = await recorded(({ runs }) => {
+      runs.started();
+      runs.ended('completed', 20);
+      runs.dismissed('superseded');
+    });
+    t.equal(series.get('service_runs_total{outcome="completed"}'), 1);
+    t.equal(series.get('service_run_duration_seconds_bucket{le="10",outcome="completed"}'), 0);
+    t.equal(series.get('service_run_duration_seconds_bucket{le="30",outcome="completed"}'), 1);
+    t.equal(series.get('service_runs_total{outcome="superseded"}'), 1);
+    t.equal(series.has('service_run_duration_seconds_count{outcome="superseded"}'), false);
+    t.equal(series.get('service_active_runs'), 0);
+  },
+);
+
+t.test('an inference counts its request, its tokens above 0 and the class of its error', async (t) => {
+  const call = { model: 'default', provider: 'main' };
+  const series = await recorded(({ inference }) => {
+    inference.ended({
+      ...call,
+      status: 'ok',
+      seconds: 2,
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 20,
+        total_tokens: 30,
+        thinking_tokens: 0,
+        cache_read_tokens: 4,
+        cache_creation_tokens: -1,
+      },
+    });
+    inference.ended({ ...call, status: 'ok', seconds: 2, usage: { prompt_tokens: 5, thinking_tokens: 7 } });
+    inference.ended({ ...call, status: 'error', seconds: 1, errorClass: 'rate_limit' });
+  });
+  const of = (labels: string) => `{model="default",provider="main",${labels}}`;
+  t.equal(series.get(`service_inference_requests_total${of('status="ok"')}`), 2);
+  t.equal(series.get(`service_inference_requests_total${of('status="error"')}`), 1);
+  t.equal(series.get(`service_inference_duration_seconds_sum${of('status="ok"')}`), 4);
+  t.equal(
+    series.get(
+      `service_inference_duration_seconds_bucket{le="120",model="default",provider="main",status="ok"}`,
+    ),
+    2,
+  );
+  t.equal(series.get(`service_inference_errors_total${of('class="rate_limit"')}`), 1);
+  const tokens = {
+    input: 15,
+    output: 20,
+    total: 30,
+    thinking: 7,
+    cache_read_input: 4,
+    cache_creation_input: undefined,
+  };
+  for (const [type, amount] of Object.entries(tokens)) {
+    t.equal(series.get(`service_inference_tokens_total${of(`type="${type}"`)}`), amount, type);
+  }
+});
+
+t.test('a tool call counts under its status, and under its class when it failed', async (t) => {
+  const series = await recorded(({ tools }) => {
+    tools.ended({ tool: 'get_weather', status: 'succeeded', seconds: 0.2 });
+    tools.ended({ tool: 'get_weather', status: 'failed', seconds: 0.1, errorClass: 'timeout' });
+    tools.ended({ tool: 'get_weather', status: 'suspended', seconds: 0.1 });
+  });
+  for (const status of ['succeeded', 'failed', 'suspended']) {
+    t.equal(series.get(`service_tool_calls_total{tool="get_weather",status="${status}"}`), 1, status);
+    t.equal(
+      series.get(`service_tool_duration_seconds_count{tool="get_weather",status="${status}"}`),
+      1,
+      status,
+    );
+  }
+  t.equal(series.get('service_tool_errors_total{tool="get_weather",class="timeout"}'), 1);
+});
+
+t.test('the mailbox counts its operations and times its dispatches', async (t) => {
+  const series = await recorded(({ mailbox }) => {
+    mailbox.operation('enqueue', 'ok');
+    mailbox.operation('enqueue', 'error');
+    mailbox.operation('purged', 'ok', 7);
+    mailbox.started({ enqueueToStart: 0.4, claimToStart: 0.02 });
+    mailbox.completed('completed', { enqueueToComplete: 3, runtime: 2 });
+  });
+  t.equal(series.get('service_mailbox_operations_total{operation="enqueue",result="ok"}'), 1);
+  t.equal(series.get('service_mailbox_operations_total{operation="enqueue",result="error"}'), 1);
+  t.equal(series.get('service_mailbox_operations_total{operation="purged",result="ok"}'), 7);
+  t.equal(series.get('service_mailbox_dispatch_enqueue_to_start_seconds_sum'), 0.4);
+  t.equal(series.get('service_mailbox_dispatch_claim_to_start_seconds_sum'), 0.02);
+  t.equal(series.get('service_mailbox_dispatch_enqueue_to_complete_seconds_sum{outcome="completed"}'), 3);
+  t.equal(series.get('service_mailbox_dispatch_runtime_seconds_sum{outcome="completed"}'), 2);
+});
+
+t.test('a failure inside the service is counted by its class', async (t) => {
+  const series = await recorded((metrics) => {
+    metrics.error('Integrity');
+    metrics.error('Integrity');
+  });
+  t.equal(series.get('service_errors_total{class="Integrity"}'), 2);
+});
+
+t.test('a series appears with its first observation, gauges are there from the start', async (t) => {
+  const series = await recorded(() => {});
+  t.strictSame([...series.keys()].sort(), [
+    'service_active_runs',
+    'service_http_requests_in_flight',
+    'service_mailbox_queue_depth',
+    'service_sse_connections',
+  ]);
+});
+
+t.test('asking for the text twice counts nothing twice', async (t) => {
+  const metrics = createMetrics();
+  metrics.error('Integrity');
+  t.equal(await metrics.render(), await metrics.render());
+});
+
+t.test('a duration that is negative or missing counts as 0', async (t) => {
+  const series = await recorded(({ runs }) => {
+    runs.ended('cancelled', -3);
+    runs.ended('cancelled', Number.NaN);
+  });
+  t.equal(series.get('service_run_duration_seconds_count{outcome="cancelled"}'), 2);
+  t.equal(series.get('service_run_duration_seconds_sum{outcome="cancelled"}'), 0);
+});
+
+t.test('the prefix is before every name, and two services do not share a registry', async (t) => {
+  const feed = (metrics: ReturnType<typeof createMetrics>) => metrics.error('Integrity');
+  const series = await recorded(feed, 'troupe_');
+  t.equal(series.get('troupe_errors_total{class="Integrity"}'), 1);
+  t.ok([...series.keys()].every((name) => name.startsWith('troupe_')));
+  t.equal((await recorded(feed)).get('service_errors_total{class="Integrity"}'), 1);
+});
+
+t.test('the text is of the type that scrapers expect', async (t) => {
+  t.equal(createMetrics().contentType, 'text/plain; version=0.0.4; charset=utf-8');
+});
