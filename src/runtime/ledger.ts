@@ -74,8 +74,11 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let pending = 0;
   let broken = false;
 
-  const loadHistory = (): Message[] =>
-    Array.from(store.messages.range(scope, id, { to: tail.seq }), (row) => row.message);
+  /** Read before the first append: rows of a commit under way cannot be read yet. */
+  const loaded = (): Message[] => {
+    history ??= tail.seq === 0 ? [] : Array.from(store.messages.range(scope, id, {}), (row) => row.message);
+    return history;
+  };
 
   const open = (at: number): Write => {
     if (broken) throw new Unavailable(`thread '${id}': a commit failed; try again`);
@@ -115,7 +118,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       messages(messages, run_id) {
         if (!record || messages.length === 0) return undefined;
         const rows = numbered(messages, tail, seconds(at));
-        history?.push(...messages);
+        loaded().push(...messages);
         store.messages.append(batch, scope, id, rows);
         const range = { from_seq: tail.seq + 1, to_seq: tail.seq + rows.length };
         tail = rows.at(-1) ?? tail;
@@ -179,10 +182,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     id,
     record: () => record,
     epoch: () => epoch,
-    history() {
-      history ??= loadHistory();
-      return history;
-    },
+    history: loaded,
     lastSeq: () => tail.seq,
     get pending() {
       return pending;

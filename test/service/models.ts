@@ -46,7 +46,7 @@ export const createTestModels = (): TestModels => {
       waiting.add(go);
       signal.addEventListener('abort', () => {
         waiting.delete(go);
-        reject(new ModelError('cancelled', 'cancelled'));
+        reject(new ModelError('cancelled', ''));
       });
     });
 

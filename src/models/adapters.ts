@@ -1,0 +1,92 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { AiSdkAdapter } from './ai-sdk.ts';
+import {
+  anthropicEffort,
+  compatibleEffort,
+  geminiEffort,
+  openaiChatEffort,
+  openaiResponsesEffort,
+} from './effort.ts';
+
+/**
+ * Every real adapter as a row: where its service is, which variable holds its key, and how to speak to it. A row
+ * always passes its base URL and key on: left out, the packages would read the environment by themselves.
+ */
+
+type Connection = { baseURL: string; apiKey: string; headers: Record<string, string> };
+
+export type AdapterRow = {
+  baseUrl: string;
+  keyVariable: string;
+  /** The service also answers without a key. */
+  keyOptional?: boolean;
+  connect(connection: Connection): AiSdkAdapter;
+};
+
+const compatible = (baseUrl: string, keyVariable: string): AdapterRow => ({
+  baseUrl,
+  keyVariable,
+  connect: (connection) => ({
+    language: createOpenAICompatible({ name: 'compatible', includeUsage: true, ...connection }).chatModel,
+    effort: compatibleEffort,
+    systemFirst: false,
+  }),
+});
+
+/** In the order in which `capabilities.supported_adapters` lists them. */
+export const ADAPTERS = {
+  anthropic: {
+    baseUrl: 'https://api.anthropic.com/v1/',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    connect: (connection) => ({
+      language: createAnthropic(connection).languageModel,
+      effort: anthropicEffort,
+      systemFirst: true,
+    }),
+  },
+  openai: {
+    baseUrl: 'https://api.openai.com/v1/',
+    keyVariable: 'OPENAI_API_KEY',
+    connect: (connection) => ({
+      language: createOpenAI(connection).chat,
+      effort: openaiChatEffort,
+      systemFirst: false,
+    }),
+  },
+  openai_resp: {
+    baseUrl: 'https://api.openai.com/v1/',
+    keyVariable: 'OPENAI_API_KEY',
+    connect: (connection) => ({
+      language: createOpenAI(connection).responses,
+      effort: openaiResponsesEffort,
+      // The history is sent whole every time; without a stored copy the service returns its reasoning encrypted.
+      options: { openai: { store: false } },
+      systemFirst: false,
+    }),
+  },
+  deepseek: compatible('https://api.deepseek.com/v1/', 'DEEPSEEK_API_KEY'),
+  gemini: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/',
+    keyVariable: 'GEMINI_API_KEY',
+    connect: (connection) => ({
+      language: createGoogleGenerativeAI(connection).languageModel,
+      effort: geminiEffort,
+      systemFirst: true,
+    }),
+  },
+  ollama: { ...compatible('http://localhost:11434/v1/', 'OLLAMA_API_KEY'), keyOptional: true },
+  ollama_cloud: compatible('https://ollama.com/v1/', 'OLLAMA_API_KEY'),
+  cohere: compatible('https://api.cohere.ai/compatibility/v1/', 'COHERE_API_KEY'),
+  together: compatible('https://api.together.xyz/v1/', 'TOGETHER_API_KEY'),
+  fireworks: compatible('https://api.fireworks.ai/inference/v1/', 'FIREWORKS_API_KEY'),
+  groq: compatible('https://api.groq.com/openai/v1/', 'GROQ_API_KEY'),
+  xai: compatible('https://api.x.ai/v1/', 'XAI_API_KEY'),
+  zai: compatible('https://api.z.ai/api/paas/v4/', 'ZAI_API_KEY'),
+  bigmodel: compatible('https://open.bigmodel.cn/api/paas/v4/', 'BIGMODEL_API_KEY'),
+  aliyun: compatible('https://dashscope.aliyuncs.com/compatible-mode/v1/', 'ALIYUN_API_KEY'),
+  mimo: compatible('https://api.xiaomimimo.com/v1/', 'MIMO_API_KEY'),
+  nebius: compatible('https://api.studio.nebius.ai/v1/', 'NEBIUS_API_KEY'),
+} satisfies Record<string, AdapterRow>;

@@ -1,0 +1,150 @@
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3StreamPart,
+} from '@ai-sdk/provider';
+import type { ToolDescriptor } from '../schema/agent.ts';
+import type { ModelSpec } from '../schema/model.ts';
+import { interrupted, toModelError } from './classify.ts';
+import type { EffortOptions } from './effort.ts';
+import { ModelError } from './errors.ts';
+import type { InferenceEnd, InferenceRequest, Model } from './model.ts';
+import { toPrompt } from './prompt.ts';
+import { createPartReceiver, type PartReceiver } from './stream-parts.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
+
+/**
+ * One model behind a provider package of the AI SDK.
+ *
+ * Guarantees: one HTTP request an inference (retries are the loop's); the sink hears nothing after a cancel or a
+ * timeout; a stream that ends without the provider's word is an interrupted one, whatever it brought before.
+ * Relies on: `doStream` rejects, and its stream errors, when the signal it was given fires.
+ * Costs: the promises of the package's own stream; this layer adds one read a part.
+ */
+
+export type AiSdkAdapter = {
+  language(upstream: string): LanguageModelV3;
+  effort: EffortOptions;
+  /** Provider options of every call. */
+  options?: LanguageModelV3CallOptions['providerOptions'];
+  systemFirst: boolean;
+};
+
+type AiSdkModelOptions = { provider: string; timeoutSeconds: number };
+
+export const createAiSdkModel = (
+  adapter: AiSdkAdapter,
+  spec: ModelSpec,
+  { provider, timeoutSeconds }: AiSdkModelOptions,
+): Model => ({
+  id: spec.id,
+  provider,
+  upstream: spec.upstream_model,
+  async stream(request, sink, signal) {
+    const watchdog = createWatchdog(timeoutSeconds, signal);
+    try {
+      if (signal.aborted) throw new ModelError('cancelled', '');
+      const reader = await open(
+        adapter.language(upstreamOf(request, spec)),
+        callOptions(adapter, spec, request, watchdog.signal),
+      );
+      watchdog.opened();
+      return await deliver(reader, createPartReceiver(sink), watchdog);
+    } catch (error) {
+      throw watchdog.cause() ?? error;
+    } finally {
+      watchdog.close();
+    }
+  },
+});
+
+const upstreamOf = ({ overrides }: InferenceRequest, spec: ModelSpec): string =>
+  overrides.upstream_model ?? spec.upstream_model;
+
+const callOptions = (
+  adapter: AiSdkAdapter,
+  spec: ModelSpec,
+  request: InferenceRequest,
+  abortSignal: AbortSignal,
+): LanguageModelV3CallOptions => {
+  const { temperature, top_p, max_tokens, reasoning_effort } = request.overrides;
+  const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
+  const providerOptions = mergeOptions(
+    adapter.options,
+    reasoning_effort == null ? undefined : adapter.effort(reasoning_effort, upstreamOf(request, spec)),
+  );
+  return {
+    prompt: toPrompt(request, { modalities: spec.modalities, systemFirst: adapter.systemFirst }),
+    abortSignal,
+    ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
+    ...(temperature != null && { temperature }),
+    ...(top_p != null && { topP: top_p }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(providerOptions && { providerOptions }),
+  };
+};
+
+type ProviderOptions = LanguageModelV3CallOptions['providerOptions'];
+
+const mergeOptions = (base: ProviderOptions, extra: ProviderOptions): ProviderOptions => {
+  if (!base || !extra) return base ?? extra;
+  const keys = new Set([...Object.keys(base), ...Object.keys(extra)]);
+  return Object.fromEntries([...keys].map((key) => [key, { ...base[key], ...extra[key] }]));
+};
+
+type FunctionTool = Extract<NonNullable<LanguageModelV3CallOptions['tools']>[number], { type: 'function' }>;
+
+const functionTool = ({ id, description, parameters }: ToolDescriptor): FunctionTool => ({
+  type: 'function',
+  name: id,
+  description,
+  // A descriptor's parameters are a JSON Schema by definition; the package's type for one is stricter than JSON.
+  inputSchema: parameters as FunctionTool['inputSchema'],
+});
+
+type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
+
+const open = async (language: LanguageModelV3, options: LanguageModelV3CallOptions): Promise<PartReader> => {
+  try {
+    const { stream } = await language.doStream(options);
+    return stream.getReader();
+  } catch (error) {
+    throw toModelError(error);
+  }
+};
+
+const deliver = async (
+  reader: PartReader,
+  receive: PartReceiver,
+  watchdog: Watchdog,
+): Promise<InferenceEnd> => {
+  let end: InferenceEnd | undefined;
+  try {
+    while (!end) {
+      const part = await nextPart(reader);
+      const cause = watchdog.cause();
+      if (cause) throw cause;
+      watchdog.touch();
+      end = receive(part);
+    }
+    return end;
+  } finally {
+    // What the rest of a stream does cannot change the inference any more, so neither outcome is reported.
+    (end ? drain(reader) : reader.cancel()).catch(() => {});
+  }
+};
+
+const nextPart = async (reader: PartReader): Promise<LanguageModelV3StreamPart> => {
+  const { done, value } = await reader.read().catch((error: unknown) => {
+    const failure = toModelError(error);
+    throw failure.class === 'stream_interrupted' ? failure : interrupted('connection reset', error);
+  });
+  if (done) throw interrupted('connection reset');
+  return value;
+};
+
+/** Reading to the end lets the connection be used again; the platform gives up on a body that never ends. */
+const drain = async (reader: PartReader): Promise<void> => {
+  let done = false;
+  while (!done) ({ done } = await reader.read());
+};

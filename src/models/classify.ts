@@ -1,0 +1,134 @@
+import {
+  APICallError,
+  InvalidArgumentError,
+  InvalidPromptError,
+  InvalidResponseDataError,
+  UnsupportedFunctionalityError,
+} from '@ai-sdk/provider';
+import { ModelError, type ModelErrorClass } from './errors.ts';
+
+/**
+ * Turns whatever a provider package throws or streams into a `ModelError` (agent-loop.md 10.1): by HTTP status
+ * where there is one, else by the words of the text. Rows are tried in order; the first that applies decides.
+ */
+
+const BY_STATUS: Readonly<Record<number, ModelErrorClass>> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  404: 'model_not_found',
+  408: 'timeout',
+  413: 'context_overflow',
+  422: 'invalid_request',
+  429: 'rate_limited',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+};
+
+const OVERFLOW =
+  /prompt is too long|context_length_exceeded|context length|input is too long|maximum context length|reduce the length|too many tokens|request too large/i;
+const FILTERED =
+  /content[ _-]?filter|content[ _-]?management[ _-]?policy|content[ _-]?policy[ _-]?violation|responsibleaipolicy/i;
+
+const BY_TEXT: readonly [words: RegExp, kind: ModelErrorClass][] = [
+  [OVERFLOW, 'context_overflow'],
+  [FILTERED, 'content_filtered'],
+  [/overloaded|\b(503|529)\b/i, 'overloaded'],
+  [/\brate\b|rate[_-]limit|\b429\b/i, 'rate_limited'],
+  [/timed?[ _-]?out|\b(408|504)\b/i, 'timeout'],
+];
+
+/** What such a failure would have been as a status; the loop names it when a stream breaks off. */
+const STATUS_OF: Partial<Record<ModelErrorClass, number>> = {
+  rate_limited: 429,
+  overloaded: 529,
+  timeout: 504,
+  provider: 500,
+};
+
+/** Classifies a failure before any output. */
+export const toModelError = (error: unknown): ModelError => {
+  if (error instanceof ModelError) return error;
+  if (UnsupportedFunctionalityError.isInstance(error)) {
+    return new ModelError('invalid_request', `${error.functionality} not supported by this provider`, {
+      cause: error,
+    });
+  }
+  if (InvalidPromptError.isInstance(error) || InvalidArgumentError.isInstance(error)) {
+    return new ModelError('invalid_request', error.message, { cause: error });
+  }
+  if (APICallError.isInstance(error) && error.statusCode !== undefined)
+    return ofStatus(error, error.statusCode);
+  const broken = brokenStream(error);
+  if (broken) return broken;
+  const text = textOf(error);
+  const kind = BY_TEXT.find(([words]) => words.test(text))?.[1] ?? 'provider';
+  return new ModelError(kind, text, { cause: error });
+};
+
+/**
+ * Classifies an error that the provider reported inside its stream. What may pass is an interrupted stream once
+ * output has begun, so that the loop can go on from there; what cannot is said as it is.
+ */
+export const toStreamError = (error: unknown, begun: boolean): ModelError => {
+  if (InvalidResponseDataError.isInstance(error)) return interrupted('connection reset', error);
+  const failure = toModelError(error);
+  if (!begun || !failure.transient || failure.class === 'stream_interrupted') return failure;
+  const status = failure.status ?? STATUS_OF[failure.class] ?? 500;
+  return new ModelError('stream_interrupted', `provider ${status} mid-stream`, { status, cause: error });
+};
+
+/** A stream that broke off; every error of the transport counts as a reset unless it says more. */
+export const interrupted = (cause: 'connection reset' | 'goaway', error?: unknown): ModelError =>
+  new ModelError('stream_interrupted', cause, { cause: error });
+
+const RESET = /^terminated$|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|socket hang up/i;
+
+/** The transport died after the response had begun; a connection that was never made is not meant. */
+const brokenStream = (error: unknown): ModelError | undefined => {
+  if (!(error instanceof Error) || APICallError.isInstance(error)) return undefined;
+  const words = [error.message, codeOf(error), codeOf(error.cause), textOf(error.cause ?? '')];
+  if (words.some((word) => /goaway/i.test(word))) return interrupted('goaway', error);
+  return words.some((word) => RESET.test(word)) ? interrupted('connection reset', error) : undefined;
+};
+
+const ofStatus = (error: APICallError, status: number): ModelError => {
+  const body = `${error.message} ${error.responseBody ?? ''}`;
+  const retryAfterSeconds = retryAfter(error.responseHeaders);
+  return new ModelError(classOfStatus(status, body), error.message || `status ${status}`, {
+    status,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    cause: error,
+  });
+};
+
+const classOfStatus = (status: number, body: string): ModelErrorClass => {
+  const refused = status === 400 || status === 422;
+  if (status === 400 && OVERFLOW.test(body)) return 'context_overflow';
+  if (refused && FILTERED.test(body)) return 'content_filtered';
+  return BY_STATUS[status] ?? 'provider';
+};
+
+/** Only the form in seconds; a date would need the provider's clock. */
+const retryAfter = (headers: Record<string, string> | undefined): number | undefined => {
+  const value = headers?.['retry-after']?.trim() ?? '';
+  return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+};
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+
+/** Errors inside a stream are plain objects of many shapes; their `type` or `code` often says more than the text. */
+const textOf = (error: unknown): string => {
+  if (error instanceof Error) return error.message;
+  if (typeof error === 'string') return error;
+  if (typeof error !== 'object' || error === null) return String(error);
+  const inner =
+    'error' in error && typeof error.error === 'object' && error.error !== null ? error.error : error;
+  const words = ['message', 'type', 'code'].flatMap((key) => {
+    const value: unknown = Reflect.get(inner, key);
+    return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+  });
+  return words.length > 0 ? words.join(' ') : JSON.stringify(error);
+};

@@ -1,0 +1,48 @@
+/**
+ * How an inference fails (agent-loop.md 10.1). The message is what ends up in `termination.value`; `transient`
+ * says whether trying again may help (runtime.md 10.4 rule 4).
+ */
+
+type Kind = { transient: boolean; text: (detail: string) => string };
+
+const prefixed = (prefix: string) => (detail: string) => `${prefix}: ${detail}`;
+
+const KINDS = {
+  rate_limited: { transient: true, text: prefixed('rate limited') },
+  overloaded: { transient: true, text: prefixed('provider overloaded') },
+  timeout: { transient: true, text: prefixed('timeout') },
+  provider: { transient: true, text: prefixed('provider error') },
+  stream_interrupted: { transient: true, text: (cause) => `stream interrupted (${cause})` },
+  context_overflow: { transient: false, text: prefixed('context overflow') },
+  invalid_request: { transient: false, text: prefixed('invalid request') },
+  unauthorized: { transient: false, text: prefixed('unauthorized') },
+  model_not_found: { transient: false, text: prefixed('model not found') },
+  content_filtered: { transient: false, text: prefixed('content filtered') },
+  cancelled: { transient: false, text: () => 'cancelled' },
+} satisfies Record<string, Kind>;
+
+export type ModelErrorClass = keyof typeof KINDS;
+
+type ModelErrorOptions = { status?: number; retryAfterSeconds?: number; cause?: unknown };
+
+export class ModelError extends Error {
+  readonly class: ModelErrorClass;
+  readonly transient: boolean;
+  /** HTTP status of the provider, where there was one. */
+  readonly status?: number;
+  readonly retryAfterSeconds?: number;
+
+  /** `detail` is what follows the text of the class; for a broken stream it is the cause. */
+  constructor(
+    kind: ModelErrorClass,
+    detail: string,
+    { status, retryAfterSeconds, cause }: ModelErrorOptions = {},
+  ) {
+    super(KINDS[kind].text(detail), { cause });
+    this.name = 'ModelError';
+    this.class = kind;
+    this.transient = KINDS[kind].transient;
+    if (status !== undefined) this.status = status;
+    if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

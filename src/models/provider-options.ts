@@ -1,0 +1,60 @@
+import type { ProviderSpec } from '../schema/model.ts';
+import { Invalid } from '../schema/outcome.ts';
+
+/** What a provider's spec says about its connection (agent-loop.md 10); every reader throws `Invalid`. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_TIMEOUT_SECONDS = 300;
+
+export const timeoutSecondsOf = ({ timeout_secs }: ProviderSpec): number =>
+  Math.max(1, timeout_secs ?? DEFAULT_TIMEOUT_SECONDS);
+
+/** The provider packages join paths with `/` themselves and drop one at the end, so both spellings lead there. */
+export const baseUrlOf = ({ base_url }: ProviderSpec, fallback: string): string => {
+  const url = base_url || fallback;
+  if (!URL.canParse(url)) throw new Invalid(`base_url must be a URL, got '${url}'`);
+  return url.endsWith('/') ? url : `${url}/`;
+};
+
+export const headersOf = ({ adapter_options }: ProviderSpec): Record<string, string> => {
+  const headers = adapter_options?.headers;
+  if (headers === undefined) return {};
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
+    throw new Invalid('adapter_options.headers must be an object of string -> string pairs');
+  }
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerValue(name, value)]));
+};
+
+const headerValue = (name: string, value: unknown): string => {
+  if (typeof value !== 'string') throw new Invalid(`adapter_options.headers[${name}] must be a string`);
+  try {
+    new Headers([[name, value]]);
+    return value;
+  } catch (cause) {
+    throw new Invalid(`adapter_options.headers[${name}] is not a valid HTTP header`, { cause });
+  }
+};
+
+/** `variable` is the adapter's own; `optional` is for services that also answer without a key. */
+type KeySource = { variable: string; optional?: boolean };
+
+export const apiKeyOf = (spec: ProviderSpec, { variable, optional }: KeySource, env: Environment): string => {
+  if (spec.api_key) return spec.api_key;
+  if (!mayUseEnvironment(spec)) {
+    throw new Invalid(
+      "credentials_kind 'bearer' requires api_key unless adapter_options.allow_env_credentials is true",
+    );
+  }
+  const key = env[variable];
+  if (key || optional) return key ?? '';
+  throw new Invalid(
+    `provider '${spec.id}' has no api_key and the environment variable ${variable} is not set`,
+  );
+};
+
+const mayUseEnvironment = ({ adapter_options }: ProviderSpec): boolean => {
+  const allowed = adapter_options?.allow_env_credentials ?? false;
+  if (typeof allowed === 'boolean') return allowed;
+  throw new Invalid('adapter_options.allow_env_credentials must be a boolean when present');
+};

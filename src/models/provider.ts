@@ -1,0 +1,46 @@
+import type { ProviderSpec } from '../schema/model.ts';
+import { Invalid } from '../schema/outcome.ts';
+import { ADAPTERS, type AdapterRow } from './adapters.ts';
+import { createAiSdkModel } from './ai-sdk.ts';
+import type { Provider } from './model.ts';
+import { apiKeyOf, baseUrlOf, type Environment, headersOf, timeoutSecondsOf } from './provider-options.ts';
+import { createScriptedProvider } from './scripted.ts';
+
+const ALIASES: Readonly<Record<string, string>> = { 'openai-resp': 'openai_resp', responses: 'openai_resp' };
+
+/** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
+export const SUPPORTED_ADAPTERS: readonly string[] = Object.keys(ADAPTERS);
+
+/** The one spelling of an adapter's name. */
+export const adapterName = (adapter: string): string => {
+  const name = adapter.trim().toLowerCase();
+  return ALIASES[name] ?? name;
+};
+
+const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
+
+/**
+ * Connects to a provider as its spec says; nothing is sent before the first inference.
+ *
+ * Throws `Invalid` when the adapter is unknown, there is no key it may use, or an option is broken.
+ *
+ * @example
+ * const provider = createProvider({ id: 'p', adapter: 'openai', api_key: 'sk-…' }, process.env);
+ * const model = provider.model({ id: 'm', provider_id: 'p', upstream_model: 'gpt-4o' });
+ */
+export const createProvider = (spec: ProviderSpec, env: Environment): Provider => {
+  const name = adapterName(spec.adapter);
+  if (name === 'scripted') return createScriptedProvider(spec);
+  const row = ROWS.get(name);
+  if (!row) throw new Invalid(`unsupported provider adapter: ${spec.adapter}`);
+  const adapter = row.connect({
+    baseURL: baseUrlOf(spec, row.baseUrl),
+    apiKey: apiKeyOf(spec, { variable: row.keyVariable, optional: row.keyOptional ?? false }, env),
+    headers: headersOf(spec),
+  });
+  const timeoutSeconds = timeoutSecondsOf(spec);
+  return {
+    id: spec.id,
+    model: (model) => createAiSdkModel(adapter, model, { provider: spec.id, timeoutSeconds }),
+  };
+};

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { ModelError } from './errors.ts';
+import type { InferenceEnd, InferenceSink } from './model.ts';
+
+/**
+ * Answers of a set length at a set pace, for benchmarks and tests.
+ *
+ * Guarantees: delta `n` never comes before it is due, and pace does not drift: deltas that are late come at once.
+ * With no delay and no limit a turn, all come in one synchronous burst, before `playScript` returns. No timer
+ * outlives the answer or its cancel.
+ */
+
+export const Script = z.strictObject({
+  tokens: z.int().nonnegative().meta({ description: 'deltas in an answer' }),
+  text: z.string().min(1).default('token ').meta({ description: 'each delta' }),
+  delay_ms: z.number().nonnegative().default(0).meta({ description: 'between two deltas' }),
+  first_delay_ms: z.number().nonnegative().default(0).meta({ description: 'before the first delta' }),
+  gap_every: z.int().nonnegative().default(0).meta({ description: 'deltas between two gaps; 0 = no gaps' }),
+  gap_ms: z.number().nonnegative().default(0).meta({ description: 'length of a gap, besides the delay' }),
+  per_turn: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .meta({ description: 'deltas a turn of the event loop; 0 = all' }),
+});
+export type Script = z.infer<typeof Script>;
+
+const PROMPT_TOKENS = 10;
+
+/** Settles when the last delta was given; rejects on cancel, and with whatever the sink throws. */
+export const playScript = (script: Script, sink: InferenceSink, signal: AbortSignal): Promise<InferenceEnd> =>
+  new Promise((resolve, reject) => {
+    const started = performance.now();
+    let given = 0;
+    let unschedule = (): void => {};
+    const settle = (conclude: () => void): void => {
+      unschedule();
+      signal.removeEventListener('abort', cancel);
+      conclude();
+    };
+    const cancel = (): void => settle(() => reject(new ModelError('cancelled', '')));
+    const turn = (): void => {
+      try {
+        const elapsed = performance.now() - started;
+        given = give(script, given, elapsed, sink, signal);
+        if (signal.aborted) return;
+        if (given === script.tokens) settle(() => resolve(endOf(script)));
+        else unschedule = schedule(turn, dueAt(script, given) - elapsed);
+      } catch (error) {
+        settle(() => reject(error));
+      }
+    };
+    signal.addEventListener('abort', cancel);
+    turn();
+  });
+
+/** Gives what is due and allowed in one turn; returns how many deltas have been given in all. */
+const give = (
+  script: Script,
+  from: number,
+  elapsed: number,
+  sink: InferenceSink,
+  signal: AbortSignal,
+): number => {
+  const { tokens, text, per_turn } = script;
+  const limit = per_turn === 0 ? tokens : Math.min(tokens, from + per_turn);
+  let given = from;
+  while (given < limit && dueAt(script, given) <= elapsed && !signal.aborted) {
+    given += 1;
+    sink.text(text);
+  }
+  return given;
+};
+
+/** Milliseconds after the start at which a delta may be given. */
+const dueAt = ({ first_delay_ms, delay_ms, gap_every, gap_ms }: Script, index: number): number => {
+  const gaps = gap_every === 0 ? 0 : Math.floor(index / gap_every);
+  return first_delay_ms + index * delay_ms + gaps * gap_ms;
+};
+
+const schedule = (turn: () => void, inMs: number): (() => void) => {
+  if (inMs <= 0) {
+    const immediate = setImmediate(turn);
+    return () => clearImmediate(immediate);
+  }
+  const timer = setTimeout(turn, inMs);
+  return () => clearTimeout(timer);
+};
+
+const endOf = ({ tokens }: Script): InferenceEnd => ({
+  stop: 'EndTurn',
+  usage: {
+    prompt_tokens: PROMPT_TOKENS,
+    completion_tokens: tokens,
+    total_tokens: PROMPT_TOKENS + tokens,
+  },
+});

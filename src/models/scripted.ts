@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { textOf } from '../schema/message.ts';
+import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import { Invalid } from '../schema/outcome.ts';
+import type { Usage } from '../schema/run-event.ts';
+import { ModelError } from './errors.ts';
+import type { InferenceEnd, InferenceRequest, InferenceSink, Model, Provider } from './model.ts';
+import { playScript, Script } from './script.ts';
+
+/**
+ * A model without a network (agent-loop.md 18.5), for demos, tests and benchmarks.
+ *
+ * Guarantees: stateless; the same system texts and last user message give the same answer, with the same call
+ * ids, every time. The first row that applies answers. A provider with a script answers by it instead.
+ */
+
+type Answer = { text: string } | { call: { id: string; name: string; args: unknown } };
+
+type Row = {
+  when: (user: string, system: readonly string[]) => boolean;
+  answer: (user: string) => Answer;
+  completionTokens: number;
+};
+
+const PROMPT_TOKENS = 10;
+
+const says = (directive: string) => (user: string) => user.includes(directive);
+
+const call = (id: string, name: string, args: unknown) => (): Answer => ({ call: { id, name, args } });
+
+const A2UI_MESSAGES = [
+  {
+    surfaceUpdate: {
+      surfaceId: 'demo',
+      components: [
+        { id: 'root', component: { Card: { child: 'text1' } } },
+        { id: 'text1', component: { Text: { text: { literalString: 'Hello A2UI' } } } },
+      ],
+    },
+  },
+  {
+    dataModelUpdate: {
+      surfaceId: 'demo',
+      path: '/',
+      contents: [{ key: 'greeting', valueString: 'Hello A2UI' }],
+    },
+  },
+  { beginRendering: { surfaceId: 'demo', root: 'root' } },
+];
+
+const openUi = (user: string): Answer => {
+  const title = /weather/i.test(user) ? 'Beijing weather card' : 'Troupe assistant';
+  const statements = [
+    'root = Card([title, summary, actions])',
+    `title = TextContent("${title}", "large-heavy")`,
+    'summary = TextContent("Composed by the scripted provider", "default")',
+    'actions = Buttons([refresh])',
+    'refresh = Button("Refresh", "action:refresh", "primary")',
+  ];
+  return { text: statements.join('\n') };
+};
+
+const ROWS: readonly Row[] = [
+  {
+    when: (_, system) => system.some((text) => text.includes('OpenUI Lang')),
+    answer: openUi,
+    completionTokens: 20,
+  },
+  {
+    when: says('RUN_A2UI_TOOL'),
+    answer: call('call_a2ui_1', 'render_a2ui', { messages: A2UI_MESSAGES }),
+    completionTokens: 15,
+  },
+  {
+    when: says('RUN_WEATHER_TOOL'),
+    answer: call('call_weather_1', 'get_weather', { location: 'Tokyo' }),
+    completionTokens: 5,
+  },
+  {
+    when: says('RUN_STOCK_TOOL'),
+    answer: call('call_stock_1', 'get_stock_price', { symbol: 'AAPL' }),
+    completionTokens: 5,
+  },
+  {
+    when: says('RUN_TOOL_SEARCH_WEATHER'),
+    answer: call('call_tool_search_weather_1', 'ToolSearch', { query: 'select:get_weather', max_results: 5 }),
+    completionTokens: 5,
+  },
+];
+
+/** The console knows the offline mode by this prefix. */
+const OTHERWISE: Row = {
+  when: () => true,
+  answer: (user) => ({ text: `Scripted response to: ${firstBytes(user, 50)}` }),
+  completionTokens: 20,
+};
+
+const firstBytes = (text: string, limit: number): string => {
+  // A UTF-16 unit is at least one byte, so no more than `limit` of them can matter.
+  const bytes = Buffer.from(text.slice(0, limit));
+  let end = Math.min(limit, bytes.length);
+  while (isContinuation(bytes[end])) end -= 1;
+  return bytes.toString('utf8', 0, end);
+};
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+const Options = z.object({
+  script: Script.optional(),
+  scripts: z
+    .record(z.string(), Script)
+    .optional()
+    .meta({ description: 'scripts by name of the upstream model; they go before `script`' }),
+});
+
+/** Throws `Invalid` naming the key of a broken script. */
+export const createScriptedProvider = ({ id, adapter_options = {} }: ProviderSpec): Provider => {
+  const { script, scripts = {} } = parseOptions(adapter_options);
+  const byUpstream = new Map(Object.entries(scripts));
+  const scriptFor = (upstream: string): Script | undefined => byUpstream.get(upstream) ?? script;
+  return { id, model: (spec) => createScriptedModel(id, spec, scriptFor) };
+};
+
+const parseOptions = (options: unknown): z.infer<typeof Options> => {
+  const parsed = Options.safeParse(options);
+  if (parsed.success) return parsed.data;
+  throw new Invalid(
+    parsed.error.issues
+      .map(({ path, message }) => `adapter_options.${z.core.toDotPath(path)}: ${message}`)
+      .join('; '),
+  );
+};
+
+const createScriptedModel = (
+  provider: string,
+  spec: ModelSpec,
+  scriptFor: (upstream: string) => Script | undefined,
+): Model => ({
+  id: spec.id,
+  provider,
+  upstream: spec.upstream_model,
+  async stream(request, sink, signal) {
+    if (signal.aborted) throw new ModelError('cancelled', '');
+    const script = scriptFor(request.overrides.upstream_model ?? spec.upstream_model);
+    return script ? playScript(script, sink, signal) : answer(request, sink);
+  },
+});
+
+const answer = ({ system, messages }: InferenceRequest, sink: InferenceSink): InferenceEnd => {
+  const user = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
+  const row = ROWS.find(({ when }) => when(user, system)) ?? OTHERWISE;
+  const given = row.answer(user);
+  if ('text' in given) {
+    sink.text(given.text);
+    return { stop: 'EndTurn', usage: usageOf(row.completionTokens) };
+  }
+  const { id, name, args } = given.call;
+  const argsText = JSON.stringify(args);
+  sink.toolStart(id, name);
+  sink.toolDelta(id, argsText);
+  sink.toolEnd(id, argsText);
+  return { stop: 'ToolUse', usage: usageOf(row.completionTokens) };
+};
+
+const usageOf = (completion: number): Usage => ({
+  prompt_tokens: PROMPT_TOKENS,
+  completion_tokens: completion,
+  total_tokens: PROMPT_TOKENS + completion,
+});

@@ -1,0 +1,167 @@
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+} from '@ai-sdk/provider';
+import type { Usage } from '../schema/run-event.ts';
+import { interrupted, toStreamError } from './classify.ts';
+import { ModelError } from './errors.ts';
+import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
+
+/**
+ * Parts of a provider's stream, one by one, into the sink.
+ *
+ * Guarantees: a tool call is reported complete only when it is. Some packages close every open call when their
+ * connection ends, cut arguments and all; a call whose arguments are empty or not JSON is therefore held back
+ * until the provider has said that it finished, and so is every call after it, to keep their order.
+ */
+
+/** Returns the end with the last part, throws `ModelError` for a part that reports a failure. */
+export type PartReceiver = (part: LanguageModelV3StreamPart) => InferenceEnd | undefined;
+
+export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
+  const calls = trackCalls(sink);
+  const encrypted = once((value) => sink.reasoningEncrypted(value));
+  let begun = false;
+
+  return (part) => {
+    switch (part.type) {
+      case 'text-delta':
+        if (part.delta === '') return undefined;
+        begun = true;
+        sink.text(part.delta);
+        return undefined;
+      case 'reasoning-delta':
+        if (part.delta !== '') {
+          begun = true;
+          sink.reasoning(part.delta);
+        }
+        encrypted(encryptedOf(part));
+        return undefined;
+      case 'reasoning-start':
+      case 'reasoning-end':
+        encrypted(encryptedOf(part));
+        return undefined;
+      case 'tool-input-start':
+        begun = true;
+        calls.start(part.id, part.toolName);
+        return undefined;
+      case 'tool-input-delta':
+        sink.toolDelta(part.id, part.delta);
+        return undefined;
+      case 'tool-call':
+        begun = true;
+        calls.end(part.toolCallId, part.toolName, part.input);
+        return undefined;
+      case 'error':
+        throw toStreamError(part.error, begun);
+      case 'finish': {
+        const stop = stopOf(part.finishReason, calls.any());
+        const usage = usageOf(part.usage);
+        calls.release();
+        return { stop, ...(usage && { usage }) };
+      }
+      default:
+        return undefined;
+    }
+  };
+};
+
+const trackCalls = (sink: InferenceSink) => {
+  const started = new Set<string>();
+  const held: { id: string; args: string }[] = [];
+  const start = (id: string, name: string): void => {
+    if (started.has(id)) return;
+    started.add(id);
+    sink.toolStart(id, name);
+  };
+  return {
+    start,
+    end: (id: string, name: string, args: string): void => {
+      start(id, name);
+      if (held.length === 0 && isComplete(args)) sink.toolEnd(id, args);
+      else held.push({ id, args });
+    },
+    any: () => started.size > 0,
+    /** The provider has finished: what was doubtful is what the model wrote. */
+    release: (): void => {
+      for (const { id, args } of held) sink.toolEnd(id, args);
+    },
+  };
+};
+
+const isComplete = (args: string): boolean => {
+  if (args === '' || args === '{}') return false;
+  try {
+    JSON.parse(args);
+    return true;
+  } catch {
+    // Not JSON: either cut off or written so by the model; the end of the stream tells.
+    return false;
+  }
+};
+
+const STOPS: Partial<Record<LanguageModelV3FinishReason['unified'], StopReason>> = {
+  stop: 'EndTurn',
+  other: 'EndTurn',
+  'content-filter': 'EndTurn',
+  length: 'MaxTokens',
+  'tool-calls': 'ToolUse',
+};
+
+/**
+ * A package that saw its stream end without a reason from the provider reports `other` without a raw reason. One
+ * whose model refused in words reports a content filter although the provider named none: that is an answer.
+ */
+const stopOf = ({ unified, raw }: LanguageModelV3FinishReason, hasCalls: boolean): StopReason => {
+  const refused = raw === undefined || raw === 'stop';
+  if (unified === 'content-filter' && !refused) throw new ModelError('content_filtered', raw);
+  if (unified === 'other' && raw === undefined) throw interrupted('connection reset');
+  if (raw === 'stop_sequence') return 'StopSequence';
+  const stop = STOPS[unified];
+  if (!stop) throw new ModelError('provider', `the model stopped with ${raw ?? unified}`);
+  return stop === 'EndTurn' && hasCalls ? 'ToolUse' : stop;
+};
+
+/** Packages report details a provider is silent about as 0; silence and 0 are both left out. */
+const usageOf = ({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined => {
+  const { total: prompt, cacheRead, cacheWrite } = inputTokens;
+  const { total: completion, reasoning } = outputTokens;
+  if (prompt === undefined && completion === undefined) return undefined;
+  return {
+    ...(prompt !== undefined && { prompt_tokens: prompt }),
+    ...(completion !== undefined && { completion_tokens: completion }),
+    ...(prompt !== undefined && completion !== undefined && { total_tokens: prompt + completion }),
+    ...(cacheRead && { cache_read_tokens: cacheRead }),
+    ...(cacheWrite && { cache_creation_tokens: cacheWrite }),
+    ...(reasoning && { thinking_tokens: reasoning }),
+  };
+};
+
+type ReasoningPart = Extract<LanguageModelV3StreamPart, { type: `reasoning-${string}` }>;
+
+/** Where a package puts the opaque text of a provider, complete by the time this part comes. */
+const ENCRYPTED: Record<ReasoningPart['type'], readonly [provider: string, key: string][]> = {
+  'reasoning-start': [['anthropic', 'redactedData']],
+  'reasoning-delta': [
+    ['anthropic', 'signature'],
+    ['google', 'thoughtSignature'],
+  ],
+  'reasoning-end': [['openai', 'reasoningEncryptedContent']],
+};
+
+const encryptedOf = ({ type, providerMetadata }: ReasoningPart): string | undefined => {
+  if (!providerMetadata) return undefined;
+  const values = ENCRYPTED[type].map(([provider, key]) => providerMetadata[provider]?.[key]);
+  return values.find((value): value is string => typeof value === 'string' && value !== '');
+};
+
+/** The same text comes with several parts in a row. */
+const once = (tell: (value: string) => void): ((value: string | undefined) => void) => {
+  let last: string | undefined;
+  return (value) => {
+    if (value === undefined || value === last) return;
+    last = value;
+    tell(value);
+  };
+};

@@ -1,0 +1,46 @@
+import { Invalid } from '../schema/outcome.ts';
+
+/**
+ * Globs over tool ids (agent-loop.md 1.3): anchored to the whole string, `*` is any run of characters (also
+ * none, also `:` and `/`), `\` escapes the next character, everything else is literal.
+ *
+ * Guarantees: matching never backtracks. A pattern is a list of literals; the first must begin the text, the
+ * last must end it, and each one between is taken at its leftmost place after the previous, which is always a
+ * right choice because what follows only needs room. So no pattern from outside can make it slow.
+ */
+
+export type Glob = (text: string) => boolean;
+
+/** Throws `Invalid` for an empty pattern and for a trailing backslash. */
+export const compileGlob = (pattern: string): Glob => {
+  if (pattern === '') throw new Invalid('pattern is empty');
+  const [head = '', ...rest] = literalsOf(pattern);
+  const tail = rest.pop();
+  if (tail === undefined) return (text) => text === head;
+  return (text) => {
+    if (text.length < head.length + tail.length || !text.startsWith(head) || !text.endsWith(tail))
+      return false;
+    const end = text.length - tail.length;
+    let position = head.length;
+    for (const literal of rest) {
+      const found = text.indexOf(literal, position);
+      if (found < 0 || found + literal.length > end) return false;
+      position = found + literal.length;
+    }
+    return true;
+  };
+};
+
+/** The texts between the stars; `n` stars give `n + 1` of them. */
+const literalsOf = (pattern: string): string[] => {
+  const literals = [''];
+  for (let index = 0; index < pattern.length; index += 1) {
+    const escaped = pattern[index] === '\\';
+    if (escaped) index += 1;
+    const character = pattern[index];
+    if (character === undefined) throw new Invalid('pattern ends with a dangling escape (`\\`)');
+    if (character === '*' && !escaped) literals.push('');
+    else literals.push(`${literals.pop() ?? ''}${character}`);
+  }
+  return literals;
+};

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { ToolDescriptor } from '../schema/agent.ts';
+import type { ToolResult } from '../schema/run-event.ts';
+
+/**
+ * What a tool is in process, and how its outcome reaches the model (agent-loop.md 6).
+ *
+ * Guarantees: `execute` of a tool made by `defineTool` sees only arguments its schema accepts; whatever it
+ * returns or throws becomes a `ToolResult` through one table of prefixes, so a failing tool never ends a run.
+ * Relies on: the descriptor and the validation come from the same zod schema and cannot drift apart.
+ * Costs: one zod parse a call.
+ */
+
+export type Json = z.infer<ReturnType<typeof z.json>>;
+
+export type ToolProgress = {
+  status: 'pending' | 'running' | 'done' | 'failed' | 'cancelled';
+  /** 0 to 1 */
+  progress?: number;
+  loaded?: number;
+  total?: number;
+  message?: string;
+};
+
+/** Everything a tool may use besides its arguments; `signal` fires when the run is cancelled. */
+export type ToolContext = {
+  run_id: string;
+  thread_id: string;
+  call_id: string;
+  signal: AbortSignal;
+  /** milliseconds since the epoch */
+  now(): number;
+  progress(update: ToolProgress): void;
+  /** A piece of the tool's output while it runs. */
+  stream(delta: string): void;
+};
+
+/** `message`, where set, is what the model reads instead of the JSON of `data`. */
+export type ToolOutput = { data: Json; message?: string; metadata?: Record<string, Json> };
+
+export type Tool = {
+  descriptor: ToolDescriptor;
+  /** A call that was interrupted by a crash may run again. */
+  idempotent: boolean;
+  /** No other call of the same message may run beside it. */
+  exclusive: boolean;
+  /** The caller need not check arguments against `descriptor.parameters`. */
+  checksOwnArguments: boolean;
+  /** Takes whatever JSON the model produced; throws `ToolError`. */
+  execute(args: Json, context: ToolContext): Promise<ToolOutput>;
+};
+
+const PREFIX = {
+  invalid_arguments: 'Invalid arguments: ',
+  execution_failed: 'Execution failed: ',
+  timeout: 'Timeout: ',
+  cancelled: 'Cancelled: ',
+  denied: 'Denied: ',
+  not_found: 'Not found: ',
+  internal: 'Internal error: ',
+  unknown_tool: '',
+} as const;
+
+export type ToolErrorKind = keyof typeof PREFIX;
+
+/** A failure the model is told about; `message` carries no prefix. */
+export class ToolError extends Error {
+  readonly kind: ToolErrorKind;
+
+  constructor(kind: ToolErrorKind, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'ToolError';
+    this.kind = kind;
+  }
+
+  /** The model called something that is not in its catalogue. */
+  static unknownTool(id: string): ToolError {
+    return new ToolError('unknown_tool', `tool '${id}' not found`);
+  }
+}
+
+type ToolDefinition<Input extends z.ZodType> = {
+  id: string;
+  name?: string;
+  description: string;
+  /** Schema of the arguments object. */
+  input: Input;
+  category?: string;
+  idempotent?: boolean;
+  exclusive?: boolean;
+  execute(args: z.output<Input>, context: ToolContext): ToolOutput | Promise<ToolOutput>;
+};
+
+/**
+ * A tool whose arguments are described and checked by one zod schema.
+ *
+ * @example
+ * defineTool({
+ *   id: 'double',
+ *   description: 'Doubles a number.',
+ *   input: z.object({ n: z.number() }),
+ *   execute: ({ n }) => ({ data: { result: n * 2 } }),
+ * });
+ */
+export const defineTool = <Input extends z.ZodType>({
+  id,
+  name = id,
+  description,
+  input,
+  category,
+  idempotent = false,
+  exclusive = false,
+  execute,
+}: ToolDefinition<Input>): Tool => ({
+  descriptor: { id, name, description, parameters: parametersOf(input), category: category ?? null },
+  idempotent,
+  exclusive,
+  checksOwnArguments: true,
+  execute: async (args, context) => execute(parseArguments(input, args), context),
+});
+
+const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
+  // A JSON Schema is JSON; zod types it more narrowly than a record of JSON values.
+  return schema as ToolDescriptor['parameters'];
+};
+
+const parseArguments = <Input extends z.ZodType>(input: Input, args: Json): z.output<Input> => {
+  const parsed = input.safeParse(args === null || args === '' ? {} : args, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw new ToolError('invalid_arguments', parsed.error.issues.map(describeIssue).join('; '));
+};
+
+/** A refinement speaks for itself; every other issue is put behind the path it is about. */
+const describeIssue = (issue: z.core.$ZodIssue): string => {
+  const path = z.core.toDotPath(issue.path);
+  if (issue.code === 'custom') return issue.message;
+  if (path === '') return issue.message;
+  return issue.input === undefined ? `Missing '${path}'` : `'${path}': ${issue.message}`;
+};
+
+/** The result of a call as it goes over the wire and into history (agent-loop.md 6.2). */
+export const toToolResult = (name: string, outcome: ToolOutput | Error): ToolResult =>
+  outcome instanceof Error ? failed(name, outcome) : succeeded(name, outcome);
+
+const succeeded = (name: string, { data, message, metadata }: ToolOutput): ToolResult => ({
+  tool_name: name,
+  status: 'success',
+  data,
+  message: message ?? null,
+  ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+});
+
+const failed = (name: string, error: Error): ToolResult => {
+  const kind = kindOf(error);
+  return {
+    tool_name: name,
+    status: 'error',
+    data: null,
+    message: `${PREFIX[kind]}${error.message}`,
+    ...(kind === 'timeout' && { metadata: { timed_out: true } }),
+  };
+};
+
+/** Platform functions answer a fired signal with an `AbortError`; that is a cancel, not a bug. */
+const kindOf = (error: Error): ToolErrorKind => {
+  if (error instanceof ToolError) return error.kind;
+  return error.name === 'AbortError' ? 'cancelled' : 'internal';
+};

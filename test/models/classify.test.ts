@@ -1,0 +1,104 @@
+import { APICallError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
+import t from 'tap';
+import { toModelError } from '../../src/models/classify.ts';
+import type { ModelErrorClass } from '../../src/models/errors.ts';
+
+const answered = (statusCode: number | undefined, body = '', headers: Record<string, string> = {}) =>
+  new APICallError({
+    message: 'why',
+    url: 'http://x',
+    requestBodyValues: {},
+    ...(statusCode !== undefined && { statusCode }),
+    responseHeaders: headers,
+    responseBody: body,
+  });
+
+const statuses: [status: number, kind: ModelErrorClass, message: string, transient: boolean][] = [
+  [400, 'invalid_request', 'invalid request: why', false],
+  [401, 'unauthorized', 'unauthorized: why', false],
+  [403, 'unauthorized', 'unauthorized: why', false],
+  [404, 'model_not_found', 'model not found: why', false],
+  [408, 'timeout', 'timeout: why', true],
+  [409, 'provider', 'provider error: why', true],
+  [413, 'context_overflow', 'context overflow: why', false],
+  [422, 'invalid_request', 'invalid request: why', false],
+  [429, 'rate_limited', 'rate limited: why', true],
+  [500, 'provider', 'provider error: why', true],
+  [502, 'provider', 'provider error: why', true],
+  [503, 'overloaded', 'provider overloaded: why', true],
+  [504, 'timeout', 'timeout: why', true],
+  [529, 'overloaded', 'provider overloaded: why', true],
+];
+for (const [status, kind, message, transient] of statuses) {
+  t.test(`status ${status} is ${kind}`, async (t) => {
+    t.match(toModelError(answered(status)), { class: kind, message, transient, status });
+  });
+}
+
+const overflows = [
+  'prompt is too long',
+  'context_length_exceeded',
+  'Context length',
+  'input is too long',
+  'maximum context length',
+  'Please reduce the length',
+  'too many tokens',
+  'request too large',
+];
+for (const words of overflows) {
+  t.test(`a 400 that says "${words}" is a context overflow, a 500 is not`, async (t) => {
+    t.equal(toModelError(answered(400, `{"error":"${words}"}`)).class, 'context_overflow');
+    t.equal(toModelError(answered(500, words)).class, 'provider');
+  });
+}
+
+t.test('a 400 that names a content filter is content filtered', async (t) => {
+  t.equal(toModelError(answered(400, '{"code":"content_filter"}')).class, 'content_filtered');
+  t.equal(toModelError(answered(400, 'the content management policy')).class, 'content_filtered');
+});
+
+const waits: [header: string, seconds: number | undefined][] = [
+  ['7', 7],
+  ['0', 0],
+  ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+  ['1.5', undefined],
+  ['', undefined],
+];
+for (const [header, seconds] of waits) {
+  t.test(`Retry-After "${header}" means ${seconds}`, async (t) => {
+    t.equal(toModelError(answered(429, '', { 'retry-after': header })).retryAfterSeconds, seconds);
+  });
+}
+
+const texts: [error: unknown, kind: ModelErrorClass][] = [
+  [new Error('blocked by content filter, overloaded'), 'content_filtered'],
+  [new Error('overloaded, rate limit'), 'overloaded'],
+  [new Error('Rate limit reached'), 'rate_limited'],
+  [new Error('got 429'), 'rate_limited'],
+  [new Error('could not generate an iteration'), 'provider'],
+  [new Error('Headers Timeout Error'), 'timeout'],
+  [new Error('the request timed out'), 'timeout'],
+  [new Error('status 502'), 'provider'],
+  ['plain text', 'provider'],
+  [undefined, 'provider'],
+  [answered(undefined), 'provider'],
+  [
+    Object.assign(new TypeError('terminated'), { cause: new Error('other side closed') }),
+    'stream_interrupted',
+  ],
+  [new UnsupportedFunctionalityError({ functionality: 'video' }), 'invalid_request'],
+];
+for (const [error, kind] of texts) {
+  t.test(`without a status, ${String(error)} is ${kind}`, async (t) => {
+    t.equal(toModelError(error).class, kind);
+  });
+}
+
+t.test('a broken stream names its cause', async (t) => {
+  t.equal(toModelError(new TypeError('terminated')).message, 'stream interrupted (connection reset)');
+  t.equal(
+    toModelError(Object.assign(new TypeError('terminated'), { cause: new Error('HTTP/2: "GOAWAY" frame') }))
+      .message,
+    'stream interrupted (goaway)',
+  );
+});

@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t from 'tap';
+import { createProvider } from '../../src/models/provider.ts';
+import type { ProviderSpec } from '../../src/schema/model.ts';
+import { Invalid } from '../../src/schema/outcome.ts';
+import { type Heard, infer, inferenceFailure, recordingSink, requestOf } from './infer.ts';
+
+const scripted = (adapter_options: NonNullable<ProviderSpec['adapter_options']>, upstream_model = 'bench') =>
+  createProvider({ id: 'p', adapter: 'scripted', adapter_options }, {}).model({
+    id: 'm',
+    provider_id: 'p',
+    upstream_model,
+  });
+
+const pending = (): string[] =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate');
+
+const never = new AbortController().signal;
+
+t.test('without a pace all deltas are given before stream returns', async (t) => {
+  const heard: Heard[] = [];
+  const ended = scripted({ script: { tokens: 3 } }).stream(requestOf('x'), recordingSink(heard), never);
+  t.same(heard, [
+    ['text', 'token '],
+    ['text', 'token '],
+    ['text', 'token '],
+  ]);
+  t.same(await ended, {
+    stop: 'EndTurn',
+    usage: { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
+  });
+});
+
+t.test('a script answers everything the same, directives too', async (t) => {
+  const { heard } = await infer(
+    scripted({ script: { tokens: 1, text: 'hi' } }),
+    requestOf('RUN_WEATHER_TOOL'),
+  );
+  t.same(heard, [['text', 'hi']]);
+});
+
+t.test('a script of no tokens ends at once', async (t) => {
+  const { heard, end } = await infer(scripted({ script: { tokens: 0 } }), requestOf('x'));
+  t.same(heard, []);
+  t.match(end, { stop: 'EndTurn', usage: { completion_tokens: 0, total_tokens: 10 } });
+});
+
+t.test('per_turn gives so many deltas a turn of the event loop', async (t) => {
+  const heard: Heard[] = [];
+  const ended = scripted({ script: { tokens: 5, per_turn: 2 } }).stream(
+    requestOf('x'),
+    recordingSink(heard),
+    never,
+  );
+  const counts = [heard.length];
+  for (let turn = 0; turn < 2; turn += 1) {
+    await nextTurn();
+    counts.push(heard.length);
+  }
+  t.same(counts, [2, 4, 5]);
+  await ended;
+});
+
+t.test('no delta comes before it is due', async (t) => {
+  const at: number[] = [];
+  const started = performance.now();
+  await scripted({ script: { tokens: 4, delay_ms: 5, first_delay_ms: 10, gap_every: 2, gap_ms: 20 } }).stream(
+    requestOf('x'),
+    { ...recordingSink([]), text: () => at.push(performance.now() - started) },
+    never,
+  );
+  const due = [10, 15, 40, 45];
+  t.equal(at.length, 4);
+  t.ok(
+    at.every((ms, index) => ms >= (due[index] ?? 0)),
+    `given at ${at}`,
+  );
+});
+
+t.test('the upstream model chooses the script', async (t) => {
+  const options = { scripts: { bench: { tokens: 2 }, long: { tokens: 4 } }, script: { tokens: 1 } };
+  const tokens = async (upstream: string, override?: string) => {
+    const overrides = override === undefined ? {} : { upstream_model: override };
+    return (await infer(scripted(options, upstream), requestOf('x', { overrides }))).heard.length;
+  };
+  t.equal(await tokens('bench'), 2);
+  t.equal(await tokens('long'), 4);
+  t.equal(await tokens('other'), 1);
+  t.equal(await tokens('bench', 'long'), 4);
+});
+
+t.test('an upstream model without a script answers as scripted models do', async (t) => {
+  const { heard } = await infer(
+    scripted({ scripts: { bench: { tokens: 2 } } }, 'toString'),
+    requestOf('Hello'),
+  );
+  t.same(heard, [['text', 'Scripted response to: Hello']]);
+});
+
+const paces: [name: string, script: Record<string, number>][] = [
+  ['waits for a timer', { tokens: 10, delay_ms: 60_000 }],
+  ['waits for the next turn', { tokens: 10, per_turn: 1 }],
+];
+for (const [name, script] of paces) {
+  t.test(`a cancel ends a script that ${name}, and its timer`, async (t) => {
+    const before = pending();
+    const abort = new AbortController();
+    const failing = inferenceFailure(scripted({ script }), requestOf('x'), abort.signal);
+    abort.abort();
+    const { heard, error } = await failing;
+    t.equal(error.class, 'cancelled');
+    await nextTurn();
+    t.equal(heard.length, 1);
+    t.same(pending(), before);
+  });
+}
+
+t.test('a cancel from within the sink stops a burst', async (t) => {
+  const abort = new AbortController();
+  let given = 0;
+  const ended = scripted({ script: { tokens: 10 } }).stream(
+    requestOf('x'),
+    {
+      ...recordingSink([]),
+      text: () => {
+        given += 1;
+        if (given === 3) abort.abort();
+      },
+    },
+    abort.signal,
+  );
+  await t.rejects(ended, { message: 'cancelled' });
+  t.equal(given, 3);
+});
+
+t.test('a sink that throws in a later turn fails the inference', async (t) => {
+  let given = 0;
+  const ended = scripted({ script: { tokens: 10, per_turn: 1 } }).stream(
+    requestOf('x'),
+    {
+      ...recordingSink([]),
+      text: () => {
+        given += 1;
+        if (given === 2) throw new Error('full');
+      },
+    },
+    never,
+  );
+  await t.rejects(ended, { message: 'full' });
+  await nextTurn();
+  t.equal(given, 2);
+});
+
+t.test('a broken script is refused by the name of its key', async (t) => {
+  t.throws(
+    () => scripted({ script: { tokens: -1 } }),
+    new Invalid('adapter_options.script.tokens: Too small: expected number to be >=0'),
+  );
+  t.throws(
+    () => scripted({ scripts: { bench: { tokens: 1, speed: 2 } } }),
+    new Invalid('adapter_options.scripts.bench: Unrecognized key: "speed"'),
+  );
+});

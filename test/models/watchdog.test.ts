@@ -1,0 +1,72 @@
+import { mock } from 'node:test';
+import t from 'tap';
+import { createWatchdog } from '../../src/models/watchdog.ts';
+
+/** A watchdog of ten seconds on a clock that only moves when told. */
+const watch = (caller: AbortSignal = new AbortController().signal) => {
+  let time = 0;
+  const watchdog = createWatchdog(10, caller, () => time);
+  return {
+    watchdog,
+    pass: (ms: number) => {
+      time += ms;
+      mock.timers.tick(ms);
+    },
+  };
+};
+
+t.beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+t.afterEach(() => mock.timers.reset());
+
+t.test('a stream that does not open in time is an inference timeout', async (t) => {
+  const { watchdog, pass } = watch();
+  pass(9_999);
+  t.notOk(watchdog.signal.aborted);
+  pass(1);
+  t.ok(watchdog.signal.aborted);
+  t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: inference timeout after 10s' });
+});
+
+t.test('a gap between events is a stream idle timeout', async (t) => {
+  const { watchdog, pass } = watch();
+  pass(5_000);
+  watchdog.opened();
+  pass(9_999);
+  t.equal(watchdog.cause(), undefined);
+  pass(1);
+  t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: stream idle timeout after 10s' });
+});
+
+t.test('a stream that goes on is never too long', async (t) => {
+  const { watchdog, pass } = watch();
+  watchdog.opened();
+  for (let event = 0; event < 10; event += 1) {
+    pass(9_000);
+    watchdog.touch();
+  }
+  t.equal(watchdog.cause(), undefined);
+  pass(10_000);
+  t.match(watchdog.cause(), { class: 'timeout' });
+});
+
+t.test('the first cause stays', async (t) => {
+  const abort = new AbortController();
+  const { watchdog, pass } = watch(abort.signal);
+  abort.abort();
+  pass(20_000);
+  t.match(watchdog.cause(), { class: 'cancelled' });
+});
+
+t.test('a signal that had already fired counts', async (t) => {
+  t.match(watch(AbortSignal.abort()).watchdog.cause(), { class: 'cancelled' });
+});
+
+t.test('a closed watchdog ends nothing any more', async (t) => {
+  const abort = new AbortController();
+  const { watchdog, pass } = watch(abort.signal);
+  watchdog.close();
+  pass(20_000);
+  abort.abort();
+  t.notOk(watchdog.signal.aborted);
+  t.equal(watchdog.cause(), undefined);
+});

@@ -1,0 +1,28 @@
+import type { ToolResult } from '../../src/schema/run-event.ts';
+import { type Json, type Tool, type ToolContext, toToolResult } from '../../src/tools/tool.ts';
+
+/** A context whose clock stands at one second past ten and whose reports go nowhere. */
+export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext => ({
+  run_id: 'r1',
+  thread_id: 't1',
+  call_id: 'c1',
+  signal: new AbortController().signal,
+  now: () => 10_999,
+  progress: () => {},
+  stream: () => {},
+  ...overrides,
+});
+
+/** The result of a call, failed or not, as a run would report it. */
+export const callTool = async (
+  tool: Tool,
+  args: Json,
+  overrides: Partial<ToolContext> = {},
+): Promise<ToolResult> => {
+  const { id } = tool.descriptor;
+  try {
+    return toToolResult(id, await tool.execute(args, quietContext(overrides)));
+  } catch (error) {
+    return toToolResult(id, error instanceof Error ? error : new Error(String(error)));
+  }
+};

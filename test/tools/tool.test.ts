@@ -1,0 +1,138 @@
+import t from 'tap';
+import { z } from 'zod';
+import { defineTool, type Json, ToolError, toToolResult } from '../../src/tools/tool.ts';
+import { callTool, quietContext } from './call.ts';
+
+const trip = defineTool({
+  id: 'trip',
+  description: 'Plans a trip.',
+  input: z.object({
+    city: z.string(),
+    days: z.int().default(3),
+    stops: z.array(z.object({ id: z.string() })).optional(),
+  }),
+  execute: (args) => ({ data: args }),
+});
+
+t.test('the descriptor is the JSON Schema of what a caller may send', async (t) => {
+  t.same(trip.descriptor, {
+    id: 'trip',
+    name: 'trip',
+    description: 'Plans a trip.',
+    category: null,
+    parameters: {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        days: {
+          type: 'integer',
+          default: 3,
+          minimum: Number.MIN_SAFE_INTEGER,
+          maximum: Number.MAX_SAFE_INTEGER,
+        },
+        stops: {
+          type: 'array',
+          items: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+        },
+      },
+      required: ['city'],
+    },
+  });
+  t.match(trip, { idempotent: false, exclusive: false, checksOwnArguments: true });
+});
+
+t.test('a tool sees parsed arguments with their defaults', async (t) => {
+  t.same((await callTool(trip, { city: 'Oslo' })).data, { city: 'Oslo', days: 3 });
+});
+
+const rejected: [name: string, args: Json, message: string][] = [
+  ['a missing key is named', {}, "Invalid arguments: Missing 'city'"],
+  ['null counts as {}', null, "Invalid arguments: Missing 'city'"],
+  ['an empty string counts as {}', '', "Invalid arguments: Missing 'city'"],
+  [
+    'a wrong type names the path',
+    { city: 5 },
+    "Invalid arguments: 'city': Invalid input: expected string, received number",
+  ],
+  [
+    'a path inside a list is spelled out',
+    { city: 'Oslo', stops: [{ id: 'a' }, {}] },
+    "Invalid arguments: Missing 'stops[1].id'",
+  ],
+  [
+    'all issues are told at once',
+    { days: 1.5 },
+    "Invalid arguments: Missing 'city'; 'days': Invalid input: expected int, received number",
+  ],
+  [
+    'something else than an object is refused',
+    [1],
+    'Invalid arguments: Invalid input: expected object, received array',
+  ],
+];
+for (const [name, args, message] of rejected) {
+  t.test(`arguments: ${name}`, async (t) => {
+    t.same(await callTool(trip, args), { tool_name: 'trip', status: 'error', data: null, message });
+  });
+}
+
+t.test('a tool that got bad arguments is not executed', async (t) => {
+  let executed = false;
+  const tool = defineTool({
+    id: 'x',
+    description: '',
+    input: z.object({ a: z.string() }),
+    execute: () => {
+      executed = true;
+      return { data: null };
+    },
+  });
+  await t.rejects(tool.execute({ a: 1 }, quietContext()), {
+    message: "'a': Invalid input: expected string, received number",
+  });
+  t.equal(executed, false);
+});
+
+t.test('every kind of failure has its prefix', async (t) => {
+  const kinds = {
+    invalid_arguments: 'Invalid arguments: why',
+    execution_failed: 'Execution failed: why',
+    timeout: 'Timeout: why',
+    cancelled: 'Cancelled: why',
+    denied: 'Denied: why',
+    not_found: 'Not found: why',
+    internal: 'Internal error: why',
+  } as const;
+  // Object.entries widens keys to string; these are the keys above.
+  for (const [kind, message] of Object.entries(kinds) as [keyof typeof kinds, string][]) {
+    t.match(toToolResult('x', new ToolError(kind, 'why')), {
+      tool_name: 'x',
+      status: 'error',
+      data: null,
+      message,
+    });
+  }
+  t.equal(toToolResult('x', new Error('boom')).message, 'Internal error: boom');
+  t.equal(toToolResult('x', new DOMException('stop', 'AbortError')).message, 'Cancelled: stop');
+});
+
+t.test('only a timeout is marked as timed out', async (t) => {
+  t.same(toToolResult('x', new ToolError('timeout', 'after 5s')).metadata, { timed_out: true });
+  t.notOk('metadata' in toToolResult('x', new ToolError('internal', '')));
+});
+
+t.test('an unknown tool is named without a prefix', async (t) => {
+  t.equal(toToolResult('nope', ToolError.unknownTool('nope')).message, "tool 'nope' not found");
+});
+
+t.test('a success keeps message and metadata, and omits empty metadata', async (t) => {
+  t.same(toToolResult('x', { data: 1 }), { tool_name: 'x', status: 'success', data: 1, message: null });
+  t.same(toToolResult('x', { data: 1, message: 'one', metadata: { a: 2 } }), {
+    tool_name: 'x',
+    status: 'success',
+    data: 1,
+    message: 'one',
+    metadata: { a: 2 },
+  });
+  t.notOk('metadata' in toToolResult('x', { data: 1, metadata: {} }));
+});
