@@ -49,7 +49,6 @@ export const dispatchMachine = setup({
           target: 'superseded',
           description: 'An interrupt or a foreground run bumped the epoch.',
         },
-        DEAD_LETTER: { target: 'deadLetter', description: 'Its agent cannot be resolved.' },
       },
     },
     claimed: {

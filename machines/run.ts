@@ -66,7 +66,7 @@ export const runMachine = setup({
     act: service<Acted>(),
     checkpoint: service<void>(),
     reschedule: service<void>(),
-    reclaim: service<void>(),
+    reclaim: service<{ entry: RunEntry }>(),
     park: service<void>(),
     finish: service<void>(),
   },
@@ -77,6 +77,7 @@ export const runMachine = setup({
   guards: {
     carriesDecisions: ({ context }) => context.entry === 'decisions',
     hasUnfinishedCalls: ({ context }) => context.entry === 'unfinished_calls',
+    cameTo: (_, { kind, expected }: { kind: string; expected: string }) => kind === expected,
     isSteered: ({ context }) => context.steered,
     canRetry: ({ context }, { error }: { error: unknown }) =>
       (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
@@ -163,17 +164,27 @@ export const runMachine = setup({
             input: ({ context }) => context,
             onDone: [
               {
-                guard: ({ event }) => event.output.kind === 'suspended',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'suspended' }),
+                },
                 target: '#run.waiting',
                 description: 'Other tickets are still open.',
               },
               { target: 'inferring', description: 'Every ticket is resolved.' },
             ],
-            onError: {
-              target: '#run.ending',
-              actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
-              description: 'The decisions cannot be applied.',
-            },
+            onError: [
+              {
+                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
+                target: 'retrying',
+                description: 'The store failed; the attempt is repeated from the last commit.',
+              },
+              {
+                target: '#run.ending',
+                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
+                description: 'The decisions cannot be applied.',
+              },
+            ],
           },
         },
         inferring: {
@@ -183,7 +194,10 @@ export const runMachine = setup({
             input: ({ context }) => context,
             onDone: [
               {
-                guard: ({ event }) => event.output.kind === 'stopped',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'stopped' }),
+                },
                 target: '#run.ending',
                 actions: {
                   type: 'end',
@@ -195,18 +209,27 @@ export const runMachine = setup({
                 description: 'A stop condition holds, or a plugin ends the run.',
               },
               {
-                guard: ({ event }) => event.output.kind === 'calls',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'calls' }),
+                },
                 target: 'acting',
                 description: 'The model asks for tools.',
               },
               {
-                guard: ({ event }) => event.output.kind === 'truncated',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'truncated' }),
+                },
                 target: 'checkpointing',
                 description: 'The answer was cut off; it is continued in another step.',
               },
               { guard: 'isSteered', target: 'checkpointing', description: 'New input: one more step.' },
               {
-                guard: ({ event }) => event.output.kind === 'pending_work',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'pending_work' }),
+                },
                 target: '#run.waiting',
                 description: 'Background tasks are still at work.',
               },
@@ -237,7 +260,10 @@ export const runMachine = setup({
             input: ({ context }) => context,
             onDone: [
               {
-                guard: ({ event }) => event.output.kind === 'blocked',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'blocked' }),
+                },
                 target: '#run.ending',
                 actions: {
                   type: 'end',
@@ -252,7 +278,10 @@ export const runMachine = setup({
                 description: 'A gate forbids a call.',
               },
               {
-                guard: ({ event }) => event.output.kind === 'suspended',
+                guard: {
+                  type: 'cameTo',
+                  params: ({ event }) => ({ kind: event.output.kind, expected: 'suspended' }),
+                },
                 target: '#run.waiting',
                 description: 'A call waits for a decision and none executes any more.',
               },
@@ -319,7 +348,11 @@ export const runMachine = setup({
               invoke: {
                 src: 'reclaim',
                 input: ({ context }) => context,
-                onDone: { target: '#run.running.inferring', description: 'The next attempt.' },
+                onDone: {
+                  target: '#run.running.entering',
+                  actions: { type: 'enter', params: ({ event }) => ({ entry: event.output.entry }) },
+                  description: 'The next attempt, from the last commit.',
+                },
                 onError: { target: '#run.released', description: 'Somebody else has it.' },
               },
             },

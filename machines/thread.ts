@@ -4,7 +4,7 @@ import { setup } from 'xstate';
  * Admission: what a thread does with input, given what it is busy with. At most one run executes on a thread.
  * Decisions about status and order are taken here; the actions that carry them out are bound by the runtime.
  *
- * `host` is whatever the actions need; the machine hands it on and asks it three questions (the guards).
+ * `host` is whatever the actions need; the machine hands it on and asks it four questions (the guards).
  */
 
 export type ThreadHost = {
@@ -14,6 +14,8 @@ export type ThreadHost = {
   continuesOpenRun(request: object): boolean;
   /** Does the active run still take input for its next step? */
   takesInput(): boolean;
+  /** Does a run of the thread wait for a decision or input? */
+  hasOpenRun(): boolean;
 };
 
 export type ThreadEvent =
@@ -33,6 +35,7 @@ export const threadMachine = setup({
     continuesOpenRun: ({ context, event }) =>
       'request' in event && context.host.continuesOpenRun(event.request),
     takesInput: ({ context }) => context.host.takesInput(),
+    hasOpenRun: ({ context }) => context.host.hasOpenRun(),
   },
   actions: {
     startRun: () => {},
@@ -99,6 +102,7 @@ export const threadMachine = setup({
         },
         RUN_ENDED: [
           { guard: 'hasQueued', actions: 'startNext', description: 'The next in the queue.' },
+          { guard: 'hasOpenRun', target: 'waiting', description: 'Another run still waits.' },
           { target: 'idle', description: 'Nothing left to do.' },
         ],
         RUN_PARKED: [
@@ -120,6 +124,11 @@ export const threadMachine = setup({
           target: 'busy',
           actions: ['bumpEpoch', 'refuseClaimant'],
           description: 'The claimant is interrupted before it began.',
+        },
+        DELETE: {
+          target: 'deleted',
+          actions: ['refuseClaimant', 'remove'],
+          description: 'Its work stops and its rows go; nobody waits for it any more.',
         },
         RUN_ENDED: { target: 'busy', actions: 'startClaimant', description: 'The thread is free.' },
         RUN_PARKED: { target: 'busy', actions: 'startClaimant', description: 'The thread is free.' },

@@ -55,7 +55,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
   const { resolve } = createRegistry({
     records: mergeRecords(seedRecords(settings), input.records ?? NO_RECORDS, settings.entries),
-    catalogue: createCatalogue([...(settings.seed.profile === 'demo' ? createDemoTools() : []), ...(input.tools ?? [])]),
+    catalogue: createCatalogue([
+      ...(settings.seed.profile === 'demo' ? createDemoTools() : []),
+      ...(input.tools ?? []),
+    ]),
     providers: input.providers ?? [],
     env: input.env ?? {},
     resolution_id: '1',

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=64
 import { Command } from 'commander';
 import { backupCommand } from './commands/backup.ts';
 import { benchCommand } from './commands/bench.ts';
@@ -11,7 +11,9 @@ import { version } from './version.ts';
 
 /** The command line. A failure that its user can act on is one message, not a stack trace. */
 const program = new Command('troupe')
-  .description('An agent runtime service: durable threads and runs, streamed over SSE, drawn as live statecharts.')
+  .description(
+    'An agent runtime service: durable threads and runs, streamed over SSE, drawn as live statecharts.',
+  )
   .version(version)
   .addCommand(serveCommand)
   .addCommand(devCommand)
@@ -21,6 +23,9 @@ const program = new Command('troupe')
 
 program.parseAsync().catch((error: unknown) => {
   const expected = error instanceof SettingsError || error instanceof Outcome;
-  process.stderr.write(`troupe: ${expected ? error.message : error instanceof Error ? error.stack : error}\n`);
-  process.exitCode = 1;
+  process.stderr.write(
+    `troupe: ${expected ? error.message : error instanceof Error ? error.stack : error}\n`,
+  );
+  // A start that failed half-way may have left handles open.
+  process.exit(1);
 });

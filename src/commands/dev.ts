@@ -27,7 +27,8 @@ export const devCommand = withSettingFlags(new Command('dev'))
     process.stdout.write(welcome(url, token, settings));
   });
 
-const isReal = ({ openai }: Settings): boolean => openai.api_key !== undefined || openai.base_url !== undefined;
+const isReal = ({ openai }: Settings): boolean =>
+  openai.api_key !== undefined || openai.base_url !== undefined;
 
 /** Readable by its owner only; whoever can read the data folder can read the data anyway. */
 const keptToken = (dir: string): string => {

@@ -18,7 +18,8 @@ export const machinesCommand = new Command('machines')
       return;
     }
     mkdirSync(out, { recursive: true });
-    for (const { name, text } of drawings) writeFileSync(join(out, `${name}.${EXTENSION[format as keyof typeof EXTENSION]}`), text);
+    for (const { name, text } of drawings)
+      writeFileSync(join(out, `${name}.${EXTENSION[format as keyof typeof EXTENSION]}`), text);
   });
 
 const EXTENSION = { mermaid: 'mmd', json: 'json', svg: 'svg' } as const;

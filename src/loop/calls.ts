@@ -1,11 +1,13 @@
-import { advance } from '../../machines/advance.ts';
+import { rememberingAdvance } from '../../machines/advance.ts';
 import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts';
 import type { StepCall, Turn } from './turn.ts';
+
+const nextState = rememberingAdvance(toolCallMachine);
 
 /** Moves the calls of a step through their statechart and mirrors them in the run's state (agent-loop.md 13). */
 
 export const advanceCall = (turn: Turn, entry: StepCall, event: ToolCallEvent['type']): void => {
-  const next = advance(toolCallMachine, { value: entry.status, context: {} }, { type: event });
+  const next = nextState({ value: entry.status, context: {} }, { type: event });
   // Every state of this machine is atomic, so its value is a string.
   entry.status = next.value as StepCall['status'];
   publishCalls(turn);

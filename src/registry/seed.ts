@@ -31,14 +31,15 @@ export const seedRecords = ({ seed, default_agent_id, openai }: SeedInput): Reco
       { id: 'default', provider_id: 'default', upstream_model: seed.model },
       ...(demo ? benchModels : []),
     ],
-    agents: (demo ? demoAgents(seed, default_agent_id) : [minimalAgent(seed, default_agent_id)]).map((agent) =>
-      AgentSpec.parse(agent),
+    agents: (demo ? demoAgents(seed, default_agent_id) : [minimalAgent(seed, default_agent_id)]).map(
+      (agent) => AgentSpec.parse(agent),
     ),
   };
 };
 
 const defaultProvider = (seed: SeedSettings, openai: SeedInput['openai']): ProviderSpec => {
-  if (openai.api_key === undefined && openai.base_url === undefined) return { id: 'default', adapter: 'scripted' };
+  if (openai.api_key === undefined && openai.base_url === undefined)
+    return { id: 'default', adapter: 'scripted' };
   return {
     id: 'default',
     adapter: seed.openai_adapter ?? inferAdapter(seed.model),
@@ -68,9 +69,7 @@ export const devRecords = (env: Record<string, string | undefined>, model: strin
   const found = DEV_PROVIDERS.find(({ variable }) => env[variable]?.trim());
   if (!found) return { providers: [], models: [], agents: [] };
   return {
-    providers: [
-      { id: 'default', adapter: found.adapter, adapter_options: { allow_env_credentials: true } },
-    ],
+    providers: [{ id: 'default', adapter: found.adapter, adapter_options: { allow_env_credentials: true } }],
     models: [{ id: 'default', provider_id: 'default', upstream_model: model ?? found.model }],
     agents: [],
   };

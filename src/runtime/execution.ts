@@ -10,6 +10,7 @@ import type { RunStream, Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import { type Message, textOf } from '../schema/message.ts';
+import { Conflict } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { RunEvent, RunEventOf } from '../schema/run-event.ts';
 import { kindsOf } from './capture.ts';
@@ -56,7 +57,7 @@ type Host = {
   turn: Turn;
   checkpoint(): Promise<void>;
   reschedule(context: RunContext): Promise<void>;
-  reclaim(): Promise<void>;
+  reclaim(): Promise<{ entry: RunEntry }>;
   finish(ending: RunEnding): Promise<void>;
   failed(error: unknown): void;
 };
@@ -214,7 +215,7 @@ export const createExecution = (
       );
       return write.commit('progress');
     },
-    reclaim() {
+    async reclaim() {
       const before = dispatch;
       const write = ledger.open(clock.now());
       dispatch = claim(dispatch, ledger.epoch(), dispatch.dispatch_instance_id ?? ids.uuid(), write.at, {
@@ -222,11 +223,16 @@ export const createExecution = (
         lease_ms: settings.mailbox.lease_ms,
       });
       write.dispatch(dispatch, before);
-      write.event('RunSubmitted', dispatchFacts(dispatch), {
-        run_id: run.run_id,
-        correlation_id: dispatch.dispatch_id,
-      });
-      return write.commit('progress');
+      if (dispatch.status === 'Claimed') {
+        write.event('RunSubmitted', dispatchFacts(dispatch), {
+          run_id: run.run_id,
+          correlation_id: dispatch.dispatch_id,
+        });
+      }
+      await write.commit('progress');
+      if (dispatch.status !== 'Claimed')
+        throw new Conflict(`dispatch '${dispatch.dispatch_id}' is ${dispatch.status}`);
+      return { entry: entry() };
     },
     async finish(ending) {
       const terminal = conclude(ending);
@@ -281,12 +287,15 @@ export const createExecution = (
     const now = clock.now();
     const runtime = (now - startedAt) / 1000;
     deps.observe.runs.ended(outcome, runtime);
-    deps.observe.mailbox.completed(outcome, { enqueueToComplete: (now - dispatch.created_at) / 1000, runtime });
+    deps.observe.mailbox.completed(outcome, {
+      enqueueToComplete: (now - dispatch.created_at) / 1000,
+      runtime,
+    });
     input.onSettled(how);
   };
 
   const entry = (): RunEntry => {
-    const asked = input.continued ? unfinishedCalls(ledger.history(), run.run_id) : undefined;
+    const asked = unfinishedCalls(ledger.history(), run.run_id);
     if (!asked) return 'inference';
     reopenStep(turn, asked);
     return 'unfinished_calls';

@@ -5,8 +5,8 @@ import type { Message } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
-import type { RuntimeObserver } from './deps.ts';
 import type { MessageRow, Store, ThreadRecord } from '../store/index.ts';
+import type { RuntimeObserver } from './deps.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory, and the

@@ -1,5 +1,5 @@
 import type { SnapshotFrom } from 'xstate';
-import { advance } from '../../machines/advance.ts';
+import { advance, rememberingAdvance } from '../../machines/advance.ts';
 import { type DispatchEvent, dispatchMachine } from '../../machines/dispatch.ts';
 import { type RunMachineEvent, runMachine } from '../../machines/run.ts';
 import { type Clock, type Ids, seconds } from '../schema/clock.ts';
@@ -158,6 +158,8 @@ const STATUS_OF_STATE = {
   deadLetter: 'DeadLetter',
 } as const satisfies Record<string, DispatchStatus>;
 
+const nextDispatch = rememberingAdvance(dispatchMachine);
+
 const NO_LEASE = { claim_token: null, claimed_by: null, lease_until: null } as const;
 
 /**
@@ -172,9 +174,9 @@ export const advanceDispatch = (
   const context = {
     attemptCount: dispatch.attempt_count,
     maxAttempts: dispatch.max_attempts,
-    epoch: dispatch.dispatch_epoch,
+    epoch: 0,
   };
-  const next = advance(dispatchMachine, { value: STATE_OF_STATUS[dispatch.status], context }, event);
+  const next = nextDispatch({ value: STATE_OF_STATUS[dispatch.status], context }, relative(event, dispatch));
   const status = STATUS_OF_STATE[next.value];
   return {
     ...dispatch,
@@ -184,6 +186,12 @@ export const advanceDispatch = (
     attempt_count: next.context.attemptCount,
   };
 };
+
+/** Epochs count from the dispatch's own, so that the machine is asked few different questions. */
+const relative = (event: DispatchEvent, dispatch: Dispatch): DispatchEvent =>
+  'threadEpoch' in event
+    ? { ...event, threadEpoch: event.threadEpoch > dispatch.dispatch_epoch ? 1 : 0 }
+    : event;
 
 export type Lease = { clock: Clock; ids: Ids; worker: string; lease_ms: number };
 

@@ -6,7 +6,10 @@ import type { Supervisor } from './supervisor.ts';
  * between rows: making the actor of a thread reclaims dispatches whose worker is gone, waking it starts what is
  * queued. Reads open dispatches only, however many have ended.
  */
-export const recover = (deps: Pick<RuntimeDeps, 'store' | 'log' | 'observe'>, supervisor: Supervisor): void => {
+export const recover = (
+  deps: Pick<RuntimeDeps, 'store' | 'log' | 'observe'>,
+  supervisor: Supervisor,
+): void => {
   const threads = new Map<string, { scope: string; thread_id: string }>();
   for (const { scope, dispatch } of deps.store.dispatches.open()) {
     if (dispatch.status === 'Queued') deps.observe.mailbox.queued(1);

@@ -266,6 +266,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     hasQueued: () => options.accepting() && queue.some((dispatch) => dispatch.available_at <= clock.now()),
     continuesOpenRun: () => false,
     takesInput: () => false,
+    hasOpenRun: () => false,
     startRun,
     startNext,
     bumpEpoch() {
@@ -291,7 +292,6 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     remove({ strategy, done, refuse }) {
       const record = ledger.record();
       if (!record) return refuse(new NotFound(`thread not found: ${id}`));
-      host.refuseClaimant();
       const write = ledger.open(clock.now());
       write.bumpEpoch();
       withdrawQueued(write);

@@ -22,7 +22,17 @@ type Service = { url: string; child: ChildProcess };
 const startService = async (dir: string): Promise<Service> => {
   const child = spawn(
     process.execPath,
-    ['--import=tsx', MAIN, 'serve', '--http-addr', '127.0.0.1:0', '--storage-dir', dir, '--seed-profile', 'demo'],
+    [
+      '--import=tsx',
+      MAIN,
+      'serve',
+      '--http-addr',
+      '127.0.0.1:0',
+      '--storage-dir',
+      dir,
+      '--seed-profile',
+      'demo',
+    ],
     {
       // Every kill costs the runs of that moment an attempt; none of them may run out of attempts here.
       env: { ...process.env, SERVICE_ADMIN_API_BEARER_TOKEN: 'x', SERVICE_MAILBOX_MAX_ATTEMPTS: '100000' },
@@ -53,7 +63,12 @@ const agents = ['default', 'bench-paced', 'bench', 'a2a'];
 const words = ['hello', 'RUN_WEATHER_TOOL', 'RUN_STOCK_TOOL', 'again'];
 
 /** One client on one thread: starts a run, reads a part of it or all, starts the next. Ends when the service dies. */
-const chat = async (url: string, thread: string, random: () => number, accepted: Accepted[]): Promise<void> => {
+const chat = async (
+  url: string,
+  thread: string,
+  random: () => number,
+  accepted: Accepted[],
+): Promise<void> => {
   for (let turn = 0; ; turn += 1) {
     const text = `${words[Math.floor(random() * words.length)]} ${thread} ${turn} ${random()}`;
     const agentId = agents[Math.floor(random() * agents.length)];
@@ -74,7 +89,9 @@ const chat = async (url: string, thread: string, random: () => number, accepted:
 
 const settled = async (url: string): Promise<void> => {
   for (let attempt = 0; attempt < 3000; attempt += 1) {
-    const open = await Promise.all(['created', 'running'].map((status) => getJson(`${url}/v1/runs?status=${status}`)));
+    const open = await Promise.all(
+      ['created', 'running'].map((status) => getJson(`${url}/v1/runs?status=${status}`)),
+    );
     if (open.every(({ total }) => total === 0)) return;
     await pause(10);
   }
@@ -86,7 +103,9 @@ type Listed = { id: string; role: string; seq: number; content: { text?: string 
 const history = async (url: string, thread: string): Promise<Listed[]> => {
   const messages: Listed[] = [];
   for (let after = 0; ; ) {
-    const page = await getJson(`${url}/v1/threads/${thread}/messages?limit=200&visibility=all&after=${after}`);
+    const page = await getJson(
+      `${url}/v1/threads/${thread}/messages?limit=200&visibility=all&after=${after}`,
+    );
     const rows = page.messages as Listed[];
     messages.push(...rows);
     const last = rows.at(-1);
@@ -95,7 +114,12 @@ const history = async (url: string, thread: string): Promise<Listed[]> => {
   }
 };
 
-const checkThread = async (t: Test, url: string, thread: string, accepted: readonly Accepted[]): Promise<void> => {
+const checkThread = async (
+  t: Test,
+  url: string,
+  thread: string,
+  accepted: readonly Accepted[],
+): Promise<void> => {
   const messages = await history(url, thread);
   t.strictSame(
     messages.map(({ seq }) => seq),
@@ -120,7 +144,9 @@ const checkLog = async (t: Test, dir: string, threads: readonly string[]): Promi
   for (const thread_id of threads) {
     const { rows } = store.events.list('default', { thread_id }, 0, 1_000_000);
     const ended = rows.filter(({ event }) => TERMINAL.has(event.event_kind)).map(({ event }) => event.run_id);
-    const begun = rows.filter(({ event }) => event.event_kind === 'RunStarted').map(({ event }) => event.run_id);
+    const begun = rows
+      .filter(({ event }) => event.event_kind === 'RunStarted')
+      .map(({ event }) => event.run_id);
     t.strictSame(new Set(ended), new Set(begun), `${thread_id}: every run that began has a terminal event`);
     t.equal(new Set(ended).size, ended.length, `${thread_id}: no run has two terminal events`);
     const committed = rows.filter(({ event }) => event.event_kind === 'MessageCommitted');
@@ -137,31 +163,38 @@ const checkLog = async (t: Test, dir: string, threads: readonly string[]): Promi
   await store.close();
 };
 
-t.test(`nothing accepted is lost over ${ROUNDS} kills (seed ${SEED})`, { timeout: ROUNDS * 15_000 }, async (t) => {
-  const dir = join(t.testdir(), 'data');
-  const generator = fc.sample(fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })), {
-    numRuns: 1,
-    seed: SEED,
-  })[0];
-  const random = (): number => generator?.next().value ?? 0;
-  const accepted: Accepted[] = [];
-  const threads = Array.from({ length: THREADS }, (_, index) => `thread-${index}`);
+t.test(
+  `nothing accepted is lost over ${ROUNDS} kills (seed ${SEED})`,
+  { timeout: ROUNDS * 15_000 },
+  async (t) => {
+    const dir = join(t.testdir(), 'data');
+    const generator = fc.sample(
+      fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+      {
+        numRuns: 1,
+        seed: SEED,
+      },
+    )[0];
+    const random = (): number => generator?.next().value ?? 0;
+    const accepted: Accepted[] = [];
+    const threads = Array.from({ length: THREADS }, (_, index) => `thread-${index}`);
 
-  for (let round = 0; round < ROUNDS; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const service = await startService(dir);
+      const chats = threads.map((thread) => chat(service.url, `${thread}`, random, accepted));
+      await pause(random() * 250);
+      service.child.kill('SIGKILL');
+      await once(service.child, 'exit');
+      await Promise.all(chats);
+    }
+
     const service = await startService(dir);
-    const chats = threads.map((thread) => chat(service.url, `${thread}`, random, accepted));
-    await pause(random() * 250);
-    service.child.kill('SIGKILL');
+    await settled(service.url);
+    t.ok(accepted.length > ROUNDS, `${accepted.length} inputs were accepted`);
+    const used = threads.filter((thread) => accepted.some((each) => each.thread === thread));
+    for (const thread of used) await checkThread(t, service.url, thread, accepted);
+    service.child.kill('SIGTERM');
     await once(service.child, 'exit');
-    await Promise.all(chats);
-  }
-
-  const service = await startService(dir);
-  await settled(service.url);
-  t.ok(accepted.length > ROUNDS, `${accepted.length} inputs were accepted`);
-  const used = threads.filter((thread) => accepted.some((each) => each.thread === thread));
-  for (const thread of used) await checkThread(t, service.url, thread, accepted);
-  service.child.kill('SIGTERM');
-  await once(service.child, 'exit');
-  await checkLog(t, dir, used);
-});
+    await checkLog(t, dir, used);
+  },
+);

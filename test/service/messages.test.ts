@@ -34,7 +34,10 @@ t.test('bad queries of the message list say what is wrong', async (t) => {
   await runToEnd(say('T', 'a'));
   const get = (query: string) => call('GET', `/v1/threads/T/messages?${query}`);
   t.match(await get('order=up'), { status: 400, body: { error: 'order must be asc or desc' } });
-  t.match(await get('cursor=zzz'), { status: 400, body: { error: 'cursor must be a valid pagination token' } });
+  t.match(await get('cursor=zzz'), {
+    status: 400,
+    body: { error: 'cursor must be a valid pagination token' },
+  });
   for (const query of ['after=x', 'before=-1', 'limit=x', 'cursor=1&run_id=x', 'run_id=a&runId=a']) {
     t.equal((await get(query)).status, 400, query);
   }
@@ -60,13 +63,15 @@ t.test('walking page by page gives the list, in both directions', async (t) => {
     for (;;) {
       walked.push(...seqs(page));
       if (page.next_cursor === null) break;
-      page = (await call('GET', `/v1/threads/T/messages?order=${order}&limit=1&cursor=${page.next_cursor}`)).body;
+      page = (await call('GET', `/v1/threads/T/messages?order=${order}&limit=1&cursor=${page.next_cursor}`))
+        .body;
       t.equal(page.total, 6);
     }
     t.strictSame(walked, whole);
     const back: number[] = [];
     while (typeof page.prev_cursor === 'string') {
-      page = (await call('GET', `/v1/threads/T/messages?order=${order}&limit=1&cursor=${page.prev_cursor}`)).body;
+      page = (await call('GET', `/v1/threads/T/messages?order=${order}&limit=1&cursor=${page.prev_cursor}`))
+        .body;
       back.unshift(...seqs(page));
     }
     t.strictSame([...back, whole.at(-1)], whole);

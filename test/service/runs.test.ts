@@ -132,7 +132,11 @@ t.test('bad requests are refused before anything is written', async (t) => {
   t.equal((await call('POST', '/v1/runs', { agentId: 'default', messages: null })).status, 422);
   t.equal((await call('POST', '/v1/runs', { agentId: 'a', agent_id: 'a', messages })).status, 422);
   for (const threadId of ['a/b', 'a\\b', '..', 'a\u0000b', 'x'.repeat(600)]) {
-    t.equal((await call('POST', '/v1/runs', { agentId: 'default', threadId, messages })).status, 400, threadId);
+    t.equal(
+      (await call('POST', '/v1/runs', { agentId: 'default', threadId, messages })).status,
+      400,
+      threadId,
+    );
   }
   t.equal((await call('GET', '/v1/threads')).body.total, 0);
   t.equal((await call('GET', '/v1/runs')).body.total, 0);
@@ -145,7 +149,11 @@ t.test('a thread id may be new, is trimmed, and may come by its alias', async (t
   t.equal((await call('GET', `/v1/threads/${made?.thread_id}`)).status, 200);
   const [named] = await runToEnd(hello('echo', '  x '));
   t.equal(named?.thread_id, 'x');
-  const [aliased] = await runToEnd({ agent_id: 'echo', thread_id: 'y', messages: [{ role: 'user', content: 'q' }] });
+  const [aliased] = await runToEnd({
+    agent_id: 'echo',
+    thread_id: 'y',
+    messages: [{ role: 'user', content: 'q' }],
+  });
   t.equal(aliased?.thread_id, 'y');
 });
 
@@ -154,7 +162,9 @@ t.test('a long and unusual text comes back unchanged', async (t) => {
   const content = `${'ä😀\u2028"\\\n'.repeat(2000)}end`;
   const events = await runToEnd(hello('echo', 'T', content));
   t.match(events.at(-1), { result: { response: `echo: ${content}` } });
-  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as { messages: { content: object }[] };
+  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as {
+    messages: { content: object }[];
+  };
   t.strictSame(messages[0]?.content, [{ type: 'text', text: content }]);
 });
 
@@ -187,12 +197,17 @@ t.test('a client that goes away does not cancel its run', async (t) => {
 t.test('a run record keeps the invariants of its status', async (t) => {
   const { run, models, call } = await startTroupe(t);
   const stream = await run(hello('slow', 'T'));
-  const { run_id } = await stream.until('text_delta').then(() => call('GET', '/v1/threads/T/runs/latest')).then(({ body }) => body);
+  const { run_id } = await stream
+    .until('text_delta')
+    .then(() => call('GET', '/v1/threads/T/runs/latest'))
+    .then(({ body }) => body);
   const running = (await call('GET', `/v1/runs/${run_id}`)).body;
   t.match(running, { status: 'running', parent_run_id: null, state: null, steps: 0 });
   for (const key of ['waiting', 'outcome', 'finished_at', 'termination_reason']) t.notOk(key in running, key);
   t.ok(Number(running.started_at) < 1e11, 'times are seconds');
-  t.match((await call('GET', '/v1/threads/T/runs/active')).body, { active_run: { run_id, status: 'running' } });
+  t.match((await call('GET', '/v1/threads/T/runs/active')).body, {
+    active_run: { run_id, status: 'running' },
+  });
   t.match((await call('GET', '/v1/threads/T')).body, { active_run_id: run_id, open_run_id: run_id });
   t.match((await call('GET', '/v1/runs?status=running')).body, { total: 1, items: [{ run_id }] });
   t.match((await call('GET', '/v1/runs?status=done')).body, { total: 0 });
@@ -231,7 +246,10 @@ t.test('runs are listed in the order in which they came, and filtered by status'
     ids,
   );
   t.match((await call('GET', '/v1/threads/a/runs?limit=1')).body, { total: 2, has_more: true });
-  t.match(await call('GET', '/v1/runs?status=x'), { status: 400, body: { error: 'invalid status filter: x' } });
+  t.match(await call('GET', '/v1/runs?status=x'), {
+    status: 400,
+    body: { error: 'invalid status filter: x' },
+  });
   t.match((await call('GET', '/v1/threads/nope/runs')).body, { items: [], total: 0, has_more: false });
   t.match(await call('GET', '/v1/threads/nope/runs/latest'), {
     status: 404,
@@ -323,14 +341,19 @@ t.test('a transient failure is retried inside the same stream', async (t) => {
   t.equal(types.filter((type) => type === 'run_start').length, 1);
   t.equal(types.filter((type) => type === 'stream_reset').length, 1);
   t.equal(types.filter((type) => type === 'run_finish').length, 1);
-  t.equal(types.filter((type) => type === 'step_start').length, types.filter((type) => type === 'step_end').length);
+  t.equal(
+    types.filter((type) => type === 'step_start').length,
+    types.filter((type) => type === 'step_end').length,
+  );
   t.match(events.at(-1), { termination: { type: 'natural_end' } });
   t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 2);
   t.equal((await call('GET', '/v1/threads/T/runs')).body.total, 1);
 });
 
 t.test('transient failures without end use up the attempts', async (t) => {
-  const { runToEnd, models } = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 1, max_attempts: 3 } } });
+  const { runToEnd, models } = await startTroupe(t, {
+    settings: { mailbox: { retry_base_ms: 1, max_attempts: 3 } },
+  });
   for (let index = 0; index < 3; index += 1) {
     models.failures.push(new ModelError('provider', '500'));
   }

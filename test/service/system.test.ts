@@ -14,7 +14,10 @@ t.test('health and liveness answer without a token', async (t) => {
 
 t.test('system routes need the admin token', async (t) => {
   const { call, admin } = await startTroupe(t);
-  t.match(await call('GET', '/v1/system/info'), { status: 401, body: { error: 'admin authentication required' } });
+  t.match(await call('GET', '/v1/system/info'), {
+    status: 401,
+    body: { error: 'admin authentication required' },
+  });
   t.match(await call('GET', '/v1/system/info', undefined, { authorization: 'Bearer wrong' }), {
     status: 401,
     body: { error: 'invalid admin bearer token' },
@@ -74,7 +77,13 @@ t.test('the API document lists every route', async (t) => {
   const { body } = await call('GET', '/openapi.json');
   t.match(body.openapi, /^3\.1/);
   const paths = Object.keys(body.paths as object);
-  for (const path of ['/v1/runs', '/v1/threads/{id}', '/v1/threads/{id}/messages', '/health', '/v1/system/info']) {
+  for (const path of [
+    '/v1/runs',
+    '/v1/threads/{id}',
+    '/v1/threads/{id}/messages',
+    '/health',
+    '/v1/system/info',
+  ]) {
     t.ok(paths.includes(path), path);
   }
 });

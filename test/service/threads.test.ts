@@ -165,20 +165,28 @@ t.test('a patch sets, keeps and clears field by field, on both paths', async (t)
     metadata: { title: 'A' },
     resource_id: 'r',
   });
-  t.match((await call('PATCH', `/v1/threads/${id}/metadata`, { title: 'B' })).body, { metadata: { title: 'B' } });
+  t.match((await call('PATCH', `/v1/threads/${id}/metadata`, { title: 'B' })).body, {
+    metadata: { title: 'B' },
+  });
   t.notOk('resource_id' in (await call('PATCH', `/v1/threads/${id}`, { resource_id: null })).body);
   await call('PATCH', `/v1/threads/${id}`, { custom: { a: 1 } });
   const { body } = await call('PATCH', `/v1/threads/${id}`, { custom: { b: null } });
   t.strictSame((body.metadata as Record<string, unknown>).custom, { a: 1, b: null });
   t.equal((await call('PATCH', `/v1/threads/${id}`, { custom: 5 })).status, 422);
-  t.match(await call('PATCH', '/v1/threads/nope', {}), { status: 404, body: { error: 'thread not found: nope' } });
+  t.match(await call('PATCH', '/v1/threads/nope', {}), {
+    status: 404,
+    body: { error: 'thread not found: nope' },
+  });
 });
 
 t.test('a deleted thread is gone, also the second time', async (t) => {
   const { call } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', {})).body;
   t.equal((await call('DELETE', `/v1/threads/${id}`)).status, 204);
-  t.match(await call('GET', `/v1/threads/${id}`), { status: 404, body: { error: `thread not found: ${id}` } });
+  t.match(await call('GET', `/v1/threads/${id}`), {
+    status: 404,
+    body: { error: `thread not found: ${id}` },
+  });
   t.equal((await call('DELETE', `/v1/threads/${id}`)).status, 404);
   t.equal((await call('GET', '/v1/threads')).body.total, 0);
 });
@@ -194,7 +202,9 @@ t.test('children are detached, keep their parent from going, or go with it', asy
   const detached = await family();
   await call('DELETE', `/v1/threads/${detached.parent}`);
   t.notOk('parent_thread_id' in (await call('GET', `/v1/threads/${detached.child}`)).body);
-  t.match((await call('GET', `/v1/threads/${detached.grandchild}`)).body, { parent_thread_id: detached.child });
+  t.match((await call('GET', `/v1/threads/${detached.grandchild}`)).body, {
+    parent_thread_id: detached.child,
+  });
 
   const kept = await family();
   t.match(await call('DELETE', `/v1/threads/${kept.parent}?child_strategy=reject`), {

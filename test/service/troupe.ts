@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { type App, type AppInput, startApp } from '../../src/app.ts';
-import { settingsFrom, type SettingsInput } from '../../src/settings.ts';
+import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createTestModels, type TestModels } from './models.ts';
 
@@ -22,8 +22,8 @@ export type Troupe = {
   run(body: object): Promise<RunStream>;
   /** Starts a run and reads it to the end. */
   runToEnd(body: object): Promise<RunEventLike[]>;
-  /** Stops the service and starts another one on the same folder. */
-  restart(): Promise<void>;
+  /** Stops the service and starts another one on the same folder, with these entries changed. */
+  restart(entries?: Partial<Settings['entries']>): Promise<void>;
 };
 
 export type RunStream = {
@@ -57,7 +57,13 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
     entries: models.entries,
   });
   const log = createLog({ level: 'silent' });
-  const start = () => startApp({ settings, log, providers: [models.provider], ...options.app });
+  const start = (entries: Partial<Settings['entries']> = {}) =>
+    startApp({
+      settings: { ...settings, entries: { ...settings.entries, ...entries } },
+      log,
+      providers: [models.provider],
+      ...options.app,
+    });
   let app = await start();
   t.teardown(async () => {
     models.releaseAll();
@@ -99,9 +105,9 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
     async runToEnd(body) {
       return (await troupe.run(body)).rest();
     },
-    async restart() {
+    async restart(entries) {
       await app.stop();
-      app = await start();
+      app = await start(entries);
     },
   };
   return troupe;

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onServerCore } from './pin.ts';
+
+/** Processes that a benchmark starts. None outlives this one, however it ends. */
+
+const children = new Set<ChildProcess>();
+
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.on(signal, () => process.exit(code));
+}
+
+export type Child = {
+  readonly pid: number;
+  /** The next line of its output that matches. */
+  line(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Sends a message and waits for the one that comes back. */
+  ask(message: object): Promise<unknown>;
+  signal(name: NodeJS.Signals): void;
+  stop(): Promise<void>;
+  readonly exited: Promise<unknown>;
+};
+
+export const startChild = (args: readonly string[], env: Record<string, string> = {}): Child => {
+  const [command = '', ...rest] = onServerCore([process.execPath, ...args]);
+  const child = spawn(command, rest, {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, ...env },
+  });
+  children.add(child);
+  let printed = '';
+  const collect = (chunk: Buffer): void => {
+    printed = (printed + chunk.toString()).slice(-20_000);
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  const exited = once(child, 'exit').finally(() => children.delete(child));
+  const died = exited.then(([code, signal]) => {
+    throw new Error(`${args.join(' ')} ended (${signal ?? code}):\n${printed}`);
+  });
+  died.catch(() => {});
+
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    line: (pattern) => Promise.race([lineOf(child, pattern, () => printed), died]),
+    ask: async (message) => {
+      const answer = once(child, 'message');
+      child.send(message);
+      const [value] = await Promise.race([answer, died]);
+      return value;
+    },
+    signal: (name) => child.kill(name),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const patience = setTimeout(() => child.kill('SIGKILL'), 5000);
+      await exited;
+      clearTimeout(patience);
+    },
+  };
+};
+
+const lineOf = (child: ChildProcess, pattern: RegExp, printed: () => string): Promise<RegExpExecArray> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      const found = pattern.exec(printed());
+      if (!found) return;
+      child.stdout?.off('data', look);
+      resolve(found);
+    };
+    child.stdout?.on('data', look);
+    look();
+  });
+
+const programPath = (name: string): string =>
+  fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
+
+/** One of `programs/`, which are TypeScript. */
+export const startProgram = (name: string, args: readonly string[] = []): Child =>
+  startChild(['--import=tsx', programPath(name), ...args]);

@@ -1,0 +1,77 @@
+import { build } from 'hdr-histogram-js';
+import type { OnEvents, Sample } from '../src/load/index.ts';
+
+/**
+ * How late paced tokens arrive. The script gives token `n` at its start plus `n` times the pace and does not
+ * drift, but its start is not known here: the least delayed token of a stream stands for it. So a delay that all
+ * tokens of a stream share is not seen; it would be in the time to first token.
+ */
+
+export type Delivery = {
+  onEvents: OnEvents;
+  onSample(sample: Sample): void;
+  /** Milliseconds behind the pace. */
+  lateness(rank: number): number;
+  /** Milliseconds between one arrival and the next of a stream. */
+  gap(rank: number): number;
+  readonly tokens: number;
+};
+
+export type DeliveryOptions = {
+  pace_ms: number;
+  tokens: number;
+  /** Frames before the first token. */
+  leading: number;
+  /** Only arrivals of this time count (`performance.now()`). */
+  from: number;
+  until: number;
+};
+
+const histogram = () => build({ numberOfSignificantValueDigits: 3, highestTrackableValue: 3_600_000_000 });
+
+const micro = (ms: number): number => Math.round(ms * 1000);
+
+export const createDelivery = (options: DeliveryOptions): Delivery => {
+  const { pace_ms, tokens, leading, from, until } = options;
+  const open = new Map<number, { seen: number; arrivals: Float64Array }>();
+  const late = histogram();
+  const gaps = histogram();
+
+  const close = (arrivals: Float64Array, count: number): void => {
+    let start = Number.POSITIVE_INFINITY;
+    for (let token = 0; token < count; token += 1) {
+      start = Math.min(start, (arrivals[token] ?? 0) - token * pace_ms);
+    }
+    for (let token = 0; token < count; token += 1) {
+      const at = arrivals[token] ?? 0;
+      if (at < from || at > until) continue;
+      late.recordValue(micro(at - token * pace_ms - start));
+      if (token > 0) gaps.recordValue(micro(at - (arrivals[token - 1] ?? 0)));
+    }
+  };
+
+  return {
+    onEvents(stream, events, at) {
+      let state = open.get(stream);
+      if (!state) {
+        state = { seen: 0, arrivals: new Float64Array(tokens) };
+        open.set(stream, state);
+      }
+      for (let count = 0; count < events; count += 1) {
+        const token = state.seen - leading;
+        if (token >= 0 && token < tokens) state.arrivals[token] = at;
+        state.seen += 1;
+      }
+    },
+    onSample({ stream }) {
+      const state = open.get(stream);
+      open.delete(stream);
+      if (state) close(state.arrivals, Math.min(tokens, state.seen - leading));
+    },
+    lateness: (rank) => late.getValueAtPercentile(rank) / 1000,
+    gap: (rank) => gaps.getValueAtPercentile(rank) / 1000,
+    get tokens() {
+      return late.totalCount;
+    },
+  };
+};

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { cpus } from 'node:os';
+
+/**
+ * One core for what is measured, another for what measures it: otherwise the two take turns on a core, and a
+ * figure shows the scheduler. All threads of a server stay on its core, those that flush the store too.
+ */
+
+const SERVER_CORE = '0';
+const LOAD_CORE = '1';
+
+const works = (args: readonly string[]): boolean => spawnSync('taskset', args).status === 0;
+
+export const pinned: boolean =
+  cpus().length >= 2 &&
+  works(['-c', SERVER_CORE, 'true']) &&
+  works(['-a', '-p', '-c', LOAD_CORE, String(process.pid)]);
+
+/** The command that runs `command` on the servers' core. */
+export const onServerCore = (command: readonly string[]): readonly string[] =>
+  pinned ? ['taskset', '-c', SERVER_CORE, ...command] : command;

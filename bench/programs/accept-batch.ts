@@ -1,0 +1,111 @@
+import { v7 as uuid } from 'uuid';
+import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
+import type { Dispatch } from '../../src/schema/dispatch.ts';
+import type { Message } from '../../src/schema/message.ts';
+import type { Run } from '../../src/schema/run.ts';
+import type { Batch, Store } from '../../src/store/index.ts';
+
+/** What the service commits when it accepts a run on a new thread: one record of each kind and six events. */
+
+export type AcceptRows = {
+  thread_id: string;
+  message: Message;
+  run: Run;
+  dispatch: Dispatch;
+  events: LoggedEvent[];
+};
+
+const KINDS = [
+  'ThreadCreated',
+  'MessageCommitted',
+  'ThreadMessagesCheckpointed',
+  'RunQueued',
+  'RunSubmitted',
+  'RunStarted',
+];
+
+export const acceptRows = (): AcceptRows => {
+  const [thread_id, run_id, dispatch_id, session_id] = [uuid(), uuid(), uuid(), uuid()];
+  const at = Date.now();
+  const seconds = Math.floor(at / 1000);
+  const facts = {
+    thread_id,
+    run_id,
+    dispatch_id,
+    session_id,
+    agent_id: 'bench',
+    origin: 'user',
+    priority: 128,
+  };
+  return {
+    thread_id,
+    message: {
+      id: uuid(),
+      role: 'user',
+      content: [{ type: 'text', text: 'Go.' }],
+      metadata: { run_id },
+    },
+    run: {
+      run_id,
+      thread_id,
+      agent_id: 'bench',
+      parent_run_id: null,
+      resolution_id: '1',
+      status: 'running',
+      dispatch_id,
+      session_id,
+      created_at: seconds,
+      started_at: seconds,
+      updated_at: seconds,
+      steps: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      state: null,
+    },
+    dispatch: {
+      dispatch_id,
+      thread_id,
+      run_id,
+      priority: 128,
+      dedupe_key: null,
+      dispatch_epoch: 1,
+      status: 'Claimed',
+      available_at: at,
+      attempt_count: 0,
+      max_attempts: 5,
+      last_error: null,
+      claim_token: session_id,
+      claimed_by: 'bench',
+      lease_until: at + 30_000,
+      created_at: at,
+      updated_at: at,
+    },
+    events: KINDS.map((event_kind) => ({
+      event_id: `evt_${uuid()}`,
+      event_kind,
+      payload: facts,
+      thread_id,
+      run_id,
+      correlation_id: dispatch_id,
+      origin: 'mailbox',
+      visibility: 'public',
+      created_at: at,
+    })),
+  };
+};
+
+const SCOPE = 'default';
+
+export const acceptBatch = (store: Store): Batch => {
+  const { thread_id, message, run, dispatch, events } = acceptRows();
+  const created_at = run.created_at;
+  const metadata = { created_at: dispatch.created_at, updated_at: dispatch.created_at };
+  const thread = { id: thread_id, metadata, active_run_id: run.run_id, open_run_id: run.run_id };
+  const batch = store.batch();
+  store.messages.append(batch, SCOPE, thread_id, [{ seq: 1, message, created_at, external: 1 }]);
+  store.runs.put(batch, SCOPE, run, undefined);
+  store.dispatches.put(batch, SCOPE, dispatch, undefined);
+  store.threads.put(batch, SCOPE, { thread, agent_id: 'bench', epoch: 1 }, undefined);
+  store.events.append(batch, SCOPE, thread_id, 1, events);
+  return batch;
+};

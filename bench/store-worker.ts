@@ -1,0 +1,15 @@
+import { startProgram } from './child.ts';
+import type { Answer, Order } from './programs/store-worker.ts';
+import type { Context } from './result.ts';
+
+/** A process of its own for commits, on the core where the servers are. */
+export type StoreWorker = { measure(order: Order): Promise<Answer>; stop(): Promise<void> };
+
+export const startStoreWorker = (context: Context): StoreWorker => {
+  const process = startProgram('store-worker', [context.folder()]);
+  return {
+    // The program answers every order with an Answer.
+    measure: async (order) => (await process.ask(order)) as Answer,
+    stop: process.stop,
+  };
+};

@@ -1,0 +1,37 @@
+import { Command } from 'commander';
+import { formatReport, LoadError, parseDuration, runLoad, runOf } from '../load/index.ts';
+
+/** `troupe bench`: load on a running server, this one or any other. */
+export const benchCommand = new Command('bench')
+  .description('put load on a running server and report rates and latencies')
+  .requiredOption('--url <url>', 'address of the server; without a path, POST /v1/runs')
+  .option('--connections <n>', 'connections, each with one stream after the other', '64')
+  .option('--duration <time>', 'how long streams are started, such as 10s', '10s')
+  .option('--streams <n>', 'no more streams than this')
+  .option('--agent <id>', 'agent of the runs', 'bench')
+  .option('--header <name: value...>', 'headers of every request, such as authorization', [])
+  .option('--json', 'the report as JSON')
+  .action(async ({ url, connections, duration, streams, agent, header, json }) => {
+    const report = await runLoad({
+      url,
+      connections: count('--connections', connections),
+      duration_ms: parseDuration(duration),
+      ...(streams !== undefined && { streams: count('--streams', streams) }),
+      headers: Object.fromEntries(header.map(pair)),
+      body: runOf(agent),
+    });
+    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+  });
+
+const count = (flag: string, text: string): number => {
+  if (!/^\d+$/.test(text)) throw new LoadError(`${flag}: '${text}' is not a count`);
+  return Number(text);
+};
+
+const pair = (header: string): [string, string] => {
+  const [, name, value] = /^([^:]+):\s*(.*)$/.exec(header) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new LoadError(`--header: '${header}' is not of the form 'name: value'`);
+  }
+  return [name, value];
+};

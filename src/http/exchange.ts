@@ -1,0 +1,228 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { EXPOSE_HEADERS } from './cors.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * One request and its response: the only place that touches a response of uWebSockets.js.
+ *
+ * Guarantees: the response is not touched once it has ended or its client has gone (uWebSockets.js would throw);
+ * every exchange is observed exactly once, when it ends, with the time that its head took.
+ * Relies on the server to call `awaitAbort` on every exchange that its route callback leaves open: that is the
+ * last moment at which uWebSockets.js allows it.
+ * Costs one object for each request. It lives as long as an event stream, so it holds nothing of the request.
+ */
+export type Observer = {
+  request(method: string, route: string, status: number, seconds: number): void;
+  inFlight(delta: 1 | -1): void;
+};
+
+/** What all exchanges of a server share. */
+export type ExchangeContext = {
+  readonly observe: Observer;
+  /** The server is stopping: the connection of every response closes after it. */
+  draining: boolean;
+  /** Told of what a listener threw where nobody could catch it. */
+  readonly report: (error: unknown) => void;
+};
+
+export type Exchange = {
+  readonly context: ExchangeContext;
+  readonly res: HttpResponse;
+  readonly method: string;
+  readonly route: string;
+  /** The origin to echo; empty when it has none or one that is not listed. */
+  readonly origin: string;
+  readonly requestId: string | undefined;
+  readonly startedAt: number;
+  /** Inside the callback of the route, where uWebSockets.js has corked the socket already. */
+  corked: boolean;
+  done: boolean;
+  status: number;
+  seconds: number;
+  /** Told when the client goes away before the response has ended. */
+  onGone: (() => void) | undefined;
+};
+
+/** What the metrics say of a request whose client left before there was a response. */
+const CLIENT_GONE = 499;
+
+export const openExchange = (
+  context: ExchangeContext,
+  res: HttpResponse,
+  request: { method: string; route: string; origin: string; requestId: string | undefined },
+): Exchange => {
+  context.observe.inFlight(1);
+  return {
+    context,
+    res,
+    method: request.method,
+    route: request.route,
+    origin: request.origin,
+    requestId: request.requestId,
+    startedAt: performance.now(),
+    corked: true,
+    done: false,
+    status: 0,
+    seconds: 0,
+    onGone: undefined,
+  };
+};
+
+export const awaitAbort = (exchange: Exchange): void => {
+  exchange.res.onAborted(() => {
+    if (exchange.done) return;
+    if (exchange.status === 0) stampHead(exchange, CLIENT_GONE);
+    close(exchange);
+    notify(exchange, exchange.onGone);
+  });
+};
+
+/** An error that got out of a callback of uWebSockets.js would end the process. */
+const notify = (exchange: Exchange, listener: (() => void) | undefined): void => {
+  try {
+    listener?.();
+  } catch (error) {
+    exchange.context.report(error);
+  }
+};
+
+/** Sends a whole response. Does nothing when the client has gone. */
+export const sendReply = (exchange: Exchange, answer: Reply): void => {
+  if (exchange.done) return;
+  const { res, context } = exchange;
+  stampHead(exchange, answer.status);
+  cork(exchange, () => {
+    writeHead(exchange, answer.status, answer.headers);
+    if (answer.text !== undefined) res.writeHeader('content-type', answer.contentType);
+    if (exchange.method === 'HEAD') {
+      res.writeHeader('content-length', String(Buffer.byteLength(answer.text ?? '')));
+      endWithoutLength(exchange);
+    } else if (answer.text === undefined && BODILESS.has(answer.status)) {
+      endWithoutLength(exchange);
+    } else {
+      res.end(answer.text ?? '', context.draining);
+    }
+  });
+  close(exchange);
+};
+
+/** Statuses whose responses have neither a body nor a length. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
+
+/** Any argument, even an undefined one, would make uWebSockets.js report a length. */
+const endWithoutLength = ({ res, context }: Exchange): void => {
+  if (context.draining) res.writeHeader('connection', 'close');
+  res.endWithoutBody();
+};
+
+/**
+ * Starts a response of unknown length with its first text. A text that is `last` ends it as well.
+ * Returns whether the socket takes more.
+ */
+export const startStream = (
+  exchange: Exchange,
+  headers: Readonly<Record<string, string>>,
+  text: string,
+  last: boolean,
+): boolean => {
+  if (exchange.done) return false;
+  let taken = true;
+  stampHead(exchange, 200);
+  cork(exchange, () => {
+    writeHead(exchange, 200, headers);
+    if (exchange.method === 'HEAD') endWithoutLength(exchange);
+    else if (last) exchange.res.end(text, exchange.context.draining);
+    else taken = exchange.res.write(text);
+  });
+  if (last || exchange.method === 'HEAD') close(exchange);
+  return taken;
+};
+
+/** Returns whether the socket takes more. */
+export const writeStream = (exchange: Exchange, text: string): boolean => {
+  if (exchange.done) return false;
+  let taken = true;
+  cork(exchange, () => {
+    taken = exchange.res.write(text);
+  });
+  return taken;
+};
+
+/**
+ * The connection stays open also while the server stops: asked to close it, uWebSockets.js would write another
+ * header, in the middle of the body.
+ */
+export const endStream = (exchange: Exchange, text: string): void => {
+  if (exchange.done) return;
+  cork(exchange, () => {
+    exchange.res.end(text);
+  });
+  close(exchange);
+};
+
+/** Closes the connection; `onGone` is told. */
+export const cutOff = (exchange: Exchange): void => {
+  if (!exchange.done) exchange.res.close();
+};
+
+export const onWritable = (exchange: Exchange, listener: () => void): void => {
+  if (exchange.done) return;
+  exchange.res.onWritable(() => {
+    notify(exchange, listener);
+    return true;
+  });
+};
+
+/** The address of the peer as uWebSockets.js writes it. Empty once the response has ended. */
+export const peerAddress = (exchange: Exchange): string => {
+  if (exchange.done) return '';
+  return Buffer.from(exchange.res.getRemoteAddressAsText()).toString('latin1');
+};
+
+const cork = (exchange: Exchange, write: () => void): void => {
+  if (exchange.corked) write();
+  else exchange.res.cork(write);
+};
+
+const close = (exchange: Exchange): void => {
+  const { observe } = exchange.context;
+  exchange.done = true;
+  observe.request(exchange.method, exchange.route, exchange.status, exchange.seconds);
+  observe.inFlight(-1);
+};
+
+const stampHead = (exchange: Exchange, status: number): void => {
+  exchange.status = status;
+  exchange.seconds = (performance.now() - exchange.startedAt) / 1000;
+};
+
+const writeHead = (
+  { res, origin, requestId }: Exchange,
+  status: number,
+  headers: Readonly<Record<string, string>> | undefined,
+): void => {
+  res.writeStatus(statusLine(status));
+  res.writeHeader('vary', 'origin');
+  if (origin !== '') {
+    res.writeHeader('access-control-allow-origin', origin);
+    res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
+  }
+  if (requestId !== undefined) res.writeHeader('x-request-id', requestId);
+  for (const name in headers) res.writeHeader(name, singleLine(headers[name] ?? ''));
+};
+
+const statusLines = new Map<number, string>();
+
+const statusLine = (status: number): string => {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+    statusLines.set(status, line);
+  }
+  return line;
+};
+
+/** uWebSockets.js writes values as they are: a line break in one would start a header of somebody else. */
+const singleLine = (value: string): string => value.replace(/\p{Cc}/gu, ' ');

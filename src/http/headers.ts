@@ -1,0 +1,47 @@
+import type { HttpRequest } from 'uWebSockets.js';
+
+/**
+ * The headers of one request. uWebSockets.js lets them be read only inside the callback of the route. `leave` is
+ * called at its end: with `keep` it copies them for what comes later, and an answer that is out pays nothing.
+ */
+export type RequestHeaders = {
+  /** The first value of this header, `undefined` when it is missing or empty. */
+  get(name: string): string | undefined;
+  leave(keep: boolean): void;
+};
+
+export const createRequestHeaders = (req: HttpRequest): RequestHeaders => {
+  let live: HttpRequest | undefined = req;
+  let kept: Map<string, string> | undefined;
+  return {
+    get(name) {
+      const key = name.toLowerCase();
+      return (live ? live.getHeader(key) : kept?.get(key)) || undefined;
+    },
+    leave(keep) {
+      if (keep) kept = copyHeaders(req);
+      live = undefined;
+    },
+  };
+};
+
+const copyHeaders = (req: HttpRequest): Map<string, string> => {
+  const copy = new Map<string, string>();
+  req.forEach((key, value) => {
+    if (!copy.has(key)) copy.set(key, value);
+  });
+  return copy;
+};
+
+/** All values of a header that may be there once only. */
+export const headerValues = (req: HttpRequest, name: string): string[] => {
+  const values: string[] = [];
+  req.forEach((key, value) => {
+    if (key === name) values.push(value);
+  });
+  return values;
+};
+
+/** Visible ASCII, at most 128 characters; anything else is not worth repeating. */
+export const saneRequestId = (id: string): string | undefined =>
+  /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined;

@@ -1,0 +1,20 @@
+/**
+ * The values of a query string, percent- and plus-decoded. When a key is repeated its first value counts, as with
+ * `URLSearchParams.get`. The record has no prototype, so that no key means anything but itself.
+ */
+export const parseQuery = (text: string): Record<string, string> => {
+  const values: Record<string, string> = Object.create(null);
+  if (text === '') return values;
+  for (const [key, value] of new URLSearchParams(text)) values[key] ??= value;
+  return values;
+};
+
+/** What is not valid percent-encoding stands for itself. */
+export const decodeSegment = (text: string): string => {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};

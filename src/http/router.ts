@@ -1,0 +1,63 @@
+import type { HttpRequest } from 'uWebSockets.js';
+import { decodeSegment } from './query.ts';
+import type { Method, Route } from './route.ts';
+
+/**
+ * Which route answers. The path is decided first, by the router of uWebSockets.js (static segments win over
+ * parameters), then the method by a table of the path: so a known path with another method is 405 with `Allow`,
+ * and `/v1/threads/summaries` is never a thread called `summaries`.
+ */
+export type PathEntry = {
+  path: string;
+  /** By upper-case method. HEAD is answered by the GET route. */
+  endpoints: ReadonlyMap<string, Endpoint>;
+  /** For the `Allow` header, sorted. */
+  allow: string;
+};
+
+export type Endpoint = Route['spec'] & { path: string; paramNames: readonly string[] };
+
+const methods: Record<Method, readonly string[]> = {
+  get: ['GET', 'HEAD'],
+  post: ['POST'],
+  put: ['PUT'],
+  patch: ['PATCH'],
+  delete: ['DELETE'],
+};
+
+export const groupByPath = (routes: readonly Route[]): PathEntry[] => {
+  const paths = new Map<string, Map<string, Endpoint>>();
+  for (const { method, path, spec } of routes) {
+    const endpoints = paths.get(path) ?? new Map<string, Endpoint>();
+    const endpoint: Endpoint = { ...spec, path, paramNames: paramNames(path) };
+    for (const name of methods[method]) {
+      if (endpoints.has(name)) throw new Error(`two routes for ${name} ${path}`);
+      endpoints.set(name, endpoint);
+    }
+    paths.set(path, endpoints);
+  }
+  return [...paths].map(([path, endpoints]) => ({
+    path,
+    endpoints,
+    allow: [...endpoints.keys()].sort().join(', '),
+  }));
+};
+
+export const paramNames = (path: string): string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+
+/** Percent-decoded values of the parameters in the path; only inside the callback of the route. */
+export const readParams = (endpoint: Endpoint, req: HttpRequest): Record<string, string> => {
+  const values: Record<string, string> = {};
+  for (const [index, name] of endpoint.paramNames.entries()) {
+    values[name] = decodeSegment(req.getParameter(index));
+  }
+  return values;
+};
+
+const METHOD_LABELS = new Map(
+  ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((name) => [name.toLowerCase(), name]),
+);
+
+/** The method, or `OTHER`: text of a request never becomes a label of a metric. */
+export const methodLabel = (req: HttpRequest): string => METHOD_LABELS.get(req.getMethod()) ?? 'OTHER';

@@ -1,0 +1,61 @@
+import { build } from 'hdr-histogram-js';
+
+/** Milliseconds, in three significant digits. All are 0 when nothing was recorded. */
+export type Quantiles = { count: number; p50: number; p90: number; p99: number; max: number };
+
+export type Bucket = { from_ms: number; to_ms: number; count: number };
+
+export type Distribution = {
+  record(ms: number): void;
+  quantiles(): Quantiles;
+  /** From the first bucket that holds something to the last; each twice as wide as the one before. */
+  buckets(): Bucket[];
+};
+
+const MICROSECONDS = 1000;
+const DAY_IN_MICROSECONDS = 86_400_000_000;
+
+export const createDistribution = (): Distribution => {
+  const histogram = build({
+    bitBucketSize: 64,
+    autoResize: false,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: DAY_IN_MICROSECONDS,
+    numberOfSignificantValueDigits: 3,
+  });
+  const doublings = new Map<number, number>();
+
+  const at = (percentile: number): number => histogram.getValueAtPercentile(percentile) / MICROSECONDS;
+
+  return {
+    record(ms) {
+      const value = Math.min(DAY_IN_MICROSECONDS, Math.max(0, Math.round(ms * MICROSECONDS)));
+      histogram.recordValue(value);
+      const doubling = Math.floor(Math.log2(Math.max(1, value)));
+      doublings.set(doubling, (doublings.get(doubling) ?? 0) + 1);
+    },
+    quantiles: () =>
+      histogram.totalCount === 0
+        ? { count: 0, p50: 0, p90: 0, p99: 0, max: 0 }
+        : {
+            count: histogram.totalCount,
+            p50: at(50),
+            p90: at(90),
+            p99: at(99),
+            max: histogram.maxValue / MICROSECONDS,
+          },
+    buckets() {
+      const filled = [...doublings.keys()].sort((a, b) => a - b);
+      const [lowest = 0] = filled;
+      const highest = filled.at(-1) ?? -1;
+      return Array.from({ length: highest - lowest + 1 }, (_, index) => {
+        const doubling = lowest + index;
+        return {
+          from_ms: 2 ** doubling / MICROSECONDS,
+          to_ms: 2 ** (doubling + 1) / MICROSECONDS,
+          count: doublings.get(doubling) ?? 0,
+        };
+      });
+    },
+  };
+};

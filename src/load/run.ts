@@ -1,0 +1,130 @@
+import { connect } from 'node:net';
+import { type Connection, createConnection, type Ended, targetOf } from './connection.ts';
+import { createDistribution } from './distribution.ts';
+import { LoadError } from './error.ts';
+import { type Load, type LoadOptions, parseLoad } from './options.ts';
+import type { LoadReport } from './report.ts';
+
+/**
+ * A load on any server that answers a request with a stream of events.
+ *
+ * Guarantees: it ends by itself: at the time or the count it was given, it starts nothing more, and a stream
+ * that is under way has `stream_timeout_ms` to end. It reads every stream to its end and counts a stream only
+ * when its last frame is the terminal one. Rates are over the time from the first request to the last end.
+ * Costs one timer for all connections, and per stream two entries of a histogram.
+ */
+
+const SWEEP_MS = 250;
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** @throws LoadError when an option is wrong, or when there is no server at the address */
+export const runLoad = async (options: LoadOptions): Promise<LoadReport> => {
+  const load = parseLoad(options);
+  await reach(load);
+  return play(load);
+};
+
+const reach = (load: Load): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { host, port } = targetOf(load);
+    const socket = connect({ host, port });
+    const refuse = (reason: string): void => {
+      socket.destroy();
+      reject(new LoadError(`no server at ${load.url}: ${reason}`));
+    };
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () => refuse(`no answer in ${CONNECT_TIMEOUT_MS} ms`));
+    socket.on('error', (error: NodeJS.ErrnoException) => refuse(error.code ?? error.message));
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve();
+    });
+  });
+
+type Tally = ReturnType<typeof createTally>;
+
+const createTally = (load: Load) => {
+  const ttft = createDistribution();
+  const latency = createDistribution();
+  const errors = new Map<string, number>();
+  let streams = 0;
+  let events = 0;
+  let bytes = 0;
+  return {
+    bytes: (count: number) => {
+      bytes += count;
+    },
+    failed: (kind: string) => {
+      errors.set(kind, (errors.get(kind) ?? 0) + 1);
+    },
+    ended: ({ stream, started, first, ended, events: count }: Ended) => {
+      streams += 1;
+      events += count;
+      const latency_ms = ended - started;
+      const ttft_ms = first === undefined ? undefined : first - started;
+      latency.record(latency_ms);
+      if (ttft_ms !== undefined) ttft.record(ttft_ms);
+      load.onSample?.({ stream, ttft_ms, latency_ms, events: count });
+    },
+    report: (seconds: number): LoadReport => ({
+      url: load.url,
+      connections: load.connections,
+      seconds,
+      streams,
+      events,
+      bytes,
+      streams_per_second: streams / seconds,
+      events_per_second: events / seconds,
+      bytes_per_second: bytes / seconds,
+      ttft_ms: ttft.quantiles(),
+      latency_ms: latency.quantiles(),
+      latency_buckets: latency.buckets(),
+      errors: Object.fromEntries(errors),
+    }),
+  };
+};
+
+const play = (load: Load): Promise<LoadReport> =>
+  new Promise((resolve) => {
+    const began = performance.now();
+    const tally: Tally = createTally(load);
+    const deadline = began + (load.duration_ms ?? Number.POSITIVE_INFINITY);
+    const limit = load.streams ?? Number.POSITIVE_INFINITY;
+    let taken = 0;
+    let open = load.connections;
+    const over = (): boolean => taken >= limit || performance.now() >= deadline;
+
+    const owner = {
+      ...tally,
+      take: (): number | undefined => {
+        if (over()) return undefined;
+        taken += 1;
+        return taken - 1;
+      },
+      finished: (): void => {
+        open -= 1;
+        if (open > 0) return;
+        clearInterval(sweep);
+        resolve(tally.report((performance.now() - began) / 1000));
+      },
+    };
+
+    const target = targetOf(load);
+    const waiting = Array.from({ length: load.connections }, () => createConnection(load, target, owner));
+    const opened: Connection[] = [];
+    const advance = (): void => {
+      const share = load.ramp_ms === 0 || over() ? 1 : (performance.now() - began) / load.ramp_ms;
+      const due = Math.min(load.connections, Math.ceil(share * load.connections));
+      while (opened.length < due) {
+        const connection = waiting[opened.length];
+        if (!connection) break;
+        opened.push(connection);
+        connection.open();
+      }
+      if (opened.length < load.connections) setTimeout(advance, 1);
+    };
+    const sweep = setInterval(() => {
+      const now = performance.now();
+      for (const connection of opened) connection.expire(now);
+    }, SWEEP_MS);
+    advance();
+  });

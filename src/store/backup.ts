@@ -1,0 +1,43 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { Unavailable } from '../schema/outcome.ts';
+import { checkDataFile, prepareFolder, reasonOf } from './folder.ts';
+
+/**
+ * Copies of a store that is in use. The copy is one snapshot: everything committed when it began, nothing later,
+ * without the free pages. Writers go on meanwhile. A copy is opened like any store.
+ */
+
+/** @throws Unavailable when the target is not empty, or cannot be written */
+export const copyTo = async (root: RootDatabase, target: string): Promise<void> => {
+  const dir = prepareFolder(target);
+  const found = readdirSync(dir).length;
+  if (found > 0) {
+    throw new Unavailable(
+      `backup folder '${dir}' is not empty (${found} entries): name a new or an empty one`,
+    );
+  }
+  try {
+    await root.backup(dir, true);
+  } catch (cause) {
+    throw new Unavailable(`backup folder '${dir}' cannot be written (${reasonOf(cause)})`, { cause });
+  }
+};
+
+/**
+ * Copies the store of a folder that another process may have open.
+ * @throws Unavailable when there is no store, or the target is not empty or cannot be written
+ */
+export const backupFolder = async (dir: string, target: string): Promise<void> => {
+  if (!existsSync(join(dir, 'data.mdb'))) {
+    throw new Unavailable(`there is no store in '${dir}': name the data folder of the service`);
+  }
+  checkDataFile(dir);
+  const root = open({ path: dir, noSubdir: false, readOnly: true });
+  try {
+    await copyTo(root, target);
+  } finally {
+    await root.close();
+  }
+};

@@ -1,0 +1,53 @@
+import { Packr } from 'msgpackr';
+import type { Key } from './keys.ts';
+
+/**
+ * Rows as msgpack with shared structures: the names of the fields of a record are stored once a table, not once
+ * a row. A structure that is new goes to disk in the same transaction as the first row that uses it (the
+ * committer asks `takeChanged`), so a row can never be there without its structure, and no row needs a
+ * transaction of its own. Relies on being the only writer of the table.
+ */
+
+export type Codec = {
+  encode(value: unknown): Buffer;
+  /** What lmdb decodes rows with. */
+  readonly packr: Packr;
+  readonly key: Key;
+  /** The structures, when there are new ones since the last time. */
+  takeChanged(): Buffer | undefined;
+  /** What was taken did not reach the disk. */
+  putBack(): void;
+};
+
+const MAX_SHARED = 256;
+const FIELD = /^\w{1,40}$/;
+
+/** Objects with generated keys would fill the table of structures and never be met again. */
+const isRecord = (names: string[]): boolean => names.length <= 40 && names.every((name) => FIELD.test(name));
+
+export const createCodec = (table: string, stored: string[][] | undefined): Codec => {
+  let changed = false;
+  let structures: object[] = stored ?? [];
+  const packr = new Packr({
+    maxSharedStructures: MAX_SHARED,
+    shouldShareStructure: isRecord,
+    getStructures: () => structures,
+    saveStructures(current) {
+      structures = current;
+      changed = true;
+    },
+  });
+  return {
+    packr,
+    key: [table],
+    encode: (value) => packr.pack(value),
+    takeChanged() {
+      if (!changed) return undefined;
+      changed = false;
+      return Buffer.from(JSON.stringify(structures));
+    },
+    putBack() {
+      changed = true;
+    },
+  };
+};

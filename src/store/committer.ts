@@ -1,0 +1,180 @@
+import { Unavailable } from '../schema/outcome.ts';
+import { type Batch, postNotes, takeNotesDown, type Write } from './batch.ts';
+import type { Counters } from './counters.ts';
+import { type Environment, encoded, type Transaction } from './environment.ts';
+import { reasonOf } from './folder.ts';
+import type { Key } from './keys.ts';
+import { keysUnder } from './table.ts';
+
+/**
+ * Group commit. Everything committed in one turn of the event loop, and everything that came while the last
+ * transaction was being written, goes into the next transaction, in the order of the calls.
+ *
+ * Guarantees: a batch is applied whole or not at all; a batch never becomes visible before one that was
+ * committed earlier. One transaction is written at a time, so what a batch adds to a counter is added to the
+ * committed value. When a transaction fails, all that waits behind it is refused with it: those batches were
+ * built on rows that do not exist. Costs, beside the rows, one put a changed counter and transaction, however
+ * many batches changed it. The flush of a transaction overlaps the writing of the next one.
+ */
+
+export type CommitKind = 'progress' | 'input';
+
+export type Committer = {
+  commit(batch: Batch, kind: CommitKind): Promise<void>;
+  /** Refuses new commits; resolves when the ones under way are flushed or have failed. */
+  close(): Promise<void>;
+};
+
+type Commit = { batch: Batch; waitsForFlush: boolean; resolve(): void; reject(error: unknown): void };
+
+export const createCommitter = (
+  env: Environment,
+  counters: Counters,
+  { dir, durability }: { dir: string; durability: 'process' | 'power' },
+): Committer => {
+  let waiting: Commit[] = [];
+  let scheduled = false;
+  let writing = false;
+  let refusal: Unavailable | undefined;
+  let closed = false;
+  const unflushed = new Set<Promise<unknown>>();
+
+  const schedule = (): void => {
+    if (scheduled || writing || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(writeGroup);
+  };
+
+  const writeGroup = (): void => {
+    scheduled = false;
+    writing = true;
+    const group = waiting;
+    waiting = [];
+    const transaction = hand(group);
+    const flushed = transaction.flushed.catch(() => {});
+    unflushed.add(flushed);
+    flushed.then(() => unflushed.delete(flushed));
+    transaction.visible.then(
+      () => succeed(group, transaction),
+      (error: unknown) => fail(group, error),
+    );
+  };
+
+  const hand = (group: Commit[]): Transaction => {
+    try {
+      const batches = group.map((commit) => commit.batch);
+      const cleared = keysToClear(batches);
+      const counts = counters.settle(batches);
+      return env.transaction(() => {
+        writeStructures(env);
+        for (const { writes } of batches) for (const write of writes) apply(write, cleared);
+        for (const [key, count] of counts) counters.write(key, count);
+      });
+    } catch (error) {
+      const failed = Promise.reject(error);
+      return { visible: failed, flushed: failed };
+    }
+  };
+
+  const succeed = (group: Commit[], transaction: Transaction): void => {
+    for (const { batch } of group) takeNotesDown(batch);
+    for (const commit of group) if (!commit.waitsForFlush) commit.resolve();
+    const rest = group.filter((commit) => commit.waitsForFlush);
+    if (rest.length > 0) {
+      transaction.flushed.then(
+        () => {
+          for (const commit of rest) commit.resolve();
+        },
+        (error: unknown) => {
+          for (const commit of rest) commit.reject(unwritable(dir, error));
+        },
+      );
+    }
+    writing = false;
+    schedule();
+  };
+
+  const fail = (group: Commit[], error: unknown): void => {
+    const refused = [...group, ...waiting];
+    waiting = [];
+    for (const codec of env.codecs) codec.putBack();
+    for (const { batch } of refused) takeNotesDown(batch);
+    // Whoever waits learns of it within this turn; until then nobody may build on what was refused.
+    const reason = unwritable(dir, error);
+    refusal = reason;
+    for (const commit of refused) commit.reject(reason);
+    setImmediate(() => {
+      refusal = undefined;
+      writing = false;
+      schedule();
+    });
+  };
+
+  return {
+    commit(batch, kind) {
+      if (closed) return Promise.reject(new Unavailable(`the store in '${dir}' is closed`));
+      if (refusal) return Promise.reject(refusal);
+      if (batch.writes.length === 0) return Promise.resolve();
+      postNotes(batch);
+      return new Promise((resolve, reject) => {
+        const waitsForFlush = kind === 'input' && durability === 'power';
+        waiting.push({ batch, waitsForFlush, resolve, reject });
+        schedule();
+      });
+    },
+    async close() {
+      closed = true;
+      while (writing || scheduled || unflushed.size > 0) {
+        if (unflushed.size > 0) await Promise.all(unflushed);
+        await new Promise(setImmediate);
+      }
+    },
+  };
+};
+
+const unwritable = (dir: string, cause: unknown): Unavailable =>
+  new Unavailable(
+    `storage folder '${dir}' cannot be written (${reasonOf(cause)}): free space on its disk, or raise the limit that it ran into, then try again`,
+    { cause },
+  );
+
+/** Structures are written before the rows that use them. */
+const writeStructures = (env: Environment): void => {
+  for (const codec of env.codecs) {
+    const structures = codec.takeChanged();
+    if (structures) env.structures.put(codec.key, encoded(structures));
+  }
+};
+
+const apply = (write: Write, cleared: Map<Write, Key[]>): void => {
+  const { rows, key } = write;
+  switch (write.kind) {
+    case 'put':
+      rows.put(key, encoded(write.value));
+      return;
+    case 'remove':
+      rows.remove(key);
+      return;
+    case 'clear':
+      for (const found of cleared.get(write) ?? []) rows.remove(found);
+  }
+};
+
+/** The keys that each `clear` stands for: on disk, and put there by earlier writes of the same transaction. */
+const keysToClear = (batches: Batch[]): Map<Write, Key[]> => {
+  const found = new Map<Write, Key[]>();
+  if (!batches.some((batch) => batch.writes.some(isClear))) return found;
+  const writes = batches.flatMap((batch) => batch.writes);
+  for (const [index, clear] of writes.entries()) {
+    if (!isClear(clear)) continue;
+    const earlier = writes
+      .slice(0, index)
+      .filter(({ kind, rows, key }) => kind === 'put' && rows === clear.rows && continues(key, clear.key));
+    found.set(clear, [...keysUnder(clear.rows, clear.key), ...earlier.map((write) => write.key)]);
+  }
+  return found;
+};
+
+const isClear = ({ kind }: Write): boolean => kind === 'clear';
+
+const continues = (key: Key, prefix: Key): boolean => prefix.every((part, index) => part === key[index]);

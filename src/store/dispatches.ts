@@ -1,0 +1,102 @@
+import type { Dispatch, DispatchStatus } from '../schema/dispatch.ts';
+import { Integrity } from '../schema/outcome.ts';
+import { type Batch, createNoteBoard } from './batch.ts';
+import type { Environment } from './environment.ts';
+import { checkId, isId, type Key } from './keys.ts';
+import type { OpenWork } from './open-work.ts';
+import type { Order } from './order.ts';
+import { createPlacement, type Place } from './placement.ts';
+
+/** Dispatches of a thread in the order in which they are claimed: priority, creation, insertion (runtime.md 10.4). */
+
+export type DispatchTable = {
+  get(scope: string, dispatch_id: string): Dispatch | undefined;
+  /** `before` is what was put last, committed or not. */
+  put(batch: Batch, scope: string, after: Dispatch, before: Dispatch | undefined): void;
+  remove(batch: Batch, scope: string, before: Dispatch): void;
+  /** All states. */
+  listByThread(scope: string, thread_id: string, page: { offset: number; limit: number }): Dispatch[];
+  /** The Queued and Claimed ones of a thread. */
+  openOf(scope: string, thread_id: string): Dispatch[];
+  queued(scope: string, thread_id: string): Dispatch[];
+  /** Every Queued or Claimed one; the others are not read. */
+  open(): Iterable<{ scope: string; dispatch: Dispatch }>;
+};
+
+type DispatchRow = { dispatch: Dispatch; order: number };
+
+export const createDispatchTable = (
+  env: Environment,
+  { order, openWork }: { order: Order; openWork: OpenWork },
+): DispatchTable => {
+  const rows = env.table<DispatchRow>('dispatches');
+  const index = env.table<string>('dispatch_index');
+  const placement = createPlacement(index);
+  const orders = createNoteBoard();
+
+  const get = (scope: string, dispatch_id: string): Dispatch | undefined =>
+    isId(dispatch_id) ? rows.get([scope, dispatch_id])?.dispatch : undefined;
+
+  const existing = (scope: string, id: string): Dispatch => {
+    const dispatch = get(scope, id);
+    if (!dispatch) throw new Integrity(`dispatch '${id}' is listed and has no record`);
+    return dispatch;
+  };
+
+  const orderOf = (batch: Batch, scope: string, id: string): number => {
+    const known =
+      orders.newest(batch, `${scope}\0${id}`) ??
+      openWork.orderOf('dispatch', scope, id) ??
+      rows.get([scope, id])?.order;
+    if (known === undefined) throw new Integrity(`dispatch '${id}' has no record to change`);
+    return known;
+  };
+
+  const openOf = (scope: string, thread_id: string): Dispatch[] =>
+    isId(thread_id)
+      ? Array.from(index.values({ prefix: [scope, 'open', thread_id] }), (id) => existing(scope, id))
+      : [];
+
+  return {
+    get,
+    put(batch, scope, after, before) {
+      const id = after.dispatch_id;
+      checkId('scope', scope);
+      checkId('dispatch id', id);
+      checkId('thread id', after.thread_id);
+      const at = before ? orderOf(batch, scope, id) : order.next();
+      orders.note(batch, `${scope}\0${id}`, at);
+      rows.put(batch, [scope, id], { dispatch: after, order: at });
+      placement.move(batch, id, places(scope, after, at), before ? places(scope, before, at) : []);
+      openWork.move(batch, 'dispatch', { scope, id, order: at }, isOpen(after), before && isOpen(before));
+    },
+    remove(batch, scope, before) {
+      const id = before.dispatch_id;
+      const at = orderOf(batch, scope, id);
+      rows.remove(batch, [scope, id]);
+      placement.move(batch, id, [], places(scope, before, at));
+      openWork.move(batch, 'dispatch', { scope, id, order: at }, false, isOpen(before));
+    },
+    listByThread(scope, thread_id, { offset, limit }) {
+      if (!isId(thread_id)) return [];
+      const prefix: Key = [scope, 'thread', thread_id];
+      return Array.from(index.values({ prefix, offset, limit }), (id) => existing(scope, id));
+    },
+    openOf,
+    queued: (scope, thread_id) => openOf(scope, thread_id).filter((dispatch) => dispatch.status === 'Queued'),
+    *open() {
+      for (const { scope, id } of openWork.list('dispatch')) yield { scope, dispatch: existing(scope, id) };
+    },
+  };
+};
+
+const OPEN: readonly DispatchStatus[] = ['Queued', 'Claimed'];
+
+const isOpen = (dispatch: Dispatch): boolean => OPEN.includes(dispatch.status);
+
+const places = (scope: string, dispatch: Dispatch, order: number): Place[] => {
+  const { thread_id, priority, created_at } = dispatch;
+  const position = [priority, created_at, order];
+  const lists = isOpen(dispatch) ? ['thread', 'open'] : ['thread'];
+  return lists.map((list) => ({ list: [scope, list, thread_id], position }));
+};

@@ -1,0 +1,123 @@
+import { asBinary, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import type { Rows } from './batch.ts';
+import { type Codec, createCodec } from './codec.ts';
+import { createTable, type ReadCounter, type Table } from './table.ts';
+
+/**
+ * The LMDB environment of a folder: opens it, hands out its tables, writes one transaction at a time.
+ *
+ * Guarantees: a transaction is written whole or not at all, and an interruption at any moment leaves the last
+ * whole state (overlapping sync keeps the last flushed transaction until the next one is flushed; `noSync` is
+ * never used). Relies on the folder being opened by this process only, see `owner.ts`.
+ */
+
+export type Environment = {
+  readonly root: RootDatabase;
+  readonly codecs: Codec[];
+  readonly counter: ReadCounter;
+  readonly structures: Rows;
+  table<V>(name: string): Table<V>;
+  /** Text and numbers that need no structures. */
+  rows(name: string): Rows;
+  transaction(apply: () => void): Transaction;
+};
+
+export type Transaction = {
+  /** Readers see it; it survives the end of the process. */
+  visible: Promise<void>;
+  /** It is on the disk and survives the loss of power. */
+  flushed: Promise<void>;
+};
+
+/** Address space, not memory or disk. The map grows by itself when the data outgrows it. */
+const MAP_SIZE = 4 * 1024 ** 3;
+
+export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase =>
+  open({
+    path: dir,
+    // Without it, a folder whose name has a dot is taken for the name of a file.
+    noSubdir: false,
+    maxDbs: 32,
+    mapSize,
+    overlappingSync: true,
+    // The committer gathers the commits of a turn itself, and hands over one explicit batch.
+    eventTurnBatching: false,
+  });
+
+export const createEnvironment = (root: RootDatabase): Environment => {
+  const counter: ReadCounter = { reads: 0 };
+  const codecs: Codec[] = [];
+  const rows = (name: string): Rows => root.openDB(name, {});
+  const structures: Rows = root.openDB('structures', { encoding: 'json' });
+  const onVisible = watchVisibility(root);
+  return {
+    root,
+    codecs,
+    counter,
+    structures,
+    rows,
+    table<V>(name: string) {
+      // Only codecs write here, and what they write is lists of field names.
+      const codec = createCodec(name, structures.get([name]) as string[][] | undefined);
+      codecs.push(codec);
+      // lmdb's type names `encoder` for the root only; a table takes it as well.
+      const options: RootDatabaseOptions = { encoder: codec.packr };
+      return createTable<V>(root.openDB(name, options), codec, counter);
+    },
+    transaction(apply) {
+      const seen = onVisible();
+      const committed = root.batch(apply).then(() => undefined, rethrowCause);
+      // `root.flushed` stays open when the transaction fails, `committed` tells.
+      const flushed = Promise.all([committed, root.flushed.then(() => undefined)]).then(() => undefined);
+      const visible = Promise.race([seen, committed]).then(() => root.resetReadTxn());
+      return { visible, flushed };
+    },
+  };
+};
+
+export const encoded = (bytes: Buffer): unknown => asBinary(bytes);
+
+/** lmdb rejects with a text that sends the reader to `commitError`, a promise that rejects with the reason. */
+const rethrowCause = async (error: unknown): Promise<never> => {
+  if (error instanceof Error && 'commitError' in error) await error.commitError;
+  throw error;
+};
+
+/**
+ * lmdb's own promise resolves after the flush only, although the transaction is visible, and its lock free, from
+ * a fraction of that time on. The writer thread reports that moment to the callback of `startWriting` (status 1);
+ * this listens there. Where that inner function is missing, the promise decides alone: later, never wrong.
+ */
+const watchVisibility = (root: RootDatabase): (() => Promise<void>) => {
+  let announce = (): void => {};
+  const writer = writerOf(root);
+  if (writer) {
+    const startWriting = writer.startWriting.bind(writer);
+    const value: Writer['startWriting'] = (address, callback) => {
+      const seen = announce;
+      return startWriting(address, (status) => {
+        const result = callback(status);
+        if (status === VISIBLE) seen();
+        return result;
+      });
+    };
+    Object.defineProperty(writer, 'startWriting', { value });
+  }
+  return () =>
+    new Promise((resolve) => {
+      announce = resolve;
+    });
+};
+
+const VISIBLE = 1;
+
+type Writer = {
+  startWriting(address: number, callback: (status: number) => unknown): unknown;
+};
+
+const writerOf = (root: object): Writer | undefined => {
+  const env = 'env' in root ? root.env : undefined;
+  if (typeof env !== 'object' || env === null || !('startWriting' in env)) return undefined;
+  // Its shape is that of lmdb 3.5; whether it is still a function is looked at here.
+  return typeof env.startWriting === 'function' ? (env as Writer) : undefined;
+};

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { Invalid } from '../schema/outcome.ts';
+
+/**
+ * What may be part of a key. LMDB refuses keys above 1,978 bytes, and the key encoding is unambiguous only for
+ * text without control characters. Three ids of 512 bytes and a number fit; anything else that comes from
+ * outside and is compared for equality only (a resource id) goes into keys as `indexed(text)`.
+ */
+
+export const MAX_ID_BYTES = 512;
+
+export type Key = (string | number)[];
+
+const CLEAN = /^[^\p{Cc}\p{Cs}]+$/u;
+const SHORT_ENOUGH = MAX_ID_BYTES / 3;
+const PLAIN = /^[\x20-\x7e]{1,63}$/;
+
+/** Nothing can be stored under any other text. */
+export const isId = (text: string): boolean =>
+  CLEAN.test(text) && (text.length <= SHORT_ENOUGH || Buffer.byteLength(text) <= MAX_ID_BYTES);
+
+/** @throws Invalid */
+export const checkId = (name: string, text: string): void => {
+  if (isId(text)) return;
+  throw new Invalid(`${name} must have 1 to ${MAX_ID_BYTES} bytes and no control characters`);
+};
+
+/** A short stand-in for any text, equal exactly when the texts are. */
+export const indexed = (text: string): string =>
+  PLAIN.test(text) ? `=${text}` : `#${createHash('sha256').update(text, 'utf16le').digest('base64url')}`;
+
+export const isSameKey = (a: Key, b: Key): boolean =>
+  a.length === b.length && a.every((part, index) => part === b[index]);
+
+/** Sorts after every key that continues the prefix: no text and no number begins with this byte. */
+export const END: Uint8Array = new Uint8Array([0xff]);

@@ -1,0 +1,101 @@
+import type { Message } from '../schema/message.ts';
+import { type Batch, createNoteBoard } from './batch.ts';
+import type { Environment } from './environment.ts';
+import { checkId, isId, type Key } from './keys.ts';
+import type { Span } from './table.ts';
+
+/** The history of a thread by sequence number, and the part of it that a run produced (runtime.md 4.1). */
+
+export type MessageRow = {
+  /** 1-based position in the history */
+  seq: number;
+  message: Message;
+  /** seconds */
+  created_at: number;
+  /** external messages in the history up to this one, itself included */
+  external: number;
+};
+
+/** Both ends are included. */
+export type MessageBounds = { from?: number; to?: number; reverse?: boolean; limit?: number };
+
+export type MessageTable = {
+  append(batch: Batch, scope: string, thread_id: string, rows: MessageRow[]): void;
+  last(scope: string, thread_id: string): MessageRow | undefined;
+  at(scope: string, thread_id: string, seq: number): MessageRow | undefined;
+  range(scope: string, thread_id: string, bounds: MessageBounds): Iterable<MessageRow>;
+  ofRun(scope: string, thread_id: string, run_id: string, bounds: MessageBounds): Iterable<MessageRow>;
+  /** `external`: how many external messages the run produced. */
+  lastOfRun(scope: string, thread_id: string, run_id: string): { seq: number; external: number } | undefined;
+  removeAll(batch: Batch, scope: string, thread_id: string): void;
+};
+
+export const createMessageTable = (env: Environment): MessageTable => {
+  const rows = env.table<MessageRow>('messages');
+  const byRun = env.table<RunMark>('message_by_run');
+  const ordinals = createNoteBoard();
+
+  const lastOfRun: MessageTable['lastOfRun'] = (scope, thread_id, run_id) => {
+    if (!isId(thread_id) || !isId(run_id)) return undefined;
+    const prefix = [scope, thread_id, run_id];
+    for (const mark of byRun.values({ prefix, reverse: true, limit: 1 })) return mark;
+    return undefined;
+  };
+
+  const mark = (batch: Batch, scope: string, thread_id: string, { seq, message }: MessageRow): void => {
+    const run_id = message.metadata?.run_id;
+    if (run_id === undefined) return;
+    checkId('run id', run_id);
+    const key = [scope, thread_id, run_id];
+    const name = key.join('\0');
+    const before = ordinals.newest(batch, name) ?? lastOfRun(scope, thread_id, run_id)?.external ?? 0;
+    const external = message.visibility === 'internal' ? before : before + 1;
+    ordinals.note(batch, name, external);
+    byRun.put(batch, [...key, seq], { seq, external });
+  };
+
+  const at: MessageTable['at'] = (scope, thread_id, seq) =>
+    isId(thread_id) ? rows.get([scope, thread_id, seq]) : undefined;
+
+  return {
+    append(batch, scope, thread_id, added) {
+      checkId('scope', scope);
+      checkId('thread id', thread_id);
+      for (const row of added) {
+        rows.put(batch, [scope, thread_id, row.seq], row);
+        mark(batch, scope, thread_id, row);
+      }
+    },
+    last(scope, thread_id) {
+      if (!isId(thread_id)) return undefined;
+      for (const row of rows.values({ prefix: [scope, thread_id], reverse: true, limit: 1 })) return row;
+      return undefined;
+    },
+    at,
+    range(scope, thread_id, bounds) {
+      return isId(thread_id) ? rows.values(span([scope, thread_id], bounds)) : [];
+    },
+    *ofRun(scope, thread_id, run_id, bounds) {
+      if (!isId(thread_id) || !isId(run_id)) return;
+      for (const { seq } of byRun.values(span([scope, thread_id, run_id], bounds))) {
+        const row = at(scope, thread_id, seq);
+        if (row) yield row;
+      }
+    },
+    lastOfRun,
+    removeAll(batch, scope, thread_id) {
+      rows.clear(batch, [scope, thread_id]);
+      byRun.clear(batch, [scope, thread_id]);
+    },
+  };
+};
+
+type RunMark = { seq: number; external: number };
+
+const span = (prefix: Key, { from, to, reverse, limit }: MessageBounds): Span => ({
+  prefix,
+  ...(from !== undefined && { from: [from] }),
+  ...(to !== undefined && { to: [to] }),
+  ...(reverse !== undefined && { reverse }),
+  ...(limit !== undefined && { limit }),
+});

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { Unavailable } from '../schema/outcome.ts';
+
+/**
+ * One process a folder.
+ *
+ * The folder has a second, empty LMDB environment that the owner keeps open and reads once. That read takes a
+ * slot with its pid in the environment's table of readers, and keeps it. The pid of each slot is backed by a
+ * lock that the operating system releases when that process ends, however it ends: a crash leaves nothing to
+ * clean up, and a process that was given the same pid later holds no lock and counts as gone. Two processes that
+ * start in the same moment may both see the other, and then both give up; never do both go on. Within a process,
+ * a list of open folders does the same.
+ *
+ * Limits, as LMDB has them: a local file system, and processes that see the same pids (two containers with pid
+ * namespaces of their own must not share a folder).
+ */
+
+export type Ownership = { release(): Promise<void> };
+
+const openHere = new Set<string>();
+
+/** @throws Unavailable when the folder is in use, by this or another live process */
+export const takeOwnership = async (dir: string): Promise<Ownership> => {
+  if (openHere.has(dir)) throw taken(dir, process.pid);
+  openHere.add(dir);
+  let table: RootDatabase | undefined;
+  const release = async (): Promise<void> => {
+    await table?.close();
+    openHere.delete(dir);
+  };
+  try {
+    table = open({ path: join(dir, 'owner.mdb'), noSubdir: true });
+    const other = otherReader(table);
+    if (other !== undefined) throw taken(dir, other);
+    return { release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+};
+
+/**
+ * Enters this process before it looks at the others, so that of two one at least sees the other. Slots of
+ * processes that are gone were cleared when lmdb opened the environment.
+ */
+const otherReader = (table: RootDatabase): number | undefined => {
+  table.get('owner');
+  return pidsIn(table.readerList()).find((pid) => pid !== process.pid);
+};
+
+const taken = (dir: string, pid: number): Unavailable =>
+  new Unavailable(
+    `storage folder '${dir}' is in use by process ${pid}: stop that process, or choose another folder`,
+  );
+
+/** A line of headings, then a line a reader that begins with its pid. */
+const pidsIn = (list: string): number[] =>
+  Array.from(list.matchAll(/^\s*(\d+)\s/gm), ([, pid]) => Number(pid));

@@ -1,0 +1,123 @@
+import type { RootDatabase } from 'lmdb';
+import { Unavailable } from '../schema/outcome.ts';
+import { copyTo } from './backup.ts';
+import { type Batch, createBatch } from './batch.ts';
+import { type CommitKind, createCommitter } from './committer.ts';
+import { createCounters } from './counters.ts';
+import { createDispatchTable, type DispatchTable } from './dispatches.ts';
+import { createEnvironment, openRoot } from './environment.ts';
+import { createEventTable, type EventTable } from './events.ts';
+import { checkDataFile, prepareFolder, reasonOf } from './folder.ts';
+import { bringUpToDate, FORMAT, type Format } from './format.ts';
+import { createMessageTable, type MessageTable } from './messages.ts';
+import { createOpenWork } from './open-work.ts';
+import { createOrder } from './order.ts';
+import { type Ownership, takeOwnership } from './owner.ts';
+import { createRunTable, type RunTable } from './runs.ts';
+import { createStateTable, type StateTable } from './state.ts';
+import { createThreadTable, type ThreadTable } from './threads.ts';
+
+export type StoreOptions = {
+  dir: string;
+  /** What a commit of kind `input` survives: the end of the process, or also the loss of power. */
+  durability: 'process' | 'power';
+  /** Address space to begin with, in bytes; it grows with the data. */
+  mapSize?: number;
+};
+
+export type Store = {
+  batch(): Batch;
+  /**
+   * Applies the batch whole or not at all. `progress` resolves when readers see it; `input` also waits for the
+   * flush when durability is `power`.
+   * @throws Unavailable when the folder cannot be written; reads go on
+   */
+  commit(batch: Batch, kind?: CommitKind): Promise<void>;
+  readonly threads: ThreadTable;
+  readonly messages: MessageTable;
+  readonly runs: RunTable;
+  readonly dispatches: DispatchTable;
+  readonly events: EventTable;
+  readonly state: StateTable;
+  /** Reads something; throws when the environment does not answer. */
+  ping(): void;
+  /** Copies the store as it is now into an empty folder, while work goes on. A copy is opened like any store. */
+  backup(dir: string): Promise<void>;
+  /** Waits for the commits under way and their flush. */
+  close(): Promise<void>;
+  /** Rows read since the start. */
+  readonly reads: number;
+};
+
+/** @throws Unavailable when the folder cannot be used, is in use, or was written by a newer program */
+export const openStore = (options: StoreOptions): Promise<Store> => openStoreOfFormat(options, FORMAT);
+
+export const openStoreOfFormat = async (options: StoreOptions, format: Format): Promise<Store> => {
+  const dir = prepareFolder(options.dir);
+  const ownership = await takeOwnership(dir);
+  let root: RootDatabase | undefined;
+  try {
+    root = openEnvironment(dir, options.mapSize);
+    bringUpToDate(root, root.openDB('meta', {}), dir, format);
+    return assemble(root, ownership, { dir, durability: options.durability });
+  } catch (error) {
+    await root?.close();
+    await ownership.release();
+    throw error;
+  }
+};
+
+const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase => {
+  checkDataFile(dir);
+  try {
+    return openRoot(dir, mapSize);
+  } catch (cause) {
+    throw new Unavailable(
+      `storage folder '${dir}' cannot be opened (${reasonOf(cause)}): restore a backup, or choose another folder`,
+      { cause },
+    );
+  }
+};
+
+const assemble = (
+  root: RootDatabase,
+  ownership: Ownership,
+  { dir, durability }: Pick<StoreOptions, 'dir' | 'durability'>,
+): Store => {
+  const env = createEnvironment(root);
+  const meta = env.rows('meta');
+  const counters = createCounters(env.rows('counters'), env.counter);
+  const openWork = createOpenWork(env);
+  const order = createOrder(meta);
+  const committer = createCommitter(env, counters, { dir, durability });
+  let closing: Promise<void> | undefined;
+
+  const shutDown = async (): Promise<void> => {
+    await committer.close();
+    await root.close();
+    await ownership.release();
+  };
+
+  return {
+    batch: createBatch,
+    commit: (batch, kind = 'progress') => committer.commit(batch, kind),
+    threads: createThreadTable(env, counters),
+    messages: createMessageTable(env),
+    runs: createRunTable(env, { counters, order, openWork }),
+    dispatches: createDispatchTable(env, { order, openWork }),
+    events: createEventTable(env),
+    state: createStateTable(env),
+    ping() {
+      if (closing) throw new Unavailable(`the store in '${dir}' is closed`);
+      if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);
+    },
+    backup: (target) => copyTo(root, target),
+    close() {
+      closing ??= shutDown();
+      return closing;
+    },
+    get reads() {
+      return env.counter.reads;
+    },
+  };
+};

@@ -1,0 +1,99 @@
+import type { Batch, Rows } from './batch.ts';
+import type { Codec } from './codec.ts';
+import { END, type Key } from './keys.ts';
+
+/** One named table: rows of one type under ordered keys. Reads see what is committed and count what they touch. */
+
+export type Span = {
+  /** Keys that continue this one. */
+  prefix: Key;
+  /** First and last part after the prefix, both included. */
+  from?: Key;
+  to?: Key;
+  /** Instead of `from` (`to` when reversed): begins behind this key. */
+  after?: Key;
+  reverse?: boolean;
+  limit?: number;
+  /** Rows to skip; skipped rows are not decoded. */
+  offset?: number;
+};
+
+export type Table<V> = {
+  get(key: Key): V | undefined;
+  has(key: Key): boolean;
+  values(span: Span): Iterable<V>;
+  entries(span: Span): Iterable<{ key: Key; value: V }>;
+  firstKey(span: Span): Key | undefined;
+  put(batch: Batch, key: Key, value: V): void;
+  remove(batch: Batch, key: Key): void;
+  /** Removes everything whose key continues the prefix. */
+  clear(batch: Batch, prefix: Key): void;
+};
+
+export type ReadCounter = { reads: number };
+
+export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): Table<V> => {
+  // The rows of a table are written by its own `put` only, which takes nothing but V.
+  const decoded = (value: unknown): V => value as V;
+
+  function* entries(span: Span): Iterable<{ key: Key; value: V }> {
+    if (span.limit !== undefined && span.limit <= 0) return;
+    for (const { key, value } of rows.getRange(bounds(span))) {
+      counter.reads += 1;
+      yield { key: written(key), value: decoded(value) };
+    }
+  }
+
+  return {
+    get(key) {
+      counter.reads += 1;
+      const value = rows.get(key);
+      return value === undefined ? undefined : decoded(value);
+    },
+    has(key) {
+      counter.reads += 1;
+      return rows.doesExist(key);
+    },
+    entries,
+    *values(span) {
+      for (const { value } of entries(span)) yield value;
+    },
+    firstKey(span) {
+      for (const key of rows.getKeys(bounds({ ...span, limit: 1 }))) {
+        counter.reads += 1;
+        return written(key);
+      }
+      return undefined;
+    },
+    put(batch, key, value) {
+      batch.writes.push({ kind: 'put', rows, key, value: codec.encode(value) });
+    },
+    remove(batch, key) {
+      batch.writes.push({ kind: 'remove', rows, key });
+    },
+    clear(batch, prefix) {
+      batch.writes.push({ kind: 'clear', rows, key: prefix });
+    },
+  };
+};
+
+/** Keys on disk are made of text and numbers only; `END` is for bounds. */
+const written = (key: (string | number | Uint8Array)[]): Key => key as Key;
+
+const bounds = ({ prefix, from, to, after, reverse = false, limit, offset }: Span) => {
+  const low = [...prefix, ...(from ?? [])];
+  const high = [...prefix, ...(to ?? []), END];
+  const start = after === undefined ? (reverse ? high : low) : [...prefix, ...after];
+  return {
+    start,
+    end: reverse ? low : high,
+    exclusiveStart: after !== undefined,
+    inclusiveEnd: true,
+    reverse,
+    ...(limit !== undefined && { limit }),
+    ...(offset !== undefined && { offset }),
+  };
+};
+
+export const keysUnder = (rows: Rows, prefix: Key): Key[] =>
+  Array.from(rows.getKeys(bounds({ prefix })), written);

@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { LLMock } from '@copilotkit/aimock';
+import t from 'tap';
+import { settingFlags } from '../../src/settings.ts';
+import { runCommand } from './service.ts';
+
+/** What a stranger does first, as processes: start, paste, stop, start again. */
+
+const FREE = ['--http-addr', '127.0.0.1:0'];
+const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
+
+const paste = (line: string): string => execFileSync('bash', ['-c', line], { encoding: 'utf8' });
+
+t.test('dev prints a curl line that streams an answer when it is pasted', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  const dev = runCommand(t, ['dev', ...FREE, '--storage-dir', dir]);
+  const [line] = await dev.says(/curl -N .*'\n/);
+  const frames = paste(line);
+  t.match(frames, 'data: {"event_type":"run_start"');
+  t.match(frames, '{"event_type":"text_delta","delta":"Scripted response to: Hello"}');
+  t.match(frames, '"termination":{"type":"natural_end"}');
+
+  const [, token] = await dev.says(/Admin token\s+(\S+)/);
+  t.equal(statSync(join(dir, 'admin-token')).mode & 0o777, 0o600);
+  const [, url] = await dev.says(/API\s+(\S+)/);
+  const info = await fetch(`${url}/v1/system/info`, { headers: { authorization: `Bearer ${token}` } });
+  t.equal(info.status, 200);
+
+  dev.child.kill('SIGTERM');
+  t.equal(await dev.ended(), 0);
+  const again = runCommand(t, ['dev', ...FREE, '--storage-dir', dir]);
+  const [, kept] = await again.says(/Admin token\s+(\S+)/);
+  t.equal(kept, token, 'the token is made once');
+});
+
+t.test('with an OpenAI-compatible server in the environment the same line streams its deltas', async (t) => {
+  const mock = new LLMock({ port: 0, chunkSize: 4 });
+  mock.onMessage('Hello', { content: 'Real words from a real model' });
+  await mock.start();
+  t.teardown(() => mock.stop());
+  const dev = runCommand(t, ['dev', ...FREE, '--storage-dir', join(t.testdir(), 'data')], {
+    OPENAI_BASE_URL: `${mock.url}/v1`,
+    OPENAI_API_KEY: 'key',
+    AGENT_MODEL: 'gpt-4o',
+  });
+  const [line] = await dev.says(/curl -N .*'\n/);
+  const deltas = [...paste(line).matchAll(/"text_delta","delta":"([^"]*)"/g)].map(([, delta]) => delta);
+  t.ok(deltas.length > 1, 'it streams');
+  t.equal(deltas.join(''), 'Real words from a real model');
+});
+
+t.test('a settings file may bring providers, models and agents', async (t) => {
+  const mock = new LLMock({ port: 0 });
+  mock.onMessage('Hello', { content: 'From Claude' });
+  await mock.start();
+  t.teardown(() => mock.stop());
+  const dir = t.testdir();
+  const file = join(dir, 'troupe.yaml');
+  writeFileSync(
+    file,
+    `providers:
+  - { id: claude, adapter: anthropic, api_key: key, base_url: "${mock.url}/v1" }
+models:
+  - { id: sonnet, provider_id: claude, upstream_model: claude-sonnet-4-5 }
+agents:
+  - { id: writer, model_id: sonnet, system_prompt: Be brief. }
+`,
+  );
+  const serve = runCommand(
+    t,
+    ['serve', ...FREE, '--storage-dir', join(dir, 'data'), '--settings-file', file],
+    TOKEN,
+  );
+  const [, url] = await serve.says(/listens on (\S+)/);
+  const response = await fetch(`${url}/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ agentId: 'writer', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  t.match(await response.text(), '"response":"From Claude"');
+});
+
+t.test('serve does not start without an admin token, and says why', async (t) => {
+  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')]);
+  t.equal(await serve.ended(), 1);
+  t.match(
+    serve.errors(),
+    'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
+  );
+  t.notMatch(serve.errors(), /\bat .*\.ts:/, 'no stack trace');
+});
+
+t.test('serve starts without a token when nothing of the admin surface is exposed', async (t) => {
+  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')], {
+    SERVICE_EXPOSE_CONFIG_ROUTES: '0',
+    SERVICE_EXPOSE_EVAL_ROUTES: 'no',
+    SERVICE_EXPOSE_TRACE_ROUTES: 'off',
+  });
+  const [, url] = await serve.says(/listens on (\S+)/);
+  const info = await fetch(`${url}/v1/system/info`);
+  t.equal(info.status, 401);
+  t.strictSame(await info.json(), { error: 'admin authentication is not configured' });
+});
+
+t.test('wrong settings stop the start with a message that names them', async (t) => {
+  const cases: [string[], Record<string, string>, string[]][] = [
+    [['--body-limit-bytes', 'many'], {}, ['--body-limit-bytes', 'many', 'integer']],
+    [[], { SERVICE_DURABILITY: 'maybe' }, ['SERVICE_DURABILITY', 'maybe', 'process, power']],
+    [['--nonsense', '1'], {}, ['--nonsense']],
+  ];
+  for (const [args, env, words] of cases) {
+    const serve = runCommand(t, ['serve', ...FREE, ...args], { ...TOKEN, ...env });
+    t.not(await serve.ended(), 0);
+    for (const word of words) t.match(serve.errors(), word);
+  }
+});
+
+t.test('an address that is taken and a folder that is in use are told', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  const holder = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => holder.once('listening', resolve));
+  t.teardown(() => holder.close());
+  const address = holder.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const taken = runCommand(t, ['serve', '--http-addr', `127.0.0.1:${port}`, '--storage-dir', dir], TOKEN);
+  t.equal(await taken.ended(), 1);
+  t.match(taken.errors(), `127.0.0.1:${port}`);
+
+  const first = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
+  await first.says(/listens on/);
+  const second = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
+  t.equal(await second.ended(), 1);
+  t.match(second.errors(), dir);
+});
+
+t.test('the help names every setting', async (t) => {
+  const serve = runCommand(t, ['serve', '--help']);
+  t.equal(await serve.ended(), 0);
+  for (const { name, env } of settingFlags) {
+    t.match(serve.output(), `--${name} `);
+    t.match(serve.output(), env);
+  }
+});
+
+t.test('a backup made while the service works holds what was accepted before it', async (t) => {
+  const dir = t.testdir();
+  const data = join(dir, 'data');
+  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', data], TOKEN);
+  const [, url] = await serve.says(/listens on (\S+)/);
+  const post = async (title: string): Promise<string> => {
+    const response = await fetch(`${url}/v1/threads`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ title }),
+    });
+    const thread: unknown = await response.json();
+    return (thread as { id: string }).id;
+  };
+  const id = await post('before');
+  const backup = runCommand(t, ['backup', join(dir, 'copy'), '--storage-dir', data], TOKEN);
+  for (let index = 0; backup.child.exitCode === null; index += 1) await post(`during ${index}`);
+  t.equal(await backup.ended(), 0, backup.errors());
+
+  const restored = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, 'copy')], TOKEN);
+  const [, copy] = await restored.says(/listens on (\S+)/);
+  const thread = await fetch(`${copy}/v1/threads/${id}`);
+  t.match(await thread.json(), { metadata: { title: 'before' } });
+});
+
+t.test('the statecharts are printed', async (t) => {
+  const mermaid = runCommand(t, ['machines', '--machine', 'run']);
+  t.equal(await mermaid.ended(), 0);
+  t.match(mermaid.output(), 'stateDiagram-v2');
+  const json = runCommand(t, ['machines', '--format', 'json', '--machine', 'dispatch']);
+  await json.ended();
+  t.match(JSON.parse(json.output()), { id: 'dispatch' });
+});

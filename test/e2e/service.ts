@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+
+/** The command line as a process of its own, with an environment of its own. */
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export type Command = {
+  child: ChildProcess;
+  /** What it has written to standard output so far. */
+  output(): string;
+  errors(): string;
+  /** Waits until standard output holds this. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Waits for the end; the exit code. */
+  ended(): Promise<number | null>;
+};
+
+export const runCommand = (t: Test, args: readonly string[], env: Record<string, string> = {}): Command => {
+  const child = spawn(process.execPath, ['--import=tsx', MAIN, ...args], {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const exited = once(child, 'close');
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return {
+    child,
+    output: () => output,
+    errors: () => errors,
+    async says(pattern) {
+      for (;;) {
+        const found = pattern.exec(output);
+        if (found) return found;
+        if (child.exitCode !== null)
+          throw new Error(`it ended without saying ${pattern}: ${output}${errors}`);
+        await Promise.race([once(child.stdout, 'data'), exited]);
+      }
+    },
+    async ended() {
+      await exited;
+      return child.exitCode;
+    },
+  };
+};

@@ -1,0 +1,192 @@
+import t from 'tap';
+import { z } from 'zod';
+import { route } from '../../src/http/route.ts';
+import { defer, get, serve, wire } from './serve.ts';
+
+const Body = z.object({
+  name: z.string(),
+  messages: z.array(z.object({ content: z.string() })).optional(),
+  choice: z.union([z.string(), z.object({ budget: z.int() })]).optional(),
+});
+const Query = z.object({
+  limit: z
+    .string()
+    .regex(/^\d+$/, 'expected a count')
+    .transform(Number)
+    .optional(),
+  text: z.string().optional(),
+});
+
+const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+
+const routes = [
+  route.post('/typed', { ...base, body: Body, query: Query, handle: ({ body, query }) => ({ body, query }) }),
+  route.post('/large', {
+    ...base,
+    body: Body,
+    bodyLimit: 'attachments',
+    handle: ({ body }) => body.name.length,
+  }),
+  route.post('/untyped', { ...base, handle: ({ body }) => ({ body: body === undefined ? 'none' : 'some' }) }),
+  route.get('/query', { ...base, query: Query, handle: ({ query }) => query }),
+];
+
+const JSON_TYPE = 'application/json';
+const VALID = '{"name":"x"}';
+
+const post = (url: string, body: string | undefined, contentType?: string) =>
+  fetch(url, {
+    method: 'POST',
+    headers: contentType === undefined ? {} : { 'content-type': contentType },
+    // A text body would bring a content type of its own.
+    ...(body !== undefined && { body: Buffer.from(body) }),
+  });
+
+t.test('each way in which a body can be wrong has its status', async (t) => {
+  const { url } = await serve(t, routes);
+  const table: [string, string | undefined, string | undefined, number][] = [
+    ['a valid body', VALID, JSON_TYPE, 200],
+    ['parameters of the type', VALID, 'Application/JSON; charset=utf-8', 200],
+    ['a +json type', VALID, 'application/vnd.api+json', 200],
+    ['no type', VALID, undefined, 415],
+    ['a text', VALID, 'text/plain', 415],
+    ['almost json', VALID, 'application/jsonp', 415],
+    ['neither body nor type', undefined, undefined, 415],
+    ['an empty body', '', JSON_TYPE, 400],
+    ['half a body', '{"name":', JSON_TYPE, 400],
+    ['JSON of another shape', '{"name":5}', JSON_TYPE, 422],
+    ['no object', '[]', JSON_TYPE, 422],
+    ['a body that just fits', `{"name":"${'x'.repeat(989)}"}`, JSON_TYPE, 200],
+    ['one byte too many', `{"name":"${'x'.repeat(990)}"}`, JSON_TYPE, 413],
+    ['too large and of a wrong type', 'x'.repeat(2000), 'text/plain', 415],
+  ];
+  for (const [name, body, type, status] of table) {
+    const response = await post(`${url}/typed`, body, type);
+    t.equal(response.status, status, name);
+    if (status !== 200) t.type((await response.json()).error, 'string', name);
+  }
+});
+
+t.test('a route with attachments has a limit of its own', async (t) => {
+  const { url } = await serve(t, routes);
+  t.equal((await post(`${url}/large`, `{"name":"${'x'.repeat(3000)}"}`, JSON_TYPE)).status, 200);
+  t.equal((await post(`${url}/large`, `{"name":"${'x'.repeat(6000)}"}`, JSON_TYPE)).status, 413);
+});
+
+t.test('what is wrong in a body is named with its path', async (t) => {
+  const { url } = await serve(t, routes);
+  const table: [string, RegExp][] = [
+    [
+      '{"name":"x","messages":[{"content":[]}]}',
+      /^messages\[0\]\.content: expected string, received array$/,
+    ],
+    ['{"name":"x","choice":{"budget":"5"}}', /^choice\.budget: expected/],
+    ['{}', /^name: expected string, received undefined$/],
+    ['7', /^expected object, received number$/],
+  ];
+  for (const [body, message] of table) {
+    const response = await post(`${url}/typed`, body, JSON_TYPE);
+    t.equal(response.status, 422);
+    t.match((await response.json()).error, message);
+  }
+});
+
+t.test('JSON is looked at before the query, the query before the shape of the body', async (t) => {
+  const { url } = await serve(t, routes);
+  const first = await (await post(`${url}/typed?limit=abc`, '{', JSON_TYPE)).json();
+  t.match(first.error, /not valid JSON/);
+  const second = await post(`${url}/typed?limit=abc`, '{"name":5}', JSON_TYPE);
+  t.equal(second.status, 400);
+  t.match((await second.json()).error, 'limit: expected a count');
+});
+
+t.test('a query is decoded, its first value counts, and unknown keys do not', async (t) => {
+  const { url } = await serve(t, routes);
+  const query = async (text: string) => (await fetch(`${url}/query${text}`)).json();
+  t.strictSame(await query(''), {});
+  t.strictSame(await query('?limit=5&limit=6&other=1'), { limit: 5 });
+  t.strictSame(await query('?text=a+b%20c%26d%3D'), { text: 'a b c&d=' });
+  t.strictSame(await query('?t%65xt=%C3%A9&__proto__=1'), { text: 'é' });
+  t.equal((await fetch(`${url}/query?limit=-1`)).status, 400);
+});
+
+t.test('a route without a body takes any body and content type', async (t) => {
+  const { url, port } = await serve(t, routes);
+  t.strictSame(await (await post(`${url}/untyped`, undefined)).json(), { body: 'none' });
+  t.equal((await post(`${url}/untyped`, '{', JSON_TYPE)).status, 200);
+  t.equal((await post(`${url}/untyped`, 'x'.repeat(20_000), 'text/plain')).status, 200);
+
+  const client = wire(t, port, 'POST /untyped HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
+  await client.until('none');
+  client.send(`67890${get('/query?text=next')}`);
+  await client.until('{"text":"next"}');
+});
+
+t.test('a body that comes in pieces, inside a character too, is one body', async (t) => {
+  const { port } = await serve(t, routes);
+  const body = Buffer.from('{"name":"é"}');
+  const cut = body.indexOf(0xc3) + 1;
+  const client = wire(t, port);
+  client.socket.setNoDelay(true);
+  client.send(
+    `POST /typed HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  client.send(body.subarray(0, cut));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  client.send(body.subarray(cut));
+  const text = await client.until('"query"');
+  t.match(Buffer.from(text, 'latin1').toString(), '{"name":"é"}');
+});
+
+const chunked = (path: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+t.test('a chunked body is refused as soon as it is too large, and its rest is let through', async (t) => {
+  const { port } = await serve(t, routes);
+  const client = wire(t, port, chunked('/typed'));
+  client.send(chunk('x'.repeat(600)));
+  client.send(chunk('x'.repeat(600)));
+  await client.until('HTTP/1.1 413');
+  client.send(chunk('x'.repeat(5000)));
+  client.send(`0\r\n\r\n${get('/query?text=next')}`);
+  await client.until('{"text":"next"}');
+  t.equal(client.text().match(/HTTP\/1\.1/g)?.length, 2);
+});
+
+t.test('a length that is too large is refused before the body comes', async (t) => {
+  const { port } = await serve(t, routes);
+  const client = wire(
+    t,
+    port,
+    'POST /typed HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1001\r\n\r\n',
+  );
+  await client.until('HTTP/1.1 413');
+});
+
+t.test('a body that comes while the scope is looked for is not lost, and is looked at after it', async (t) => {
+  const scope = defer<string>();
+  const seen: unknown[] = [];
+  const scoped = route.post('/scoped', {
+    ...base,
+    scope: 'agent-invocation',
+    body: Body,
+    handle: ({ body, scope }) => seen.push({ name: body.name, scope }),
+  });
+  let answer: () => Promise<string> = () => scope.promise;
+  const { url } = await serve(t, [scoped], { resolveScope: () => answer() });
+
+  const pending = post(`${url}/scoped`, VALID, JSON_TYPE);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  scope.resolve('late');
+  t.equal((await pending).status, 200);
+  t.strictSame(seen, [{ name: 'x', scope: 'late' }]);
+
+  t.equal((await post(`${url}/scoped`, VALID, 'text/plain')).status, 415);
+  t.equal((await post(`${url}/scoped`, 'x'.repeat(1001), JSON_TYPE)).status, 413);
+  answer = () => Promise.reject(new Error('no tenant'));
+  const refused = await post(`${url}/scoped`, '{', 'text/plain');
+  t.equal(refused.status, 401);
+  t.strictSame(await refused.json(), { error: 'scope resolution failed: no tenant' });
+});

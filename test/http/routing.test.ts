@@ -1,0 +1,137 @@
+import t from 'tap';
+import { z } from 'zod';
+import { plainText, reply, route } from '../../src/http/route.ts';
+import { get, serve, wire } from './serve.ts';
+
+const Id = z.object({ id: z.string() });
+
+const echo = { summary: 'echo', scope: 'none', responses: { 200: z.json() } } as const;
+
+const routes = [
+  route.get('/things', { ...echo, handle: () => ['list'] }),
+  route.post('/things', { ...echo, handle: () => reply(201, { made: true }, { 'x-extra': 'yes' }) }),
+  route.get('/things/summary', { ...echo, handle: () => 'summary' }),
+  route.get('/things/:id', { ...echo, params: Id, handle: ({ params, route }) => ({ id: params.id, route }) }),
+  route.delete('/things/:id', { ...echo, handle: () => reply(204) }),
+  route.get('/things/:id/parts/:part', {
+    ...echo,
+    params: z.object({ id: z.string(), part: z.string() }),
+    handle: ({ params }) => params,
+  }),
+  route.get('/nothing', { ...echo, handle: () => undefined }),
+  route.get('/text', { ...echo, handle: () => plainText('a 1\n', 'text/plain; version=0.0.4') }),
+  route.get('/later', { ...echo, handle: async () => ({ later: true }) }),
+  route.get('/split', { ...echo, handle: () => reply(200, {}, { 'x-split': 'a\r\nx-forged: 1' }) }),
+];
+
+t.test('a value is 200 JSON, a reply says its own status, headers and body', async (t) => {
+  const { url } = await serve(t, routes);
+  const list = await fetch(`${url}/things`);
+  t.equal(list.status, 200);
+  t.equal(list.headers.get('content-type'), 'application/json');
+  t.strictSame(await list.json(), ['list']);
+
+  const made = await fetch(`${url}/things`, { method: 'POST' });
+  t.equal(made.status, 201);
+  t.equal(made.headers.get('x-extra'), 'yes');
+
+  t.strictSame(await (await fetch(`${url}/later`)).json(), { later: true });
+
+  const text = await fetch(`${url}/text`);
+  t.equal(text.headers.get('content-type'), 'text/plain; version=0.0.4');
+  t.equal(await text.text(), 'a 1\n');
+});
+
+t.test('undefined is an empty 200, and a 204 has neither body nor length', async (t) => {
+  const { url, port } = await serve(t, routes);
+  const nothing = await fetch(`${url}/nothing`);
+  t.equal(nothing.status, 200);
+  t.equal(await nothing.text(), '');
+  t.equal(nothing.headers.get('content-type'), null);
+
+  const gone = wire(t, port, 'DELETE /things/1 HTTP/1.1\r\nHost: x\r\n\r\n');
+  await gone.until('\r\n\r\n');
+  t.match(gone.text(), /^HTTP\/1\.1 204 No Content\r\n/);
+  t.notMatch(gone.text(), /content-length/i);
+  gone.send(get('/nothing'));
+  await gone.until('200 OK');
+});
+
+t.test('a static path wins over a parameter, for every method', async (t) => {
+  const { url } = await serve(t, routes);
+  t.equal(await (await fetch(`${url}/things/summary`)).json(), 'summary');
+  t.equal((await fetch(`${url}/things/summary`, { method: 'DELETE' })).status, 405);
+  t.strictSame(await (await fetch(`${url}/things/summary/parts/2`)).json(), { id: 'summary', part: '2' });
+});
+
+t.test('parameters are percent-decoded, and stand for themselves when that is not possible', async (t) => {
+  const { url } = await serve(t, routes);
+  const table: [string, string][] = [
+    ['a%2Fb', 'a/b'],
+    ['%C3%A9', 'é'],
+    ['100%', '100%'],
+    ['%zz', '%zz'],
+    ['a+b', 'a+b'],
+  ];
+  for (const [sent, id] of table) {
+    t.strictSame(await (await fetch(`${url}/things/${sent}`)).json(), { id, route: '/things/:id' }, sent);
+  }
+});
+
+t.test('another method on a known path is 405 with the sorted list of those that are allowed', async (t) => {
+  const { url } = await serve(t, routes);
+  const response = await fetch(`${url}/things`, { method: 'PATCH' });
+  t.equal(response.status, 405);
+  t.equal(response.headers.get('allow'), 'GET, HEAD, POST');
+  t.type((await response.json()).error, 'string');
+  t.equal((await fetch(`${url}/things`, { method: 'OPTIONS' })).status, 405);
+});
+
+t.test('an unknown path is 404 with an error body, without any check of rights', async (t) => {
+  const { url } = await serve(t, routes, { adminToken: undefined });
+  for (const path of ['/', '/thing', '/things/', '/things//parts/1', '/things/1/parts', '/things/1/']) {
+    const response = await fetch(url + path);
+    t.equal(response.status, 404, path);
+    t.type((await response.json()).error, 'string');
+  }
+});
+
+t.test('HEAD is answered like GET, with the length of the body and without the body', async (t) => {
+  const { port, observed } = await serve(t, routes);
+  const client = wire(t, port, 'HEAD /things HTTP/1.1\r\nHost: x\r\n\r\n');
+  await client.until('\r\n\r\n');
+  client.send(get('/nothing'));
+  const text = await client.until('content-length: 8');
+  t.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  await client.until('HTTP/1.1 200 OK\r\nvary: origin\r\nDate');
+  t.notMatch(client.text(), 'list');
+  t.match(observed[0], { method: 'HEAD', route: '/things', status: 200 });
+});
+
+t.test('a header value cannot start a header of its own', async (t) => {
+  const { url } = await serve(t, routes);
+  const response = await fetch(`${url}/split`);
+  t.equal(response.headers.get('x-forged'), null);
+  t.equal(response.headers.get('x-split'), 'a  x-forged: 1');
+});
+
+t.test('two routes for one method and path are refused when the server is made', async (t) => {
+  const twice = route.get('/things', { ...echo, handle: () => 1 });
+  await t.rejects(serve(t, [twice, twice]), { message: 'two routes for GET /things' });
+});
+
+t.test('requests are observed by template and known method, never by their own text', async (t) => {
+  const { url, port, observed, inFlight } = await serve(t, routes);
+  await fetch(`${url}/things/secret-id`);
+  await fetch(`${url}/unknown/secret-id`);
+  await fetch(`${url}/things`, { method: 'OPTIONS' });
+  await wire(t, port, 'BREW /things HTTP/1.1\r\nHost: x\r\n\r\n').until('405');
+  t.match(observed, [
+    { method: 'GET', route: '/things/:id', status: 200 },
+    { method: 'GET', route: 'unmatched', status: 404 },
+    { method: 'OPTIONS', route: '/things', status: 405 },
+    { method: 'OTHER', route: '/things', status: 405 },
+  ]);
+  t.ok(observed.every(({ seconds }) => seconds >= 0 && seconds < 60));
+  t.equal(inFlight(), 0);
+});

@@ -1,0 +1,137 @@
+import { connect, type Socket } from 'node:net';
+import type { Test } from 'tap';
+import type { Route } from '../../src/http/route.ts';
+import { createHttpServer, type HttpDeps, type HttpServer } from '../../src/http/server.ts';
+
+/** A real server on a free port, and clients that see every byte. */
+
+export const ADMIN_TOKEN = 'correct-horse';
+export const ORIGIN = 'http://console.test:3002';
+
+export type Observed = { method: string; route: string; status: number; seconds: number };
+
+export type Served = {
+  server: HttpServer;
+  port: number;
+  url: string;
+  observed: Observed[];
+  errors: { data: object; text: string }[];
+  inFlight(): number;
+  streams(): number;
+};
+
+export type ServeOptions = { settings?: Partial<HttpDeps['settings']> } & Partial<
+  Omit<HttpDeps, 'settings' | 'routes'>
+>;
+
+export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}): Promise<Served> => {
+  const observed: Observed[] = [];
+  const errors: { data: object; text: string }[] = [];
+  let inFlight = 0;
+  let streams = 0;
+  const server = createHttpServer({
+    routes,
+    adminToken: ADMIN_TOKEN,
+    resolveScope: () => 'default',
+    observe: {
+      request: (method, route, status, seconds) => observed.push({ method, route, status, seconds }),
+      inFlight: (delta) => {
+        inFlight += delta;
+      },
+      stream: (delta) => {
+        streams += delta;
+      },
+    },
+    log: { error: (data, text) => errors.push({ data, text }), warn() {}, info() {} },
+    openApi: { title: 'Test', version: '1.2.3' },
+    ...options,
+    settings: {
+      body_limit_bytes: 1000,
+      attachment_body_limit_bytes: 5000,
+      max_concurrent_requests: 100,
+      sse_heartbeat_ms: 60_000,
+      sse_buffer_size: 10,
+      cors_allowed_origins: [ORIGIN],
+      trust_forwarded_headers: true,
+      ...options.settings,
+    },
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  t.teardown(() => server.close());
+  return {
+    server,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    observed,
+    errors,
+    inFlight: () => inFlight,
+    streams: () => streams,
+  };
+};
+
+export type Wire = {
+  socket: Socket;
+  text(): string;
+  closed(): boolean;
+  send(text: string | Buffer): void;
+  /** Resolves when what has come contains this text. */
+  until(text: string): Promise<string>;
+  end(): Promise<string>;
+};
+
+/** A client that speaks bytes. */
+export const wire = (t: Test, port: number, text: string | Buffer = ''): Wire => {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  let closed = false;
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    closed = true;
+  });
+  t.teardown(() => socket.destroy());
+  const client: Wire = {
+    socket,
+    text: () => received,
+    closed: () => closed,
+    send: (more) => socket.write(more),
+    until: async (expected) => {
+      await when(() => received.includes(expected) || closed);
+      if (!received.includes(expected)) throw new Error(`closed before ${expected}: ${received}`);
+      return received;
+    },
+    end: async () => {
+      await when(() => closed);
+      return received;
+    },
+  };
+  if (text.length > 0) client.send(text);
+  return client;
+};
+
+export const get = (path: string, ...headers: string[]): string =>
+  [`GET ${path} HTTP/1.1`, 'Host: test', ...headers, '', ''].join('\r\n');
+
+/** Waits until something is true; the runner's timeout is the only limit. */
+export const when = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+};
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Enough turns for everything that is under way inside the process to settle. */
+export const settle = async (): Promise<void> => {
+  for (let index = 0; index < 20; index += 1) await turn();
+};
+
+export type Deferred<Value> = { promise: Promise<Value>; resolve(value: Value): void };
+
+export const defer = <Value = void>(): Deferred<Value> => {
+  let resolve: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((settled) => {
+    resolve = settled;
+  });
+  return { promise, resolve: (value) => resolve(value) };
+};

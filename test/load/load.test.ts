@@ -1,0 +1,232 @@
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import t, { type Test } from 'tap';
+import {
+  formatReport,
+  LoadError,
+  type LoadOptions,
+  type LoadReport,
+  parseDuration,
+  runLoad,
+  runOf,
+  type Sample,
+} from '../../src/load/index.ts';
+
+const FRAMES = ['run_start', 'text_delta', 'text_delta', 'run_finish'].map(
+  (type) => `data: {"event_type":"${type}"}\n\n`,
+);
+
+const serve = async (t: Test, listener: RequestListener) => {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: urlOf(server.address()), connections: () => connections };
+};
+
+// A server that listens on TCP has an AddressInfo for an address.
+const urlOf = (address: unknown): string => `http://127.0.0.1:${(address as AddressInfo).port}`;
+
+const stream: RequestListener = (request, response) => {
+  request.resume().on('end', () => {
+    for (const frame of FRAMES) response.write(frame);
+    response.end();
+  });
+};
+
+t.test('each connection reads one stream after the other, and every stream is counted once', async (t) => {
+  const bodies: string[] = [];
+  const { url, connections } = await serve(t, (request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      bodies.push(`${request.method} ${request.url} ${request.headers['x-test']} ${body}`);
+    });
+    stream(request, response);
+  });
+  const samples: Sample[] = [];
+  const seen = new Map<number, number>();
+  const report = await runLoad({
+    url,
+    connections: 3,
+    streams: 10,
+    headers: { 'x-test': 'yes' },
+    body: (number) => `{"n":${number}}`,
+    onSample: (sample) => samples.push(sample),
+    onEvents: (number, events) => seen.set(number, (seen.get(number) ?? 0) + events),
+  });
+  t.match(report, { streams: 10, events: 40, connections: 3, errors: {} });
+  t.equal(connections(), 4, 'three that are kept, and the one that looked for the server');
+  t.strictSame(
+    bodies.sort(),
+    Array.from({ length: 10 }, (_, number) => `POST /v1/runs yes {"n":${number}}`).sort(),
+  );
+  t.strictSame([...samples].map(({ stream }) => stream).sort(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  t.ok(samples.every(({ events, ttft_ms, latency_ms }) => events === 4 && (ttft_ms ?? 1e9) <= latency_ms));
+  t.strictSame(
+    [...seen.values()],
+    Array.from({ length: 10 }, () => 4),
+  );
+  t.equal(report.latency_ms.count, 10);
+  t.equal(report.ttft_ms.count, 10);
+});
+
+t.test('the path of the address is asked for', async (t) => {
+  const paths = new Set<string | undefined>();
+  const { url } = await serve(t, (request, response) => {
+    paths.add(request.url);
+    stream(request, response);
+  });
+  await runLoad({ url: `${url}/v1/chat?x=1`, connections: 1, streams: 1 });
+  t.strictSame([...paths], ['/v1/chat?x=1']);
+});
+
+t.test('a load ends at its time, after the streams under way', async (t) => {
+  const { url } = await serve(t, stream);
+  const report = await runLoad({ url, connections: 2, duration_ms: 50 });
+  t.ok(report.streams > 0);
+  t.strictSame(report.errors, {});
+  t.equal(report.events, report.streams * 4);
+});
+
+t.test('connections are opened over the ramp, and all of them are used', async (t) => {
+  const { url, connections } = await serve(t, stream);
+  const report = await runLoad({ url, connections: 5, duration_ms: 60, ramp_ms: 20 });
+  t.equal(connections(), 6);
+  t.strictSame(report.errors, {});
+});
+
+const failing: Record<string, [RequestListener, Partial<LoadOptions>]> = {
+  'status 503': [(_, response) => response.writeHead(503).end('{"error":"busy"}'), {}],
+  'no terminal frame': [(_, response) => response.end(FRAMES[0]), {}],
+  'connection lost': [
+    (_, response) => {
+      response.write(FRAMES[0]);
+      setImmediate(() => response.destroy());
+    },
+    {},
+  ],
+  timeout: [(_, response) => response.write(FRAMES[0]), { stream_timeout_ms: 1 }],
+  'malformed response': [(request) => request.socket.end('hello\r\n\r\n'), {}],
+};
+
+for (const [kind, [listener, options]] of Object.entries(failing)) {
+  t.test(`a failed stream is counted as '${kind}' and not as a stream`, async (t) => {
+    const { url } = await serve(t, listener);
+    const report = await runLoad({ url, connections: 1, streams: 2, ...options });
+    t.match(report, { streams: 0, events: 0, errors: { [kind]: 2 } });
+    t.match(formatReport(report), new RegExp(`${kind} +2`));
+  });
+}
+
+t.test('a server that closes after each stream gets a new connection for the next', async (t) => {
+  const { url, connections } = await serve(t, (request, response) => {
+    response.setHeader('connection', 'close');
+    stream(request, response);
+  });
+  const report = await runLoad({ url, connections: 1, streams: 3 });
+  t.match(report, { streams: 3, errors: {} });
+  t.equal(connections(), 4);
+});
+
+t.test('a load ends when the server is gone', async (t) => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      server.close();
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const report = await runLoad({ url: urlOf(server.address()), connections: 1, duration_ms: 600_000 });
+  t.match(report, { streams: 0, errors: { 'connection lost': 1, 'connection failed': 3 } });
+});
+
+t.test('where no server listens, the load says so', async (t) => {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = urlOf(server.address());
+  await new Promise((resolve) => server.close(resolve));
+  await t.rejects(runLoad({ url, streams: 1 }), new LoadError(`no server at ${url}: ECONNREFUSED`));
+});
+
+t.test('every option that is wrong is named', async (t) => {
+  const wrong = {
+    url: 'ftp://x',
+    connections: 0,
+    duration_ms: -1,
+    headers: { a: 'b\r\nc: d' },
+    colour: 'red',
+  };
+  const failure = await runLoad(wrong as LoadOptions).catch((error: unknown) => error);
+  if (!(failure instanceof LoadError)) throw new Error('it was accepted');
+  for (const part of [
+    'url: must be an http',
+    'connections: ',
+    'duration_ms: ',
+    'headers.a: must be',
+    'colour',
+  ]) {
+    t.match(failure.message, part);
+  }
+  await t.rejects(runLoad({ url: 'http://127.0.0.1:1' }), { message: /duration_ms, streams, or both/ });
+});
+
+t.test('durations are a number and a unit', (t) => {
+  t.strictSame(['250ms', '10s', '1.5m', '2h'].map(parseDuration), [250, 10_000, 90_000, 7_200_000]);
+  for (const text of ['', '10', '-1s', '10 days', 's']) t.throws(() => parseDuration(text), LoadError);
+  t.end();
+});
+
+t.test('a body names the agent', (t) => {
+  t.match(JSON.parse(runOf('bench')(0)), { agentId: 'bench', messages: [{ role: 'user' }] });
+  t.end();
+});
+
+t.test('a report shows rates, quantiles and the histogram', (t) => {
+  const report: LoadReport = {
+    url: 'http://127.0.0.1:1',
+    connections: 2,
+    seconds: 2,
+    streams: 3000,
+    events: 6000,
+    bytes: 4_000_000,
+    streams_per_second: 1500,
+    events_per_second: 3000,
+    bytes_per_second: 2_000_000,
+    ttft_ms: { count: 0, p50: 0, p90: 0, p99: 0, max: 0 },
+    latency_ms: { count: 3000, p50: 1, p90: 2.5, p99: 12, max: 1234.5 },
+    latency_buckets: [
+      { from_ms: 1.024, to_ms: 2.048, count: 2000 },
+      { from_ms: 2.048, to_ms: 4.096, count: 1000 },
+    ],
+    errors: {},
+  };
+  t.matchOnly(formatReport(report).split('\n'), [
+    'http://127.0.0.1:1, 2 connections, 2.0 s',
+    '',
+    '         total  per second',
+    'streams  3,000       1,500',
+    'events   6,000       3,000',
+    'MB         4.0         2.0',
+    '',
+    'ms             p50   p90   p99    max',
+    'first token      -     -     -      -',
+    'whole stream  1.00  2.50  12.0  1,235',
+    '',
+    '1.02 to 2.05  2,000  ########################################',
+    '2.05 to 4.10  1,000  ####################',
+    '',
+    'no errors',
+    '',
+  ]);
+  t.end();
+});

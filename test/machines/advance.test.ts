@@ -1,0 +1,85 @@
+import t from 'tap';
+import { advance, IllegalTransition } from '../../machines/advance.ts';
+import { dispatchMachine, runMachine, threadMachine, toolCallMachine } from '../../machines/index.ts';
+
+const dispatch = { attemptCount: 0, maxAttempts: 2, epoch: 1 };
+const run = {
+  host: {},
+  entry: 'inference',
+  attempt: 0,
+  maxAttempts: 5,
+  ending: undefined,
+  steered: false,
+} as const;
+
+t.test('a legal event leads to the next state', async (t) => {
+  const next = advance(toolCallMachine, { value: 'suspended', context: {} }, { type: 'RESUME' });
+  t.equal(next.value, 'resuming');
+  t.equal(next.status, 'active');
+});
+
+t.test(
+  'the actions of the transition have changed the context, and what was stored is as it was',
+  async (t) => {
+    const stored = { value: 'claimed', context: dispatch };
+    const next = advance(dispatchMachine, stored, { type: 'NACK', threadEpoch: 1 });
+    t.equal(next.value, 'queued');
+    t.equal(next.context.attemptCount, 1);
+    t.same(stored, { value: 'claimed', context: { attemptCount: 0, maxAttempts: 2, epoch: 1 } });
+  },
+);
+
+t.test('guards see the event and the stored context', async (t) => {
+  const lead = (attemptCount: number, threadEpoch: number) =>
+    advance(
+      dispatchMachine,
+      { value: 'claimed', context: { ...dispatch, attemptCount } },
+      { type: 'LEASE_EXPIRED', threadEpoch },
+    ).value;
+  t.equal(lead(0, 1), 'queued');
+  t.equal(lead(1, 1), 'deadLetter');
+  t.equal(lead(0, 2), 'superseded');
+});
+
+t.test('a nested state is a place to begin, and its entry decides at once where it leads', async (t) => {
+  const next = advance(
+    runMachine,
+    { value: { waiting: 'parked' }, context: run },
+    { type: 'RESUME', entry: 'decisions' },
+  );
+  t.same(next.value, { running: 'deciding' });
+  t.ok(next.hasTag('running'));
+});
+
+t.test('a transition inside a state is legal although no state is left', async (t) => {
+  const next = advance(runMachine, { value: { running: 'acting' }, context: run }, { type: 'STEER' });
+  t.same(next.value, { running: 'acting' });
+  t.equal(next.context.steered, true);
+});
+
+t.test('an event that the state does not take is refused, and the refusal says which', async (t) => {
+  const attempt = () => advance(toolCallMachine, { value: 'suspended', context: {} }, { type: 'SUCCEED' });
+  t.throws(attempt, IllegalTransition);
+  t.throws(attempt, { message: `tool-call: 'SUCCEED' is not allowed in state '"suspended"'` });
+});
+
+t.test('an event that every guard refuses is illegal', async (t) => {
+  const host = {
+    hasQueued: () => false,
+    continuesOpenRun: () => false,
+    takesInput: () => false,
+    hasOpenRun: () => false,
+  };
+  t.throws(
+    () => advance(threadMachine, { value: 'idle', context: { host } }, { type: 'WAKE' }),
+    IllegalTransition,
+  );
+});
+
+t.test('nothing is legal in a final state', async (t) => {
+  for (const value of ['acked', 'cancelled', 'superseded', 'deadLetter']) {
+    const attempt = () =>
+      advance(dispatchMachine, { value, context: dispatch }, { type: 'ACK', threadEpoch: 1 });
+    t.throws(attempt, IllegalTransition, value);
+  }
+});

@@ -1,0 +1,97 @@
+import t from 'tap';
+import type { AnyMachineSnapshot } from 'xstate';
+import { dispatchMachine } from '../../machines/index.ts';
+import { type Edge, pathOf, untaken, type Walk, walk } from './walk.ts';
+
+const EPOCH = 3;
+const NEWER = EPOCH + 1;
+const MAX_ATTEMPTS = 3;
+const FENCED = ['CLAIM', 'RENEW', 'ACK', 'NACK', 'DEAD_LETTER', 'LEASE_EXPIRED'];
+const ENDS = ['acked', 'cancelled', 'deadLetter', 'superseded'];
+
+const events = [
+  ...FENCED.flatMap((type) => [EPOCH, NEWER].map((threadEpoch) => ({ type, threadEpoch }))),
+  { type: 'CANCEL' },
+  { type: 'SUPERSEDE' },
+];
+
+const walkDispatch = (): Promise<Walk> =>
+  walk(dispatchMachine, { input: { attemptCount: 0, maxAttempts: MAX_ATTEMPTS, epoch: EPOCH }, events });
+
+const attempts = ({ context }: AnyMachineSnapshot): number => context.attemptCount;
+const isLegal = ({ taken }: Edge): boolean => taken.length > 0;
+const isStale = ({ event }: Edge): boolean => event.threadEpoch === NEWER;
+
+t.test('a dispatch goes from each status exactly where its table says', async (t) => {
+  const { edges } = await walkDispatch();
+  const moves = new Set(
+    edges.filter(isLegal).map(({ from, event, to }) => `${pathOf(from)} ${event.type} ${pathOf(to)}`),
+  );
+  t.same(
+    [...moves].sort(),
+    [
+      'queued CLAIM claimed',
+      'queued CLAIM superseded',
+      'queued CANCEL cancelled',
+      'queued SUPERSEDE superseded',
+      'claimed RENEW claimed',
+      'claimed RENEW superseded',
+      'claimed ACK acked',
+      'claimed ACK superseded',
+      'claimed NACK queued',
+      'claimed NACK deadLetter',
+      'claimed NACK superseded',
+      'claimed LEASE_EXPIRED queued',
+      'claimed LEASE_EXPIRED deadLetter',
+      'claimed LEASE_EXPIRED superseded',
+      'claimed DEAD_LETTER deadLetter',
+      'claimed DEAD_LETTER superseded',
+      'claimed SUPERSEDE superseded',
+    ].sort(),
+  );
+});
+
+t.test('whatever is done with a claim of an older epoch supersedes it', async (t) => {
+  const { edges } = await walkDispatch();
+  const stale = edges.filter((edge) => isStale(edge) && isLegal(edge) && pathOf(edge.from) === 'claimed');
+  t.same(new Set(stale.map(({ event }) => event.type)), new Set(FENCED.filter((type) => type !== 'CLAIM')));
+  for (const { to } of stale) t.equal(pathOf(to), 'superseded');
+});
+
+t.test('a dispatch of an older epoch cannot be claimed', async (t) => {
+  const { edges } = await walkDispatch();
+  const claims = edges.filter((edge) => isStale(edge) && isLegal(edge) && edge.event.type === 'CLAIM');
+  t.ok(claims.length > 0);
+  for (const { to } of claims) t.equal(pathOf(to), 'superseded');
+});
+
+t.test('an attempt is counted when one fails, and only then', async (t) => {
+  const { edges } = await walkDispatch();
+  for (const edge of edges) {
+    const failed = isLegal(edge) && !isStale(edge) && ['NACK', 'LEASE_EXPIRED'].includes(edge.event.type);
+    t.equal(attempts(edge.to) - attempts(edge.from), failed ? 1 : 0, edge.event.type);
+  }
+});
+
+t.test('a failed dispatch is queued again until its attempts are used up', async (t) => {
+  const { edges } = await walkDispatch();
+  const failed = edges.filter(
+    (edge) => isLegal(edge) && !isStale(edge) && ['NACK', 'LEASE_EXPIRED'].includes(edge.event.type),
+  );
+  t.same([...new Set(failed.map(({ to }) => attempts(to)))].sort(), [1, 2, MAX_ATTEMPTS]);
+  for (const { to } of failed) {
+    t.equal(pathOf(to), attempts(to) < MAX_ATTEMPTS ? 'queued' : 'deadLetter');
+  }
+});
+
+t.test('nothing leaves a terminal status', async (t) => {
+  const { edges } = await walkDispatch();
+  const ended = edges.filter(({ to }) => to.status === 'done');
+  t.same([...new Set(ended.map(({ to }) => pathOf(to)))].sort(), ENDS);
+  for (const { late } of ended) t.same(late, []);
+});
+
+t.test('the walk takes every transition of the machine', async (t) => {
+  const walked = await walkDispatch();
+  t.same(untaken(walked.description, [walked]), []);
+});

@@ -1,0 +1,224 @@
+import t from 'tap';
+import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import { type RunEnding, type RunEntry, runMachine } from '../../machines/run.ts';
+import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
+
+/**
+ * A run and everything that its services may come to, from each place where an execution can begin. One retry is
+ * enough to see both sides of the limit.
+ */
+
+const STATUSES = ['created', 'running', 'waiting', 'done'] as const;
+const MAX_ATTEMPTS = 2;
+
+const ENTRIES: RunEntry[] = ['inference', 'unfinished_calls', 'decisions'];
+
+const transient: Outcome = { error: Object.assign(new Error('try again'), { transient: true }) };
+const permanent: Outcome = { error: new Error('never') };
+const failures = [transient, permanent];
+const kinds = (...found: string[]): Outcome[] => found.map((kind) => ({ output: { kind } }));
+
+const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
+const REQUESTED: RunEnding = { type: 'behavior_requested' };
+
+const services: Record<string, Outcome[]> = {
+  decide: [...kinds('resolved', 'suspended'), ...failures],
+  infer: [
+    ...kinds('answer', 'calls', 'truncated', 'pending_work'),
+    ...[STOPPED, REQUESTED].map((ending) => ({ output: { kind: 'stopped', ending } })),
+    ...failures,
+  ],
+  act: [...kinds('executed', 'suspended'), { output: { kind: 'blocked', reason: 'denied' } }, ...failures],
+  checkpoint: [{ output: undefined }, ...failures],
+  reschedule: [{ output: undefined }, ...failures],
+  reclaim: [...ENTRIES.map((entry) => ({ output: { entry } })), ...failures],
+  park: [{ output: undefined }, ...failures],
+  finish: [{ output: undefined }, ...failures],
+};
+
+const events: AnyEventObject[] = [
+  { type: 'CLAIM' },
+  { type: 'CANCEL' },
+  { type: 'SUPERSEDE' },
+  { type: 'DEAD_LETTER', reason: 'no such agent' },
+  { type: 'STEER' },
+  { type: 'RELEASE' },
+  ...ENTRIES.map((entry) => ({ type: 'RESUME', entry })),
+];
+
+const walks = await Promise.all(
+  ENTRIES.map((entry) =>
+    walk(runMachine, {
+      input: { host: {}, entry, attempt: 0, maxAttempts: MAX_ATTEMPTS },
+      events,
+      services,
+    }),
+  ),
+);
+const edges = walks.flatMap((walked) => walked.edges);
+
+const statusOf = (snapshot: AnyMachineSnapshot): string | undefined =>
+  STATUSES.find((status) => snapshot.hasTag(status));
+const released = (snapshot: AnyMachineSnapshot): boolean => pathOf(snapshot) === 'released';
+const nameOf = ({ event }: Edge): string =>
+  event.type.replace(/^xstate\.(done|error)\.actor\..*\.(\w+)$/, '$1 in $2');
+const told = (edge: Edge): string => `${pathOf(edge.from)} on ${JSON.stringify(edge.event)}`;
+const into = (path: string): Edge[] => edges.filter(({ to, taken }) => taken.length && pathOf(to) === path);
+const after = (name: string): Edge[] => edges.filter((edge) => nameOf(edge) === name);
+
+t.test('a run has exactly one status, unless it was let go', async (t) => {
+  const wrong = edges.filter(({ to }) => {
+    const statuses = STATUSES.filter((status) => to.hasTag(status));
+    return statuses.length !== (released(to) ? 0 : 1);
+  });
+  t.same(wrong.map(told), []);
+});
+
+t.test('the status of a run changes as the contract allows, and in no other way', async (t) => {
+  const changes = edges
+    .filter(({ from, to }) => !released(to) && statusOf(from) !== statusOf(to))
+    .map(({ from, to }) => `${statusOf(from)} → ${statusOf(to)}`);
+  t.same(
+    new Set(changes),
+    new Set([
+      'created → running',
+      'created → done',
+      'running → waiting',
+      'running → done',
+      'waiting → running',
+      'waiting → done',
+    ]),
+  );
+});
+
+t.test('a run whose end is being written only ends, or is let go', async (t) => {
+  const leaving = edges.filter(({ from, to }) => pathOf(from) === 'ending' && pathOf(to) !== 'ending');
+  t.same(new Set(leaving.map(({ to }) => pathOf(to))), new Set(['ended', 'released']));
+  for (const edge of leaving) t.match(nameOf(edge), /^(done|error) in ending$/);
+});
+
+t.test('nothing leaves the end of a run', async (t) => {
+  const ended = edges.filter(({ to }) => to.status === 'done');
+  t.same(new Set(ended.map(({ to }) => pathOf(to))), new Set(['ended', 'released']));
+  t.same(new Set(ended.flatMap(({ late }) => late)), new Set());
+});
+
+t.test('a run ends for the reason that ended it', async (t) => {
+  const reasons = new Map<string, Set<string>>();
+  for (const edge of into('ending').filter(({ from }) => pathOf(from) !== 'ending')) {
+    const ending: RunEnding = edge.to.context.ending;
+    const name = 'output' in edge.event ? `${nameOf(edge)}: ${edge.event.output.kind}` : nameOf(edge);
+    reasons.set(name, (reasons.get(name) ?? new Set()).add(JSON.stringify(ending)));
+  }
+  const only = (ending: RunEnding): Set<string> => new Set([JSON.stringify(ending)]);
+  const failed = new Set(['try again', 'never'].map((value) => JSON.stringify({ type: 'error', value })));
+  t.same(
+    reasons,
+    new Map([
+      ['CANCEL', only({ type: 'cancelled' })],
+      ['SUPERSEDE', only({ type: 'cancelled' })],
+      ['DEAD_LETTER', only({ type: 'error', value: 'no such agent' })],
+      ['done in inferring: answer', only({ type: 'natural_end' })],
+      ['done in inferring: stopped', new Set([STOPPED, REQUESTED].map((ending) => JSON.stringify(ending)))],
+      ['done in acting: blocked', only({ type: 'blocked', value: 'denied' })],
+      ['error in deciding', failed],
+      ['error in inferring', failed],
+      ['error in acting', failed],
+      ['error in checkpointing', failed],
+    ]),
+  );
+});
+
+t.test('a run has a reason to end exactly when it is ending', async (t) => {
+  const wrong = edges.filter(({ to }) => {
+    const hasReason = to.context.ending !== undefined;
+    return !released(to) && hasReason !== (statusOf(to) === 'done');
+  });
+  t.same(wrong.map(told), []);
+});
+
+t.test('every run can be cancelled until its end is being written', async (t) => {
+  const wrong = edges.filter(
+    ({ event, from, to }) => event.type === 'CANCEL' && statusOf(from) !== 'done' && pathOf(to) !== 'ending',
+  );
+  t.ok(edges.some(({ event }) => event.type === 'CANCEL'));
+  t.same(wrong.map(told), []);
+});
+
+t.test('a run that executes or waits can be let go at any time', async (t) => {
+  const wrong = edges.filter(
+    ({ event, from, to }) =>
+      event.type === 'RELEASE' && ['running', 'waiting'].includes(statusOf(from) ?? '') && !released(to),
+  );
+  t.same(wrong.map(told), []);
+});
+
+t.test('an execution begins where the last commit left off', async (t) => {
+  const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' };
+  const begun = edges.filter(
+    ({ event, taken }) => taken.length > 0 && ['CLAIM', 'RESUME'].includes(event.type),
+  );
+  t.same(new Set(begun.map(({ event }) => event.type)), new Set(['CLAIM', 'RESUME']));
+  for (const { event, to } of begun) {
+    const entry: RunEntry = event.entry ?? to.context.entry;
+    t.equal(pathOf(to), `running.${places[entry]}`);
+  }
+});
+
+t.test('input that arrives while a run executes is taken before the run ends by itself', async (t) => {
+  const wrong = edges.filter(
+    ({ from, to }) =>
+      pathOf(from) === 'running.inferring' &&
+      from.context.steered &&
+      to.context.ending?.type === 'natural_end',
+  );
+  const steered = after('done in inferring').filter(
+    ({ from, event }) => from.context.steered && ['answer', 'pending_work'].includes(event.output.kind),
+  );
+  t.same(wrong.map(told), []);
+  t.ok(steered.length > 0);
+  for (const { to } of steered) t.equal(pathOf(to), 'running.checkpointing');
+});
+
+t.test('input counts as taken at a step boundary and nowhere else', async (t) => {
+  const taking = edges.filter(({ from, to }) => from.context.steered && !to.context.steered);
+  t.ok(taking.length > 0);
+  for (const { to } of taking) t.equal(pathOf(to), 'running.checkpointing');
+});
+
+t.test('a transient failure is retried while attempts are left, any other one is not', async (t) => {
+  for (const place of ['inferring', 'acting', 'checkpointing']) {
+    const failed = after(`error in ${place}`);
+    t.equal(new Set(failed.map(({ from }) => from.context.attempt)).size, MAX_ATTEMPTS);
+    for (const edge of failed) {
+      const again = edge.event.error.transient === true && edge.from.context.attempt + 1 < MAX_ATTEMPTS;
+      t.equal(pathOf(edge.to), again ? 'running.retrying.rescheduling' : 'ending', told(edge));
+    }
+  }
+});
+
+t.test('an attempt is counted once for each retry', async (t) => {
+  const wrong = edges.filter(({ from, to }) => {
+    const retried =
+      pathOf(to) === 'running.retrying.rescheduling' && pathOf(from) !== 'running.retrying.rescheduling';
+    return to.context.attempt - from.context.attempt !== (retried ? 1 : 0);
+  });
+  t.same(wrong.map(told), []);
+});
+
+t.test(
+  'a run lets go when the store does not take what it writes between attempts, waits or ends',
+  async (t) => {
+    for (const place of ['rescheduling', 'reclaiming', 'parking', 'ending']) {
+      const failed = after(`error in ${place}`);
+      t.ok(failed.length > 0);
+      t.same(failed.filter(({ to }) => !released(to)).map(told), []);
+    }
+  },
+);
+
+t.test('the walk takes every transition of the machine', async (t) => {
+  const description = walks[0]?.description;
+  t.ok(description);
+  if (description) t.same(untaken(description, walks), []);
+});

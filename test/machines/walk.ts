@@ -1,0 +1,193 @@
+import {
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  fromPromise,
+  getNextTransitions,
+  SimulatedClock,
+} from 'xstate';
+import { getAdjacencyMap, serializeSnapshot } from 'xstate/graph';
+import { describeMachine, transitionIds } from '../../src/statecharts/describe.ts';
+import type { MachineDescription } from '../../src/statecharts/description.ts';
+
+/**
+ * Walks every event in every state that a machine can reach: first on the model (xstate/graph), then each of
+ * these edges again with an actor whose services are stubs, whose clock stands still, and which has to arrive
+ * where the model says. An edge tells what the actor really did: transitions taken, actions run.
+ *
+ * The walk ends because contexts are finite; a machine that counts without bound needs a bound in its input.
+ */
+
+/** What a service may come to. */
+export type Outcome = { output: unknown } | { error: Error };
+
+export type World = {
+  input?: unknown;
+  /** Everything that can arrive from outside. All of it is sent in every state, legal or not. */
+  events: readonly AnyEventObject[];
+  services?: Readonly<Record<string, readonly Outcome[]>>;
+  /** Makes the world such as the event finds it. */
+  before?(event: AnyEventObject): void;
+};
+
+export type Edge = {
+  from: AnyMachineSnapshot;
+  event: AnyEventObject;
+  to: AnyMachineSnapshot;
+  /** Ids of the transitions taken, as in the description of the machine. */
+  taken: readonly string[];
+  actions: readonly string[];
+  /** Where the edge ends the machine: what it still did when everything was sent to it again. */
+  late: readonly string[];
+};
+
+export type Walk = { edges: readonly Edge[]; taken: ReadonlySet<string>; description: MachineDescription };
+
+const DONE = 'xstate.done.actor.';
+const ERROR = 'xstate.error.actor.';
+
+const keyOf = (snapshot: AnyMachineSnapshot): string => serializeSnapshot(snapshot);
+
+const sourcesOf = (description: MachineDescription): ReadonlyMap<string, string> =>
+  new Map(description.states.flatMap(({ invokes }) => invokes.map(({ id, src }) => [id, src] as const)));
+
+/** Everything that may happen next: what comes from outside, what a running service comes to, a delay that ends. */
+const eventsIn = (state: AnyMachineSnapshot, world: World, sources: ReadonlyMap<string, string>) => {
+  const own = new Set(getNextTransitions(state).map(({ eventType }) => eventType));
+  const running = [...sources].filter(([id]) => own.has(`${DONE}${id}`) || own.has(`${ERROR}${id}`));
+  return [
+    ...world.events,
+    ...running.flatMap(([actorId, src]) =>
+      (world.services?.[src] ?? []).map((outcome) =>
+        'error' in outcome
+          ? { type: `${ERROR}${actorId}`, error: outcome.error, actorId }
+          : { type: `${DONE}${actorId}`, output: outcome.output, actorId },
+      ),
+    ),
+    ...[...own].filter((type) => type.startsWith('xstate.after.')).map((type) => ({ type })),
+  ];
+};
+
+/** Every edge of the model, with the shortest way to where it begins. */
+const edgesOfModel = (machine: AnyStateMachine, world: World, sources: ReadonlyMap<string, string>) => {
+  const { getInitialSnapshot, getPersistedSnapshot } = machine;
+  const model: AnyStateMachine = Object.assign(Object.create(machine), {
+    getInitialSnapshot,
+    getPersistedSnapshot,
+    transition: (...args: Parameters<AnyStateMachine['transition']>) => {
+      world.before?.(args[1]);
+      return machine.transition(...args);
+    },
+  });
+  const adjacency = getAdjacencyMap(model, {
+    input: world.input,
+    events: (state: AnyMachineSnapshot) => eventsIn(state, world, sources),
+    stopWhen: ({ status }) => status !== 'active',
+    limit: 20_000,
+  });
+  const [first] = Object.keys(adjacency);
+  const ways = new Map<string, readonly AnyEventObject[]>(first === undefined ? [] : [[first, []]]);
+  return collect(adjacency, ways);
+};
+
+type Adjacency = ReturnType<typeof getAdjacencyMap<AnyMachineSnapshot, AnyEventObject, unknown>>;
+type ModelEdge = { way: readonly AnyEventObject[]; event: AnyEventObject; expected: string };
+
+const collect = (adjacency: Adjacency, ways: Map<string, readonly AnyEventObject[]>): ModelEdge[] => {
+  const byKey = new Map<string, Adjacency[keyof Adjacency]>(Object.entries(adjacency));
+  const edges: ModelEdge[] = [];
+  // A Map is iterated in the order of insertion, and what is added on the way is visited too: breadth first.
+  for (const [key, way] of ways) {
+    for (const { event, state } of Object.values(byKey.get(key)?.transitions ?? {})) {
+      const expected = keyOf(state);
+      edges.push({ way, event, expected });
+      if (!ways.has(expected)) ways.set(expected, [...way, event]);
+    }
+  }
+  return edges;
+};
+
+type Pending = { resolve(output: unknown): void; reject(error: unknown): void };
+
+/** The machine with a stub for each service. A stub does nothing until its promise is settled by the test. */
+const bind = (machine: AnyStateMachine, sources: ReadonlyMap<string, string>) => {
+  const pending = new Map<string, Pending>();
+  const stub = fromPromise(
+    ({ self }) => new Promise((resolve, reject) => pending.set(self.id, { resolve, reject })),
+  );
+  const bound = machine.provide({
+    actors: Object.fromEntries([...new Set(sources.values())].map((src) => [src, stub])),
+  });
+  return { bound, pending, ids: transitionIds(bound) };
+};
+
+/** One actor of the machine in a world where nothing happens unless the test makes it happen. */
+const stage = ({ bound, pending, ids }: ReturnType<typeof bind>, world: World) => {
+  const taken: string[] = [];
+  const actions: string[] = [];
+  const clock = new SimulatedClock();
+  const actor = createActor(bound, { input: world.input, clock });
+  actor.system.inspect((inspected) => {
+    if (inspected.actorRef !== actor) return;
+    // Not what XState does for itself, such as setting and clearing a delay.
+    if (inspected.type === '@xstate.action' && !inspected.action.type.startsWith('xstate.')) {
+      actions.push(inspected.action.type);
+    }
+    if (inspected.type === '@xstate.microstep') {
+      taken.push(...inspected._transitions.flatMap((transition) => ids.get(transition) ?? []));
+    }
+  });
+  const happen = async (event: AnyEventObject): Promise<void> => {
+    world.before?.(event);
+    if (event.type.startsWith('xstate.after.')) clock.increment(Number.MAX_SAFE_INTEGER);
+    else if (event.type.startsWith(DONE)) pending.get(event.actorId)?.resolve(event.output);
+    else if (event.type.startsWith(ERROR)) pending.get(event.actorId)?.reject(event.error);
+    else return actor.send(event);
+    await new Promise(setImmediate);
+  };
+  return { actor, taken, actions, happen };
+};
+
+export const walk = async (machine: AnyStateMachine, world: World): Promise<Walk> => {
+  const description = describeMachine(machine.id, machine);
+  const sources = sourcesOf(description);
+  const stubbed = bind(machine, sources);
+  const edges: Edge[] = [];
+  for (const { way, event, expected } of edgesOfModel(machine, world, sources)) {
+    const { actor, taken, actions, happen } = stage(stubbed, world);
+    actor.start();
+    for (const earlier of way) await happen(earlier);
+    const from = actor.getSnapshot();
+    taken.length = 0;
+    actions.length = 0;
+    await happen(event);
+    const to = actor.getSnapshot();
+    if (keyOf(to) !== expected) {
+      throw new Error(`${keyOf(from)} on ${event.type} leads to ${keyOf(to)}, not to ${expected}`);
+    }
+    const edge = { from, event, to, taken: [...taken], actions: [...actions] };
+    taken.length = 0;
+    if (to.status !== 'active') for (const late of world.events) await happen(late);
+    edges.push({ ...edge, late: to.status === 'active' ? [] : [...taken] });
+    actor.stop();
+  }
+  return { edges, taken: new Set(edges.flatMap((edge) => edge.taken)), description };
+};
+
+/** The transitions of the description that no edge of these walks took. */
+export const untaken = (description: MachineDescription, walks: readonly Walk[]): string[] =>
+  description.transitions.map(({ id }) => id).filter((id) => !walks.some(({ taken }) => taken.has(id)));
+
+/** The outermost state, or the path of the innermost one: 'running.inferring'. */
+export const pathOf = ({ value }: AnyMachineSnapshot): string => {
+  const names: string[] = [];
+  let inner: unknown = value;
+  while (typeof inner === 'object' && inner !== null) {
+    const [entry] = Object.entries(inner);
+    if (!entry) break;
+    names.push(entry[0]);
+    inner = entry[1];
+  }
+  return [...names, inner].join('.');
+};

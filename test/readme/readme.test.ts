@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { settingsMarkdown } from '../../src/settings.ts';
+import { runCommand } from '../e2e/service.ts';
+
+/** What the README shows is run here, as it stands there, but for the port and what installs. */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+const blocks = (language: string): string[] =>
+  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, text]) => text ?? '',
+  );
+
+const scripts: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+const TROUPE = `node --import=tsx ${join(ROOT, 'src/main.ts')}`;
+
+/** The command as a checkout runs it, on the address of the test. */
+const here = (block: string, url: string): string =>
+  block.replaceAll('npx troupe', TROUPE).replaceAll('http://127.0.0.1:38080', url);
+
+t.test('the settings table is the one of the code', async (t) => {
+  const shown = /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/.exec(readme)?.[1];
+  t.equal(shown?.trim(), settingsMarkdown().trim(), 'write it again with: npm run readme');
+});
+
+t.test('the first lines start and test the service by its own scripts', async (t) => {
+  t.match(blocks('sh')[0], 'npm ci && npm start');
+  t.match(blocks('sh')[1], 'npm ci && npm test');
+  t.match(scripts.start, /^node .*dist\/src\/main\.js dev$/);
+  t.match(scripts.test, /tap run/);
+});
+
+t.test('every curl line answers as it says', async (t) => {
+  const dev = runCommand(t, [
+    'dev',
+    '--http-addr',
+    '127.0.0.1:0',
+    '--storage-dir',
+    join(t.testdir(), 'data'),
+  ]);
+  const [, url = ''] = await dev.says(/API\s+(\S+)/);
+  const answers = blocks('sh')
+    .filter((block) => block.includes('curl'))
+    .map((block) =>
+      execFileSync('bash', ['-ec', here(block, url).replaceAll('curl ', 'curl -sf ')], { encoding: 'utf8' }),
+    );
+  t.equal(answers.length, 3);
+  const [hello, reading, tool] = answers;
+  for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
+    const type = /"event_type":"(\w+)"/.exec(line)?.[1];
+    t.match(hello, `"event_type":"${type}"`);
+  }
+  t.match(hello, '"delta":"Scripted response to: Hello"');
+  t.match(reading, '"total":2');
+  t.match(reading, '"status":"done"');
+  t.match(tool, '"code":"max_rounds"');
+});
+
+t.test('the settings file starts a service with its agent', async (t) => {
+  const dir = t.testdir();
+  const [file = ''] = blocks('yaml');
+  writeFileSync(join(dir, 'troupe.yaml'), file);
+  const serve = runCommand(
+    t,
+    [
+      'serve',
+      '--settings-file',
+      join(dir, 'troupe.yaml'),
+      '--http-addr',
+      '127.0.0.1:0',
+      '--storage-dir',
+      join(dir, 'data'),
+    ],
+    { SERVICE_ADMIN_API_BEARER_TOKEN: 'choose-one', ANTHROPIC_API_KEY: 'key' },
+  );
+  await serve.says(/listens on/);
+  t.match(
+    blocks('sh').find((block) => block.includes('--settings-file')),
+    'SERVICE_ADMIN_API_BEARER_TOKEN',
+  );
+});
+
+t.test('the embedding example runs', async (t) => {
+  const [example = ''] = blocks('ts');
+  const dir = join(ROOT, '.tap', 'readme');
+  mkdirSync(dir, { recursive: true });
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'example.ts'), example.replace("'troupe'", "'../../src/index.ts'"));
+  const output = execFileSync(process.execPath, ['--import=tsx', 'example.ts'], {
+    cwd: dir,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.match(output, /^http:\/\/127\.0\.0\.1:\d+\n$/);
+});
+
+t.test('the statecharts are drawn as it says', async (t) => {
+  const dir = t.testdir();
+  const block = blocks('sh').find((each) => each.includes('troupe machines')) ?? '';
+  const output = execFileSync('bash', ['-ec', here(block, '').replace('./statecharts', join(dir, 'out'))], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  t.match(output, 'stateDiagram-v2');
+  t.match(readFileSync(join(dir, 'out', 'run.svg'), 'utf8'), '<svg');
+});
+
+t.test('the load generator runs against a service as it says', async (t) => {
+  const dev = runCommand(t, [
+    'dev',
+    '--http-addr',
+    '127.0.0.1:0',
+    '--storage-dir',
+    join(t.testdir(), 'data'),
+  ]);
+  const [, url = ''] = await dev.says(/API\s+(\S+)/);
+  const block = blocks('sh').find((each) => each.includes('troupe bench')) ?? '';
+  const command = here(block, url).replace('--connections 64 --duration 5s', '--connections 2 --duration 1s');
+  t.match(execFileSync('bash', ['-ec', command], { encoding: 'utf8' }), /streams/);
+});

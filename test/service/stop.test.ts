@@ -1,0 +1,130 @@
+import t from 'tap';
+import { z } from 'zod';
+import { defineTool } from '../../src/tools/tool.ts';
+import { eventually, startTroupe } from './troupe.ts';
+
+/** Graceful stop, and what the next start makes of work that was left (runtime.md 16, 17, 18.2). */
+
+const say = (agentId: string, content = 'x') => ({
+  agentId,
+  threadId: 'T',
+  messages: [{ role: 'user', content }],
+});
+
+const settledRun = (call: (method: string, path: string) => Promise<{ body: Record<string, unknown> }>) =>
+  eventually(
+    async () => (await call('GET', '/v1/threads/T/runs/latest')).body,
+    (run) => run.status === 'done',
+  );
+
+t.test('a stop waits for running runs', async (t) => {
+  const { run, app, models } = await startTroupe(t, { settings: { shutdown_timeout_ms: 60_000 } });
+  const stream = await run(say('slow'));
+  await stream.until('text_delta');
+  const stopped = app.stop();
+  models.release();
+  t.match((await stream.rest()).at(-1), { termination: { type: 'natural_end' } });
+  await stopped;
+});
+
+t.test('a run that outlasts the stop is told so, and the next start finishes it', async (t) => {
+  const { run, restart, models, call } = await startTroupe(t, { settings: { shutdown_timeout_ms: 0 } });
+  const stream = await run(say('slow'));
+  const { run_id } = await stream.until('run_start');
+  await stream.until('text_delta');
+  const restarted = restart();
+  const tail = await stream.rest();
+  t.match(tail.at(-1), {
+    event_type: 'run_finish',
+    run_id,
+    termination: { type: 'error', value: 'service is shutting down' },
+  });
+  t.equal(tail.filter((event) => event.event_type === 'run_finish').length, 1);
+  await restarted;
+  t.match((await call('GET', `/v1/runs/${run_id}`)).body, { status: 'running' });
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  models.release();
+  t.match(await settledRun(call), { run_id, termination_reason: { type: 'natural_end' }, steps: 1 });
+  t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 2);
+});
+
+t.test('a run goes on from its last commit, not from its beginning', async (t) => {
+  const { run, restart, models, call } = await startTroupe(t);
+  models.steps.push((sink) => {
+    sink.text('first');
+    sink.toolStart('c1', 'get_weather');
+    sink.toolEnd('c1', '{"location":"Oslo"}');
+    return { stop: 'ToolUse', usage: { prompt_tokens: 1, completion_tokens: 1 } };
+  });
+  let went = false;
+  models.steps.push(() => {
+    went = true;
+    throw new Error('the service goes down here');
+  });
+  const stream = await run(say('steps'));
+  await eventually(async () => went, Boolean);
+  await restart();
+  await stream.rest();
+  t.match(await settledRun(call), { steps: 2, final_output: 'echo: x' });
+  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as { messages: { role: string }[] };
+  t.strictSame(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'assistant'],
+  );
+});
+
+t.test('a call that had started runs again only if its tool is idempotent', async (t) => {
+  const executions: string[] = [];
+  let hang = true;
+  const tool = (id: string, idempotent: boolean) =>
+    defineTool({
+      id,
+      description: id,
+      input: z.object({}),
+      idempotent,
+      async execute(_, { signal }) {
+        executions.push(id);
+        if (hang) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        return { data: 'done' };
+      },
+    });
+  const { run, restart, models, call } = await startTroupe(t, {
+    app: { tools: [tool('lookup', true), tool('pay', false)] },
+  });
+  models.steps.push((sink) => {
+    for (const name of ['lookup', 'pay']) {
+      sink.toolStart(`call_${name}`, name);
+      sink.toolEnd(`call_${name}`, '{}');
+    }
+    return { stop: 'ToolUse' };
+  });
+  await run(say('steps'));
+  await eventually(
+    async () => executions.length,
+    (count) => count === 2,
+  );
+  hang = false;
+  await restart();
+  await settledRun(call);
+  t.strictSame(executions, ['lookup', 'pay', 'lookup']);
+  const { messages } = (await call('GET', '/v1/threads/T/messages')).body as {
+    messages: { tool_call_id?: string; content: { text?: string }[] }[];
+  };
+  const answerTo = (id: string) => messages.find((message) => message.tool_call_id === id)?.content[0]?.text;
+  t.equal(answerTo('call_lookup'), '"done"');
+  t.equal(answerTo('call_pay'), '[Tool execution was interrupted]');
+});
+
+t.test('a run whose agent is gone at the next start ends with that error', async (t) => {
+  const { run, call, restart } = await startTroupe(t);
+  const stream = await run(say('slow'));
+  await stream.until('text_delta');
+  await restart({ agents: [] });
+  t.match(await settledRun(call), {
+    termination_reason: { type: 'error', value: 'agent not found: slow' },
+    error_payload: { message: 'agent not found: slow' },
+  });
+});

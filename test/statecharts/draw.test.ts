@@ -1,0 +1,54 @@
+import t from 'tap';
+import { machines } from '../../machines/index.ts';
+import { Invalid, NotFound } from '../../src/schema/outcome.ts';
+import { MachineDescription } from '../../src/statecharts/description.ts';
+import { drawMachines } from '../../src/statecharts/draw.ts';
+
+t.test('without a name every machine is drawn, in the order of the catalogue', async (t) => {
+  for (const format of ['mermaid', 'json', 'svg'] as const) {
+    const drawn = await drawMachines({ format });
+    t.same(
+      drawn.map(({ name }) => name),
+      Object.keys(machines),
+      format,
+    );
+  }
+});
+
+t.test('with a name only that machine is drawn', async (t) => {
+  const drawn = await drawMachines({ format: 'mermaid', machine: 'tool-call' });
+  t.equal(drawn.length, 1);
+  t.match(drawn, [{ name: 'tool-call', text: /stateDiagram-v2/ }]);
+});
+
+t.test('JSON is the description of the machine', async (t) => {
+  for (const { name, text } of await drawMachines({ format: 'json' })) {
+    t.equal(MachineDescription.parse(JSON.parse(text)).name, name);
+  }
+});
+
+t.test('SVG is SVG', async (t) => {
+  t.match(await drawMachines({ format: 'svg', machine: 'dispatch' }), [{ text: /^<svg / }]);
+});
+
+t.test('the same machine gives the same text', async (t) => {
+  for (const format of ['mermaid', 'json', 'svg'] as const) {
+    t.same(await drawMachines({ format, machine: 'run' }), await drawMachines({ format, machine: 'run' }));
+  }
+});
+
+t.test('an unknown machine is refused with the names of those that exist', async (t) => {
+  await t.rejects(drawMachines({ format: 'svg', machine: 'toaster' }), NotFound);
+  await t.rejects(drawMachines({ format: 'svg', machine: 'toaster' }), {
+    message: "unknown machine 'toaster': one of thread, run, tool-call, dispatch",
+  });
+});
+
+t.test('an unknown format is refused with the names of those that exist', async (t) => {
+  // What a command line or a query hands over is not checked by the compiler.
+  const format = 'png' as 'svg';
+  await t.rejects(drawMachines({ format }), Invalid);
+  await t.rejects(drawMachines({ format }), {
+    message: "unknown format 'png': one of mermaid, json, svg",
+  });
+});

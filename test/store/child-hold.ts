@@ -1,0 +1,7 @@
+import { openStore } from '../../src/store/index.ts';
+
+/** Opens the folder and keeps it. */
+const [dir = ''] = process.argv.slice(2);
+await openStore({ dir, durability: 'process' });
+process.stdout.write('open\n');
+setInterval(() => {}, 60_000);

@@ -1,0 +1,29 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+
+/** A script of this folder in a process of its own, and the lines that it prints. */
+export const startChild = (t: Test, script: string, args: string[], shell?: string) => {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const command = [process.execPath, '--import=tsx', file, ...args];
+  const options = { stdio: ['ignore', 'pipe', 'pipe'] as const };
+  const child: ChildProcess = shell
+    ? spawn('sh', ['-c', `${shell} exec "$@"`, 'sh', ...command], { ...options, stdio: [...options.stdio] })
+    : spawn(process.execPath, command.slice(1), { ...options, stdio: [...options.stdio] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const errors: string[] = [];
+  child.stderr?.on('data', (text) => errors.push(String(text)));
+  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const lines = child.stdout ? createInterface({ input: child.stdout })[Symbol.asyncIterator]() : undefined;
+  return {
+    pid: child.pid,
+    exit,
+    kill: () => child.kill('SIGKILL'),
+    async line(): Promise<string> {
+      const next = await lines?.next();
+      if (!next || next.done) throw new Error(`the child ended: ${errors.join('')}`);
+      return next.value;
+    },
+  };
+};

@@ -1,0 +1,175 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { Unavailable } from '../../src/schema/outcome.ts';
+import { FORMAT } from '../../src/store/format.ts';
+import { backupFolder, openStore, type Store } from '../../src/store/index.ts';
+import { openStoreOfFormat } from '../../src/store/store.ts';
+import { startChild } from './child.ts';
+import { storeFor } from './open.ts';
+import { event, SCOPE, threadRecord, write } from './records.ts';
+
+t.test('a new folder is created with its parents, for its owner only, whatever its name', async (t) => {
+  const dir = join(t.testdir(), 'a', 'sessions.v2');
+  const store = await openStore({ dir, durability: 'process' });
+  await write(store, (batch) => store.state.put(batch, SCOPE, 't1', { kept: 1 }));
+  await store.close();
+  t.equal(statSync(dir).mode & 0o777, 0o700);
+  t.ok(readdirSync(dir).includes('data.mdb'));
+});
+
+t.test('a folder that cannot be used is named in the error, with what is needed', async (t) => {
+  const dir = join(t.testdir({ file: 'not a folder' }), 'file');
+  const opened = openStore({ dir, durability: 'process' });
+  await t.rejects(opened, Unavailable);
+  await t.rejects(opened, { message: new RegExp(`'${dir}' cannot be used .*must be a folder`) });
+});
+
+t.test(
+  'a folder whose file is damaged is named in the error, and can be opened after it is repaired',
+  async (t) => {
+    const dir = t.testdir({ 'data.mdb': 'x'.repeat(20_000) });
+    await t.rejects(openStore({ dir, durability: 'process' }), {
+      message: /is not a store, or is damaged: restore a backup/,
+    });
+    writeFileSync(join(dir, 'data.mdb'), '');
+    const store = await openStore({ dir, durability: 'process' });
+    await store.close();
+  },
+);
+
+t.test('a folder is open once in a process', async (t) => {
+  const dir = t.testdir();
+  const first = await openStore({ dir, durability: 'process' });
+  await t.rejects(openStore({ dir: `${dir}/.`, durability: 'process' }), {
+    name: 'Unavailable',
+    message: new RegExp(`in use by process ${process.pid}`),
+  });
+  await first.close();
+  const second = await openStore({ dir, durability: 'process' });
+  await second.close();
+});
+
+t.test('a folder is open in one process, and free as soon as that process is gone', async (t) => {
+  const dir = t.testdir();
+  const holder = startChild(t, 'child-hold.ts', [dir]);
+  t.equal(await holder.line(), 'open');
+  const refused = openStore({ dir, durability: 'process' });
+  await t.rejects(refused, Unavailable);
+  await t.rejects(refused, { message: new RegExp(`'${dir}' is in use by process ${holder.pid}:`) });
+  holder.kill();
+  await holder.exit;
+  const store = await openStore({ dir, durability: 'process' });
+  await store.close();
+});
+
+t.test('a folder of an older format is migrated once, step by step', async (t) => {
+  const dir = t.testdir();
+  const options = { dir, durability: 'process' } as const;
+  await (await openStoreOfFormat(options, { version: 1, migrations: {} })).close();
+  const steps: number[] = [];
+  const newer = { version: 3, migrations: { 1: () => steps.push(1), 2: () => steps.push(2) } };
+  await (await openStoreOfFormat(options, newer)).close();
+  await (await openStoreOfFormat(options, newer)).close();
+  t.strictSame(steps, [1, 2]);
+});
+
+t.test('a migration that fails leaves the folder as it was', async (t) => {
+  const dir = t.testdir();
+  const options = { dir, durability: 'process' } as const;
+  await (await openStoreOfFormat(options, { version: 1, migrations: {} })).close();
+  const half = {
+    version: 3,
+    migrations: {
+      1: (root: Parameters<(typeof FORMAT)['migrations'][1]>[0]) => root.put('half', 'done'),
+      2: () => {
+        throw new Error('broken');
+      },
+    },
+  };
+  await t.rejects(openStoreOfFormat(options, half), { message: 'broken' });
+  let found: unknown = 'unset';
+  const look = {
+    version: 2,
+    migrations: { 1: (root: Parameters<(typeof FORMAT)['migrations'][1]>[0]) => (found = root.get('half')) },
+  };
+  await (await openStoreOfFormat(options, look)).close();
+  t.equal(found, undefined);
+});
+
+t.test('a folder that a newer program wrote is refused with both versions', async (t) => {
+  const dir = t.testdir();
+  const newer = { version: FORMAT.version + 1, migrations: {} };
+  await (await openStoreOfFormat({ dir, durability: 'process' }, newer)).close();
+  const refused = openStore({ dir, durability: 'process' });
+  await t.rejects(refused, Unavailable);
+  await t.rejects(refused, {
+    message: new RegExp(
+      `'${dir}' has format ${FORMAT.version + 1}, this program knows up to ${FORMAT.version}`,
+    ),
+  });
+});
+
+const writeWhile = async (store: Store, work: Promise<void>): Promise<number> => {
+  let number = 0;
+  let working = true;
+  work.finally(() => {
+    working = false;
+  });
+  while (working || number < 50) {
+    number += 1;
+    await write(store, (batch) => {
+      store.threads.put(batch, SCOPE, threadRecord(`t${number}`, number), undefined);
+      store.events.append(batch, SCOPE, `t${number}`, 1, [event('e', `r${number}`)]);
+    });
+  }
+  await work;
+  return number;
+};
+
+t.test('a backup taken while work goes on is one whole state, and opens like any store', async (t) => {
+  const root = t.testdir();
+  const target = join(root, 'copy');
+  const store = await storeFor(t, { dir: join(root, 'store') });
+  await write(store, (batch) => store.threads.put(batch, SCOPE, threadRecord('before', 1), undefined));
+  const written = await writeWhile(store, store.backup(target));
+  t.equal(store.threads.list(SCOPE, {}, { offset: 0, limit: 1 }).total, written + 1);
+  const copy = await openStore({ dir: target, durability: 'process' });
+  t.teardown(() => copy.close());
+  const { items, total } = copy.threads.list(SCOPE, {}, { offset: 0, limit: 100_000 });
+  t.equal(items.length, total);
+  t.ok(copy.threads.get(SCOPE, 'before'));
+  for (const { thread } of items) {
+    if (thread.id !== 'before') t.equal(copy.events.last(SCOPE, thread.id), 1);
+  }
+  await write(copy, (batch) => copy.threads.put(batch, SCOPE, threadRecord('later', 9), undefined));
+  t.equal(store.threads.get(SCOPE, 'later'), undefined);
+});
+
+t.test('a folder that another process has open can be copied', async (t) => {
+  const root = t.testdir();
+  const dir = join(root, 'store');
+  const store = await openStore({ dir, durability: 'process' });
+  await write(store, (batch) => store.state.put(batch, SCOPE, 't1', { kept: true }));
+  await store.close();
+  const holder = startChild(t, 'child-hold.ts', [dir]);
+  await holder.line();
+  await backupFolder(dir, join(root, 'copy'));
+  const copy = await openStore({ dir: join(root, 'copy'), durability: 'process' });
+  t.teardown(() => copy.close());
+  t.strictSame(copy.state.get(SCOPE, 't1'), { kept: true });
+  await t.rejects(backupFolder(join(root, 'nothing'), join(root, 'copy2')), { message: /no store in/ });
+});
+
+t.test('a backup never writes into a folder that has something in it', async (t) => {
+  const root = t.testdir();
+  const target = join(root, 'target');
+  mkdirSync(target);
+  writeFileSync(join(target, 'data.mdb'), 'precious');
+  const store = await storeFor(t, { dir: join(root, 'store') });
+  await t.rejects(store.backup(target), {
+    name: 'Unavailable',
+    message: new RegExp(`'${target}' is not empty`),
+  });
+  t.equal(readFileSync(join(target, 'data.mdb'), 'utf8'), 'precious');
+});
