@@ -63,9 +63,7 @@ const requestOf = (turn: Turn): InferenceRequest => {
   const { spec, tools } = turn.agent;
   return {
     system: spec.system_prompt === '' ? [] : [spec.system_prompt],
-    messages: modelHistory(
-      turn.produced.length === 0 ? turn.committed() : [...turn.committed(), ...turn.produced],
-    ),
+    messages: modelHistory([...turn.committed(), ...turn.produced]),
     tools: tools.size === 0 ? [] : Array.from(tools.values(), (tool) => tool.descriptor),
     overrides: spec.reasoning_effort === undefined ? {} : { reasoning_effort: spec.reasoning_effort },
   };

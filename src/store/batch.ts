@@ -25,7 +25,7 @@ export type Batch = {
 export const createBatch = (): Batch => ({ writes: [], counts: [], notes: [] });
 
 /** Something that a later batch has to know while this one is under way. */
-export type Note = { readonly board: Map<string, Note>; readonly key: string; readonly value: number };
+type Note = { readonly board: Map<string, Note>; readonly key: string; readonly value: number };
 
 /**
  * Numbers that go on from batch to batch (the order of a run, the last ordinal in it). The store is read for

@@ -1,12 +1,8 @@
 export { backupFolder } from './backup.ts';
 export type { Batch } from './batch.ts';
-export type { CommitKind } from './committer.ts';
-export type { DispatchTable } from './dispatches.ts';
-export type { EventRow, EventScope, EventTable } from './events.ts';
-export { isId, MAX_ID_BYTES } from './keys.ts';
-export type { MessageBounds, MessageRow, MessageTable } from './messages.ts';
-export { type Page, type PageOf, Position } from './page.ts';
-export type { RunFilter, RunRow, RunTable } from './runs.ts';
-export type { StateTable, ThreadState } from './state.ts';
+export type { EventRow, EventScope } from './events.ts';
+export { MAX_ID_BYTES } from './keys.ts';
+export type { MessageBounds, MessageRow } from './messages.ts';
+export { type Page, Position } from './page.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
-export type { ThreadFilter, ThreadRecord, ThreadTable } from './threads.ts';
+export type { ThreadFilter, ThreadRecord } from './threads.ts';

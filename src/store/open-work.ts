@@ -4,7 +4,7 @@ import type { Key } from './keys.ts';
 
 /** What has begun and not ended, in all scopes: what recovery reads instead of everything (runtime.md 17). */
 
-export type OpenWorkKind = 'run' | 'dispatch';
+type OpenWorkKind = 'run' | 'dispatch';
 
 type Item = { scope: string; id: string; order: number };
 

@@ -11,13 +11,13 @@ import { createPlacement, type Place } from './placement.ts';
 
 /** Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). */
 
-export type RunRow = {
+type RunRow = {
   run: Run;
   /** place in the order of insertion, one count for the whole store */
   order: number;
 };
 
-export type RunFilter = { thread_id?: string; status?: RunStatus };
+type RunFilter = { thread_id?: string; status?: RunStatus };
 
 export type RunTable = {
   get(scope: string, run_id: string): Run | undefined;

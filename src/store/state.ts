@@ -4,7 +4,7 @@ import { checkId, isId } from './keys.ts';
 
 /** The state that belongs to a thread and not to a run. */
 
-export type ThreadState = Record<string, unknown>;
+type ThreadState = Record<string, unknown>;
 
 export type StateTable = {
   get(scope: string, thread_id: string): ThreadState | undefined;

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import t from 'tap';
 import { settingFlags } from '../../src/settings.ts';
@@ -12,13 +13,14 @@ import { runCommand } from './service.ts';
 const FREE = ['--http-addr', '127.0.0.1:0'];
 const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
 
-const paste = (line: string): string => execFileSync('bash', ['-c', line], { encoding: 'utf8' });
+const paste = async (line: string): Promise<string> =>
+  (await promisify(execFile)('bash', ['-c', line])).stdout;
 
 t.test('dev prints a curl line that streams an answer when it is pasted', async (t) => {
   const dir = join(t.testdir(), 'data');
   const dev = runCommand(t, ['dev', ...FREE, '--storage-dir', dir]);
   const [line] = await dev.says(/curl -N .*'\n/);
-  const frames = paste(line);
+  const frames = await paste(line);
   t.match(frames, 'data: {"event_type":"run_start"');
   t.match(frames, '{"event_type":"text_delta","delta":"Scripted response to: Hello"}');
   t.match(frames, '"termination":{"type":"natural_end"}');
@@ -47,7 +49,9 @@ t.test('with an OpenAI-compatible server in the environment the same line stream
     AGENT_MODEL: 'gpt-4o',
   });
   const [line] = await dev.says(/curl -N .*'\n/);
-  const deltas = [...paste(line).matchAll(/"text_delta","delta":"([^"]*)"/g)].map(([, delta]) => delta);
+  const deltas = [...(await paste(line)).matchAll(/"text_delta","delta":"([^"]*)"/g)].map(
+    ([, delta]) => delta,
+  );
   t.ok(deltas.length > 1, 'it streams');
   t.equal(deltas.join(''), 'Real words from a real model');
 });

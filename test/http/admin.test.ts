@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { route } from '../../src/http/route.ts';
 import type { RequestHead, ScopeSurface } from '../../src/http/scope.ts';
-import { ADMIN_TOKEN, get, serve, wire } from './serve.ts';
+import { ADMIN_TOKEN, errorOf, get, serve, wire } from './serve.ts';
 
 let handled = 0;
 
@@ -138,7 +138,7 @@ t.test('a provider that fails or returns an impossible scope is 401 with the rea
     scope = provider;
     const response = await fetch(`${url}/runs`);
     t.equal(response.status, 401);
-    t.match((await response.json()).error, error);
+    t.match(await errorOf(response), error);
   }
   scope = () => 'é'.repeat(256);
   t.equal((await fetch(`${url}/runs`)).status, 200);

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { z } from 'zod';
 import type { Route } from '../../src/http/route.ts';
 import { createHttpServer, type HttpDeps, type HttpServer } from '../../src/http/server.ts';
 
@@ -134,4 +135,10 @@ export const defer = <Value = void>(): Deferred<Value> => {
     resolve = settled;
   });
   return { promise, resolve: (value) => resolve(value) };
+};
+
+/** The message of an error body, which has nothing else in it. */
+export const errorOf = async (response: Response): Promise<string> => {
+  const body: unknown = await response.json();
+  return z.strictObject({ error: z.string() }).parse(body).error;
 };

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { settingsMarkdown } from '../../src/settings.ts';
 import { runCommand } from '../e2e/service.ts';
@@ -17,6 +18,10 @@ const blocks = (language: string): string[] =>
   );
 
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+/** Standard output of a block; fails when the shell does. */
+const shell = async (block: string, cwd = ROOT): Promise<string> =>
+  (await promisify(execFile)('bash', ['-ec', block], { cwd })).stdout;
+
 const TROUPE = `node --import=tsx ${join(ROOT, 'src/main.ts')}`;
 
 /** The command as a checkout runs it, on the address of the test. */
@@ -44,11 +49,10 @@ t.test('every curl line answers as it says', async (t) => {
     join(t.testdir(), 'data'),
   ]);
   const [, url = ''] = await dev.says(/API\s+(\S+)/);
-  const answers = blocks('sh')
-    .filter((block) => block.includes('curl'))
-    .map((block) =>
-      execFileSync('bash', ['-ec', here(block, url).replaceAll('curl ', 'curl -sf ')], { encoding: 'utf8' }),
-    );
+  const answers: string[] = [];
+  for (const block of blocks('sh').filter((each) => each.includes('curl'))) {
+    answers.push(await shell(here(block, url).replaceAll('curl ', 'curl -sf ')));
+  }
   t.equal(answers.length, 3);
   const [hello, reading, tool] = answers;
   for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
@@ -91,21 +95,14 @@ t.test('the embedding example runs', async (t) => {
   mkdirSync(dir, { recursive: true });
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'example.ts'), example.replace("'troupe'", "'../../src/index.ts'"));
-  const output = execFileSync(process.execPath, ['--import=tsx', 'example.ts'], {
-    cwd: dir,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const output = await shell('node --import=tsx example.ts 2>/dev/null', dir);
   t.match(output, /^http:\/\/127\.0\.0\.1:\d+\n$/);
 });
 
 t.test('the statecharts are drawn as it says', async (t) => {
   const dir = t.testdir();
   const block = blocks('sh').find((each) => each.includes('troupe machines')) ?? '';
-  const output = execFileSync('bash', ['-ec', here(block, '').replace('./statecharts', join(dir, 'out'))], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
+  const output = await shell(here(block, '').replace('./statecharts', join(dir, 'out')));
   t.match(output, 'stateDiagram-v2');
   t.match(readFileSync(join(dir, 'out', 'run.svg'), 'utf8'), '<svg');
 });
@@ -121,5 +118,5 @@ t.test('the load generator runs against a service as it says', async (t) => {
   const [, url = ''] = await dev.says(/API\s+(\S+)/);
   const block = blocks('sh').find((each) => each.includes('troupe bench')) ?? '';
   const command = here(block, url).replace('--connections 64 --duration 5s', '--connections 2 --duration 1s');
-  t.match(execFileSync('bash', ['-ec', command], { encoding: 'utf8' }), /streams/);
+  t.match(await shell(command), /streams/);
 });

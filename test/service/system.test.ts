@@ -69,7 +69,7 @@ t.test('unknown paths and methods are told apart', async (t) => {
   t.match(await call('GET', '/nope'), { status: 404, body: { error: String } });
   const answer = await call('PUT', '/v1/threads', {});
   t.equal(answer.status, 405);
-  t.equal(answer.headers.get('allow'), 'GET, POST');
+  t.match(answer.headers.get('allow'), /^GET, .*POST$/);
 });
 
 t.test('the API document lists every route', async (t) => {

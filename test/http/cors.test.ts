@@ -1,0 +1,106 @@
+import t from 'tap';
+import { z } from 'zod';
+import { route } from '../../src/http/route.ts';
+import { createEventStream } from '../../src/http/sse.ts';
+import { ORIGIN, serve } from './serve.ts';
+
+const base = { summary: 'test', responses: { 200: z.json() } } as const;
+
+const routes = [
+  route.get('/open', {
+    ...base,
+    scope: 'none',
+    handle: ({ requestId }) => ({ requestId: requestId ?? null }),
+  }),
+  route.post('/admin', { ...base, scope: 'admin', handle: () => 1 }),
+  route.get('/bug', {
+    ...base,
+    scope: 'none',
+    handle: async () => {
+      throw new Error('broken');
+    },
+  }),
+  route.get('/stream', {
+    ...base,
+    scope: 'none',
+    handle() {
+      const stream = createEventStream();
+      stream.write('data: 1\n\n');
+      stream.end();
+      return stream;
+    },
+  }),
+];
+
+const EXPOSED = 'x-trace-total-events, x-trace-next-offset, x-request-id, mcp-session-id';
+
+const corsHeaders = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
+
+t.test('a listed origin is echoed on every response, with the exposed headers', async (t) => {
+  const { url } = await serve(t, routes);
+  const table: [string, string, number][] = [
+    ['GET', '/open', 200],
+    ['GET', '/stream', 200],
+    ['POST', '/admin', 401],
+    ['GET', '/unknown', 404],
+    ['DELETE', '/open', 405],
+    ['GET', '/bug', 500],
+  ];
+  for (const [method, path, status] of table) {
+    const response = await fetch(url + path, { method, headers: { origin: ORIGIN } });
+    await response.text();
+    t.equal(response.status, status, path);
+    t.equal(response.headers.get('vary'), 'origin', path);
+    t.strictSame(
+      corsHeaders(response.headers),
+      { 'access-control-allow-origin': ORIGIN, 'access-control-expose-headers': EXPOSED },
+      path,
+    );
+  }
+});
+
+t.test('another origin, or none, gets no such header', async (t) => {
+  const { url } = await serve(t, routes);
+  for (const origin of ['http://evil.test', `${ORIGIN}.evil`, 'null', undefined]) {
+    const response = await fetch(`${url}/open`, origin === undefined ? {} : { headers: { origin } });
+    t.equal(response.status, 200);
+    t.strictSame(corsHeaders(response.headers), {});
+    t.equal(response.headers.get('vary'), 'origin');
+  }
+});
+
+t.test('a preflight is answered without any right, on any path', async (t) => {
+  const { url } = await serve(t, routes, { adminToken: undefined });
+  const preflight = (path: string, origin: string) =>
+    fetch(url + path, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+  for (const path of ['/admin', '/unknown']) {
+    const allowed = await preflight(path, ORIGIN);
+    t.equal(allowed.status, 204);
+    t.match(corsHeaders(allowed.headers), {
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-methods': 'GET, POST, PUT, DELETE, PATCH, OPTIONS',
+      'access-control-allow-headers':
+        'authorization, content-type, x-service-actor, x-request-id, last-event-id, mcp-session-id, mcp-protocol-version, a2a-version, a2a-extensions',
+    });
+    t.strictSame(corsHeaders((await preflight(path, 'http://evil.test')).headers), {});
+  }
+});
+
+t.test('the request id of a request is on its response, when it is sane', async (t) => {
+  const { url } = await serve(t, routes);
+  const ask = (path: string, id: string) => fetch(url + path, { headers: { 'x-request-id': id } });
+  for (const path of ['/open', '/unknown', '/bug', '/stream']) {
+    t.equal((await ask(path, 'req-1')).headers.get('x-request-id'), 'req-1', path);
+  }
+  t.strictSame(await (await ask('/open', 'req-2')).json(), { requestId: 'req-2' });
+  for (const id of ['', 'two words', 'é', 'x'.repeat(129)]) {
+    const response = await ask('/open', id);
+    t.equal(response.headers.get('x-request-id'), null, id);
+    t.strictSame(await response.json(), { requestId: null });
+  }
+  t.equal((await ask('/open', 'x'.repeat(128))).headers.get('x-request-id'), 'x'.repeat(128));
+});

@@ -1,0 +1,57 @@
+import t from 'tap';
+import { z } from 'zod';
+import { type RouteRequest, route } from '../../src/http/route.ts';
+import { get, serve, turn, wire } from './serve.ts';
+
+const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+
+const seen = ({ header, ip }: RouteRequest<unknown, unknown, unknown>) => ({
+  custom: header('X-Custom') ?? null,
+  lastEventId: header('last-event-id') ?? null,
+  missing: header('x-missing') ?? null,
+  ip,
+});
+
+const routes = [
+  route.get('/now', { ...base, handle: seen }),
+  route.get('/later', {
+    ...base,
+    async handle(request) {
+      await turn();
+      return seen(request);
+    },
+  }),
+  route.post('/body', { ...base, body: z.json(), handle: seen }),
+];
+
+t.test('headers can be read at once and later, by name of any case, the first value of each', async (t) => {
+  const { url, port } = await serve(t, routes);
+  const headers = { 'x-custom': 'a', 'last-event-id': '7' };
+  const expected = { custom: 'a', lastEventId: '7', missing: null, ip: '127.0.0.1' };
+  t.strictSame(await (await fetch(`${url}/now`, { headers })).json(), expected);
+  t.strictSame(await (await fetch(`${url}/later`, { headers })).json(), expected);
+  const posted = await fetch(`${url}/body`, {
+    method: 'POST',
+    body: '1',
+    headers: { ...headers, 'content-type': 'application/json' },
+  });
+  t.strictSame(await posted.json(), expected);
+  for (const path of ['/now', '/later']) {
+    await wire(t, port, get(path, 'X-Custom: first', 'X-Custom: second')).until('"custom":"first"');
+  }
+});
+
+t.test('behind a trusted proxy the client is the one that the proxy names', async (t) => {
+  const { url } = await serve(t, routes);
+  const ip = async (headers: Record<string, string>) =>
+    z.object({ ip: z.string() }).parse(await (await fetch(`${url}/later`, { headers })).json()).ip;
+  t.equal(await ip({ 'x-forwarded-for': '203.0.113.7, 10.0.0.1', 'x-real-ip': '10.0.0.2' }), '203.0.113.7');
+  t.equal(await ip({ 'x-real-ip': '203.0.113.8' }), '203.0.113.8');
+  t.equal(await ip({ 'x-forwarded-for': ' ' }), '127.0.0.1');
+});
+
+t.test('without that trust, what a client says of its address counts for nothing', async (t) => {
+  const { url } = await serve(t, routes, { settings: { trust_forwarded_headers: false } });
+  const response = await fetch(`${url}/now`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+  t.match(await response.json(), { ip: '127.0.0.1' });
+});

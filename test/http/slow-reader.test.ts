@@ -1,0 +1,182 @@
+import t from 'tap';
+import { route } from '../../src/http/route.ts';
+import { createEventStream, type EventStream } from '../../src/http/sse.ts';
+import { get, serve, settle, turn, type Wire, when, wire } from './serve.ts';
+
+/**
+ * Sockets take some megabytes before they stop. So a client stops reading, and frames are written, one a turn,
+ * until the stream says that it is stalled.
+ */
+const FRAME = `data: ${'x'.repeat(64_000)}\n\n`;
+const BOUND = 10;
+
+const open = new Map<string, EventStream>();
+let overflows = 0;
+
+const streamRoute = (path: string, onOverflow?: () => void) =>
+  route.get(path, {
+    summary: 'stream',
+    scope: 'none',
+    responses: { 200: 'text/event-stream' },
+    handle({ header }) {
+      const stream = createEventStream(onOverflow && { onOverflow });
+      open.set(header('x-name') ?? '', stream);
+      return stream;
+    },
+  });
+
+const routes = [
+  streamRoute('/cut'),
+  streamRoute('/reread', () => {
+    overflows += 1;
+  }),
+];
+
+const connectTo = async (t: Parameters<typeof wire>[0], port: number, path: string, name: string) => {
+  const client = wire(t, port, get(path, `X-Name: ${name}`));
+  await client.until(':\n\n');
+  const stream = open.get(name);
+  if (!stream) throw new Error('no stream');
+  return { client, stream };
+};
+
+const stall = async (client: Wire, stream: EventStream): Promise<number> => {
+  client.socket.pause();
+  let frames = 0;
+  while (!stream.stalled) {
+    stream.write(FRAME);
+    frames += 1;
+    await turn();
+  }
+  return frames;
+};
+
+const framesIn = (client: Wire, pattern: RegExp): number => client.text().match(pattern)?.length ?? 0;
+
+t.test('a reader that takes nothing is cut off past the bound, and no other reader is', async (t) => {
+  const { port, streams, inFlight, observed } = await serve(t, routes, {
+    settings: { sse_buffer_size: BOUND },
+  });
+  const slow = await connectTo(t, port, '/cut', 'slow');
+  const fast = await connectTo(t, port, '/cut', 'fast');
+  const told: string[] = [];
+  slow.stream.onClose(() => told.push('closed'));
+
+  await stall(slow.client, slow.stream);
+  for (let frame = 0; frame < BOUND; frame += 1) {
+    slow.stream.write('data: held\n\n');
+    await turn();
+  }
+  t.equal(slow.stream.closed, false, 'the bound itself is allowed');
+  t.strictSame(told, []);
+  slow.stream.write('data: one too many\n\n');
+  t.equal(slow.stream.closed, true);
+  t.strictSame(told, ['closed']);
+  t.match(observed, [{ route: '/cut', status: 200 }]);
+
+  fast.stream.write('data: still here\n\n');
+  await fast.client.until('data: still here\n\n');
+  t.equal(fast.stream.closed, false);
+  t.equal(streams(), 1);
+  t.equal(inFlight(), 1);
+  slow.client.socket.resume();
+  await slow.client.end();
+});
+
+t.test('frames of one write count as many as the writer says', async (t) => {
+  const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
+  const { client, stream } = await connectTo(t, port, '/cut', 'counted');
+  await stall(client, stream);
+  stream.write('data: held\n\n', BOUND);
+  t.equal(stream.closed, false);
+  stream.write('data: held\n\n', 1);
+  t.equal(stream.closed, true);
+});
+
+t.test('while the socket takes data, any number of frames joins in a turn', async (t) => {
+  const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
+  const { client, stream } = await connectTo(t, port, '/cut', 'many');
+  for (let frame = 0; frame < BOUND * 100; frame += 1) stream.write('data: n\n\n');
+  stream.write('data: last\n\n');
+  await client.until('data: last\n\n');
+  t.equal(framesIn(client, /data: n\n\n/g), BOUND * 100);
+  t.equal(stream.closed, false);
+});
+
+t.test('a reader that comes back before the bound has missed nothing', async (t) => {
+  const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
+  const { client, stream } = await connectTo(t, port, '/cut', 'back');
+  let drains = 0;
+  stream.onDrain(() => {
+    drains += 1;
+  });
+  const frames = await stall(client, stream);
+  stream.write('data: held 1\n\n');
+  stream.write('data: held 2\n\n');
+  await settle();
+  client.socket.resume();
+  await client.until('data: held 2\n\n');
+  await when(() => drains === 1);
+  t.equal(stream.stalled, false);
+  stream.write('data: after\n\n');
+  stream.end();
+  await client.until('data: after\n\n');
+  t.equal(framesIn(client, /data: x+\n\n/g), frames);
+  t.ok(client.text().indexOf('held 1') < client.text().indexOf('held 2'));
+});
+
+t.test('no heartbeat goes into a stalled socket', async (t) => {
+  const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND, sse_heartbeat_ms: 10 } });
+  const { client, stream } = await connectTo(t, port, '/cut', 'silent');
+  await stall(client, stream);
+  const sent = stream;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  t.equal(sent.stalled, true);
+  client.socket.resume();
+  stream.write('data: held\n\n');
+  await client.until('data: held\n\n');
+  const afterStall = client.text().slice(client.text().lastIndexOf('xx\n\n'));
+  t.match(afterStall, /^xx\n\n\r\nc\r\ndata: held\n\n/);
+});
+
+t.test(
+  'with onOverflow the held frames are dropped, and the owner writes them again after the drain',
+  async (t) => {
+    const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
+    const { client, stream } = await connectTo(t, port, '/reread', 'reread');
+    overflows = 0;
+    let drains = 0;
+    stream.onDrain(() => {
+      drains += 1;
+      stream.write('data: read again\n\n');
+    });
+    const frames = await stall(client, stream);
+    for (let frame = 0; frame <= BOUND; frame += 1) stream.write('data: dropped\n\n');
+    t.equal(overflows, 1);
+    for (let frame = 0; frame <= BOUND; frame += 1) stream.write('data: ignored\n\n');
+    t.equal(overflows, 1, 'told once');
+    t.equal(stream.closed, false);
+
+    client.socket.resume();
+    await client.until('data: read again\n\n');
+    t.equal(drains, 1);
+    t.equal(framesIn(client, /data: x+\n\n/g), frames, 'what was written before the stall has left');
+    t.equal(framesIn(client, /dropped|ignored/g), 0);
+
+    await stall(client, stream);
+    stream.write('data: dropped\n\n', BOUND + 1);
+    t.equal(overflows, 2, 'and once each time');
+  },
+);
+
+t.test('a stream that ends while it is stalled loses nothing', async (t) => {
+  const { port, inFlight } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
+  const { client, stream } = await connectTo(t, port, '/cut', 'ending');
+  await stall(client, stream);
+  stream.write('data: last words\n\n');
+  stream.end();
+  await settle();
+  t.equal(inFlight(), 0);
+  client.socket.resume();
+  await client.until('data: last words\n\n\r\n0\r\n\r\n');
+});
