@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from 'uuidv7';
 import { createHttpServer } from './http/server.ts';
 import type { Provider } from './models/model.ts';
 import { mergeRecords, type Records } from './registry/records.ts';

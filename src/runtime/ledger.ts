@@ -84,6 +84,8 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     if (broken) throw new Unavailable(`thread '${id}': a commit failed; try again`);
     const batch = store.batch();
     const events: LoggedEvent[] = [];
+    // One id a commit, numbered: making ten would cost more than writing the events.
+    const eventId = `evt_${ids.uuid()}`;
     let touched = false;
 
     const write: Write = {
@@ -143,7 +145,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       },
       event(kind, payload, options = {}) {
         events.push({
-          event_id: `evt_${ids.uuid()}`,
+          event_id: `${eventId}_${events.length}`,
           event_kind: kind,
           payload,
           thread_id: id,
