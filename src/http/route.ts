@@ -70,4 +70,4 @@ export const route = {
   delete: declare('delete'),
 };
 
-export { plainText, type Reply, reply } from './reply.ts';
+export { plainText, reply } from './reply.ts';

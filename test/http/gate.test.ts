@@ -138,8 +138,8 @@ t.test('nobody overtakes those who wait', (t) => {
   gate.wait({
     start() {
       order.push('first');
-      t.equal(gate.enter(), false, 'while another one waits');
       gate.leave();
+      t.equal(gate.enter(), false, 'there is room, and another one waits for it');
     },
     expire() {},
   });

@@ -28,10 +28,13 @@ const routes = [
 ];
 
 t.test('an address that is taken is refused with its name', async (t) => {
+  const { server, port } = await serve(t, routes);
+  await server.close();
   const first = await serve(t, routes);
   const second = await serve(t, routes);
-  await t.rejects(second.server.listen('127.0.0.1', first.port), {
-    message: `cannot listen on 127.0.0.1:${first.port}: the address is in use or not of this machine`,
+  t.strictSame(await first.server.listen('127.0.0.1', port), { port });
+  await t.rejects(second.server.listen('127.0.0.1', port), {
+    message: `cannot listen on 127.0.0.1:${port}: the address is in use or not of this machine`,
   });
 });
 

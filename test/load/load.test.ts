@@ -89,6 +89,12 @@ t.test('the path of the address is asked for', async (t) => {
   t.strictSame([...paths], ['/v1/chat?x=1']);
 });
 
+t.test('a connection pauses between two streams', async (t) => {
+  const { url } = await serve(t, stream);
+  const report = await runLoad({ url, connections: 1, streams: 3, pause_ms: 20 });
+  t.ok(report.seconds >= 0.035, 'two pauses at least');
+});
+
 t.test('a load ends at its time, after the streams under way', async (t) => {
   const { url } = await serve(t, stream);
   const report = await runLoad({ url, connections: 2, duration_ms: 50 });
