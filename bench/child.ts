@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onServerCore } from './pin.ts';
+import { onServerCore, type Place } from './pin.ts';
 
 /** Processes that a benchmark starts. None outlives this one, however it ends. */
 
@@ -28,11 +28,10 @@ export type Child = {
   readonly exited: Promise<unknown>;
 };
 
-export const startChild = (args: readonly string[], env: Record<string, string> = {}): Child => {
-  const [command = '', ...rest] = onServerCore([process.execPath, ...args]);
+export const startChild = (args: readonly string[], place: Place = onServerCore): Child => {
+  const [command = '', ...rest] = place([process.execPath, ...args]);
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...process.env, ...env },
   });
   children.add(child);
   let printed = '';
@@ -84,5 +83,5 @@ const programPath = (name: string): string =>
   fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
 
 /** One of `programs/`, which are TypeScript. */
-export const startProgram = (name: string, args: readonly string[] = []): Child =>
-  startChild(['--import=tsx', programPath(name), ...args]);
+export const startProgram = (name: string, args: readonly string[], place?: Place): Child =>
+  startChild([`--import=${import.meta.resolve('tsx')}`, programPath(name), ...args], place);

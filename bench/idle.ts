@@ -81,7 +81,7 @@ export const idle: Benchmark = {
       );
       return [];
     }
-    const server = await startTroupe(context, 'process', COLLECTS_ON_SIGNAL);
+    const server = await startTroupe(context, 'process', { nodeArguments: COLLECTS_ON_SIGNAL });
     const clients = startProgram('idle-clients', [server.url]);
     const ask = (wish: Wish): Promise<unknown> => clients.ask(wish);
 

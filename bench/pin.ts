@@ -16,6 +16,12 @@ export const pinned: boolean =
   works(['-c', SERVER_CORE, 'true']) &&
   works(['-a', '-p', '-c', LOAD_CORE, String(process.pid)]);
 
-/** The command that runs `command` on the servers' core. */
-export const onServerCore = (command: readonly string[]): readonly string[] =>
+/** Turns a command into one that runs in its place. */
+export type Place = (command: readonly string[]) => readonly string[];
+
+export const onServerCore: Place = (command) =>
   pinned ? ['taskset', '-c', SERVER_CORE, ...command] : command;
+
+/** For what is asked one thing at a time, where the load takes next to nothing. */
+export const onAllCores: Place = (command) =>
+  pinned ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : command;

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild, startProgram } from './child.ts';
+import type { Place } from './pin.ts';
 import type { Context } from './result.ts';
 
 /** Servers under measurement, each in its own process. */
@@ -59,10 +60,10 @@ const LISTENS = /Troupe listens on (\S+)/;
 export const startTroupe = async (
   context: Context,
   durability: Durability,
-  nodeArguments: readonly string[] = [],
+  { nodeArguments = [], place }: { nodeArguments?: readonly string[]; place?: Place } = {},
 ): Promise<Server> => {
   const options = { durability, dir: context.folder(), port: 0 };
-  const process = startChild([...nodeArguments, ...troupeArguments(context, options)]);
+  const process = startChild([...nodeArguments, ...troupeArguments(context, options)], place);
   const [, url = ''] = await process.line(LISTENS);
   return { name: `Troupe (${durability})`, url, process };
 };

@@ -1,4 +1,5 @@
 import { runLoad, runOf } from '../src/load/index.ts';
+import { onAllCores } from './pin.ts';
 import type { Benchmark, Context, Row } from './result.ts';
 import { interleaved, percentile, ratioOf } from './rounds.ts';
 import { type Durability, type Server, startTroupe } from './servers.ts';
@@ -6,7 +7,8 @@ import { type StoreWorker, startStoreWorker } from './store-worker.ts';
 
 /**
  * Time to first token on an idle server, one request after the other, over a model that takes no time. The unit
- * is one bare commit of the same rows (with `power`, and its flush), measured in turns with the requests.
+ * is one bare commit of the same rows (with `power`, and its flush), measured in turns with the requests. Nothing
+ * is pinned here: an idle server has the machine to itself.
  */
 
 /** Long enough for the server to be idle again, its flush done. */
@@ -54,12 +56,12 @@ const measure = async (
 export const ttft: Benchmark = {
   name: 'ttft',
   title:
-    'ttft: first token of a durable run, idle server, in commits of the same rows (power: and their flush)',
+    'ttft: first token of a durable run, idle server on all cores, in commits of the same rows (power: and their flush)',
   async run(context) {
-    const worker = startStoreWorker(context);
+    const worker = startStoreWorker(context, onAllCores);
     const rows: Row[] = [];
     for (const durability of ['process', 'power'] as const) {
-      const server = await startTroupe(context, durability);
+      const server = await startTroupe(context, durability, { place: onAllCores });
       await measure({ ...context, short: true }, worker, server, durability);
       rows.push(await measure(context, worker, server, durability));
       await server.process.stop();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { uuidv7 } from 'uuidv7';
 import { createHttpServer } from './http/server.ts';
+import { createIds } from './ids.ts';
 import type { Provider } from './models/model.ts';
 import { mergeRecords, type Records } from './registry/records.ts';
 import { createRegistry } from './registry/registry.ts';
@@ -49,7 +49,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   assertStartable(settings);
   const log = input.log ?? createLog({ level: 'info' });
   const clock: Clock = input.clock ?? { now: Date.now };
-  const ids: Ids = input.ids ?? { uuid: uuidv7 };
+  const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix });
   const startedAt = clock.now();
 

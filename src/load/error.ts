@@ -1,4 +1,4 @@
+import { Invalid } from '../schema/outcome.ts';
+
 /** A load that cannot be run, told to the person who asked for it. */
-export class LoadError extends Error {
-  override name = 'LoadError';
-}
+export class LoadError extends Invalid {}

@@ -5,15 +5,14 @@ import { createSupervisor } from './supervisor.ts';
 import type { Accepted, Submission } from './thread.ts';
 import { createThreads, type Threads } from './threads.ts';
 
-export type { Channel, Encoder, Protocol, Reader } from './channel.ts';
-export type { RuntimeDeps, RuntimeObserver, RuntimeSettings } from './deps.ts';
+export type { Protocol } from './channel.ts';
 export {
   listMessages,
   type MessageFilter,
   type MessageStart,
   type Visibility,
 } from './history-view.ts';
-export type { Accepted, ChildStrategy, Submission, UserMessage } from './thread.ts';
+export type { UserMessage } from './thread.ts';
 export { checkClientId } from './threads.ts';
 
 /** The actors of threads and runs, and everything that may be asked of them. */

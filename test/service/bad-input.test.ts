@@ -1,0 +1,71 @@
+import t from 'tap';
+import { startTroupe } from './troupe.ts';
+
+/** runtime.md 0.4 on every route that takes a body: the right status, `{error}`, and nothing written. */
+
+const bodyRoutes: [method: string, path: string][] = [
+  ['POST', '/v1/threads'],
+  ['PATCH', '/v1/threads/T'],
+  ['PATCH', '/v1/threads/T/metadata'],
+  ['POST', '/v1/runs'],
+];
+
+t.test('every route with a body refuses what it cannot decode', async (t) => {
+  const { call, url, runToEnd } = await startTroupe(t, { settings: { body_limit_bytes: 1000 } });
+  await runToEnd({ agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
+  const state = async () => ({
+    threads: (await call('GET', '/v1/threads/summaries')).body,
+    runs: (await call('GET', '/v1/runs')).body,
+    messages: (await call('GET', '/v1/threads/T/messages')).body,
+  });
+  const before = await state();
+  for (const [method, path] of bodyRoutes) {
+    const name = `${method} ${path}`;
+    const cases: [string, string | undefined, Record<string, string>, number][] = [
+      ['no JSON', '{', {}, 400],
+      ['nothing', '', {}, 400],
+      ['an array', '[]', {}, 422],
+      ['null', 'null', {}, 422],
+      ['a wrong type', '{"title":5,"messages":5}', {}, 422],
+      ['another content type', '{}', { 'content-type': 'text/plain' }, 415],
+      ['too much', `{"title":"${'x'.repeat(2000)}"}`, {}, 413],
+    ];
+    for (const [what, body, headers, status] of cases) {
+      const answer = await call(method, path, body, headers);
+      t.equal(answer.status, status, `${name}: ${what}`);
+      t.type(answer.body.error, 'string');
+      t.notMatch(answer.body.error, /\bat .*:\d+:\d+/, 'no stack trace');
+    }
+    const untyped = await fetch(url + path, { method, body: new Uint8Array([123, 125]) });
+    t.equal(untyped.status, 415, `${name}: no content type`);
+  }
+  t.strictSame(await state(), before);
+});
+
+t.test('routes without a body take any or none', async (t) => {
+  const { call } = await startTroupe(t);
+  const { id } = (await call('POST', '/v1/threads', {})).body;
+  const answer = await call('DELETE', `/v1/threads/${id}`, 'not json', { 'content-type': 'text/plain' });
+  t.equal(answer.status, 204);
+});
+
+t.test('ids that no thread can have are unknown, not errors', async (t) => {
+  const { call } = await startTroupe(t);
+  for (const id of ['a%2Fb', '..%2f..', '%00', '%ff', 'x'.repeat(3000), '%E0%A4%A']) {
+    for (const path of [`/v1/threads/${id}`, `/v1/runs/${id}`, `/v1/threads/${id}/messages`]) {
+      t.equal((await call('GET', path)).status, 404, path.slice(0, 40));
+    }
+    t.strictSame((await call('GET', `/v1/threads/${id}/runs`)).body.items, []);
+    t.equal((await call('DELETE', `/v1/threads/${id}`)).status, 404);
+    t.equal((await call('PATCH', `/v1/threads/${id}`, {})).status, 404);
+  }
+});
+
+t.test('the same request twice at once is two runs or a conflict, never an error', async (t) => {
+  const { call, run } = await startTroupe(t);
+  const body = { agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] };
+  const streams = await Promise.all(Array.from({ length: 20 }, () => run(body)));
+  for (const { status } of streams) t.ok(status === 200 || status === 409, String(status));
+  await Promise.all(streams.map((stream) => stream.rest()));
+  t.equal((await call('GET', '/v1/runs?status=running')).body.total, 0);
+});
