@@ -77,7 +77,12 @@ export const runMachine = setup({
   guards: {
     carriesDecisions: ({ context }) => context.entry === 'decisions',
     hasUnfinishedCalls: ({ context }) => context.entry === 'unfinished_calls',
-    cameTo: (_, { kind, expected }: { kind: string; expected: string }) => kind === expected,
+    isStopped: (_, { kind }: Inferred) => kind === 'stopped',
+    asksForTools: (_, { kind }: Inferred) => kind === 'calls',
+    isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
+    hasPendingWork: (_, { kind }: Inferred) => kind === 'pending_work',
+    isSuspended: (_, { kind }: Acted | Decided) => kind === 'suspended',
+    isBlocked: (_, { kind }: Acted) => kind === 'blocked',
     isSteered: ({ context }) => context.steered,
     canRetry: ({ context }, { error }: { error: unknown }) =>
       (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
@@ -164,10 +169,7 @@ export const runMachine = setup({
             input: ({ context }) => context,
             onDone: [
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'suspended' }),
-                },
+                guard: { type: 'isSuspended', params: ({ event }) => event.output },
                 target: '#run.waiting',
                 description: 'Other tickets are still open.',
               },
@@ -194,10 +196,7 @@ export const runMachine = setup({
             input: ({ context }) => context,
             onDone: [
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'stopped' }),
-                },
+                guard: { type: 'isStopped', params: ({ event }) => event.output },
                 target: '#run.ending',
                 actions: {
                   type: 'end',
@@ -209,27 +208,18 @@ export const runMachine = setup({
                 description: 'A stop condition holds, or a plugin ends the run.',
               },
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'calls' }),
-                },
+                guard: { type: 'asksForTools', params: ({ event }) => event.output },
                 target: 'acting',
                 description: 'The model asks for tools.',
               },
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'truncated' }),
-                },
+                guard: { type: 'isTruncated', params: ({ event }) => event.output },
                 target: 'checkpointing',
                 description: 'The answer was cut off; it is continued in another step.',
               },
               { guard: 'isSteered', target: 'checkpointing', description: 'New input: one more step.' },
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'pending_work' }),
-                },
+                guard: { type: 'hasPendingWork', params: ({ event }) => event.output },
                 target: '#run.waiting',
                 description: 'Background tasks are still at work.',
               },
@@ -260,10 +250,7 @@ export const runMachine = setup({
             input: ({ context }) => context,
             onDone: [
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'blocked' }),
-                },
+                guard: { type: 'isBlocked', params: ({ event }) => event.output },
                 target: '#run.ending',
                 actions: {
                   type: 'end',
@@ -278,10 +265,7 @@ export const runMachine = setup({
                 description: 'A gate forbids a call.',
               },
               {
-                guard: {
-                  type: 'cameTo',
-                  params: ({ event }) => ({ kind: event.output.kind, expected: 'suspended' }),
-                },
+                guard: { type: 'isSuspended', params: ({ event }) => event.output },
                 target: '#run.waiting',
                 description: 'A call waits for a decision and none executes any more.',
               },
