@@ -9,7 +9,7 @@ import { bindThreadMachine, createThreadActor, type ThreadActor } from './thread
  * Passive actors are kept for their history, the least recently used ones are dropped past IDLE_ACTORS; an actor
  * that executes, has queued work or writes is never dropped. Making one costs a few reads of the store.
  */
-const IDLE_ACTORS = 256;
+const IDLE_ACTORS = 32;
 
 export type Supervisor = {
   actor(scope: string, id: string): ThreadActor;
