@@ -34,8 +34,8 @@ t.test('the settings table is the one of the code', async (t) => {
 });
 
 t.test('the first lines start and test the service by its own scripts', async (t) => {
-  t.match(blocks('sh')[0], 'npm ci && npm start');
-  t.match(blocks('sh')[1], 'npm ci && npm test');
+  t.match(blocks('sh')[0], 'npm install && npm start');
+  t.match(blocks('sh')[1], 'npm install && npm test');
   t.match(scripts.start, /^node .*dist\/src\/main\.js dev$/);
   t.match(scripts.test, /tap run/);
 });
