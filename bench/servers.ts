@@ -10,6 +10,8 @@ export type Server = { name: string; url: string; process: Child };
 
 export type Durability = 'process' | 'power';
 
+const AGENTS = ['bench-turns', 'bench-long', 'bench-silent', 'bench-flood'];
+
 /** Agents that only the benchmarks need. The seeded ones answer at once or at 20 ms a token. */
 const SETTINGS = {
   providers: [
@@ -19,23 +21,15 @@ const SETTINGS = {
       adapter_options: {
         scripts: {
           'bench-turns': { tokens: 200, text: 'token ', per_turn: 1 },
+          'bench-long': { tokens: 400, text: 'token ', delay_ms: 20 },
           'bench-silent': { tokens: 1, first_delay_ms: 86_400_000 },
           'bench-flood': { tokens: 4000, text: 'x'.repeat(8192), delay_ms: 5 },
         },
       },
     },
   ],
-  models: ['bench-turns', 'bench-silent', 'bench-flood'].map((id) => ({
-    id,
-    provider_id: 'bench-more',
-    upstream_model: id,
-  })),
-  agents: ['bench-turns', 'bench-silent', 'bench-flood'].map((id) => ({
-    id,
-    model_id: id,
-    max_rounds: 1,
-    allowed_tools: [],
-  })),
+  models: AGENTS.map((id) => ({ id, provider_id: 'bench-more', upstream_model: id })),
+  agents: AGENTS.map((id) => ({ id, model_id: id, max_rounds: 1, allowed_tools: [] })),
 };
 
 export type TroupeOptions = { durability: Durability; dir: string; port: number };

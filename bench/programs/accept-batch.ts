@@ -1,4 +1,4 @@
-import { v7 as uuid } from 'uuid';
+import { uuidv7 as uuid } from 'uuidv7';
 import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
 import type { Message } from '../../src/schema/message.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuid } from 'uuid';
+import { uuidv7 as uuid } from 'uuidv7';
 import { openStore } from '../../src/store/index.ts';
 import { acceptRows } from './accept-batch.ts';
 

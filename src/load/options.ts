@@ -37,6 +37,10 @@ export const LoadOptions = z
       .default(0)
       .meta({ description: 'time over which connections are opened' }),
     pause_ms: z.int().min(0).max(DAY).default(0).meta({ description: 'between two streams of a connection' }),
+    rest_ms: z.int().min(0).max(100).default(0).meta({
+      description:
+        'sleep between two looks at all connections: many slow streams cost less, and come in so much later',
+    }),
     stream_timeout_ms: z.int().min(1).max(DAY).default(60_000),
     headers: z.record(HeaderName, HeaderText).default({}),
     body: z

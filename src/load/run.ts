@@ -104,6 +104,7 @@ const play = (load: Load): Promise<LoadReport> =>
         open -= 1;
         if (open > 0) return;
         clearInterval(sweep);
+        stopResting();
         resolve(tally.report((performance.now() - began) / 1000));
       },
     };
@@ -126,5 +127,24 @@ const play = (load: Load): Promise<LoadReport> =>
       const now = performance.now();
       for (const connection of opened) connection.expire(now);
     }, SWEEP_MS);
+    const stopResting = load.rest_ms > 0 ? restBetweenTurns(load.rest_ms) : () => {};
     advance();
   });
+
+/**
+ * Wakes up for all that has arrived, not for each frame: a wake-up costs more than the reading of a frame, and
+ * costs the server too, which has to wake this process with every write.
+ */
+const restBetweenTurns = (ms: number): (() => void) => {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  let stopped = false;
+  const rest = (): void => {
+    if (stopped) return;
+    Atomics.wait(never, 0, 0, ms);
+    setImmediate(rest);
+  };
+  rest();
+  return () => {
+    stopped = true;
+  };
+};

@@ -1,6 +1,6 @@
 export { backupFolder } from './backup.ts';
 export type { Batch } from './batch.ts';
-export type { EventRow, EventScope } from './events.ts';
+export type { EventScope } from './events.ts';
 export { MAX_ID_BYTES } from './keys.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';
 export { type Page, Position } from './page.ts';
