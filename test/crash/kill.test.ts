@@ -62,6 +62,9 @@ type Accepted = { thread: string; text: string };
 const agents = ['default', 'bench-paced', 'bench', 'a2a'];
 const words = ['hello', 'RUN_WEATHER_TOOL', 'RUN_STOCK_TOOL', 'again'];
 
+/** Makes each input different. */
+let said = 0;
+
 /** One client on one thread: starts a run, reads a part of it or all, starts the next. Ends when the service dies. */
 const chat = async (
   url: string,
@@ -69,8 +72,9 @@ const chat = async (
   random: () => number,
   accepted: Accepted[],
 ): Promise<void> => {
-  for (let turn = 0; ; turn += 1) {
-    const text = `${words[Math.floor(random() * words.length)]} ${thread} ${turn} ${random()}`;
+  for (;;) {
+    said += 1;
+    const text = `${words[Math.floor(random() * words.length)]} (${said})`;
     const agentId = agents[Math.floor(random() * agents.length)];
     try {
       const response = await fetch(`${url}/v1/runs`, {
@@ -168,14 +172,9 @@ t.test(
   { timeout: ROUNDS * 15_000 },
   async (t) => {
     const dir = join(t.testdir(), 'data');
-    const generator = fc.sample(
-      fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
-      {
-        numRuns: 1,
-        seed: SEED,
-      },
-    )[0];
-    const random = (): number => generator?.next().value ?? 0;
+    const numbers = fc.infiniteStream(fc.noBias(fc.integer({ min: 0, max: 2 ** 30 - 1 })));
+    const [generator] = fc.sample(numbers, { numRuns: 1, seed: SEED });
+    const random = (): number => (generator?.next().value ?? 0) / 2 ** 30;
     const accepted: Accepted[] = [];
     const threads = Array.from({ length: THREADS }, (_, index) => `thread-${index}`);
 

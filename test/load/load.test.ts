@@ -95,6 +95,12 @@ t.test('a connection pauses between two streams', async (t) => {
   t.ok(report.seconds >= 0.035, 'two pauses at least');
 });
 
+t.test('a load that rests between two looks reads the same, and ends', async (t) => {
+  const { url } = await serve(t, stream);
+  const report = await runLoad({ url, connections: 3, streams: 6, rest_ms: 2 });
+  t.match(report, { streams: 6, events: 24, errors: {} });
+});
+
 t.test('a load ends at its time, after the streams under way', async (t) => {
   const { url } = await serve(t, stream);
   const report = await runLoad({ url, connections: 2, duration_ms: 50 });
