@@ -37,7 +37,15 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
 
   return {
     threads: createThreads(deps, supervisor),
-    submitForeground(scope, thread_id, submission) {
+    async submitForeground(scope, thread_id, submission) {
+      // Two actors that write the log of one thread at a time would give out the same sequence numbers.
+      for (
+        let gone = supervisor.retiring(scope, thread_id);
+        gone;
+        gone = supervisor.retiring(scope, thread_id)
+      ) {
+        await gone;
+      }
       if (stopping) throw new Unavailable('service is shutting down');
       return supervisor.actor(scope, thread_id).submitForeground(submission);
     },

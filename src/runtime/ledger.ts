@@ -52,6 +52,8 @@ export type Ledger = {
   history(): readonly Message[];
   lastSeq(): number;
   readonly pending: number;
+  /** Resolves when no commit is under way, whether they succeeded or not. */
+  quiet(): Promise<void>;
   open(at: number): Write;
 };
 
@@ -72,6 +74,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let tail: { seq: number; external: number } = store.messages.last(scope, id) ?? { seq: 0, external: 0 };
   let lastEvent = store.events.last(scope, id);
   let pending = 0;
+  let commits: Promise<unknown> = Promise.resolve();
   let broken = false;
 
   /** Read before the first append: rows of a commit under way cannot be read yet. */
@@ -165,8 +168,10 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           lastEvent += events.length;
         }
         pending += 1;
+        const committed = store.commit(batch, kind);
+        commits = Promise.allSettled([commits, committed]);
         try {
-          await store.commit(batch, kind);
+          await committed;
         } catch (error) {
           if (!broken) deps.onFailure(error);
           broken = true;
@@ -188,6 +193,9 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     lastSeq: () => tail.seq,
     get pending() {
       return pending;
+    },
+    async quiet() {
+      while (pending > 0) await commits;
     },
     open,
   };

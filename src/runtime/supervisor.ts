@@ -13,6 +13,8 @@ const IDLE_ACTORS = 32;
 
 export type Supervisor = {
   actor(scope: string, id: string): ThreadActor;
+  /** When the last actor of the thread was retired and still writes: resolves when the next one may be made. */
+  retiring(scope: string, id: string): Promise<void> | undefined;
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   actors(): Iterable<ThreadActor>;
@@ -23,6 +25,7 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
   const threadMachine = bindThreadMachine(deps.settings);
   // Insertion order is order of use: an actor that is asked for moves to the end.
   const actors = new Map<string, ThreadActor>();
+  const retired = new Map<string, Promise<void>>();
 
   const keyOf = (scope: string, id: string): string => `${scope}\0${id}`;
 
@@ -33,8 +36,13 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       runMachine,
       threadMachine,
       accepting,
-      onRetired() {
-        if (actors.get(key) === made) actors.delete(key);
+      onRetired(quiet) {
+        if (actors.get(key) !== made) return;
+        actors.delete(key);
+        const gone = quiet.then(() => {
+          if (retired.get(key) === gone) retired.delete(key);
+        });
+        retired.set(key, gone);
       },
       onSettled: dropPassive,
     });
@@ -59,6 +67,7 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       if (!found) dropPassive();
       return actor;
     },
+    retiring: (scope, id) => retired.get(keyOf(scope, id)),
     record(scope, id) {
       const actor = actors.get(keyOf(scope, id));
       return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);

@@ -59,8 +59,8 @@ export type ThreadOptions = {
   threadMachine: BoundThreadMachine;
   /** False while the service stops: nothing queued is started any more. */
   accepting(): boolean;
-  /** The actor must not be used again. */
-  onRetired(): void;
+  /** The actor must not be used again; another one may be made once `quiet` resolves. */
+  onRetired(quiet: Promise<void>): void;
   /** It may have become passive. */
   onSettled(): void;
 };
@@ -87,18 +87,31 @@ type ActionArgs = { context: { host: ThreadHost }; event: object };
 const hostOf = ({ context }: ActionArgs): Host => context.host as Host;
 const requestOf = <Request>({ event }: ActionArgs): Request => (event as { request: Request }).request;
 
+/** An action that throws retires the actor; whoever asked for it must not wait for ever. */
+const answering = <Request extends { refuse(error: unknown): void }>(
+  request: Request,
+  act: (request: Request) => void,
+): void => {
+  try {
+    act(request);
+  } catch (error) {
+    request.refuse(error);
+    throw error;
+  }
+};
+
 /** The thread machine with the actions of this process; made once, since binding a machine is not cheap. */
 export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
   threadMachine.provide({
     actions: {
-      startRun: (args) => hostOf(args).startRun(requestOf<Foreground>(args)),
+      startRun: (args) => answering(requestOf<Foreground>(args), hostOf(args).startRun),
       startNext: (args) => hostOf(args).startNext(),
       bumpEpoch: (args) => hostOf(args).bumpEpoch(),
       cancelActive: (args) => hostOf(args).cancelActive(),
       holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Foreground>(args)),
       startClaimant: (args) => hostOf(args).startClaimant(),
       refuseClaimant: (args) => hostOf(args).refuseClaimant(),
-      remove: (args) => hostOf(args).remove(requestOf<Removal>(args)),
+      remove: (args) => answering(requestOf<Removal>(args), hostOf(args).remove),
     },
     delays: { releaseWait: settings.foreground_release_wait_ms },
   });
@@ -116,11 +129,19 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   let claimant: Foreground | undefined;
   let queue: Dispatch[] = [];
   let alarm: NodeJS.Timeout | undefined;
+  let whenEnded: (() => void) | undefined;
+
+  /** Resolves when nothing executes any more. */
+  const ended = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (execution) whenEnded = resolve;
+      else resolve();
+    });
 
   const retire = (error: unknown): void => {
     deps.log.error({ err: error, thread_id: id }, 'the thread is made again from the store');
     execution?.release('the service could not write to its store');
-    options.onRetired();
+    options.onRetired(ledger.quiet());
   };
 
   const ledger = createLedger({ store, ids, observe: deps.observe.mailbox, onFailure: retire }, scope, id);
@@ -129,7 +150,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const letGo = (): void => {
     claimant?.refuse(new Unavailable('the thread was let go; try again'));
     claimant = undefined;
-    options.onRetired();
+    options.onRetired(ledger.quiet());
   };
 
   /** For commits that nobody waits for: a failure has already retired the actor. */
@@ -143,6 +164,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       ledger,
       onSettled(how) {
         if (execution === next) execution = undefined;
+        whenEnded?.();
         if (how === 'released') return letGo();
         actor.send({ type: 'RUN_ENDED' });
         options.onSettled();
@@ -283,7 +305,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     startClaimant() {
       const request = claimant;
       claimant = undefined;
-      if (request) startRun(request);
+      if (request) answering(request, startRun);
     },
     refuseClaimant() {
       claimant?.refuse(new Conflict(BUSY));
@@ -301,7 +323,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
       write.commit('input').then(done, refuse);
       execution?.cancel();
-      options.onRetired();
+      options.onRetired(ended().then(ledger.quiet));
     },
   };
 
