@@ -119,7 +119,8 @@ export const createCommitter = (
       return new Promise((resolve, reject) => {
         const waitsForFlush = kind === 'input' && durability === 'power';
         waiting.push({ batch, waitsForFlush, resolve, reject });
-        schedule();
+        if (kind === 'input' && !writing && !scheduled) writeGroup();
+        else schedule();
       });
     },
     async close() {
