@@ -1,16 +1,15 @@
 import { createActor } from 'xstate';
 import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { Dispatch } from '../schema/dispatch.ts';
 import type { ContentBlock, Message, Role } from '../schema/message.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
-import type { Run, RunAdapter, RunOrigin } from '../schema/run.ts';
+import type { RunAdapter, RunOrigin } from '../schema/run.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { endDormant } from './dormant.ts';
 import { type BoundRunMachine, createExecution, type Execution, type ExecutionInput } from './execution.ts';
 import { createLedger, type Ledger, threadFacts, type Write } from './ledger.ts';
-import { advanceDispatch, CLAIMED, claim, dispatchFacts, newDispatch, newRun } from './records.ts';
+import { createQueue, logDispatch } from './queue.ts';
+import { claim, newDispatch, newRun } from './records.ts';
 
 /**
  * The actor of one thread: everything that changes the thread goes through it, one event after the other. The
@@ -123,11 +122,9 @@ const BUSY = 'thread has an active run; cannot claim inline';
 export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): ThreadActor => {
   const { clock, ids, settings, store } = deps;
   const { scope, id } = options;
-  const capture = settings.event_capture_mode;
   const lease = { ...deps, lease_ms: settings.mailbox.lease_ms };
   let execution: Execution | undefined;
   let claimant: Foreground | undefined;
-  let queue: Dispatch[] = [];
   let alarm: NodeJS.Timeout | undefined;
   let whenEnded: (() => void) | undefined;
 
@@ -145,6 +142,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   };
 
   const ledger = createLedger({ store, ids, observe: deps.observe.mailbox, onFailure: retire }, scope, id);
+  const queue = createQueue(deps, ledger);
 
   /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
   const letGo = (): void => {
@@ -179,7 +177,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     const write = ledger.open(clock.now());
     if (!ledger.record()) write.create({ id, metadata: { created_at: write.at, updated_at: write.at } });
     const epoch = write.bumpEpoch();
-    withdrawQueued(write);
+    queue.withdraw(write);
     const names = {
       run_id: ids.uuid(),
       thread_id: id,
@@ -218,65 +216,11 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   /** Takes the next dispatch that may start. One that turns out to be void is settled, and the next one is tried. */
   const startNext = (): void => {
     const write = ledger.open(clock.now());
-    const started = takeQueued(write);
+    const claimed = queue.take(write);
+    const started = claimed && launch({ ...claimed, channel: createChannel({ held: false }) }, write);
     commitInBackground(write);
     if (started) started.start();
     else actor.send({ type: 'RUN_ENDED' });
-  };
-
-  const takeQueued = (write: Write): Execution | undefined => {
-    const queued = queue.find((dispatch) => dispatch.available_at <= write.at);
-    if (!queued) return undefined;
-    queue = queue.filter((dispatch) => dispatch !== queued);
-    const before = store.runs.get(scope, queued.run_id);
-    const session_id = ids.uuid();
-    const dispatch = claim(queued, ledger.epoch(), session_id, write.at, lease);
-    if (!before || dispatch.status !== 'Claimed') {
-      settleVoid(write, queued, dispatch, before);
-      return undefined;
-    }
-    const agent = resolveAgent(before.agent_id);
-    if ('failure' in agent) {
-      const change = { last_error: agent.failure, completed_at: write.at, updated_at: write.at };
-      const dead = advanceDispatch(dispatch, { type: 'DEAD_LETTER', threadEpoch: ledger.epoch() }, change);
-      endDormant(write, before, { type: 'DEAD_LETTER', reason: agent.failure }, capture);
-      write.dispatch(dead, queued);
-      return undefined;
-    }
-    write.dispatch(dispatch, queued);
-    logDispatch(write, 'RunSubmitted', dispatch);
-    const run: Run = { ...before, status: CLAIMED, session_id };
-    write.run(run, before);
-    const channel = createChannel({ held: false });
-    return launch({ agent, run, dispatch, channel, continued: before.status !== 'created' }, write);
-  };
-
-  const settleVoid = (write: Write, before: Dispatch, after: Dispatch, run: Run | undefined): void => {
-    write.dispatch({ ...after, completed_at: write.at }, before);
-    if (run) endDormant(write, run, { type: 'CANCEL' }, capture);
-  };
-
-  const resolveAgent = (agentId: string): ResolvedAgent | { failure: string } => {
-    try {
-      return deps.resolve(agentId);
-    } catch (error) {
-      return { failure: error instanceof Error ? error.message : String(error) };
-    }
-  };
-
-  /** Every queued dispatch becomes superseded, and its run done. */
-  const withdrawQueued = (write: Write): void => {
-    for (const dispatch of queue) {
-      const change = {
-        last_error: 'queued dispatch superseded by newer dispatch epoch',
-        completed_at: write.at,
-        updated_at: write.at,
-      };
-      const run = store.runs.get(scope, dispatch.run_id);
-      write.dispatch(advanceDispatch(dispatch, { type: 'SUPERSEDE' }, change), dispatch);
-      if (run) endDormant(write, run, { type: 'CANCEL' }, capture);
-    }
-    queue = [];
   };
 
   const interruptActive = (write: Write): void => {
@@ -285,7 +229,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   };
 
   const host: Host = {
-    hasQueued: () => options.accepting() && queue.some((dispatch) => dispatch.available_at <= clock.now()),
+    hasQueued: () => options.accepting() && queue.ready(clock.now()),
     continuesOpenRun: () => false,
     takesInput: () => false,
     hasOpenRun: () => false,
@@ -294,7 +238,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     bumpEpoch() {
       const write = ledger.open(clock.now());
       write.bumpEpoch();
-      withdrawQueued(write);
+      queue.withdraw(write);
       interruptActive(write);
       commitInBackground(write);
     },
@@ -316,7 +260,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       if (!record) return refuse(new NotFound(`thread not found: ${id}`));
       const write = ledger.open(clock.now());
       write.bumpEpoch();
-      withdrawQueued(write);
+      queue.withdraw(write);
       interruptActive(write);
       write.remove();
       const facts = { ...threadFacts(record.thread), child_strategy: strategy };
@@ -327,42 +271,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
   };
 
-  /** Dispatches whose worker is gone go back to the queue, or end with their run when they have been tried enough. */
-  const reclaim = (): void => {
-    const open = store.dispatches.openOf(scope, id);
-    const orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
-    queue = open.filter((dispatch) => dispatch.status === 'Queued');
-    if (orphans.length === 0) return;
-    const write = ledger.open(clock.now());
-    for (const orphan of orphans) {
-      const change = { last_error: 'lease expired', available_at: write.at, updated_at: write.at };
-      const after = advanceDispatch(orphan, { type: 'LEASE_EXPIRED', threadEpoch: ledger.epoch() }, change);
-      write.dispatch(after, orphan);
-      if (after.status === 'Queued') {
-        queue.unshift(after);
-        const options = { run_id: after.run_id, correlation_id: after.dispatch_id };
-        write.event(
-          'RunRescheduled',
-          { ...dispatchFacts(after), reason: 'expired_lease_reclaimed' },
-          options,
-        );
-        continue;
-      }
-      const run = store.runs.get(scope, after.run_id);
-      const reason = 'lease expired: max attempts reached';
-      const event =
-        after.status === 'DeadLetter'
-          ? ({ type: 'DEAD_LETTER', reason } as const)
-          : ({ type: 'CANCEL' } as const);
-      if (run) endDormant(write, run, event, capture);
-    }
-    commitInBackground(write);
-  };
-
   const armAlarm = (): void => {
     clearTimeout(alarm);
-    const next = queue[0];
-    if (next && !execution) alarm = setTimeout(wake, Math.max(0, next.available_at - clock.now())).unref();
+    const next = queue.nextAt();
+    if (next !== undefined && !execution) alarm = setTimeout(wake, Math.max(0, next - clock.now())).unref();
   };
 
   const wake = (): void => {
@@ -372,7 +284,11 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
 
   const actor = createActor(options.threadMachine, { input: { host } });
   actor.subscribe({ error: retire });
-  reclaim();
+  if (queue.orphaned) {
+    const write = ledger.open(clock.now());
+    queue.reclaim(write);
+    commitInBackground(write);
+  }
   actor.start();
 
   return {
@@ -394,16 +310,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       return execution !== undefined;
     },
     get passive() {
-      return execution === undefined && queue.length === 0 && claimant === undefined && ledger.pending === 0;
+      return execution === undefined && queue.size === 0 && claimant === undefined && ledger.pending === 0;
     },
   };
 };
-
-const logDispatch = (write: Write, kind: string, dispatch: Dispatch): void =>
-  write.event(kind, dispatchFacts(dispatch), {
-    run_id: dispatch.run_id,
-    correlation_id: dispatch.dispatch_id,
-  });
 
 const userMessage = (id: string, { role, content }: UserMessage, run_id: string): Message => ({
   id,
