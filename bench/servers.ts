@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild, startProgram } from './child.ts';
 import type { Place } from './pin.ts';
@@ -46,7 +46,18 @@ export const troupeArguments = (context: Context, { durability, dir, port }: Tro
     'shutdown-timeout-ms': '0',
     durability,
   };
-  return [context.server, 'serve', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
+  return [
+    ...nodeFlags(context.server),
+    context.server,
+    'serve',
+    ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]),
+  ];
+};
+
+/** The flags of node that the command starts itself with, from its first line. */
+const nodeFlags = (main: string): string[] => {
+  const [first = ''] = readFileSync(main, 'utf8').split('\n', 1);
+  return /^#!.* node (--.*)$/.exec(first)?.[1]?.split(' ') ?? [];
 };
 
 const LISTENS = /Troupe listens on (\S+)/;

@@ -68,9 +68,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       scope,
       header: headers.get,
       requestId: exchange.requestId,
-      get ip() {
-        return clientAddress(headers.get, peerAddress(exchange), settings.trust_forwarded_headers);
-      },
+      ip: () => clientAddress(headers.get, peerAddress(exchange), settings.trust_forwarded_headers),
       route: endpoint.path,
       hold: () => caller.leave(arrival),
     });

@@ -28,8 +28,8 @@ export type RouteRequest<P, Q, B> = {
   /** The first value of a request header, `undefined` when it is missing or empty. */
   header(name: string): string | undefined;
   requestId: string | undefined;
-  /** Address of the client; behind a proxy that is trusted, the one that the proxy names. */
-  ip: string;
+  /** Address of the client; behind a trusted proxy, the one it names. Empty once the client has gone. */
+  ip(): string;
   /** The path of the route as declared, such as `/v1/threads/:id`. */
   route: string;
   /** The answer may take long by design: from now on the request does not count as a concurrent one. */

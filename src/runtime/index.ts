@@ -33,7 +33,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
   let stopping = false;
   const supervisor = createSupervisor(deps, () => !stopping);
 
-  const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing);
+  const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing());
 
   return {
     threads: createThreads(deps, supervisor),

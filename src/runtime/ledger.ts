@@ -51,7 +51,8 @@ export type Ledger = {
   /** Everything committed or about to be, oldest first. */
   history(): readonly Message[];
   lastSeq(): number;
-  readonly pending: number;
+  /** How many commits are under way. */
+  pending(): number;
   /** Resolves when no commit is under way, whether they succeeded or not. */
   quiet(): Promise<void>;
   open(at: number): Write;
@@ -191,9 +192,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     epoch: () => epoch,
     history: loaded,
     lastSeq: () => tail.seq,
-    get pending() {
-      return pending;
-    },
+    pending: () => pending,
     async quiet() {
       while (pending > 0) await commits;
     },

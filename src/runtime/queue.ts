@@ -14,7 +14,7 @@ import { advanceDispatch, CLAIMED, claim, dispatchFacts } from './records.ts';
 export type Claimed = { agent: ResolvedAgent; run: Run; dispatch: Dispatch; continued: boolean };
 
 export type Queue = {
-  readonly size: number;
+  size(): number;
   /** May something start now? */
   ready(now: number): boolean;
   /** When the first one may start; milliseconds. */
@@ -26,7 +26,7 @@ export type Queue = {
   /** Claimed ones whose worker is gone come back, or end with their run when they have been tried enough. */
   reclaim(write: Write): void;
   /** Is there something to reclaim? */
-  readonly orphaned: boolean;
+  orphaned(): boolean;
 };
 
 export const logDispatch = (
@@ -67,9 +67,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   };
 
   return {
-    get size() {
-      return waiting.length;
-    },
+    size: () => waiting.length,
     ready: (now) => waiting.some((dispatch) => dispatch.available_at <= now),
     nextAt: () => waiting[0]?.available_at,
     take(write) {
@@ -106,9 +104,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       }
       waiting = [];
     },
-    get orphaned() {
-      return orphans.length > 0;
-    },
+    orphaned: () => orphans.length > 0,
     reclaim(write) {
       for (const orphan of orphans) {
         const change = { last_error: 'lease expired', available_at: write.at, updated_at: write.at };

@@ -53,7 +53,7 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
     if (actors.size <= IDLE_ACTORS) return;
     for (const [key, actor] of actors) {
       if (actors.size <= IDLE_ACTORS) return;
-      if (actor.passive) actors.delete(key);
+      if (actor.passive()) actors.delete(key);
     }
   };
 

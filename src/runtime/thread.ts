@@ -46,9 +46,9 @@ export type ThreadActor = {
   remove(strategy: ChildStrategy): Promise<void>;
   /** Lets go of what executes; the next start takes it up again. */
   release(reason: string): void;
-  readonly executing: boolean;
+  executing(): boolean;
   /** Nothing executes, is queued or is being written: the actor may be dropped and made again from the store. */
-  readonly passive: boolean;
+  passive(): boolean;
 };
 
 export type ThreadOptions = {
@@ -284,7 +284,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
 
   const actor = createActor(options.threadMachine, { input: { host } });
   actor.subscribe({ error: retire });
-  if (queue.orphaned) {
+  if (queue.orphaned()) {
     const write = ledger.open(clock.now());
     queue.reclaim(write);
     commitInBackground(write);
@@ -306,12 +306,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       clearTimeout(alarm);
       execution?.release(reason);
     },
-    get executing() {
-      return execution !== undefined;
-    },
-    get passive() {
-      return execution === undefined && queue.size === 0 && claimant === undefined && ledger.pending === 0;
-    },
+    executing: () => execution !== undefined,
+    passive: () =>
+      execution === undefined && queue.size() === 0 && claimant === undefined && ledger.pending() === 0,
   };
 };
 

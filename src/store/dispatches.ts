@@ -45,9 +45,7 @@ export const createDispatchTable = (
 
   const orderOf = (batch: Batch, scope: string, id: string): number => {
     const known =
-      orders.newest(batch, `${scope}\0${id}`) ??
-      openWork.orderOf('dispatch', scope, id) ??
-      rows.get([scope, id])?.order;
+      orders.newest(batch, `${scope}\0${id}`) ?? openWork.orderOf(scope, id) ?? rows.get([scope, id])?.order;
     if (known === undefined) throw new Integrity(`dispatch '${id}' has no record to change`);
     return known;
   };
@@ -68,14 +66,14 @@ export const createDispatchTable = (
       orders.note(batch, `${scope}\0${id}`, at);
       rows.put(batch, [scope, id], { dispatch: after, order: at });
       placement.move(batch, id, places(scope, after, at), before ? places(scope, before, at) : []);
-      openWork.move(batch, 'dispatch', { scope, id, order: at }, isOpen(after), before && isOpen(before));
+      openWork.move(batch, { scope, id, order: at }, isOpen(after), before && isOpen(before));
     },
     remove(batch, scope, before) {
       const id = before.dispatch_id;
       const at = orderOf(batch, scope, id);
       rows.remove(batch, [scope, id]);
       placement.move(batch, id, [], places(scope, before, at));
-      openWork.move(batch, 'dispatch', { scope, id, order: at }, false, isOpen(before));
+      openWork.move(batch, { scope, id, order: at }, false, isOpen(before));
     },
     listByThread(scope, thread_id, { offset, limit }) {
       if (!isId(thread_id)) return [];
@@ -85,7 +83,7 @@ export const createDispatchTable = (
     openOf,
     queued: (scope, thread_id) => openOf(scope, thread_id).filter((dispatch) => dispatch.status === 'Queued'),
     *open() {
-      for (const { scope, id } of openWork.list('dispatch')) yield { scope, dispatch: existing(scope, id) };
+      for (const { scope, id } of openWork.list()) yield { scope, dispatch: existing(scope, id) };
     },
   };
 };

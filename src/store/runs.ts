@@ -4,7 +4,6 @@ import { type Batch, createNoteBoard } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId, type Key } from './keys.ts';
-import type { OpenWork } from './open-work.ts';
 import type { Order } from './order.ts';
 import { type Page, type PageOf, readPage } from './page.ts';
 import { createPlacement, type Place } from './placement.ts';
@@ -27,13 +26,11 @@ export type RunTable = {
   count(scope: string, status: RunStatus): number;
   /** The newest run of a thread that is in one of these states. */
   newest(scope: string, thread_id: string, statuses: readonly RunStatus[]): Run | undefined;
-  /** Every run that is not done; the others are not read. */
-  open(): Iterable<{ scope: string; run: Run }>;
 };
 
 export const createRunTable = (
   env: Environment,
-  { counters, order, openWork }: { counters: Counters; order: Order; openWork: OpenWork },
+  { counters, order }: { counters: Counters; order: Order },
 ): RunTable => {
   const rows = env.table<RunRow>('runs');
   const index = env.table<string>('run_index');
@@ -50,10 +47,7 @@ export const createRunTable = (
   };
 
   const orderOf = (batch: Batch, scope: string, run_id: string): number => {
-    const known =
-      orders.newest(batch, `${scope}\0${run_id}`) ??
-      openWork.orderOf('run', scope, run_id) ??
-      rows.get([scope, run_id])?.order;
+    const known = orders.newest(batch, `${scope}\0${run_id}`) ?? rows.get([scope, run_id])?.order;
     if (known === undefined) throw new Integrity(`run '${run_id}' has no record to change`);
     return known;
   };
@@ -69,7 +63,6 @@ export const createRunTable = (
       orders.note(batch, `${scope}\0${run_id}`, at);
       rows.put(batch, [scope, run_id], { run: after, order: at });
       placement.move(batch, run_id, places(scope, after, at), before ? places(scope, before, at) : []);
-      openWork.move(batch, 'run', { scope, id: run_id, order: at }, isOpen(after), before && isOpen(before));
     },
     list(scope, filter, page) {
       const { thread_id } = filter;
@@ -88,13 +81,8 @@ export const createRunTable = (
       const [newest] = statuses.flatMap(newestOf).sort((a, b) => orderIn(b.key) - orderIn(a.key));
       return newest && existing(scope, newest.value);
     },
-    *open() {
-      for (const { scope, id } of openWork.list('run')) yield { scope, run: existing(scope, id) };
-    },
   };
 };
-
-const isOpen = (run: Run): boolean => run.status !== 'done';
 
 const orderIn = (key: Key): number => Number(key.at(-1));
 

@@ -103,7 +103,7 @@ const assemble = (
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     threads: createThreadTable(env, counters),
     messages: createMessageTable(env),
-    runs: createRunTable(env, { counters, order, openWork }),
+    runs: createRunTable(env, { counters, order }),
     dispatches: createDispatchTable(env, { order, openWork }),
     events: createEventTable(env),
     state: createStateTable(env),

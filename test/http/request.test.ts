@@ -9,7 +9,7 @@ const seen = ({ header, ip }: RouteRequest<unknown, unknown, unknown>) => ({
   custom: header('X-Custom') ?? null,
   lastEventId: header('last-event-id') ?? null,
   missing: header('x-missing') ?? null,
-  ip,
+  ip: ip(),
 });
 
 const routes = [

@@ -99,25 +99,6 @@ t.test('the newest run of a thread in given states is the one inserted last', as
   t.equal(store.runs.newest(SCOPE, 't1', ['created']), undefined);
 });
 
-t.test('open runs of all scopes are found without reading the others', async (t) => {
-  const store = await storeFor(t);
-  await insert(
-    store,
-    Array.from({ length: 300 }, (_, i) => `done${i}`),
-    { status: 'done' },
-  );
-  await insert(store, ['open'], { status: 'waiting' });
-  await write(store, (batch) => store.runs.put(batch, 'other', run('theirs'), undefined));
-  const before = store.reads;
-  const open = Array.from(store.runs.open(), ({ scope, run: { run_id } }) => `${scope}/${run_id}`);
-  t.strictSame(open.sort(), ['default/open', 'other/theirs']);
-  t.ok(store.reads - before <= 6);
-  await write(store, (batch) =>
-    store.runs.put(batch, 'other', run('theirs', { status: 'done' }), run('theirs')),
-  );
-  t.equal(Array.from(store.runs.open()).length, 1);
-});
-
 t.test('a change of a run that was never stored is refused', async (t) => {
   const store = await storeFor(t);
   t.throws(() => store.runs.put(store.batch(), SCOPE, run('x'), run('x')), Integrity);
