@@ -29,7 +29,7 @@ const measure = async (
         connections: 1,
         duration_ms,
         pause_ms: PAUSE_MS,
-        body: runOf('bench-turns'),
+        body: runOf('bench'),
         onSample: ({ ttft_ms }) => found.push(ttft_ms ?? Number.NaN),
       });
       return found;
