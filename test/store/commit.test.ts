@@ -84,13 +84,14 @@ t.test('commits become visible in the order of the calls', async (t) => {
 t.test('with durability power, input waits for the flush and progress does not', async (t) => {
   const store = await storeFor(t, { durability: 'power' });
   const ended: string[] = [];
-  const commit = (kind: 'input' | 'progress') => {
+  const commit = (name: string, kind: 'input' | 'progress') => {
     const batch = store.batch();
-    store.state.put(batch, SCOPE, kind, {});
-    return store.commit(batch, kind).then(() => ended.push(kind));
+    store.state.put(batch, SCOPE, name, {});
+    return store.commit(batch, kind).then(() => ended.push(name));
   };
-  await Promise.all([commit('input'), commit('progress')]);
-  t.strictSame(ended, ['progress', 'input']);
+  // The first one opens a group, which the others join.
+  await Promise.all([commit('first', 'progress'), commit('input', 'input'), commit('last', 'progress')]);
+  t.strictSame(ended, ['first', 'last', 'input']);
 });
 
 t.test('with durability process, input is acknowledged in the order of the calls', async (t) => {
