@@ -29,10 +29,12 @@ const itemsOf = (text: string): string[] | undefined => {
 
 const scalar = <T>(kind: Omit<Kind<T>, 'fromText'>): Kind<T> => ({ ...kind, fromText: trimmed });
 
-export const integer = ({ min }: { min: 0 | 1 } = { min: 0 }): Kind<number> =>
-  scalar({
-    type: min === 0 ? 'int' : `int ≥ ${min}`,
-    allowed: `an integer, ${min} or more`,
+export const integer = ({ min, max }: { min?: 0 | 1; max?: number } = {}): Kind<number> => {
+  const lowest = min ?? 0;
+  const range = max === undefined ? z.int().min(lowest) : z.int().min(lowest).max(max);
+  return scalar({
+    type: lowest === 0 ? 'int' : `int ≥ ${lowest}`,
+    allowed: max === undefined ? `an integer, ${lowest} or more` : `an integer, ${lowest} to ${max}`,
     placeholder: 'n',
     schema: z
       .union([
@@ -42,8 +44,15 @@ export const integer = ({ min }: { min: 0 | 1 } = { min: 0 }): Kind<number> =>
           .regex(/^\d+$/)
           .transform((digits) => Number(digits)),
       ])
-      .pipe(z.int().min(min)),
+      .pipe(range),
   });
+};
+
+/** A timer of Node that is set for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const milliseconds = ({ min }: { min?: 0 | 1 } = {}): Kind<number> =>
+  integer({ ...(min !== undefined && { min }), max: LONGEST_TIMER_MS });
 
 const booleanWords = { truthy: ['1', 'true', 'yes', 'on'], falsy: ['0', 'false', 'no', 'off'] };
 

@@ -172,7 +172,7 @@ t.test('an integer is digits and nothing else, up to the largest safe one', asyn
   fc.assert(
     fc.property(
       fc.nat({ max: Number.MAX_SAFE_INTEGER }),
-      (n) => load({ env: { SERVICE_SHUTDOWN_TIMEOUT_MS: ` ${n} ` } }).shutdown_timeout_ms === n,
+      (n) => load({ env: { SERVICE_MAILBOX_GC_RETENTION_SECS: ` ${n} ` } }).mailbox.gc_retention_secs === n,
     ),
   );
   const illegal = fc.oneof(
@@ -250,4 +250,11 @@ t.test('the other kinds refuse what they are not', async (t) => {
     );
   }
   t.match(refused({ file: 'seed: {model: 4}' }), [/^seed\.model in .*: 4 is not allowed; allowed: a string/]);
+});
+
+t.test('a time that no timer can wait for is refused', async (t) => {
+  const load = (SERVICE_SSE_HEARTBEAT_MS: string) =>
+    loadSettings({ flags: {}, env: { SERVICE_SSE_HEARTBEAT_MS }, readFile: () => '' });
+  t.equal(load('2147483647').sse_heartbeat_ms, 2_147_483_647);
+  t.throws(() => load('2147483648'), { message: /SERVICE_SSE_HEARTBEAT_MS.*1 to 2147483647/ });
 });

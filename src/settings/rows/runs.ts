@@ -1,4 +1,4 @@
-import { choice, integer } from '../kinds.ts';
+import { choice, integer, milliseconds } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const mailboxSettings = [
@@ -12,28 +12,28 @@ export const mailboxSettings = [
   setting({
     key: 'mailbox.lease_ms',
     env: 'SERVICE_MAILBOX_LEASE_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 30_000,
     doc: 'lease of a dispatch',
   }),
   setting({
     key: 'mailbox.suspended_lease_ms',
     env: 'SERVICE_MAILBOX_SUSPENDED_LEASE_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 600_000,
     doc: 'lease of a run that is suspended in this process',
   }),
   setting({
     key: 'mailbox.lease_renewal_ms',
     env: 'SERVICE_MAILBOX_LEASE_RENEWAL_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 10_000,
     doc: 'how often a lease is renewed; below the lease',
   }),
   setting({
     key: 'mailbox.lease_sweep_interval_ms',
     env: 'SERVICE_MAILBOX_LEASE_SWEEP_INTERVAL_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 30_000,
     doc: 'how often expired leases are searched',
   }),
@@ -68,14 +68,14 @@ export const mailboxSettings = [
   setting({
     key: 'mailbox.retry_base_ms',
     env: 'SERVICE_MAILBOX_RETRY_BASE_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 250,
     doc: 'delay before the second attempt',
   }),
   setting({
     key: 'mailbox.retry_cap_ms',
     env: 'SERVICE_MAILBOX_RETRY_CAP_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 30_000,
     doc: 'longest delay before an attempt',
   }),
@@ -85,21 +85,21 @@ export const runSettings = [
   setting({
     key: 'foreground_release_wait_ms',
     env: 'SERVICE_FOREGROUND_RELEASE_WAIT_MS',
-    type: integer(),
+    type: milliseconds(),
     default: 5000,
     doc: 'a new foreground run waits so long for the old one to let go',
   }),
   setting({
     key: 'foreground_release_poll_ms',
     env: 'SERVICE_FOREGROUND_RELEASE_POLL_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 25,
     doc: 'poll while waiting, where no event tells',
   }),
   setting({
     key: 'foreground_claim_guard_ms',
     env: 'SERVICE_FOREGROUND_CLAIM_GUARD_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 60_000,
     doc: 'time in which no other worker takes a foreground dispatch',
   }),

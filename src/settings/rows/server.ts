@@ -1,4 +1,4 @@
-import { boolean, choice, hostPort, integer, path, scopeId } from '../kinds.ts';
+import { boolean, choice, hostPort, integer, milliseconds, path, scopeId } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const settingsFile = setting({
@@ -70,21 +70,21 @@ export const serverSettings = [
   setting({
     key: 'shutdown_timeout_ms',
     env: 'SERVICE_SHUTDOWN_TIMEOUT_MS',
-    type: integer(),
+    type: milliseconds(),
     default: 30_000,
     doc: 'a graceful stop waits so long for running runs',
   }),
   setting({
     key: 'health_store_timeout_ms',
     env: 'SERVICE_HEALTH_STORE_TIMEOUT_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 5000,
     doc: 'the store must answer /health within it',
   }),
   setting({
     key: 'sse_heartbeat_ms',
     env: 'SERVICE_SSE_HEARTBEAT_MS',
-    type: integer({ min: 1 }),
+    type: milliseconds({ min: 1 }),
     default: 15_000,
     doc: 'idle time of an event stream before a heartbeat comment',
   }),
