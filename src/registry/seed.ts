@@ -124,12 +124,11 @@ const benchProvider: ProviderSpec = {
     scripts: {
       bench: { tokens: 200, text: 'token ' },
       'bench-paced': { tokens: 200, text: 'token ', delay_ms: 20 },
-      'bench-turns': { tokens: 200, text: 'token ', per_turn: 1 },
     },
   },
 };
 
-const benchModels: ModelSpec[] = ['bench', 'bench-paced', 'bench-turns'].map((id) => ({
+const benchModels: ModelSpec[] = ['bench', 'bench-paced'].map((id) => ({
   id,
   provider_id: 'bench',
   upstream_model: id,
