@@ -154,12 +154,16 @@ export const createExecution = (
     checkpoint: () => commitProgress(),
   };
 
-  /** Messages, events and counters gathered since the last commit go into the write, in the order they came. */
-  const gather = (write: Write): void => {
+  const logCaptured = (write: Write): void => {
     for (const { kind, payload } of captured) {
       write.event(kind, payload, { run_id: run.run_id, correlation_id: dispatch.dispatch_id });
     }
     captured = [];
+  };
+
+  /** Messages, events and counters gathered since the last commit go into the write, in the order they came. */
+  const gather = (write: Write): void => {
+    logCaptured(write);
     const range = write.messages(turn.produced, run.run_id);
     turn.produced = [];
     const from_seq = run.output?.range?.from_seq ?? range?.from_seq;
@@ -239,6 +243,9 @@ export const createExecution = (
       const before = run;
       const write = ledger.open(clock.now());
       gather(write);
+      // The terminal event is the last of its run, behind the messages of the same commit.
+      capture(terminal);
+      logCaptured(write);
       run = finishedRun(run, ending, turn, ledger.history(), write.at);
       write.run(run, before);
       const settled = settleDispatch(dispatch, run, failure, ledger.epoch(), write.at);
@@ -272,7 +279,6 @@ export const createExecution = (
       ...(ending.type !== 'error' && { result: { response: turn.response, status: 'done', status_reason } }),
       termination,
     };
-    capture(terminal);
     return terminal;
   };
 
@@ -313,10 +319,7 @@ export const createExecution = (
         ...(run.parent_run_id !== null && { parent_run_id: run.parent_run_id }),
         identity: identityOf(run),
       });
-      for (const { kind, payload } of captured) {
-        write.event(kind, payload, { run_id: run.run_id, correlation_id: dispatch.dispatch_id });
-      }
-      captured = [];
+      logCaptured(write);
     },
     start() {
       deps.observe.runs.started();

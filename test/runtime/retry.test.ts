@@ -1,0 +1,95 @@
+import t from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import type { Provider } from '../../src/models/model.ts';
+import { startRuntime } from './runtime.ts';
+
+/** What a failed inference makes of the dispatch and the log (runtime.md 10.4, 13.5; check 36). */
+
+const failing = (failures: ModelError[]): Provider => ({
+  id: 'failing',
+  model: (spec) => ({
+    id: spec.id,
+    provider: 'failing',
+    upstream: spec.upstream_model,
+    async stream(_, sink) {
+      sink.text('half');
+      const failure = failures.shift();
+      if (failure) throw failure;
+      sink.text(' and whole');
+      return { stop: 'EndTurn' };
+    },
+  }),
+});
+
+const TERMINAL = ['RunFinished', 'RunCancelled', 'RunErrored', 'RunTerminated'];
+
+const runWith = async (t: Parameters<typeof startRuntime>[0], failures: ModelError[]) => {
+  const settings = { mailbox: { retry_base_ms: 1, max_attempts: 2 } };
+  const { store, submit } = await startRuntime(t, { provider: failing(failures), settings });
+  const { accepted, end } = submit('x');
+  const { run_id, dispatch_id } = await accepted;
+  await end;
+  const { rows } = store.events.list('default', { run_id }, 0, 100);
+  const kinds = rows.map(({ event }) => event.event_kind);
+  return {
+    run: store.runs.get('default', run_id),
+    dispatch: store.dispatches.get('default', dispatch_id),
+    kinds,
+    terminal: kinds.filter((kind) => TERMINAL.includes(kind)),
+    messages: Array.from(store.messages.range('default', 'T', {}), ({ message }) => message.role),
+  };
+};
+
+t.test('a transient failure costs an attempt, and the run is acked once', async (t) => {
+  const found = await runWith(t, [new ModelError('overloaded', 'busy')]);
+  t.match(found.dispatch, { status: 'Acked', attempt_count: 1, run_status: 'done', claim_token: null });
+  t.match(found.dispatch?.last_error, /busy/);
+  t.strictSame(found.messages, ['user', 'assistant']);
+  t.strictSame(found.kinds, [
+    'MessageCommitted',
+    'ThreadMessagesCheckpointed',
+    'RunQueued',
+    'RunSubmitted',
+    'RunStarted',
+    'StreamReset',
+    'RunRescheduled',
+    'RunSubmitted',
+    'InferenceComplete',
+    'MessageCommitted',
+    'ThreadMessagesCheckpointed',
+    'RunFinished',
+  ]);
+});
+
+t.test('transient failures up to the limit are a dead letter', async (t) => {
+  const found = await runWith(t, [new ModelError('provider', '500'), new ModelError('provider', '502')]);
+  t.match(found.dispatch, {
+    status: 'DeadLetter',
+    attempt_count: 2,
+    last_error: /502.*max attempts reached$/,
+  });
+  t.match(found.run, { status: 'done', error_payload: { message: /502/ } });
+  t.strictSame(found.terminal, ['RunErrored']);
+  t.strictSame(found.messages, ['user']);
+});
+
+t.test('a permanent failure is a dead letter at once', async (t) => {
+  const found = await runWith(t, [new ModelError('unauthorized', 'bad key')]);
+  t.match(found.dispatch, { status: 'DeadLetter', attempt_count: 0, last_error: /bad key/ });
+  t.strictSame(found.terminal, ['RunErrored']);
+});
+
+t.test('a plain run logs its events in the order of the contract', async (t) => {
+  const found = await runWith(t, []);
+  t.strictSame(found.kinds, [
+    'MessageCommitted',
+    'ThreadMessagesCheckpointed',
+    'RunQueued',
+    'RunSubmitted',
+    'RunStarted',
+    'InferenceComplete',
+    'MessageCommitted',
+    'ThreadMessagesCheckpointed',
+    'RunFinished',
+  ]);
+});
