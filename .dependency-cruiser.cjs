@@ -15,6 +15,8 @@ const rooms = {
   'src/http': ['src/schema'],
   'src/settings': ['src/schema'],
   'src/statecharts': ['machines', 'src/schema'],
+  'src/events': ['src/store', 'src/schema'],
+  'src/inspection': ['machines', 'src/statecharts', 'src/schema'],
   'src/load': ['src/schema'],
   'src/protocols': ['src/runtime', 'src/http', 'src/schema'],
 };

@@ -66,6 +66,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const store = await openStore({ dir: settings.storage_dir, durability: settings.durability });
   const runtime = createRuntime({
     store,
+    events: { appended() {} },
+    actors: { began: () => () => {} },
     clock,
     ids,
     settings,

@@ -1,5 +1,8 @@
+import type { AnyActorRef } from 'xstate';
+import type { MachineName } from '../../machines/index.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { LoopObserver } from '../loop/turn.ts';
+import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Store } from '../store/index.ts';
 import type { CaptureMode } from './capture.ts';
@@ -37,8 +40,21 @@ export type RuntimeLog = {
   error(data: object, text: string): void;
 };
 
+/** Told of what has become visible in the event log of a thread; must not throw. Costs one call a commit. */
+export type EventListener = {
+  appended(scope: string, thread_id: string, from_seq: number, events: readonly LoggedEvent[]): void;
+};
+
+/** An actor as those who watch actors know it. */
+export type ActorName = { machine: MachineName; id: string; scope: string; parent?: string };
+
+/** Told of every actor that begins; must not throw. What it returns is called once, when the actor is gone. */
+export type ActorListener = { began(actor: AnyActorRef, name: ActorName): () => void };
+
 export type RuntimeDeps = {
   store: Store;
+  events: EventListener;
+  actors: ActorListener;
   clock: Clock;
   ids: Ids;
   settings: RuntimeSettings;

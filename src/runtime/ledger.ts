@@ -6,7 +6,7 @@ import { Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { MessageRow, Store, ThreadRecord } from '../store/index.ts';
-import type { RuntimeObserver } from './deps.ts';
+import type { EventListener, RuntimeObserver } from './deps.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory, and the
@@ -61,6 +61,7 @@ export type Ledger = {
 export type LedgerDeps = {
   store: Store;
   ids: Ids;
+  events: EventListener;
   observe: RuntimeObserver['mailbox'];
   /** Called once when a commit fails; the ledger is of no use afterwards. */
   onFailure(error: unknown): void;
@@ -164,8 +165,9 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           store.threads.put(batch, scope, record, stored);
           stored = record;
         }
+        const from_seq = lastEvent + 1;
         if (events.length > 0) {
-          store.events.append(batch, scope, id, lastEvent + 1, events);
+          store.events.append(batch, scope, id, from_seq, events);
           lastEvent += events.length;
         }
         pending += 1;
@@ -173,6 +175,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         commits = Promise.allSettled([commits, committed]);
         try {
           await committed;
+          if (events.length > 0) deps.events.appended(scope, id, from_seq, events);
         } catch (error) {
           if (!broken) deps.onFailure(error);
           broken = true;

@@ -141,7 +141,11 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     options.onRetired(ledger.quiet());
   };
 
-  const ledger = createLedger({ store, ids, observe: deps.observe.mailbox, onFailure: retire }, scope, id);
+  const ledger = createLedger(
+    { store, ids, events: deps.events, observe: deps.observe.mailbox, onFailure: retire },
+    scope,
+    id,
+  );
   const queue = createQueue(deps, ledger);
 
   /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */

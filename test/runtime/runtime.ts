@@ -42,6 +42,8 @@ export const startRuntime = async (t: Test, { provider, settings = {} }: Options
   });
   const runtime = createRuntime({
     store,
+    events: { appended() {} },
+    actors: { began: () => () => {} },
     clock: { now: Date.now },
     ids: createIds(),
     settings: settingsFrom(settings),
