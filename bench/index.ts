@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { fanOut } from './fan-out.ts';
+import { growth } from './growth.ts';
 import { idle } from './idle.ts';
 import { machineLine, thisMachine } from './machine.ts';
 import { paced } from './paced.ts';
@@ -19,7 +21,7 @@ import { ttft } from './ttft.ts';
  * in the same run. `--server` measures another build than the one of this tree.
  */
 
-const BENCHMARKS: readonly Benchmark[] = [store, streams, ttft, startup, idle, paced];
+const BENCHMARKS: readonly Benchmark[] = [store, streams, ttft, startup, idle, paced, growth, fanOut];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

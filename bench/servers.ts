@@ -65,9 +65,13 @@ const LISTENS = /Troupe listens on (\S+)/;
 export const startTroupe = async (
   context: Context,
   durability: Durability,
-  { nodeArguments = [], place }: { nodeArguments?: readonly string[]; place?: Place } = {},
+  {
+    nodeArguments = [],
+    place,
+    dir = context.folder(),
+  }: { nodeArguments?: readonly string[]; place?: Place; dir?: string } = {},
 ): Promise<Server> => {
-  const options = { durability, dir: context.folder(), port: 0 };
+  const options = { durability, dir, port: 0 };
   const process = startChild([...nodeArguments, ...troupeArguments(context, options)], place);
   const [, url = ''] = await process.line(LISTENS);
   return { name: `Troupe (${durability})`, url, process };

@@ -27,8 +27,11 @@ export type Inferred =
 /** What the tool calls of a step led to. */
 export type Acted = { kind: 'executed' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
 
-/** What the decisions of a resume led to. */
-export type Decided = { kind: 'resolved' } | { kind: 'suspended' };
+/** What the decisions and the input that ended a wait led to. */
+export type Decided = { kind: 'resolved' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
+
+/** `over`: the model had answered, and there was no input for another step. */
+export type Checkpointed = { over: boolean };
 
 /** Where an execution begins: with an inference, in the middle of a step after a crash, or with decisions. */
 export type RunEntry = 'inference' | 'unfinished_calls' | 'decisions';
@@ -39,6 +42,8 @@ export type RunContext = RunInput & {
   ending: RunEnding | undefined;
   /** Input was handed to this run and waits for the next step boundary. */
   steered: boolean;
+  /** A decision was handed to this run and waits until no call executes any more. */
+  decided: boolean;
 };
 
 export type RunMachineEvent =
@@ -47,10 +52,12 @@ export type RunMachineEvent =
   | { type: 'SUPERSEDE' }
   | { type: 'DEAD_LETTER'; reason: string }
   | { type: 'STEER' }
-  | { type: 'RESUME'; entry: RunEntry }
+  | { type: 'RESUME' }
   | { type: 'RELEASE' };
 
 type Failure = { transient?: boolean };
+type Failed = { event: { error: unknown } };
+type Blocked = { event: { output: Acted | Decided } };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -58,13 +65,56 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 const service = <Output>() =>
   fromPromise<Output, RunContext>(() => Promise.reject(new Error('the service is bound by the runtime')));
 
+/** A service that fails is repeated from the last commit, or it ends the run. */
+const failed = (retried: string, final: string) =>
+  [
+    {
+      guard: { type: 'canRetry', params: ({ event }: Failed) => ({ error: event.error }) },
+      target: '#run.running.retrying',
+      description: retried,
+    },
+    {
+      target: '#run.ending',
+      actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
+      description: final,
+    },
+  ] as const;
+
+const storeFailed = (final: string) =>
+  failed('The store failed; the attempt is repeated from the last commit.', final);
+
+const blocked = {
+  guard: { type: 'isBlocked', params: ({ event }: Blocked) => event.output },
+  target: '#run.ending',
+  actions: {
+    type: 'end',
+    params: ({ event }: Blocked) => ({
+      ending: {
+        type: 'blocked' as const,
+        // The guard of this transition lets only 'blocked' through.
+        value: (event.output as Extract<Acted, { kind: 'blocked' }>).reason,
+      },
+    }),
+  },
+  description: 'A gate forbids a call.',
+} as const;
+
+const cancelled = (description: string) =>
+  ({
+    target: '#run.ending',
+    actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
+    description,
+  }) as const;
+
+const given = { params: ({ event }: Blocked) => event.output };
+
 export const runMachine = setup({
   types: {} as { context: RunContext; events: RunMachineEvent; input: RunInput; tags: RunStatusTag },
   actors: {
     decide: service<Decided>(),
     infer: service<Inferred>(),
     act: service<Acted>(),
-    checkpoint: service<void>(),
+    checkpoint: service<Checkpointed>(),
     reschedule: service<void>(),
     reclaim: service<{ entry: RunEntry }>(),
     park: service<void>(),
@@ -82,8 +132,12 @@ export const runMachine = setup({
     isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
     hasPendingWork: (_, { kind }: Inferred) => kind === 'pending_work',
     isSuspended: (_, { kind }: Acted | Decided) => kind === 'suspended',
-    isBlocked: (_, { kind }: Acted) => kind === 'blocked',
+    isSuspendedNoMore: ({ context }, { kind }: Acted | Decided) =>
+      kind === 'suspended' && (context.steered || context.decided),
+    isBlocked: (_, { kind }: Acted | Decided) => kind === 'blocked',
     isSteered: ({ context }) => context.steered,
+    isAwaited: ({ context }) => context.steered || context.decided,
+    isOver: (_, { over }: Checkpointed) => over,
     canRetry: ({ context }, { error }: { error: unknown }) =>
       (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
   },
@@ -93,14 +147,18 @@ export const runMachine = setup({
       ending: (_, { error }: { error: unknown }): RunEnding => ({ type: 'error', value: reasonOf(error) }),
     }),
     steer: assign({ steered: true }),
+    resume: assign({ decided: true }),
     takeInput: assign({ steered: false }),
+    takeDecisions: assign({ steered: false, decided: false }),
     enter: assign({ entry: (_, { entry }: { entry: RunEntry }) => entry }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
+    /** Tells the thread that nothing executes any more. */
+    reportParked: () => {},
   },
 }).createMachine({
   id: 'run',
   description: 'One execution of an agent on a thread, from accepted input to its terminal event.',
-  context: ({ input }) => ({ ...input, ending: undefined, steered: false }),
+  context: ({ input }) => ({ ...input, ending: undefined, steered: false, decided: false }),
   initial: 'created',
   states: {
     created: {
@@ -108,16 +166,8 @@ export const runMachine = setup({
       description: 'Accepted and durable; waits for its dispatch to be claimed.',
       on: {
         CLAIM: { target: 'running', description: 'A worker holds the dispatch.' },
-        CANCEL: {
-          target: 'ending',
-          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
-          description: 'Withdrawn before it started.',
-        },
-        SUPERSEDE: {
-          target: 'ending',
-          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
-          description: 'An interrupt or a foreground run took its place.',
-        },
+        CANCEL: cancelled('Withdrawn before it started.'),
+        SUPERSEDE: cancelled('An interrupt or a foreground run took its place.'),
         DEAD_LETTER: {
           target: 'ending',
           actions: {
@@ -134,11 +184,8 @@ export const runMachine = setup({
       initial: 'entering',
       on: {
         STEER: { actions: 'steer', description: 'New input for the next step.' },
-        CANCEL: {
-          target: 'ending',
-          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
-          description: 'Cancelled: model and tools are told to stop, partial text is dropped.',
-        },
+        RESUME: { actions: 'resume', description: 'A call is decided while others still execute.' },
+        CANCEL: cancelled('Cancelled: model and tools are told to stop, partial text is dropped.'),
         DEAD_LETTER: {
           target: 'ending',
           actions: {
@@ -163,30 +210,28 @@ export const runMachine = setup({
           ],
         },
         deciding: {
-          description: 'Applies the decisions that this execution was resumed with.',
+          description: 'Applies decisions to suspended calls; new input supersedes the ones left open.',
+          entry: 'takeDecisions',
           invoke: {
             src: 'decide',
             input: ({ context }) => context,
             onDone: [
+              blocked,
               {
-                guard: { type: 'isSuspended', params: ({ event }) => event.output },
+                guard: { type: 'isSuspendedNoMore', ...given },
+                target: 'deciding',
+                reenter: true,
+                description: 'The next decision, or input, came meanwhile.',
+              },
+              {
+                guard: { type: 'isSuspended', ...given },
                 target: '#run.waiting',
                 description: 'Other tickets are still open.',
               },
+              { guard: 'isSteered', target: 'checkpointing', description: 'New input came meanwhile.' },
               { target: 'inferring', description: 'Every ticket is resolved.' },
             ],
-            onError: [
-              {
-                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
-                target: 'retrying',
-                description: 'The store failed; the attempt is repeated from the last commit.',
-              },
-              {
-                target: '#run.ending',
-                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
-                description: 'The decisions cannot be applied.',
-              },
-            ],
+            onError: storeFailed('The decisions cannot be applied.'),
           },
         },
         inferring: {
@@ -229,18 +274,10 @@ export const runMachine = setup({
                 description: 'The model answered without asking for tools.',
               },
             ],
-            onError: [
-              {
-                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
-                target: 'retrying',
-                description: 'Transient failure with attempts left.',
-              },
-              {
-                target: '#run.ending',
-                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
-                description: 'Permanent failure, or the attempts are used up.',
-              },
-            ],
+            onError: failed(
+              'Transient failure with attempts left.',
+              'Permanent failure, or the attempts are used up.',
+            ),
           },
         },
         acting: {
@@ -249,61 +286,44 @@ export const runMachine = setup({
             src: 'act',
             input: ({ context }) => context,
             onDone: [
+              blocked,
               {
-                guard: { type: 'isBlocked', params: ({ event }) => event.output },
-                target: '#run.ending',
-                actions: {
-                  type: 'end',
-                  params: ({ event }) => ({
-                    ending: {
-                      type: 'blocked',
-                      // The guard of this transition lets only 'blocked' through.
-                      value: (event.output as Extract<Acted, { kind: 'blocked' }>).reason,
-                    },
-                  }),
-                },
-                description: 'A gate forbids a call.',
+                guard: { type: 'isSuspendedNoMore', ...given },
+                target: 'deciding',
+                description: 'A call waits, and what it waits for is already here.',
               },
               {
-                guard: { type: 'isSuspended', params: ({ event }) => event.output },
+                guard: { type: 'isSuspended', ...given },
                 target: '#run.waiting',
                 description: 'A call waits for a decision and none executes any more.',
               },
               { target: 'checkpointing', description: 'Every call has a result.' },
             ],
-            onError: [
-              {
-                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
-                target: 'retrying',
-                description: 'The store failed; the attempt is repeated from the last commit.',
-              },
-              {
-                target: '#run.ending',
-                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
-                description: 'A phase or hook failed.',
-              },
-            ],
+            onError: storeFailed('A phase or hook failed.'),
           },
         },
         checkpointing: {
-          description: 'Step boundary: one commit, and steered input joins the history.',
+          description: 'Step boundary: one commit, and input for this run joins the history.',
           entry: 'takeInput',
           invoke: {
             src: 'checkpoint',
             input: ({ context }) => context,
-            onDone: { target: 'inferring', description: 'The next step.' },
-            onError: [
+            onDone: [
               {
-                guard: { type: 'canRetry', params: ({ event }) => ({ error: event.error }) },
-                target: 'retrying',
-                description: 'The store failed; the attempt is repeated from the last commit.',
+                guard: 'isSteered',
+                target: 'checkpointing',
+                reenter: true,
+                description: 'More input came meanwhile.',
               },
               {
+                guard: { type: 'isOver', params: ({ event }) => event.output },
                 target: '#run.ending',
-                actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
-                description: 'A phase or hook failed.',
+                actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
+                description: 'The model has answered, and what waits is not for this run.',
               },
+              { target: 'inferring', description: 'The next step.' },
             ],
+            onError: storeFailed('A phase or hook failed.'),
           },
         },
         retrying: {
@@ -349,20 +369,27 @@ export const runMachine = setup({
       description: 'Nothing executes. A decision, new input or a finished background task continues it.',
       initial: 'parking',
       on: {
-        CANCEL: {
-          target: 'ending',
-          actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
-          description: 'Cancelled while waiting.',
-        },
-        RELEASE: { target: 'released', description: 'The service stops; the wait is durable.' },
+        CANCEL: cancelled('Cancelled while waiting.'),
+        RELEASE: { target: 'released', description: 'The service stops, or other work needs the thread.' },
       },
       states: {
         parking: {
           description: 'The commit that makes the wait durable.',
+          on: {
+            STEER: { actions: 'steer', description: 'Input that ends the wait as soon as it is durable.' },
+            RESUME: { actions: 'resume', description: 'A decision that arrives during the hand-over.' },
+          },
           invoke: {
             src: 'park',
             input: ({ context }) => context,
-            onDone: { target: 'parked', description: 'Durable.' },
+            onDone: [
+              {
+                guard: 'isAwaited',
+                target: '#run.running.deciding',
+                description: 'What it waits for came during the hand-over.',
+              },
+              { target: 'parked', description: 'Durable.' },
+            ],
             onError: {
               target: '#run.released',
               description: 'The store does not take it; the lease will expire.',
@@ -371,12 +398,9 @@ export const runMachine = setup({
         },
         parked: {
           description: 'Durable: survives a restart.',
+          entry: 'reportParked',
           on: {
-            RESUME: {
-              target: '#run.running',
-              actions: { type: 'enter', params: ({ event }) => ({ entry: event.entry }) },
-              description: 'A decision, new input or a wake-up.',
-            },
+            RESUME: { target: '#run.running.deciding', description: 'A decision, new input or a wake-up.' },
           },
         },
       },

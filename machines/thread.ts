@@ -1,54 +1,102 @@
 import { setup } from 'xstate';
 
 /**
- * Admission: what a thread does with input, given what it is busy with. At most one run executes on a thread.
- * Decisions about status and order are taken here; the actions that carry them out are bound by the runtime.
+ * Admission: what a thread does with input, decisions and cancels, given what it is busy with. At most one run
+ * executes on a thread. What happens and in which order is decided here; the actions that carry it out are bound
+ * by the runtime.
  *
- * `host` is whatever the actions need; the machine hands it on and asks it four questions (the guards).
+ * `host` is whatever the actions need; the machine hands it on and asks it the questions that are its guards.
  */
 
 export type ThreadHost = {
   /** Is work queued that may start now? */
   hasQueued(): boolean;
+  /** Does a run of the thread wait? */
+  hasWaiting(): boolean;
   /** Does the input continue the waiting open run (runtime.md 7.4)? */
   continuesOpenRun(request: object): boolean;
-  /** Does the active run still take input for its next step? */
-  takesInput(): boolean;
-  /** Does a run of the thread wait for a decision or input? */
-  hasOpenRun(): boolean;
+  /** Does the active run still take this input for its next step? */
+  takesInput(request: object): boolean;
+  /** May the input start now, or is it for later? */
+  isDelayed(request: object): boolean;
+  /** Is the run that a decision is for the one that executes here? */
+  executes(request: object): boolean;
+  /** Is it one that waits in this process? */
+  holds(request: object): boolean;
 };
 
 export type ThreadEvent =
   | { type: 'FOREGROUND'; request: object }
   | { type: 'QUEUE'; request: object }
   | { type: 'STEER'; request: object }
+  | { type: 'CONTINUE'; request: object }
+  | { type: 'DECIDE'; request: object }
+  | { type: 'CANCEL'; request: object }
   | { type: 'INTERRUPT'; request: object }
   | { type: 'WAKE' }
   | { type: 'RUN_ENDED' }
   | { type: 'RUN_PARKED' }
   | { type: 'DELETE'; request: object };
 
+const startsNow = {
+  target: 'busy',
+  actions: 'startRun',
+  description: 'Starts at once.',
+} as const;
+
+const forLater = {
+  guard: 'isDelayed',
+  actions: 'enqueue',
+  description: 'Not available yet: it waits for its time.',
+} as const;
+
+const continuesRun = {
+  guard: 'continuesOpenRun',
+  target: 'busy',
+  actions: 'continueRun',
+  description: 'The same run goes on with the new input.',
+} as const;
+
+const startsBeside = {
+  target: 'busy',
+  actions: 'startRun',
+  description: 'Another agent; the open run waits on.',
+} as const;
+
+const nothingToContinue = { actions: 'refuse', description: 'No run waits here.' } as const;
+
 export const threadMachine = setup({
   types: {} as { context: { host: ThreadHost }; events: ThreadEvent; input: { host: ThreadHost } },
   guards: {
     hasQueued: ({ context }) => context.host.hasQueued(),
+    hasWaiting: ({ context }) => context.host.hasWaiting(),
+    hasNoneWaiting: ({ context }) => !context.host.hasWaiting(),
     continuesOpenRun: ({ context, event }) =>
       'request' in event && context.host.continuesOpenRun(event.request),
-    takesInput: ({ context }) => context.host.takesInput(),
-    hasOpenRun: ({ context }) => context.host.hasOpenRun(),
+    takesInput: ({ context, event }) => 'request' in event && context.host.takesInput(event.request),
+    isDelayed: ({ context, event }) => 'request' in event && context.host.isDelayed(event.request),
+    executes: ({ context, event }) => 'request' in event && context.host.executes(event.request),
+    holds: ({ context, event }) => 'request' in event && context.host.holds(event.request),
   },
   actions: {
     startRun: () => {},
     continueRun: () => {},
     enqueue: () => {},
     deliver: () => {},
+    refuse: () => {},
     startNext: () => {},
+    decide: () => {},
+    resumeHeld: () => {},
+    enqueueDecision: () => {},
+    cancel: () => {},
     bumpEpoch: () => {},
     cancelActive: () => {},
     cancelOpen: () => {},
+    cancelWaiting: () => {},
     holdClaimant: () => {},
     startClaimant: () => {},
     refuseClaimant: () => {},
+    reportTimeout: () => {},
     remove: () => {},
   },
   delays: {
@@ -61,20 +109,27 @@ export const threadMachine = setup({
   context: ({ input }) => input,
   initial: 'idle',
   on: {
+    CANCEL: { actions: 'cancel', description: 'One run: executing, waiting or queued.' },
     DELETE: { target: '.deleted', actions: 'remove', description: 'Its work stops and its rows go.' },
   },
   states: {
     idle: {
-      description: 'Nothing executes and no run is open.',
+      description: 'Nothing executes and no run waits.',
+      always: { guard: 'hasWaiting', target: 'waiting', description: 'A run of the thread waits.' },
       on: {
-        FOREGROUND: { target: 'busy', actions: 'startRun', description: 'Starts at once.' },
-        QUEUE: { target: 'busy', actions: ['enqueue', 'startNext'], description: 'Starts at once.' },
-        STEER: {
+        FOREGROUND: startsNow,
+        QUEUE: [forLater, startsNow],
+        STEER: [forLater, { ...startsNow, description: 'No run to steer: as QUEUE.' }],
+        CONTINUE: nothingToContinue,
+        DECIDE: {
           target: 'busy',
-          actions: ['enqueue', 'startNext'],
-          description: 'No run to steer: as QUEUE.',
+          actions: ['enqueueDecision', 'startNext'],
+          description: 'A run that waits behind newer ones goes on.',
         },
-        INTERRUPT: { actions: 'bumpEpoch', description: 'Nothing to interrupt.' },
+        INTERRUPT: {
+          actions: ['bumpEpoch', 'cancelWaiting'],
+          description: 'Nothing executes; the queue goes.',
+        },
         WAKE: {
           guard: 'hasQueued',
           target: 'busy',
@@ -96,13 +151,17 @@ export const threadMachine = setup({
           { guard: 'takesInput', actions: 'deliver', description: 'Joins the running run at its next step.' },
           { actions: 'enqueue', description: 'The run is past its last step: as QUEUE.' },
         ],
+        CONTINUE: nothingToContinue,
+        DECIDE: [
+          { guard: 'executes', actions: 'decide', description: 'One of its calls waits, others execute.' },
+          { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },
+        ],
         INTERRUPT: {
-          actions: ['bumpEpoch', 'cancelActive'],
+          actions: ['bumpEpoch', 'cancelWaiting', 'cancelActive'],
           description: 'Stops the run and drops the queue.',
         },
         RUN_ENDED: [
           { guard: 'hasQueued', actions: 'startNext', description: 'The next in the queue.' },
-          { guard: 'hasOpenRun', target: 'waiting', description: 'Another run still waits.' },
           { target: 'idle', description: 'Nothing left to do.' },
         ],
         RUN_PARKED: [
@@ -120,9 +179,14 @@ export const threadMachine = setup({
         },
         QUEUE: { actions: 'enqueue', description: 'Waits for its turn.' },
         STEER: { actions: 'enqueue', description: 'The run is being cancelled: as QUEUE.' },
+        CONTINUE: nothingToContinue,
+        DECIDE: [
+          { guard: 'executes', actions: 'refuse', description: 'The run is being cancelled.' },
+          { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },
+        ],
         INTERRUPT: {
           target: 'busy',
-          actions: ['bumpEpoch', 'refuseClaimant'],
+          actions: ['bumpEpoch', 'cancelWaiting', 'refuseClaimant'],
           description: 'The claimant is interrupted before it began.',
         },
         DELETE: {
@@ -136,55 +200,35 @@ export const threadMachine = setup({
       after: {
         releaseWait: {
           target: 'busy',
-          actions: 'refuseClaimant',
+          actions: ['reportTimeout', 'refuseClaimant'],
           description: 'The old run does not let go.',
         },
       },
     },
     waiting: {
-      description: 'The open run waits; nothing executes.',
+      description: 'Nothing executes; a run waits for a decision, input or tasks.',
+      always: { guard: 'hasNoneWaiting', target: 'idle', description: 'The wait is over.' },
       on: {
         FOREGROUND: [
-          {
-            guard: 'continuesOpenRun',
-            target: 'busy',
-            actions: 'continueRun',
-            description: 'The same run goes on with the new input.',
-          },
+          continuesRun,
           {
             target: 'busy',
             actions: ['cancelOpen', 'startRun'],
             description: 'Another agent takes the thread.',
           },
         ],
-        QUEUE: [
-          {
-            guard: 'continuesOpenRun',
-            target: 'busy',
-            actions: 'continueRun',
-            description: 'The same run goes on with the new input.',
-          },
+        QUEUE: [forLater, continuesRun, startsBeside],
+        STEER: [forLater, continuesRun, startsBeside],
+        CONTINUE: [continuesRun, { actions: 'refuse', description: 'It does not continue this run.' }],
+        DECIDE: [
+          { guard: 'holds', target: 'busy', actions: 'resumeHeld', description: 'It goes on in place.' },
           {
             target: 'busy',
-            actions: ['enqueue', 'startNext'],
-            description: 'Another agent; the open run waits on.',
+            actions: ['enqueueDecision', 'startNext'],
+            description: 'It goes on from its last commit.',
           },
         ],
-        STEER: [
-          {
-            guard: 'continuesOpenRun',
-            target: 'busy',
-            actions: 'continueRun',
-            description: 'The same run goes on with the new input.',
-          },
-          {
-            target: 'busy',
-            actions: ['enqueue', 'startNext'],
-            description: 'Another agent; the open run waits on.',
-          },
-        ],
-        INTERRUPT: { target: 'idle', actions: ['bumpEpoch', 'cancelOpen'], description: 'The wait is over.' },
-        RUN_ENDED: { target: 'idle', description: 'The waiting run was cancelled.' },
+        INTERRUPT: { actions: ['bumpEpoch', 'cancelWaiting'], description: 'The wait is over.' },
         WAKE: {
           guard: 'hasQueued',
           target: 'busy',

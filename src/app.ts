@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { createEventFeed } from './events/feed.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
+import { createInspector } from './inspection/inspector.ts';
 import type { Provider } from './models/model.ts';
 import { mergeRecords, type Records } from './registry/records.ts';
 import { createRegistry } from './registry/registry.ts';
 import { seedRecords } from './registry/seed.ts';
+import { eventRoutes } from './routes/events.ts';
+import { inspectionRoutes } from './routes/inspection.ts';
+import { controlRoutes } from './routes/control.ts';
+import { inputRoutes } from './routes/inputs.ts';
 import { messageRoutes } from './routes/messages.ts';
 import type { Rooms } from './routes/rooms.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -64,10 +70,12 @@ export const startApp = async (input: AppInput): Promise<App> => {
     resolution_id: '1',
   });
   const store = await openStore({ dir: settings.storage_dir, durability: settings.durability });
+  const inspector = createInspector({ clock });
+  const events = createEventFeed({ store, log });
   const runtime = createRuntime({
     store,
-    events: { appended() {} },
-    actors: { began: () => () => {} },
+    events,
+    actors: inspector,
     clock,
     ids,
     settings,
@@ -79,6 +87,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const rooms: Rooms = {
     store,
     runtime,
+    events,
+    inspector,
     ids,
     resolve,
     metrics,
@@ -90,7 +100,16 @@ export const startApp = async (input: AppInput): Promise<App> => {
     },
   };
   const http = createHttpServer({
-    routes: [...systemRoutes(rooms), ...threadRoutes(rooms), ...messageRoutes(rooms), ...runRoutes(rooms)],
+    routes: [
+      ...systemRoutes(rooms),
+      ...inspectionRoutes(rooms),
+      ...threadRoutes(rooms),
+      ...messageRoutes(rooms),
+      ...inputRoutes(rooms),
+      ...controlRoutes(rooms),
+      ...runRoutes(rooms),
+      ...eventRoutes(rooms),
+    ],
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     adminToken: settings.AdminApiConfig.bearer_token,
     resolveScope: () => settings.scope_id,

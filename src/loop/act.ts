@@ -1,126 +1,76 @@
-import type { ToolResult } from '../schema/run-event.ts';
-import { ToolError, type ToolOutput, type ToolProgress, toToolResult } from '../tools/tool.ts';
-import { advanceCall } from './calls.ts';
-import { INTERRUPTED } from './history.ts';
-import { produce, type StepCall, type Turn } from './turn.ts';
+import type { GateDecision } from '../tools/tool.ts';
+import { toToolResult } from '../tools/tool.ts';
+import { advanceCall, isOpenTicket } from './calls.ts';
+import { execute, gate, rejected } from './execute.ts';
+import { interruptCalls, settle, suspend } from './settle.ts';
+import type { StepCall, Turn } from './turn.ts';
 
 /**
- * Executes the calls of a step. The assistant message with its calls is durable before any tool starts, so that
- * a crash can tell a call that may have had effects from one that never began. Neighbouring calls run
- * concurrently, unless a tool must run alone; results are kept in the order of the calls.
+ * Gates and executes the calls of a step, in their order (agent-loop.md 6.3, 7.1). Calls that may run wait in a
+ * group until one that may not, or the end; then they run, neighbours concurrently unless a tool must run alone,
+ * and the call that may not is asked for again. Before a group runs, one commit marks its calls as started, so that
+ * a crash can tell a call that may have had effects from one that never began. Results keep the order of the calls.
  */
 
-export type ActOutcome = { kind: 'executed' };
+export type ActOutcome = { kind: 'executed' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
 
 export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> => {
-  const calls = turn.step?.calls ?? [];
-  await turn.checkpoint();
-  for (const batch of batches(turn, calls)) {
-    if (signal.aborted) break;
-    const running = batch.map((entry) => execute(turn, entry, signal));
-    for (const [index, entry] of batch.entries()) {
-      const result = await running[index];
-      if (signal.aborted || !result) return { kind: 'executed' };
-      settle(turn, entry, result);
+  const group: StepCall[] = [];
+  for (const entry of turn.calls.filter(({ status }) => status === 'new')) {
+    let decision = await gate(turn, entry);
+    if (decision.kind !== 'proceed' && group.length > 0) {
+      await runGroup(turn, group.splice(0), signal);
+      if (!signal.aborted && entry.status === 'new') decision = await gate(turn, entry);
+    }
+    if (signal.aborted || entry.status !== 'new') break;
+    if (decision.kind === 'proceed') group.push(entry);
+    else if (decision.kind === 'block') return block(turn, entry, decision);
+    else if (decision.kind === 'suspend') suspend(turn, entry, decision.ticket);
+    else settle(turn, entry, toToolResult(entry.call.name, decision.output));
+  }
+  await runGroup(turn, group, signal);
+  return turn.calls.some(isOpenTicket) ? { kind: 'suspended' } : { kind: 'executed' };
+};
+
+/** The calls behind it are not executed any more. */
+const block = (
+  turn: Turn,
+  entry: StepCall,
+  { reason }: Extract<GateDecision, { kind: 'block' }>,
+): ActOutcome => {
+  settle(turn, entry, rejected(entry, reason));
+  interruptCalls(turn);
+  return { kind: 'blocked', reason };
+};
+
+/** A call that suspends itself stops the ones that have not started. */
+const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSignal): Promise<void> => {
+  for (const neighbours of batches(turn, group)) {
+    if (signal.aborted) return;
+    for (const entry of neighbours) advanceCall(turn, entry, 'START');
+    await turn.checkpoint();
+    const running = neighbours.map((entry) => execute(turn, entry, signal));
+    for (const [index, entry] of neighbours.entries()) {
+      const outcome = await running[index];
+      if (signal.aborted || !outcome) return;
+      if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
+      else settle(turn, entry, outcome);
+    }
+    if (neighbours.some(isOpenTicket)) {
+      interruptCalls(turn);
+      return;
     }
   }
-  return { kind: 'executed' };
 };
 
-/** Gives every call that has no result the interrupted one. */
-export const interruptCalls = (turn: Turn, calls: readonly StepCall[]): void => {
-  for (const entry of calls) {
-    if (!entry.result) settle(turn, entry, interrupted(entry));
-  }
-};
-
-const interrupted = ({ call }: StepCall): ToolResult => ({
-  tool_name: call.name,
-  status: 'error',
-  data: null,
-  message: INTERRUPTED,
-});
-
-const batches = (turn: Turn, calls: readonly StepCall[]): StepCall[][] => {
+const batches = (turn: Turn, group: readonly StepCall[]): StepCall[][] => {
   const result: StepCall[][] = [];
   let open: StepCall[] | undefined;
-  for (const entry of calls) {
-    if (entry.result) continue;
+  for (const entry of group) {
     const alone = turn.agent.tools.get(entry.call.name)?.exclusive === true;
     if (!alone && open) open.push(entry);
     else result.push([entry]);
     open = alone ? undefined : result.at(-1);
   }
   return result;
-};
-
-const execute = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<ToolResult> => {
-  const startedAt = turn.clock.now();
-  advanceCall(turn, entry, 'START');
-  const tool = turn.agent.tools.get(entry.call.name);
-  const outcome = await attempt(turn, entry, signal);
-  const ended = { tool: tool?.descriptor.id ?? 'unknown', seconds: (turn.clock.now() - startedAt) / 1000 };
-  if (outcome instanceof Error) {
-    const errorClass = outcome instanceof ToolError ? outcome.kind : 'internal';
-    turn.observe.tools.ended({ ...ended, status: 'failed', errorClass });
-  } else turn.observe.tools.ended({ ...ended, status: 'succeeded' });
-  return toToolResult(entry.call.name, outcome);
-};
-
-const attempt = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<ToolOutput | Error> => {
-  const { call } = entry;
-  const tool = turn.agent.tools.get(call.name);
-  if (!tool) return ToolError.unknownTool(call.name);
-  if (entry.malformed)
-    return new ToolError('invalid_arguments', `the arguments are not JSON (${entry.malformed})`);
-  try {
-    return await tool.execute(call.arguments, {
-      run_id: turn.run_id,
-      thread_id: turn.thread_id,
-      call_id: call.id,
-      signal,
-      now: turn.clock.now,
-      progress: (update) => reportProgress(turn, entry, update),
-      stream: (delta) =>
-        turn.stream.emit({ event_type: 'tool_call_stream_delta', id: call.id, name: call.name, delta }),
-    });
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-};
-
-const reportProgress = (turn: Turn, { call }: StepCall, update: ToolProgress): void =>
-  turn.stream.emit({
-    event_type: 'activity_snapshot',
-    message_id: call.id,
-    activity_type: 'tool-call-progress',
-    replace: true,
-    content: {
-      schema: 'tool-call-progress.v1',
-      node_id: `tool_call:${call.id}`,
-      call_id: call.id,
-      tool_name: call.name,
-      ...update,
-      parent_node_id: `run:${turn.run_id}`,
-      run_id: turn.run_id,
-      thread_id: turn.thread_id,
-    },
-  });
-
-const settle = (turn: Turn, entry: StepCall, result: ToolResult): void => {
-  entry.result = result;
-  advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
-  const message = produce(turn, {
-    id: turn.ids.uuid(),
-    role: 'tool',
-    tool_call_id: entry.call.id,
-    content: [{ type: 'text', text: result.message ?? JSON.stringify(result.data) }],
-  });
-  turn.stream.emit({
-    event_type: 'tool_call_done',
-    id: entry.call.id,
-    message_id: message.id,
-    result,
-    outcome: result.status === 'success' ? 'succeeded' : 'failed',
-  });
 };

@@ -1,32 +1,104 @@
 import { rememberingAdvance } from '../../machines/advance.ts';
 import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts';
-import type { StepCall, Turn } from './turn.ts';
+import type { ToolCall } from '../schema/message.ts';
+import { ResumeMode } from '../schema/run.ts';
+import type { RunState } from './state.ts';
+import type { StepCall, ToolCallStatus, Turn } from './turn.ts';
+
+/**
+ * Moves the calls of a step through their statechart and mirrors them in the run's state (agent-loop.md 13).
+ * The mirror is what a later execution of the run takes them from.
+ */
+
+const KEY = '__runtime.tool_call_states';
 
 const nextState = rememberingAdvance(toolCallMachine);
 
-/** Moves the calls of a step through their statechart and mirrors them in the run's state (agent-loop.md 13). */
+export const newCall = (turn: Turn, call: ToolCall, malformed?: string): StepCall => ({
+  call,
+  malformed,
+  status: 'new',
+  updated_at: turn.clock.now(),
+  ticket: undefined,
+});
 
+/** @throws IllegalTransition */
 export const advanceCall = (turn: Turn, entry: StepCall, event: ToolCallEvent['type']): void => {
   const next = nextState({ value: entry.status, context: {} }, { type: event });
   // Every state of this machine is atomic, so its value is a string.
   entry.status = next.value as StepCall['status'];
+  entry.updated_at = turn.clock.now();
   publishCalls(turn);
 };
 
 /** Calls of the previous step leave the state with its new value. */
 const publishCalls = (turn: Turn): void =>
-  turn.state.set('__runtime.tool_call_states', {
-    calls: Object.fromEntries(
-      (turn.step?.calls ?? []).map(({ call, status }) => [
-        call.id,
-        {
-          call_id: call.id,
-          tool_name: call.name,
-          arguments: call.arguments,
-          status,
-          updated_at: turn.clock.now(),
-          resume_mode: 'replay_tool_call',
-        },
-      ]),
-    ),
+  turn.state.set(KEY, {
+    calls: Object.fromEntries(turn.calls.map((entry) => [entry.call.id, mirrored(turn, entry)])),
   });
+
+const mirrored = (turn: Turn, entry: StepCall) => {
+  const { call, status, ticket, updated_at } = entry;
+  const decision = ticket && turn.decisions.get(entry.call.id);
+  return {
+    call_id: call.id,
+    tool_name: call.name,
+    arguments: call.arguments,
+    status,
+    updated_at,
+    resume_mode: ticket?.resume_mode ?? 'replay_tool_call',
+    ...(ticket && { suspension_id: ticket.id, suspension_reason: ticket.reason }),
+    ...(decision && { resume_input: decision }),
+  };
+};
+
+/** A new step has no calls yet. */
+export const clearCalls = (turn: Turn): void => {
+  if (turn.calls.length === 0) return;
+  turn.calls = [];
+  turn.decisions.clear();
+  publishCalls(turn);
+};
+
+/** The calls as an earlier execution of the run left them. */
+export const restoredCalls = (state: RunState): StepCall[] => {
+  // Only publishCalls writes under this key.
+  const stored = state.get(KEY) as { calls: Record<string, ReturnType<typeof mirrored>> } | undefined;
+  return Object.values(stored?.calls ?? {}).map((entry) => ({
+    call: { id: entry.call_id, name: entry.tool_name, arguments: entry.arguments },
+    malformed: undefined,
+    status: entry.status,
+    updated_at: entry.updated_at,
+    ticket:
+      entry.suspension_id === undefined
+        ? undefined
+        : {
+            id: entry.suspension_id,
+            reason: entry.suspension_reason ?? '',
+            resume_mode: ResumeMode.parse(entry.resume_mode),
+          },
+  }));
+};
+
+const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running'];
+
+/** Suspended, and not settled by a decision yet. */
+export const isOpenTicket = (entry: StepCall): boolean =>
+  entry.ticket !== undefined && OPEN.includes(entry.status);
+
+/** In the order in which decisions are applied and tickets are listed. */
+export const openTickets = (calls: readonly StepCall[]): StepCall[] =>
+  calls.filter(isOpenTicket).sort((a, b) => (a.call.id < b.call.id ? -1 : 1));
+
+/** The suspended call that a client means by the id of the call or of its ticket; the call id is tried first. */
+export const findTicket = (calls: readonly StepCall[], id: string): StepCall | undefined => {
+  const open = openTickets(calls);
+  return open.find(({ call }) => call.id === id) ?? open.find(({ ticket }) => ticket?.id === id);
+};
+
+/** Whatever has not come to an end is cancelled with its run. */
+export const cancelCalls = (turn: Turn): void => {
+  for (const entry of turn.calls) {
+    if (entry.status === 'new' || OPEN.includes(entry.status)) advanceCall(turn, entry, 'CANCEL');
+  }
+};

@@ -1,8 +1,9 @@
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink } from '../models/model.ts';
 import type { ToolCall } from '../schema/message.ts';
-import { interruptCalls } from './act.ts';
+import { clearCalls, newCall } from './calls.ts';
 import { modelHistory } from './history.ts';
+import { interruptCalls } from './settle.ts';
 import { produce, type Step, type StepCall, type Turn } from './turn.ts';
 
 /**
@@ -51,9 +52,9 @@ const openStep = (turn: Turn): Step => {
     message_id: turn.ids.uuid(),
     startedAt: turn.clock.now(),
     text: '',
-    calls: [],
     reported: false,
   };
+  clearCalls(turn);
   turn.step = step;
   turn.stream.emit({ event_type: 'step_start', message_id: step.message_id });
   return step;
@@ -86,8 +87,8 @@ const sinkOf = (turn: Turn, step: Step): InferenceSink => {
     },
     toolDelta: stream.toolDelta,
     toolEnd(id, argsText) {
-      const ready = parseCall(id, names.get(id) ?? '', argsText);
-      step.calls.push(ready);
+      const ready = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
+      turn.calls.push(ready);
       stream.emit({
         event_type: 'tool_call_ready',
         id,
@@ -98,13 +99,9 @@ const sinkOf = (turn: Turn, step: Step): InferenceSink => {
   };
 };
 
-const parseCall = (id: string, name: string, argsText: string): StepCall => {
-  const asked = (value: ToolCall['arguments'], malformed?: string): StepCall => ({
-    call: { id, name, arguments: value },
-    malformed,
-    status: 'new',
-    result: undefined,
-  });
+const parseCall = (turn: Turn, named: { id: string; name: string }, argsText: string): StepCall => {
+  const asked = (value: ToolCall['arguments'], malformed?: string): StepCall =>
+    newCall(turn, { ...named, arguments: value }, malformed);
   if (argsText.trim() === '') return asked({});
   try {
     return asked(JSON.parse(argsText) ?? {});
@@ -132,13 +129,14 @@ const conclude = (turn: Turn, step: Step, end: InferenceEnd): InferOutcome => {
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
   reportInference(turn, end);
   const truncated = end.stop === 'MaxTokens' && turn.continuations < turn.agent.spec.max_continuation_retries;
-  if (truncated) step.calls = [];
+  if (truncated) turn.calls = [];
   keepAnswer(turn, step);
+  turn.answered = !truncated && turn.calls.length === 0;
   if (truncated) return continueTruncated(turn);
   const { max_rounds: limit } = turn.agent.spec;
-  if (step.calls.length === 0) return { kind: 'answer' };
+  if (turn.answered) return { kind: 'answer' };
   if (limit === 0 || turn.rounds < limit) return { kind: 'calls' };
-  interruptCalls(turn, step.calls);
+  interruptCalls(turn);
   return { kind: 'stopped', ending: { type: 'stopped', value: { code: 'max_rounds' } } };
 };
 
@@ -161,7 +159,7 @@ const keepAnswer = (turn: Turn, step: Step): void => {
     id: step.message_id,
     role: 'assistant',
     content: step.text === '' ? [] : [{ type: 'text', text: step.text }],
-    ...(step.calls.length > 0 && { tool_calls: step.calls.map(({ call }) => call) }),
+    ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
   });
 };
 

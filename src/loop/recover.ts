@@ -1,34 +1,55 @@
 import type { Message } from '../schema/message.ts';
-import { interruptCalls } from './act.ts';
+import { newCall, openTickets, restoredCalls } from './calls.ts';
+import { interrupted, settle } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
- * A crash between "calls are about to run" and "calls have results" leaves an assistant message whose calls are
- * open. The step is taken up again there: a call may have had effects, so only a tool that calls itself
- * idempotent runs again; the others get the interrupted result.
+ * Where an execution goes on that another one left behind. A crash between "calls are about to run" and "calls
+ * have results" leaves an assistant message with calls that have no message of their own. The step is taken up
+ * again there: a call that never began is gated as usual; one that had begun may have had effects, so only a tool
+ * that calls itself idempotent runs again, the others get the interrupted result.
  */
 
-/** The open calls at the end of a history: of its last message, if that is an assistant's of this run. */
-export const unfinishedCalls = (history: readonly Message[], run_id: string): Message | undefined => {
-  const last = history.at(-1);
-  return last?.role === 'assistant' && last.tool_calls && last.metadata?.run_id === run_id ? last : undefined;
+export const recoverEntry = (turn: Turn): 'inference' | 'unfinished_calls' | 'decisions' => {
+  turn.calls = restoredCalls(turn.state);
+  const asked = lastAsked(turn.committed(), turn.run_id);
+  if (asked && asked.open.length > 0) {
+    reopenStep(turn, asked);
+    return 'unfinished_calls';
+  }
+  return openTickets(turn.calls).length > 0 ? 'decisions' : 'inference';
 };
 
-export const reopenStep = (turn: Turn, asked: Message): void => {
-  const calls = (asked.tool_calls ?? []).map(
-    (call): StepCall => ({ call, malformed: undefined, status: 'new', result: undefined }),
-  );
+type Asked = { message: Message; open: string[] };
+
+/** The last assistant message of the run, while nothing but results follows it, and its calls without any. */
+const lastAsked = (history: readonly Message[], run_id: string): Asked | undefined => {
+  const index = history.findLastIndex(({ role }) => role !== 'tool');
+  const message = history[index];
+  if (message?.role !== 'assistant' || message.metadata?.run_id !== run_id) return undefined;
+  const answered = new Set(history.slice(index + 1).map(({ tool_call_id }) => tool_call_id));
+  const open = (message.tool_calls ?? []).map(({ id }) => id).filter((id) => !answered.has(id));
+  return { message, open };
+};
+
+const reopenStep = (turn: Turn, { message, open }: Asked): void => {
+  const before = new Map(turn.calls.map((entry) => [entry.call.id, entry]));
   turn.step = {
     index: turn.steps,
-    message_id: asked.id,
+    message_id: message.id,
     startedAt: turn.clock.now(),
     text: '',
-    calls,
     reported: true,
   };
-  turn.stream.emit({ event_type: 'step_start', message_id: asked.id });
-  interruptCalls(
-    turn,
-    calls.filter(({ call }) => turn.agent.tools.get(call.name)?.idempotent !== true),
-  );
+  turn.stream.emit({ event_type: 'step_start', message_id: message.id });
+  const died: StepCall[] = [];
+  turn.calls = (message.tool_calls ?? []).map((call): StepCall => {
+    const known = before.get(call.id);
+    if (known && !open.includes(call.id)) return known;
+    const again = newCall(turn, call);
+    const began = known?.status === 'running';
+    if (began && turn.agent.tools.get(call.name)?.idempotent !== true) died.push(again);
+    return again;
+  });
+  for (const entry of died) settle(turn, entry, interrupted(entry));
 };

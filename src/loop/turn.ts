@@ -2,7 +2,9 @@ import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
-import type { RunEvent, ToolResult, Usage } from '../schema/run-event.ts';
+import type { Boundary } from '../schema/pending.ts';
+import type { Resume, ResumeMode } from '../schema/run.ts';
+import type { RunEvent, Usage } from '../schema/run-event.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { RunState } from './state.ts';
 
@@ -22,13 +24,19 @@ export type RunStream = {
 
 export type ToolCallStatus = StateValueFrom<typeof toolCallMachine>;
 
+/** What a suspended call waits for. */
+export type OpenTicket = { id: string; reason: string; resume_mode: ResumeMode };
+
 /** A call of the step, with what became of it. */
 export type StepCall = {
   readonly call: ToolCall;
   /** Set when the arguments that the model wrote are not JSON. */
   readonly malformed: string | undefined;
   status: ToolCallStatus;
-  result: ToolResult | undefined;
+  /** milliseconds; when the status last changed */
+  updated_at: number;
+  /** Set from its first suspension on. */
+  ticket: OpenTicket | undefined;
 };
 
 export type Step = {
@@ -38,7 +46,6 @@ export type Step = {
   readonly message_id: string;
   readonly startedAt: number;
   text: string;
-  calls: StepCall[];
   /** The inference has been reported with `inference_complete`. */
   reported: boolean;
 };
@@ -57,17 +64,25 @@ export type Turn = {
   /** Messages of this run that wait for the next commit. */
   produced: Message[];
   step: Step | undefined;
+  /** The calls of the last step; suspended ones stay here after it. */
+  calls: StepCall[];
+  /** Decisions that have come, by the id of the call that they are on. */
+  readonly decisions: Map<string, Resume>;
+  /** Input for this run waits to join the history. */
+  hasInput(): boolean;
   /** Finished inference rounds of the run. */
   steps: number;
   /** Inferences since the last new user input; what `max_rounds` counts. */
   rounds: number;
+  /** The last inference asked for no tools and was not cut off. */
+  answered: boolean;
   continuations: number;
   inputTokens: number;
   outputTokens: number;
   /** Text of the last assistant message of this run. */
   response: string;
-  /** Makes everything produced so far durable. */
-  checkpoint(): Promise<void>;
+  /** Makes everything produced so far durable; input that waits for this boundary joins the history behind it. */
+  checkpoint(boundary?: Boundary): Promise<{ taken: number }>;
 };
 
 /** Counts and times; must not throw. Durations are seconds. */

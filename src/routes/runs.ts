@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
-import { checkClientId, type UserMessage } from '../runtime/index.ts';
+import { checkClientId } from '../runtime/index.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, notBoth, Offset } from '../schema/paging.ts';
@@ -10,6 +10,7 @@ import { ActiveRun, Run, RunList, RunStatus } from '../schema/run.ts';
 import { type Position, Position as PositionSchema } from '../store/index.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Rooms } from './rooms.ts';
+import { keptMessages, UserMessages } from './user-messages.ts';
 
 /** Runs: start with a stream, read (runtime.md 5). */
 
@@ -19,7 +20,7 @@ const StartRun = z
     agent_id: z.string().optional(),
     threadId: z.string().nullish(),
     thread_id: z.string().nullish(),
-    messages: z.array(z.object({ role: z.string(), content: z.string() })).optional(),
+    messages: UserMessages.default([]),
   })
   .check(notBoth('agentId', 'agent_id'), notBoth('threadId', 'thread_id'))
   .refine((body) => body.agentId !== undefined || body.agent_id !== undefined, {
@@ -29,7 +30,7 @@ const StartRun = z
   .transform((body) => ({
     agent_id: (body.agentId ?? body.agent_id ?? '').trim(),
     thread_id: (body.threadId ?? body.thread_id)?.trim() || undefined,
-    messages: body.messages ?? [],
+    messages: body.messages,
   }));
 
 const ListQuery = z.object({ offset: Offset, limit: Limit, cursor: Cursor, status: z.string().optional() });
@@ -72,8 +73,10 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
           body.thread_id === undefined ? ids.uuid() : checkClientId('thread_id', body.thread_id);
         const agent = resolve(body.agent_id);
         const stream = createEventStream();
-        await runtime.submitForeground(scope, thread_id, {
+        await runtime.submit(scope, thread_id, {
+          mode: 'foreground',
           agent,
+          named: true,
           messages,
           origin: 'user',
           adapter: 'internal',
@@ -133,21 +136,6 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       },
     }),
   ];
-};
-
-const ROLES = new Set(['user', 'assistant', 'system']);
-
-/** Messages of other roles are dropped (runtime.md 4.2). @throws Invalid when nothing is left */
-const keptMessages = (messages: { role: string; content: string }[]): UserMessage[] => {
-  const kept = messages
-    .filter(({ role }) => ROLES.has(role))
-    .map(({ role, content }) => ({
-      // The filter above leaves only these roles.
-      role: role as UserMessage['role'],
-      content: [{ type: 'text' as const, text: content }],
-    }));
-  if (kept.length === 0) throw new Invalid('at least one message is required');
-  return kept;
 };
 
 const statusFilter = (text: string): RunStatus => {

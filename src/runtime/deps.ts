@@ -10,9 +10,22 @@ import type { CaptureMode } from './capture.ts';
 /** What the runtime is given. Nothing in this room reads the clock, makes an id or counts a metric by itself. */
 
 export type RuntimeSettings = {
-  mailbox: { lease_ms: number; max_attempts: number; retry_base_ms: number; retry_cap_ms: number };
+  mailbox: {
+    lease_ms: number;
+    suspended_lease_ms: number;
+    lease_renewal_ms: number;
+    lease_sweep_interval_ms: number;
+    lease_sweep_batch: number;
+    gc_interval_secs: number;
+    gc_retention_secs: number;
+    max_attempts: number;
+    retry_base_ms: number;
+    retry_cap_ms: number;
+  };
   foreground_release_wait_ms: number;
   event_capture_mode: CaptureMode;
+  /** 0 keeps them for ever */
+  event_retention_days: number;
 };
 
 export type RunOutcome =

@@ -1,40 +1,65 @@
 import { type Actor, createActor, fromPromise } from 'xstate';
-import { type RunContext, type RunEnding, type RunEntry, runMachine } from '../../machines/run.ts';
+import {
+  type Checkpointed,
+  type RunContext,
+  type RunEnding,
+  type RunEntry,
+  runMachine,
+} from '../../machines/run.ts';
 import { act } from '../loop/act.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import { cancelCalls, findTicket, openTickets } from '../loop/calls.ts';
+import { decide } from '../loop/decide.ts';
 import { infer } from '../loop/infer.ts';
-import { reopenStep, unfinishedCalls } from '../loop/recover.ts';
-import { createRunState, setLifecycle } from '../loop/state.ts';
+import { recoverEntry } from '../loop/recover.ts';
+import { setLifecycle, turnMark } from '../loop/state.ts';
 import { abandonStep, completeStep } from '../loop/step.ts';
-import type { RunStream, Turn } from '../loop/turn.ts';
-import { seconds } from '../schema/clock.ts';
+import type { StepCall, Turn } from '../loop/turn.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
-import { type Message, textOf } from '../schema/message.ts';
 import { Conflict } from '../schema/outcome.ts';
-import type { Run } from '../schema/run.ts';
-import type { RunEvent, RunEventOf } from '../schema/run-event.ts';
-import { kindsOf } from './capture.ts';
+import type { PendingMessage } from '../schema/pending.ts';
+import type { Resume, Run } from '../schema/run.ts';
+import type { RunEventOf } from '../schema/run-event.ts';
 import type { Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { finishedRun, finishOf, outcomeOf, settleDispatch, statusReason, terminationOf } from './ending.ts';
+import { finishOf, statusReason, terminationOf } from './ending.ts';
 import type { Ledger, Write } from './ledger.ts';
-import { advanceDispatch, claim, dispatchFacts, identityOf, statusOf } from './records.ts';
+import { observeEnd, observeStart } from './observe.ts';
+import { selectPending, targetedAt } from './pending.ts';
+import { claimChanges, identityOf, logDispatch, PARKED, statusOf } from './records.ts';
+import { createRunRecord } from './run-record.ts';
+import { type Attach, createLoggedStream } from './run-stream.ts';
+import { beginTurn, createTurn } from './turn.ts';
 
 /**
- * One execution of one run in this process: the run machine with its services, and what the loop gathers between
- * two commits. Each service that writes makes one commit; the last one holds the messages, the record, the
- * dispatch, the terminal event and the thread's pointers together, and only after it the terminal frame leaves.
+ * One execution of one run in this process: the run machine with its services. Each service that writes makes one
+ * commit; the last one holds the messages, the record, the dispatch, the terminal event and the thread's pointers
+ * together, and only after it the terminal frame leaves.
  */
 
 export type Execution = {
   readonly run_id: string;
-  /** As the execution last wrote it. */
+  /** As the execution last wrote them. */
+  run(): Run;
   dispatch(): Dispatch;
-  readonly channel: Channel;
-  /** Emits `run_start` into the channel; what it adds to the log goes into the write of the caller. */
+  /** Emits `run_start`; what it adds to the log, and input that it begins with, go into the write of the caller. */
   announce(write: Write): void;
   start(): void;
-  cancel(): void;
+  /** False when it is too late. */
+  cancel(): boolean;
+  takesInput(): boolean;
+  /** Input was staged for it. */
+  steer(): void;
+  /** The suspended call that a decision may be made on, by its id or that of its ticket. */
+  ticket(id: string): StepCall | undefined;
+  /** Notes a decision in the record, with the write of the caller; `resume` then applies it. */
+  note(write: Write, callId: string, decision: Resume): void;
+  resume(attach?: Attach): void;
+  renew(write: Write): void;
+  /** The wait goes on without this process: its dispatch is consumed. Must be parked. */
+  leave(write: Write): void;
+  /** Ends silently; somebody else has written the end of the run. */
+  drop(): void;
   /** Lets go without an end; streams are told the reason. */
   release(reason: string): void;
 };
@@ -46,18 +71,27 @@ export type ExecutionInput = {
   /** Claimed by this process. */
   dispatch: Dispatch;
   channel: Channel;
-  /** The run has begun before: after a crash, or after a wait. */
-  continued: boolean;
-  /** Called once, when the run has ended, waits, or was let go. */
+  /** How the run was before: not begun, interrupted by a crash, or waiting. */
+  from: 'created' | 'running' | 'waiting';
+  /** The run waits, and nothing executes. */
+  onParked(): void;
+  /** Called once, when the run has ended or was let go. */
   onSettled(how: 'ended' | 'released'): void;
+  /** Input that this run will not take any more becomes work of its own, or history. */
+  onLeftover(write: Write, entries: readonly PendingMessage[]): void;
 };
 
 /** What the services of the machine work on: the context's `host`. */
 type Host = {
   turn: Turn;
-  checkpoint(): Promise<void>;
+  beginDeciding(): void;
+  /** The model has answered: input that waited for this moment makes another step. */
+  answered(): void;
+  checkpoint(): Promise<Checkpointed>;
   reschedule(context: RunContext): Promise<void>;
   reclaim(): Promise<{ entry: RunEntry }>;
+  park(signal: AbortSignal): Promise<void>;
+  parked(): void;
   finish(ending: RunEnding): Promise<void>;
   failed(error: unknown): void;
 };
@@ -73,10 +107,17 @@ const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: numbe
 export const bindRunMachine = (deps: RuntimeDeps) =>
   runMachine.provide({
     actors: {
+      decide: fromPromise(async ({ input, signal }) => {
+        const host = hostOf(input);
+        host.beginDeciding();
+        return decide(host.turn, signal);
+      }),
       infer: fromPromise(async ({ input, signal }) => {
         const host = hostOf(input);
         try {
-          return await infer(host.turn, signal);
+          const outcome = await infer(host.turn, signal);
+          if (outcome.kind === 'answer' && !signal.aborted) host.answered();
+          return outcome;
         } catch (error) {
           if (!signal.aborted) host.failed(error);
           throw error;
@@ -86,8 +127,10 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
       checkpoint: fromPromise(({ input }) => hostOf(input).checkpoint()),
       reschedule: fromPromise(({ input }) => hostOf(input).reschedule(input)),
       reclaim: fromPromise(({ input }) => hostOf(input).reclaim()),
+      park: fromPromise(({ input, signal }) => hostOf(input).park(signal)),
       finish: fromPromise(({ input }) => hostOf(input).finish(input.ending ?? { type: 'natural_end' })),
     },
+    actions: { reportParked: ({ context }) => hostOf(context).parked() },
     delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },
   });
 
@@ -99,265 +142,282 @@ export const createExecution = (
   input: ExecutionInput,
 ): Execution => {
   const { clock, ids, settings } = deps;
-  const { ledger, agent, channel } = input;
+  const { ledger, from } = input;
+  const { run_id, thread_id } = input.run;
   const startedAt = clock.now();
-  let { run, dispatch } = input;
-  let captured: { kind: string; payload: RunEvent }[] = [];
   let failure: unknown;
   let released = 'the execution was given up';
+  let dropped = false;
   let actor: Actor<BoundRunMachine> | undefined;
+  let gone = (): void => {};
+  /** The tickets that readers of the log know of. */
+  let reported = (from === 'waiting' && input.run.waiting?.ticket_ids?.join('\n')) || '';
 
-  const capture = (event: RunEvent): void => {
-    for (const kind of kindsOf(event, settings.event_capture_mode, input.continued)) {
-      captured.push({ kind, payload: event });
-    }
-  };
-
-  const full = settings.event_capture_mode === 'full_fidelity';
-  const stream: RunStream = {
-    emit(event) {
-      capture(event);
-      channel.emit(event);
-    },
-    text(delta) {
-      if (full) capture({ event_type: 'text_delta', delta });
-      channel.text(delta);
-    },
-    reasoning(delta) {
-      if (full) capture({ event_type: 'reasoning_delta', delta });
-      channel.reasoning(delta);
-    },
-    toolDelta(id, args_delta) {
-      if (full) capture({ event_type: 'tool_call_delta', id, args_delta });
-      channel.toolDelta(id, args_delta);
-    },
-  };
-
-  const turn: Turn = {
-    run_id: run.run_id,
-    thread_id: run.thread_id,
-    agent,
-    clock,
-    ids,
+  const stream = createLoggedStream(settings.event_capture_mode, {
+    run_id,
+    channel: input.channel,
+    continued: from !== 'created',
+  });
+  const turn = createTurn(deps, input, stream, (boundary) => commitProgress(boundary));
+  const record = createRunRecord({
+    ...input,
+    turn,
     stream,
-    state: createRunState(run.state),
-    observe: deps.observe,
-    committed: ledger.history,
-    produced: [],
-    step: undefined,
-    steps: run.steps,
-    rounds: run.steps,
-    continuations: 0,
-    inputTokens: run.input_tokens,
-    outputTokens: run.output_tokens,
-    response: input.continued ? lastAnswer(ledger.history(), run.run_id) : '',
-    checkpoint: () => commitProgress(),
-  };
+    status: () => (actor ? statusOf(actor.getSnapshot()) : input.run.status),
+  });
 
-  const logCaptured = (write: Write): void => {
-    for (const { kind, payload } of captured) {
-      write.event(kind, payload, { run_id: run.run_id, correlation_id: dispatch.dispatch_id });
-    }
-    captured = [];
-  };
-
-  /** Messages, events and counters gathered since the last commit go into the write, in the order they came. */
-  const gather = (write: Write): void => {
-    logCaptured(write);
-    const range = write.messages(turn.produced, run.run_id);
-    turn.produced = [];
-    const from_seq = run.output?.range?.from_seq ?? range?.from_seq;
-    const to_seq = range?.to_seq ?? run.output?.range?.to_seq;
-    run = {
-      ...run,
-      status: actor ? statusOf(actor.getSnapshot()) : run.status,
-      ...(from_seq !== undefined &&
-        to_seq !== undefined && { output: { thread_id: run.thread_id, range: { from_seq, to_seq } } }),
-      steps: turn.steps,
-      input_tokens: turn.inputTokens,
-      output_tokens: turn.outputTokens,
-      state: turn.state.snapshot(),
-      updated_at: seconds(write.at),
-    };
-  };
-
-  const commitProgress = (): Promise<void> => {
-    const before = run;
+  const commitProgress: Turn['checkpoint'] = async (boundary) => {
     const write = ledger.open(clock.now());
-    gather(write);
-    write.run(run, before);
-    return write.commit('progress');
+    record.gather(write);
+    const taken = boundary ? record.takeInput(write, boundary) : 0;
+    record.put(write);
+    await write.commit('progress');
+    return { taken };
+  };
+
+  /** New input that continues the run begins another turn of it. */
+  const beginStream = (afterWait: boolean): void => {
+    if (afterWait && turn.hasInput()) beginTurn(turn);
+    const run = record.run();
+    const mark = turnMark(turn.state);
+    stream.emit({
+      event_type: 'run_start',
+      thread_id,
+      run_id,
+      ...(run.parent_run_id !== null && { parent_run_id: run.parent_run_id }),
+      ...(mark && { turn_id: mark.turn_id }),
+      identity: identityOf(run),
+    });
   };
 
   const host: Host = {
     turn,
-    checkpoint() {
+    beginDeciding() {
+      if (turn.step) completeStep(turn);
+      if (stream.reopen()) beginStream(true);
+    },
+    answered() {
+      if (selectPending(ledger.pending(), 'on_natural_end', run_id).length > 0)
+        actor?.send({ type: 'STEER' });
+    },
+    async checkpoint() {
       completeStep(turn);
-      return commitProgress();
+      const { taken } = await commitProgress(turn.answered ? 'on_natural_end' : 'next_step');
+      if (taken > 0) turn.answered = false;
+      return { over: turn.answered };
     },
     failed(error) {
       failure = error;
     },
     reschedule({ attempt }) {
-      const delay = retryDelay(settings.mailbox, attempt);
       const error = failure instanceof Error ? failure.message : String(failure);
       abandonStep(turn, 'resumed from checkpoint');
       turn.produced = [];
-      const before = dispatch;
       const write = ledger.open(clock.now());
-      gather(write);
-      dispatch = advanceDispatch(
-        dispatch,
+      record.gather(write);
+      record.put(write);
+      record.advance(
+        write,
         { type: 'NACK', threadEpoch: ledger.epoch() },
-        { last_error: error, available_at: write.at + delay, updated_at: write.at },
+        { last_error: error, available_at: write.at + retryDelay(settings.mailbox, attempt) },
       );
-      write.dispatch(dispatch, before);
-      write.event(
-        'RunRescheduled',
-        { ...dispatchFacts(dispatch), reason: 'retry_backoff', error },
-        { run_id: run.run_id, correlation_id: dispatch.dispatch_id },
-      );
+      logDispatch(write, 'RunRescheduled', record.dispatch(), { reason: 'retry_backoff', error });
       return write.commit('progress');
     },
     async reclaim() {
-      const before = dispatch;
       const write = ledger.open(clock.now());
-      dispatch = claim(dispatch, ledger.epoch(), dispatch.dispatch_instance_id ?? ids.uuid(), write.at, {
-        ...deps,
-        lease_ms: settings.mailbox.lease_ms,
-      });
-      write.dispatch(dispatch, before);
-      if (dispatch.status === 'Claimed') {
-        write.event('RunSubmitted', dispatchFacts(dispatch), {
-          run_id: run.run_id,
-          correlation_id: dispatch.dispatch_id,
-        });
-      }
+      const session_id = record.dispatch().dispatch_instance_id ?? ids.uuid();
+      record.advance(
+        write,
+        { type: 'CLAIM', threadEpoch: ledger.epoch() },
+        claimChanges(deps, session_id, write.at),
+      );
+      const dispatch = record.dispatch();
+      if (dispatch.status === 'Claimed') logDispatch(write, 'RunSubmitted', dispatch);
+      const found = recoverEntry(turn);
+      if (found === 'inference') record.takeInput(write, 'next_step');
+      record.put(write);
       await write.commit('progress');
       if (dispatch.status !== 'Claimed')
         throw new Conflict(`dispatch '${dispatch.dispatch_id}' is ${dispatch.status}`);
-      return { entry: entry() };
+      return { entry: found };
     },
+    async park(signal) {
+      if (turn.step) completeStep(turn);
+      const suspended = openTickets(turn.calls).length > 0;
+      const status_reason = suspended ? 'suspended' : 'awaiting_tasks';
+      noteLifecycle('waiting', status_reason);
+      stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
+      const terminal: RunEventOf<'run_finish'> = suspended
+        ? finishOf(record.run(), { type: 'suspended' })
+        : {
+            ...finishOf(record.run(), { type: 'natural_end' }),
+            result: { response: turn.response, status: 'waiting', status_reason },
+          };
+      const write = ledger.open(clock.now());
+      record.gather(write);
+      const waiting = record.waitingOn();
+      const tickets = waiting.ticket_ids?.join('\n') ?? '';
+      // The same tickets again are no news to the log (runtime.md 13.5 rule 2).
+      if (tickets !== reported || tickets === '') stream.log(terminal);
+      reported = tickets;
+      stream.flush(write, record.dispatch().dispatch_id);
+      record.put(write, { waiting });
+      record.advance(
+        write,
+        { type: 'RENEW', threadEpoch: ledger.epoch() },
+        { lease_until: write.at + settings.mailbox.suspended_lease_ms, run_status: 'waiting' },
+      );
+      await write.commit('progress');
+      if (signal.aborted) return;
+      stream.channel().emit(terminal);
+      stream.close();
+    },
+    parked: () => input.onParked(),
     async finish(ending) {
       const terminal = conclude(ending);
-      const before = run;
       const write = ledger.open(clock.now());
-      gather(write);
+      record.gather(write);
+      const leftover = targetedAt(ledger.pending(), run_id);
+      if (leftover.length > 0) input.onLeftover(write, leftover);
       // The terminal event is the last of its run, behind the messages of the same commit.
-      capture(terminal);
-      logCaptured(write);
-      run = finishedRun(run, ending, turn, ledger.history(), write.at);
-      write.run(run, before);
-      const settled = settleDispatch(dispatch, run, failure, ledger.epoch(), write.at);
-      write.dispatch(settled, dispatch);
-      dispatch = settled;
+      stream.log(terminal);
+      stream.flush(write, record.dispatch().dispatch_id);
+      record.finish(write, ending, failure);
       await write.commit('progress');
-      channel.emit(terminal);
+      stream.channel().emit(terminal);
     },
   };
 
-  /** The tail of the stream (runtime.md 6.3), up to the terminal event, which leaves after the commit. */
-  const conclude = (ending: RunEnding): RunEventOf<'run_finish'> => {
-    const termination = terminationOf(ending);
-    if (ending.type === 'error') abandonStep(turn);
-    else completeStep(turn);
-    const status_reason = statusReason(termination);
+  const noteLifecycle = (status: Run['status'], status_reason: string): void =>
     setLifecycle(turn.state, {
-      run_id: run.run_id,
-      status: 'done',
+      run_id,
+      status,
       status_reason,
       updated_at: clock.now(),
       step_count: turn.steps,
     });
+
+  /** The tail of the stream (runtime.md 6.3), up to the terminal event, which leaves after the commit. */
+  const conclude = (ending: RunEnding): RunEventOf<'run_finish'> => {
+    const termination = terminationOf(ending);
+    if (stream.reopen()) beginStream(false);
+    if (ending.type === 'cancelled') cancelCalls(turn);
+    if (ending.type === 'error') abandonStep(turn);
+    else completeStep(turn);
+    const status_reason = statusReason(termination);
+    noteLifecycle('done', status_reason);
     if (ending.type !== 'error')
       stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-    const terminal: RunEventOf<'run_finish'> = {
-      event_type: 'run_finish',
-      thread_id: run.thread_id,
-      run_id: run.run_id,
-      identity: identityOf(run),
+    return {
+      ...finishOf(record.run(), termination),
       ...(ending.type !== 'error' && { result: { response: turn.response, status: 'done', status_reason } }),
-      termination,
     };
-    return terminal;
   };
 
   const settle = (): void => {
+    if (dropped) return;
     const how = actor?.getSnapshot().value === 'ended' ? 'ended' : 'released';
+    gone();
     if (how === 'released') {
+      const channel = stream.channel();
       abandonStep({ ...turn, stream: channel });
-      channel.emit(finishOf(run, { type: 'error', value: released }));
+      channel.emit(finishOf(record.run(), { type: 'error', value: released }));
     }
-    channel.close();
-    const outcome = outcomeOf(how, run, dispatch, failure);
-    const now = clock.now();
-    const runtime = (now - startedAt) / 1000;
-    deps.observe.runs.ended(outcome, runtime);
-    deps.observe.mailbox.completed(outcome, {
-      enqueueToComplete: (now - dispatch.created_at) / 1000,
-      runtime,
-    });
+    stream.close();
+    observeEnd(deps, { how, startedAt, failure, run: record.run(), dispatch: record.dispatch() });
     input.onSettled(how);
   };
 
-  const entry = (): RunEntry => {
-    const asked = unfinishedCalls(ledger.history(), run.run_id);
-    if (!asked) return 'inference';
-    reopenStep(turn, asked);
-    return 'unfinished_calls';
+  let begins: RunEntry = 'inference';
+
+  const drop = (): void => {
+    dropped = true;
+    gone();
+    actor?.stop();
   };
 
   return {
-    run_id: run.run_id,
-    dispatch: () => dispatch,
-    channel,
+    run_id,
+    run: record.run,
+    dispatch: record.dispatch,
     announce(write) {
-      stream.emit({
-        event_type: 'run_start',
-        thread_id: run.thread_id,
-        run_id: run.run_id,
-        ...(run.parent_run_id !== null && { parent_run_id: run.parent_run_id }),
-        identity: identityOf(run),
-      });
-      logCaptured(write);
+      beginStream(from === 'waiting');
+      stream.flush(write, record.dispatch().dispatch_id);
+      if (from === 'waiting') return;
+      begins = recoverEntry(turn);
+      if (begins !== 'inference') return;
+      const boundary = from === 'created' && !record.run().input ? 'new_run' : 'next_step';
+      if (record.takeInput(write, boundary) > 0) record.put(write);
     },
     start() {
-      deps.observe.runs.started();
-      const now = clock.now();
-      deps.observe.mailbox.started({
-        enqueueToStart: (now - dispatch.created_at) / 1000,
-        claimToStart: (now - dispatch.updated_at) / 1000,
-      });
-      actor = createActor(machine, {
-        input: {
-          host,
-          entry: entry(),
-          attempt: dispatch.attempt_count,
-          maxAttempts: dispatch.max_attempts,
-        },
-      });
+      observeStart(deps, record.dispatch());
+      const { attempt_count: attempt, max_attempts: maxAttempts } = record.dispatch();
+      const machineInput = { host, entry: begins, attempt, maxAttempts };
+      actor =
+        from === 'waiting'
+          ? createActor(machine, {
+              input: machineInput,
+              snapshot: machine.resolveState({
+                value: PARKED,
+                context: { ...machineInput, ending: undefined, steered: false, decided: false },
+              }),
+            })
+          : createActor(machine, { input: machineInput });
       actor.subscribe({
         complete: settle,
         error(error) {
-          deps.log.error({ err: error, run_id: run.run_id }, 'the run machine failed');
+          deps.log.error({ err: error, run_id }, 'the run machine failed');
           settle();
         },
       });
+      gone = deps.actors.began(actor, { machine: 'run', id: run_id, scope: ledger.scope, parent: thread_id });
       actor.start();
+      if (from === 'waiting') return actor.send({ type: 'RESUME' });
       actor.send({ type: 'CLAIM' });
+      // What came while the calls of a step executed, before the process died.
+      if (begins !== 'unfinished_calls') return;
+      if (turn.decisions.size > 0) actor.send({ type: 'RESUME' });
+      if (turn.hasInput()) actor.send({ type: 'STEER' });
     },
-    cancel: () => actor?.send({ type: 'CANCEL' }),
+    cancel() {
+      if (!actor?.getSnapshot().can({ type: 'CANCEL' })) return false;
+      actor.send({ type: 'CANCEL' });
+      return true;
+    },
+    takesInput: () => actor?.getSnapshot().can({ type: 'STEER' }) ?? false,
+    steer: () => actor?.send({ type: 'STEER' }),
+    ticket(id) {
+      if (!actor?.getSnapshot().can({ type: 'RESUME' })) return undefined;
+      const found = findTicket(turn.calls, id);
+      return found?.status === 'suspended' && !turn.decisions.has(found.call.id) ? found : undefined;
+    },
+    note(write, callId, decision) {
+      turn.decisions.set(callId, decision);
+      const { activation } = record.run();
+      if (activation)
+        record.put(write, { activation: { ...activation, seeded_decisions: [...turn.decisions] } });
+    },
+    resume(attach) {
+      if (attach) stream.readersOfNext(attach);
+      actor?.send({ type: 'RESUME' });
+    },
+    renew(write) {
+      record.advance(
+        write,
+        { type: 'RENEW', threadEpoch: ledger.epoch() },
+        { lease_until: write.at + settings.mailbox.lease_ms },
+      );
+    },
+    leave(write) {
+      const done = { run_status: record.run().status, completed_at: write.at };
+      record.advance(write, { type: 'ACK', threadEpoch: ledger.epoch() }, done);
+      drop();
+    },
+    drop,
     release(reason) {
       released = reason;
       actor?.send({ type: 'RELEASE' });
     },
   };
-};
-
-/** Text of the last assistant message of the run, for an execution that takes it up again. */
-const lastAnswer = (history: readonly Message[], run_id: string): string => {
-  const answer = history.findLast(
-    (message) => message.role === 'assistant' && message.metadata?.run_id === run_id,
-  );
-  return answer ? textOf(answer.content) : '';
 };

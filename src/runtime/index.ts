@@ -1,8 +1,12 @@
-import { Unavailable } from '../schema/outcome.ts';
+import { NotFound, Unavailable } from '../schema/outcome.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { type Maintenance, startMaintenance } from './maintenance.ts';
+import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
 import { recover } from './recovery.ts';
+import type { Accepted, DecisionInput, Submission } from './submission.ts';
 import { createSupervisor } from './supervisor.ts';
-import type { Accepted, Submission } from './thread.ts';
+import { cancelTarget, targetsOf } from './targets.ts';
+import type { ThreadActor } from './thread.ts';
 import { createThreads, type Threads } from './threads.ts';
 
 export type { Protocol } from './channel.ts';
@@ -12,46 +16,84 @@ export {
   type MessageStart,
   type Visibility,
 } from './history-view.ts';
-export type { UserMessage } from './thread.ts';
+export type { PendingEdits } from './pending-edits.ts';
+export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';
 export { checkClientId } from './threads.ts';
 
 /** The actors of threads and runs, and everything that may be asked of them. */
 export type Runtime = {
   readonly threads: Threads;
-  /**
-   * Starts a run on a thread and takes the thread from whatever executes there (runtime.md 5.1).
-   * Resolves once the input is durable.
-   */
-  submitForeground(scope: string, thread_id: string, submission: Submission): Promise<Accepted>;
-  /** Takes up the work that an earlier process left behind. */
+  /** Edits of messages that wait to join a history. */
+  readonly pending: PendingEdits;
+  /** The agent of the newest run of a thread. */
+  lastAgent(scope: string, thread_id: string): string | undefined;
+  /** Hands input to a thread (runtime.md 5.1, 8). Resolves once it is durable. @throws Conflict, NotFound */
+  submit(scope: string, thread_id: string, submission: Submission): Promise<Accepted>;
+  /** A decision on a suspended call, by the id of a run, a dispatch or a thread. @throws NotFound */
+  decide(scope: string, id: string, kind: 'run' | 'thread', decision: DecisionInput): Promise<void>;
+  /** By the id of a run, a dispatch or a thread. @throws NotFound when nothing of it can be cancelled */
+  cancel(scope: string, id: string, kind: 'run' | 'thread'): Promise<void>;
+  /** How many queued dispatches were superseded. @throws NotFound when there was nothing to interrupt */
+  interrupt(scope: string, thread_id: string): Promise<number>;
+  /** Takes up the work that an earlier process left behind, and keeps leases and retention from then on. */
   recover(): void;
   /** Waits for running runs for so long, then lets them go; the next start takes them up. */
   stop(timeoutMs: number): Promise<void>;
 };
 
 export const createRuntime = (deps: RuntimeDeps): Runtime => {
+  const { store } = deps;
   let stopping = false;
+  let maintenance: Maintenance | undefined;
   const supervisor = createSupervisor(deps, () => !stopping);
 
   const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing());
 
+  /** Two actors that write the log of one thread at a time would give out the same sequence numbers. */
+  const actorOf = async (scope: string, thread_id: string): Promise<ThreadActor> => {
+    for (
+      let gone = supervisor.retiring(scope, thread_id);
+      gone;
+      gone = supervisor.retiring(scope, thread_id)
+    ) {
+      await gone;
+    }
+    if (stopping) throw new Unavailable('service is shutting down');
+    return supervisor.actor(scope, thread_id);
+  };
+
   return {
     threads: createThreads(deps, supervisor),
-    async submitForeground(scope, thread_id, submission) {
-      // Two actors that write the log of one thread at a time would give out the same sequence numbers.
-      for (
-        let gone = supervisor.retiring(scope, thread_id);
-        gone;
-        gone = supervisor.retiring(scope, thread_id)
-      ) {
-        await gone;
-      }
-      if (stopping) throw new Unavailable('service is shutting down');
-      return supervisor.actor(scope, thread_id).submitForeground(submission);
+    pending: createPendingEdits(deps, actorOf),
+    lastAgent: (scope, thread_id) => supervisor.record(scope, thread_id)?.agent_id,
+    async submit(scope, thread_id, submission) {
+      return (await actorOf(scope, thread_id)).submit(submission);
     },
-    recover: () => recover(deps, supervisor),
+    async decide(scope, id, kind, decision) {
+      for (const { thread_id, ...target } of targetsOf(store, scope, id)) {
+        const actor = await actorOf(scope, thread_id);
+        if (actor.hasTicket({ ...decision, ...target })) return actor.decide({ ...decision, ...target });
+      }
+      throw new NotFound(`${kind} not found: ${id}`);
+    },
+    async cancel(scope, id, kind) {
+      const { thread_id, run_id } = cancelTarget({ store, supervisor }, scope, id, kind);
+      const reached = await (await actorOf(scope, thread_id)).cancel(run_id);
+      if (!reached) throw new NotFound(`${kind} not found: ${id}`);
+    },
+    async interrupt(scope, thread_id) {
+      if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
+      const superseded = await (await actorOf(scope, thread_id)).interrupt();
+      if (superseded === undefined) throw new NotFound(`thread not found: ${thread_id}`);
+      return superseded;
+    },
+    recover() {
+      recover(deps, supervisor);
+      maintenance = startMaintenance(deps, supervisor);
+    },
     async stop(timeoutMs) {
       stopping = true;
+      maintenance?.stop();
       const deadline = deps.clock.now() + timeoutMs;
       while (executing().length > 0 && deps.clock.now() < deadline) await pause(20);
       for (const actor of supervisor.actors()) actor.release('service is shutting down');

@@ -3,10 +3,13 @@ import { type Ids, seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Message } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
+import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { MessageRow, Store, ThreadRecord } from '../store/index.ts';
 import type { EventListener, RuntimeObserver } from './deps.ts';
+import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
+import { retractedBy } from './retraction.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory, and the
@@ -17,8 +20,6 @@ import type { EventListener, RuntimeObserver } from './deps.ts';
  * nobody decides on rows that do not exist. Relies on being the only ledger of its thread in the process.
  * Costs what is written: the history is read once, when somebody asks for it, and appended to after that.
  */
-
-export type MessageRange = { from_seq: number; to_seq: number };
 
 export type EventOptions = {
   run_id?: string;
@@ -36,6 +37,13 @@ export type Write = {
   remove(): void;
   bumpEpoch(): number;
   messages(messages: readonly Message[], run_id: string): MessageRange | undefined;
+  /** Puts messages behind those that wait already. */
+  stage(messages: readonly Message[], mode: DeliveryMode): PendingMessage[];
+  /** Puts what waits into this order, with these changes. */
+  restage(entries: readonly PendingMessage[]): void;
+  unstage(entries: readonly PendingMessage[]): void;
+  /** What waited joins the history, as input of the run. */
+  deliver(entries: readonly PendingMessage[], run_id: string): MessageRange | undefined;
   run(after: Run, before: Run | undefined): void;
   dispatch(after: Dispatch, before: Dispatch | undefined): void;
   event(kind: string, payload: Record<string, unknown>, options?: EventOptions): void;
@@ -51,8 +59,16 @@ export type Ledger = {
   /** Everything committed or about to be, oldest first. */
   history(): readonly Message[];
   lastSeq(): number;
+  /** Messages that wait to join the history, in their order. */
+  pending(): readonly PendingMessage[];
+  /** Runs of the thread that wait for a decision, input or tasks. */
+  waiting(): ReadonlyMap<string, Run>;
+  /** Runs that were accepted here and have not begun; the store may not have them yet. */
+  created(): ReadonlyMap<string, Run>;
+  /** The run that new input continues: the open one, if it waits. */
+  openRun(): Run | undefined;
   /** How many commits are under way. */
-  pending(): number;
+  commits(): number;
   /** Resolves when no commit is under way, whether they succeeded or not. */
   quiet(): Promise<void>;
   open(at: number): Write;
@@ -75,9 +91,15 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let history: Message[] | undefined;
   let tail: { seq: number; external: number } = store.messages.last(scope, id) ?? { seq: 0, external: 0 };
   let lastEvent = store.events.last(scope, id);
-  let pending = 0;
+  let underWay = 0;
   let commits: Promise<unknown> = Promise.resolve();
   let broken = false;
+  // Nothing of a thread that is not there waits.
+  let pending = record ? store.pending.of(scope, id) : [];
+  const created = new Map<string, Run>();
+  const waiting = new Map(
+    record ? store.runs.waitingOf(scope, id).map((run) => [run.run_id, run] as const) : [],
+  );
 
   /** Read before the first append: rows of a commit under way cannot be read yet. */
   const loaded = (): Message[] => {
@@ -108,7 +130,10 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       remove() {
         if (stored) store.threads.remove(batch, scope, stored);
         store.messages.removeAll(batch, scope, id);
+        store.pending.removeAll(batch, scope, id);
+        store.retractions.removeAll(batch, scope, id);
         store.state.remove(batch, scope, id);
+        pending = [];
         stored = undefined;
         record = undefined;
         history = [];
@@ -126,6 +151,11 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         if (!record || messages.length === 0) return undefined;
         const rows = numbered(messages, tail, seconds(at));
         loaded().push(...messages);
+        for (const row of rows) {
+          for (const retraction of retractedBy(loaded(), row)) {
+            store.retractions.put(batch, scope, id, retraction);
+          }
+        }
         store.messages.append(batch, scope, id, rows);
         const range = { from_seq: tail.seq + 1, to_seq: tail.seq + rows.length };
         tail = rows.at(-1) ?? tail;
@@ -138,8 +168,46 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         );
         return range;
       },
+      stage(messages, delivery_mode) {
+        const first = (pending.at(-1)?.position ?? 0) + 1;
+        const staged = messages.map((message, index) => ({
+          pending_id: message.id,
+          thread_id: id,
+          position: first + index,
+          message,
+          revision: 1,
+          delivery_mode,
+          created_at: seconds(at),
+          updated_at: seconds(at),
+        }));
+        for (const entry of staged) store.pending.put(batch, scope, entry);
+        pending = [...pending, ...staged];
+        return staged;
+      },
+      restage(entries) {
+        for (const entry of pending) store.pending.remove(batch, scope, entry);
+        pending = entries.map((entry, index) => ({ ...entry, position: index + 1 }));
+        for (const entry of pending) store.pending.put(batch, scope, entry);
+      },
+      unstage(entries) {
+        if (entries.length === 0) return;
+        for (const entry of entries) store.pending.remove(batch, scope, entry);
+        pending = pending.filter((entry) => !entries.includes(entry));
+      },
+      deliver(entries, run_id) {
+        write.unstage(entries);
+        const delivered = entries.map(({ message }) => ({
+          ...message,
+          metadata: { ...message.metadata, run_id },
+        }));
+        return write.messages(delivered, run_id);
+      },
       run(after, before) {
         store.runs.put(batch, scope, after, before);
+        waiting.delete(after.run_id);
+        created.delete(after.run_id);
+        if (after.status === 'waiting') waiting.set(after.run_id, after);
+        if (after.status === 'created') created.set(after.run_id, after);
         write.thread((thread) => projectRun(thread, after));
         if (record && record.thread.latest_run_id === after.run_id)
           record = { ...record, agent_id: after.agent_id };
@@ -170,7 +238,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           store.events.append(batch, scope, id, from_seq, events);
           lastEvent += events.length;
         }
-        pending += 1;
+        underWay += 1;
         const committed = store.commit(batch, kind);
         commits = Promise.allSettled([commits, committed]);
         try {
@@ -181,7 +249,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           broken = true;
           throw error;
         } finally {
-          pending -= 1;
+          underWay -= 1;
         }
       },
     };
@@ -195,9 +263,16 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     epoch: () => epoch,
     history: loaded,
     lastSeq: () => tail.seq,
+    commits: () => underWay,
     pending: () => pending,
+    waiting: () => waiting,
+    created: () => created,
+    openRun() {
+      const open = record?.thread.open_run_id ?? record?.thread.latest_run_id;
+      return open === undefined ? undefined : waiting.get(open);
+    },
     async quiet() {
-      while (pending > 0) await commits;
+      while (underWay > 0) await commits;
     },
     open,
   };
@@ -244,55 +319,6 @@ const numbered = (
 };
 
 const committed = (run_id: string): EventOptions => ({ run_id, correlation_id: run_id });
-
-/** Payload of the thread events (runtime.md 13.4): null when unset. */
-export const threadFacts = (thread: Thread): Record<string, unknown> => ({
-  thread_id: thread.id,
-  resource_id: thread.resource_id ?? null,
-  parent_thread_id: thread.parent_thread_id ?? null,
-  title: thread.metadata.title ?? null,
-  created_at: thread.metadata.created_at ?? null,
-  updated_at: thread.metadata.updated_at ?? null,
-});
-
-const messageKind = (message: Message): string => {
-  const internal = message.visibility === 'internal';
-  switch (message.role) {
-    case 'user':
-      return internal ? 'internal_user_input' : 'user_input';
-    case 'system':
-      return internal ? 'internal_system' : 'system';
-    case 'assistant':
-      return 'assistant_output';
-    case 'tool':
-      return 'tool_result';
-  }
-};
-
-const messageFacts = (thread_id: string, run_id: string, row: MessageRow): Record<string, unknown> => ({
-  thread_id,
-  run_id,
-  message_id: row.message.id,
-  message_seq: row.seq,
-  role: row.message.role,
-  content_blocks: row.message.content,
-  message_kind: messageKind(row.message),
-  parent_message_id: null,
-});
-
-const checkpointFacts = (
-  thread_id: string,
-  run_id: string,
-  range: MessageRange,
-  messages: readonly Message[],
-): Record<string, unknown> => ({
-  thread_id,
-  run_id,
-  message_seq_start: range.from_seq,
-  message_seq_end: range.to_seq,
-  message_count: messages.length,
-  message_ids: messages.map((message) => message.id),
-});
 
 /** The run pointers of a thread follow the commits of its runs (runtime.md 2.1). */
 const projectRun = (thread: Thread, run: Run): Thread => {

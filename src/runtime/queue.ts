@@ -1,17 +1,24 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
+import { Conflict } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { endDormant } from './dormant.ts';
 import type { Ledger, Write } from './ledger.ts';
-import { advanceDispatch, CLAIMED, claim, dispatchFacts } from './records.ts';
+import { targetedAt } from './pending.ts';
+import { advanceDispatch, claimChanges, claimedRun, logDispatch } from './records.ts';
 
 /**
- * The dispatches of one thread that wait for their turn, in claim order. Taking, withdrawing and reclaiming
- * write into the commit of the caller; what turns out to be void is settled there, with its run.
+ * The dispatches of one thread that wait for their turn, in claim order. Everything here writes into the commit
+ * of the caller; what turns out to be void is settled there, with its run, and leaves its input in the history.
  */
 
-export type Claimed = { agent: ResolvedAgent; run: Run; dispatch: Dispatch; continued: boolean };
+export type Claimed = {
+  agent: ResolvedAgent;
+  run: Run;
+  dispatch: Dispatch;
+  from: Exclude<Run['status'], 'done'>;
+};
 
 export type Queue = {
   size(): number;
@@ -19,27 +26,24 @@ export type Queue = {
   ready(now: number): boolean;
   /** When the first one may start; milliseconds. */
   nextAt(): number | undefined;
+  /** The one that is next, or the one of a run. */
+  find(run_id?: string): Dispatch | undefined;
+  /** @throws Conflict when work with the same key is not done yet; `active` is what executes */
+  refuseDuplicate(dedupe_key: string | undefined, active?: Dispatch): void;
+  add(write: Write, dispatch: Dispatch): void;
+  /** The work of a run that goes on without it, if there is some, is done. */
+  consume(write: Write, run_id: string): void;
   /** Claims the next one that may start. Undefined when it was void and has been settled, or when there is none. */
   take(write: Write): Claimed | undefined;
-  /** Every one becomes superseded, and its run done. */
-  withdraw(write: Write): void;
+  /** The one of a run is cancelled, and the run done. */
+  cancel(write: Write, run_id: string): void;
+  /** Every one becomes superseded, and its run done. Returns how many. */
+  withdraw(write: Write, reason: string): number;
   /** Claimed ones whose worker is gone come back, or end with their run when they have been tried enough. */
   reclaim(write: Write): void;
   /** Is there something to reclaim? */
   orphaned(): boolean;
 };
-
-export const logDispatch = (
-  write: Write,
-  kind: string,
-  dispatch: Dispatch,
-  more: Record<string, unknown> = {},
-): void =>
-  write.event(
-    kind,
-    { ...dispatchFacts(dispatch), ...more },
-    { run_id: dispatch.run_id, correlation_id: dispatch.dispatch_id },
-  );
 
 export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const { ids, settings, store } = deps;
@@ -49,7 +53,8 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   let orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
   let waiting = open.filter((dispatch) => dispatch.status === 'Queued');
 
-  const runOf = (dispatch: Dispatch): Run | undefined => store.runs.get(scope, dispatch.run_id);
+  const runOf = ({ run_id }: Dispatch): Run | undefined =>
+    ledger.waiting().get(run_id) ?? ledger.created().get(run_id) ?? store.runs.get(scope, run_id);
 
   const resolve = (agentId: string): ResolvedAgent | { failure: string } => {
     try {
@@ -59,28 +64,70 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
     }
   };
 
+  /** Input that was accepted is never lost: it joins the history before its run ends (runtime.md 9.3). */
+  const endRun = (write: Write, run: Run, event: Parameters<typeof endDormant>[2]): void => {
+    write.deliver(targetedAt(ledger.pending(), run.run_id), run.run_id);
+    endDormant(write, run, event, capture);
+  };
+
   const deadLetter = (write: Write, claimed: Dispatch, queued: Dispatch, run: Run, reason: string): void => {
     const change = { last_error: reason, completed_at: write.at, updated_at: write.at };
     const event = { type: 'DEAD_LETTER', threadEpoch: ledger.epoch() } as const;
     write.dispatch(advanceDispatch(claimed, event, change), queued);
-    endDormant(write, run, { type: 'DEAD_LETTER', reason }, capture);
+    endRun(write, run, { type: 'DEAD_LETTER', reason });
+  };
+
+  const leaves = (dispatch: Dispatch): void => {
+    waiting = waiting.filter((other) => other !== dispatch);
+  };
+
+  const end = (write: Write, dispatch: Dispatch, type: 'CANCEL' | 'SUPERSEDE', last_error?: string): void => {
+    const change = { completed_at: write.at, updated_at: write.at, ...(last_error && { last_error }) };
+    const run = runOf(dispatch);
+    write.dispatch(advanceDispatch(dispatch, { type }, change), dispatch);
+    if (run) endRun(write, run, { type: 'CANCEL' });
+    leaves(dispatch);
   };
 
   return {
     size: () => waiting.length,
     ready: (now) => waiting.some((dispatch) => dispatch.available_at <= now),
-    nextAt: () => waiting[0]?.available_at,
+    nextAt: () =>
+      waiting.length === 0 ? undefined : Math.min(...waiting.map(({ available_at }) => available_at)),
+    find: (run_id) =>
+      run_id === undefined ? waiting[0] : waiting.find((dispatch) => dispatch.run_id === run_id),
+    refuseDuplicate(dedupe_key, active) {
+      if (dedupe_key === undefined) return;
+      const open = active ? [...waiting, active] : waiting;
+      if (open.some((other) => other.dedupe_key === dedupe_key))
+        throw new Conflict(`already exists: dedupe_key=${dedupe_key}`);
+    },
+    consume(write, run_id) {
+      const dispatch = waiting.find((other) => other.run_id === run_id);
+      if (!dispatch) return;
+      const change = { completed_at: write.at, updated_at: write.at };
+      write.dispatch(advanceDispatch(dispatch, { type: 'CANCEL' }, change), dispatch);
+      leaves(dispatch);
+    },
+    add(write, dispatch) {
+      write.dispatch(dispatch, undefined);
+      logDispatch(write, 'RunQueued', dispatch);
+      waiting = [...waiting, dispatch].sort((a, b) => a.priority - b.priority || a.created_at - b.created_at);
+    },
     take(write) {
       const queued = waiting.find((dispatch) => dispatch.available_at <= write.at);
       if (!queued) return undefined;
-      waiting = waiting.filter((dispatch) => dispatch !== queued);
+      leaves(queued);
       const before = runOf(queued);
       const session_id = ids.uuid();
-      const lease = { ...deps, lease_ms: settings.mailbox.lease_ms };
-      const dispatch = claim(queued, ledger.epoch(), session_id, write.at, lease);
-      if (!before || dispatch.status !== 'Claimed') {
+      const dispatch = advanceDispatch(
+        queued,
+        { type: 'CLAIM', threadEpoch: ledger.epoch() },
+        claimChanges(deps, session_id, write.at),
+      );
+      if (!before || before.status === 'done' || dispatch.status !== 'Claimed') {
         write.dispatch({ ...dispatch, completed_at: write.at }, queued);
-        if (before) endDormant(write, before, { type: 'CANCEL' }, capture);
+        if (before) endRun(write, before, { type: 'CANCEL' });
         return undefined;
       }
       const agent = resolve(before.agent_id);
@@ -90,41 +137,41 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       }
       write.dispatch(dispatch, queued);
       logDispatch(write, 'RunSubmitted', dispatch);
-      const run: Run = { ...before, status: CLAIMED, session_id };
+      const run = claimedRun(before, session_id, write.at);
       write.run(run, before);
-      return { agent, run, dispatch, continued: before.status !== 'created' };
+      return { agent, run, dispatch, from: before.status };
     },
-    withdraw(write) {
-      for (const dispatch of waiting) {
-        const last_error = 'queued dispatch superseded by newer dispatch epoch';
-        const change = { last_error, completed_at: write.at, updated_at: write.at };
-        const run = runOf(dispatch);
-        write.dispatch(advanceDispatch(dispatch, { type: 'SUPERSEDE' }, change), dispatch);
-        if (run) endDormant(write, run, { type: 'CANCEL' }, capture);
-      }
-      waiting = [];
+    cancel(write, run_id) {
+      const dispatch = waiting.find((other) => other.run_id === run_id);
+      if (dispatch) end(write, dispatch, 'CANCEL');
+    },
+    withdraw(write, reason) {
+      const withdrawn = waiting;
+      for (const dispatch of withdrawn) end(write, dispatch, 'SUPERSEDE', reason);
+      return withdrawn.length;
     },
     orphaned: () => orphans.length > 0,
     reclaim(write) {
       for (const orphan of orphans) {
+        const run = runOf(orphan);
+        const threadEpoch = ledger.epoch();
+        if (run?.status === 'waiting') {
+          // The wait is durable: nothing was executing that could have been lost.
+          const done = { run_status: run.status, completed_at: write.at, updated_at: write.at };
+          write.dispatch(advanceDispatch(orphan, { type: 'ACK', threadEpoch }, done), orphan);
+          continue;
+        }
         const change = { last_error: 'lease expired', available_at: write.at, updated_at: write.at };
-        const event = { type: 'LEASE_EXPIRED', threadEpoch: ledger.epoch() } as const;
-        const after = advanceDispatch(orphan, event, change);
-        write.dispatch(after, orphan);
+        const after = advanceDispatch(orphan, { type: 'LEASE_EXPIRED', threadEpoch }, change);
+        write.dispatch(after.status === 'Queued' ? after : { ...after, completed_at: write.at }, orphan);
         if (after.status === 'Queued') {
           waiting.unshift(after);
           logDispatch(write, 'RunRescheduled', after, { reason: 'expired_lease_reclaimed' });
           continue;
         }
-        const run = runOf(after);
         const reason = 'lease expired: max attempts reached';
-        if (run)
-          endDormant(
-            write,
-            run,
-            after.status === 'DeadLetter' ? { type: 'DEAD_LETTER', reason } : { type: 'CANCEL' },
-            capture,
-          );
+        const dead = after.status === 'DeadLetter';
+        if (run) endRun(write, run, dead ? { type: 'DEAD_LETTER', reason } : { type: 'CANCEL' });
       }
       orphans = [];
     },

@@ -2,10 +2,11 @@ import type { SnapshotFrom } from 'xstate';
 import { advance, rememberingAdvance } from '../../machines/advance.ts';
 import { type DispatchEvent, dispatchMachine } from '../../machines/dispatch.ts';
 import { type RunMachineEvent, runMachine } from '../../machines/run.ts';
-import { type Clock, type Ids, seconds } from '../schema/clock.ts';
+import { seconds } from '../schema/clock.ts';
 import type { Dispatch, DispatchStatus } from '../schema/dispatch.ts';
 import {
   type Activation,
+  type Resume,
   type Run,
   type RunAdapter,
   type RunMode,
@@ -13,7 +14,9 @@ import {
   RunStatus,
 } from '../schema/run.ts';
 import type { RunIdentity } from '../schema/run-event.ts';
-import type { MessageRange } from './ledger.ts';
+import type { RuntimeDeps } from './deps.ts';
+import type { MessageRange } from './facts.ts';
+import type { Write } from './ledger.ts';
 
 /** How run and dispatch records come to be and change (runtime.md 2.4, 2.5, 2.8). Statuses come from the machines. */
 
@@ -25,10 +28,13 @@ export const statusOf = (snapshot: SnapshotFrom<typeof runMachine>): RunStatus =
   return status;
 };
 
+/** The state of the machine for a run that waits. */
+export const PARKED = { waiting: 'parked' } as const;
+
 const DORMANT_STATE = {
   created: 'created',
   running: { running: 'inferring' },
-  waiting: { waiting: 'parked' },
+  waiting: PARKED,
 } as const;
 
 const DORMANT_CONTEXT = {
@@ -38,6 +44,7 @@ const DORMANT_CONTEXT = {
   maxAttempts: 1,
   ending: undefined,
   steered: false,
+  decided: false,
 } as const;
 
 /** Where an event leads a run that no actor holds. @throws IllegalTransition */
@@ -56,26 +63,32 @@ export type RunSeed = {
   adapter: RunAdapter;
   mode: RunMode;
   dispatch_id: string;
-  session_id: string;
+  /** Of the execution that claims it in the same commit; without, the run waits for its turn. */
+  session_id?: string;
   /** milliseconds */
   at: number;
-  input: { range: MessageRange | undefined; trigger_message_ids: string[] };
+  /** Absent while the input is staged. */
+  input?: { range: MessageRange | undefined; trigger_message_ids: string[] };
 };
 
-/** The record of a run whose dispatch is claimed in the same commit. */
+const CREATED: RunStatus = statusOf(
+  runMachine.resolveState({ value: DORMANT_STATE.created, context: DORMANT_CONTEXT }),
+);
+
 export const newRun = (seed: RunSeed): Run => {
   const { thread_id, agent_id, resolution_id, dispatch_id, session_id } = seed;
   const at = seconds(seed.at);
-  const input = {
+  const input = seed.input && {
     thread_id,
     ...(seed.input.range && { range: seed.input.range }),
     trigger_message_ids: seed.input.trigger_message_ids,
   };
+  const session = session_id !== undefined && { session_id };
   const activation: Activation = {
     intent: { agent_id, thread_id, kind: { kind: 'new_intent' } },
-    input,
+    ...(input && { input }),
     options: {},
-    trace: { origin: seed.origin, adapter: seed.adapter, run_mode: seed.mode, dispatch_id, session_id },
+    trace: { origin: seed.origin, adapter: seed.adapter, run_mode: seed.mode, dispatch_id, ...session },
     resolution_id,
   };
   return {
@@ -85,17 +98,55 @@ export const newRun = (seed: RunSeed): Run => {
     parent_run_id: null,
     resolution_id,
     activation,
-    input,
-    status: CLAIMED,
+    ...(input && { input }),
+    status: session_id === undefined ? CREATED : CLAIMED,
     dispatch_id,
-    session_id,
+    ...session,
     created_at: at,
-    started_at: at,
+    ...(session_id !== undefined && { started_at: at }),
     updated_at: at,
     steps: 0,
     input_tokens: 0,
     output_tokens: 0,
     state: null,
+  };
+};
+
+/** A run that a dispatch of this process goes on with, from its queue or from a wait. */
+export const claimedRun = (run: Run, session_id: string, at: number): Run => {
+  const { waiting: _over, ...rest } = run;
+  return {
+    ...rest,
+    status: CLAIMED,
+    session_id,
+    started_at: run.started_at ?? seconds(at),
+    updated_at: seconds(at),
+  };
+};
+
+/** The next activation of a run that waits: by new input, or by decisions (runtime.md 2.5). */
+export const resumedRun = (
+  run: Run,
+  by: { mode: RunMode; dispatch_id: string; at: number; decisions: [string, Resume][]; input: boolean },
+): Run => {
+  const { run_id, thread_id, agent_id } = run;
+  const kind = by.input ? 'continuation_from_run' : 'hitl_resume';
+  const before = run.activation?.trace ?? { origin: 'user', adapter: 'internal' };
+  return {
+    ...run,
+    dispatch_id: by.dispatch_id,
+    updated_at: seconds(by.at),
+    activation: {
+      ...run.activation,
+      intent: { agent_id, thread_id, kind: { kind, run_id } },
+      options: run.activation?.options ?? {},
+      trace: {
+        ...before,
+        run_mode: by.mode,
+        dispatch_id: by.dispatch_id,
+      },
+      seeded_decisions: by.decisions,
+    },
   };
 };
 
@@ -121,15 +172,19 @@ export const newDispatch = (seed: {
   epoch: number;
   maxAttempts: number;
   at: number;
+  priority?: number;
+  dedupe_key?: string;
+  /** milliseconds; later than `at` when the work is delayed */
+  available_at?: number;
 }): Dispatch => ({
   dispatch_id: seed.dispatch_id,
   thread_id: seed.thread_id,
   run_id: seed.run_id,
-  priority: 128,
-  dedupe_key: null,
+  priority: seed.priority ?? 128,
+  dedupe_key: seed.dedupe_key ?? null,
   dispatch_epoch: seed.epoch,
   status: 'Queued',
-  available_at: seed.at,
+  available_at: seed.available_at ?? seed.at,
   attempt_count: 0,
   max_attempts: seed.maxAttempts,
   last_error: null,
@@ -193,28 +248,19 @@ const relative = (event: DispatchEvent, dispatch: Dispatch): DispatchEvent =>
     ? { ...event, threadEpoch: event.threadEpoch > dispatch.dispatch_epoch ? 1 : 0 }
     : event;
 
-export type Lease = { clock: Clock; ids: Ids; worker: string; lease_ms: number };
-
-/** Claims a queued dispatch for this process. The result may be `Superseded`, when the thread has moved on. */
-export const claim = (
-  dispatch: Dispatch,
-  threadEpoch: number,
+/** What a claim by this process writes. */
+export const claimChanges = (
+  { ids, worker, settings }: Pick<RuntimeDeps, 'ids' | 'worker' | 'settings'>,
   session_id: string,
   at: number,
-  lease: Lease,
-): Dispatch =>
-  advanceDispatch(
-    dispatch,
-    { type: 'CLAIM', threadEpoch },
-    {
-      claim_token: lease.ids.uuid(),
-      claimed_by: lease.worker,
-      lease_until: at + lease.lease_ms,
-      dispatch_instance_id: session_id,
-      run_status: 'running',
-      updated_at: at,
-    },
-  );
+) => ({
+  claim_token: ids.uuid(),
+  claimed_by: worker,
+  lease_until: at + settings.mailbox.lease_ms,
+  dispatch_instance_id: session_id,
+  run_status: CLAIMED,
+  updated_at: at,
+});
 
 const SNAKE_STATUS = {
   Queued: 'queued',
@@ -225,8 +271,21 @@ const SNAKE_STATUS = {
   DeadLetter: 'dead_letter',
 } as const satisfies Record<DispatchStatus, string>;
 
+/** An event at the level of the dispatch (runtime.md 13.4). */
+export const logDispatch = (
+  write: Write,
+  kind: string,
+  dispatch: Dispatch,
+  more: Record<string, unknown> = {},
+): void =>
+  write.event(
+    kind,
+    { ...dispatchFacts(dispatch), ...more },
+    { run_id: dispatch.run_id, correlation_id: dispatch.dispatch_id },
+  );
+
 /** Base payload of the dispatch events (runtime.md 13.4). */
-export const dispatchFacts = (dispatch: Dispatch): Record<string, unknown> => ({
+const dispatchFacts = (dispatch: Dispatch): Record<string, unknown> => ({
   thread_id: dispatch.thread_id,
   run_id: dispatch.run_id,
   dispatch_id: dispatch.dispatch_id,

@@ -2,9 +2,10 @@ import type { RuntimeDeps } from './deps.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**
- * Takes up what an earlier process left behind (runtime.md 17). Commits are whole, so there is nothing to repair
- * between rows: making the actor of a thread reclaims dispatches whose worker is gone, waking it starts what is
- * queued. Reads open dispatches only, however many have ended.
+ * Takes up what an earlier process left behind (runtime.md 17). Commits are whole: a run without its dispatch, a
+ * terminal dispatch without the end of its run, or a commit without its events cannot be found. Making the actor
+ * of a thread reclaims dispatches whose worker is gone, waking it starts what is queued; runs that wait stay as
+ * they are. Reads open dispatches and pending messages only, however much has ended.
  */
 export const recover = (
   deps: Pick<RuntimeDeps, 'store' | 'log' | 'observe'>,
@@ -14,6 +15,11 @@ export const recover = (
   for (const { scope, dispatch } of deps.store.dispatches.open()) {
     if (dispatch.status === 'Queued') deps.observe.mailbox.queued(1);
     threads.set(`${scope}\0${dispatch.thread_id}`, { scope, thread_id: dispatch.thread_id });
+  }
+  for (const { scope, entry } of deps.store.pending.all()) {
+    if (threads.has(`${scope}\0${entry.thread_id}`)) continue;
+    const { thread_id, pending_id } = entry;
+    deps.log.warn({ thread_id, pending_id }, 'a message waits on a thread that has no work');
   }
   for (const { scope, thread_id } of threads.values()) supervisor.actor(scope, thread_id).wake();
   if (threads.size > 0) deps.log.info({ threads: threads.size }, 'work of an earlier process goes on');

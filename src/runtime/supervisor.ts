@@ -1,7 +1,8 @@
 import type { ThreadRecord } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { bindRunMachine } from './execution.ts';
-import { bindThreadMachine, createThreadActor, type ThreadActor } from './thread.ts';
+import { createThreadActor, type ThreadActor } from './thread.ts';
+import { bindThreadMachine } from './thread-machine.ts';
 
 /**
  * Finds or makes the actor of a thread; there is never more than one.
@@ -18,6 +19,8 @@ export type Supervisor = {
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   actors(): Iterable<ThreadActor>;
+  /** Threads whose actor failed with work left, so many at most; each is named once. */
+  takeAbandoned(limit: number): { scope: string; id: string }[];
 };
 
 export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): Supervisor => {
@@ -26,6 +29,7 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
   // Insertion order is order of use: an actor that is asked for moves to the end.
   const actors = new Map<string, ThreadActor>();
   const retired = new Map<string, Promise<void>>();
+  const abandoned = new Map<string, { scope: string; id: string }>();
 
   const keyOf = (scope: string, id: string): string => `${scope}\0${id}`;
 
@@ -36,9 +40,11 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       runMachine,
       threadMachine,
       accepting,
-      onRetired(quiet) {
+      onRetired(quiet, failed) {
         if (actors.get(key) !== made) return;
         actors.delete(key);
+        made.close();
+        if (failed) abandoned.set(key, { scope, id });
         const gone = quiet.then(() => {
           if (retired.get(key) === gone) retired.delete(key);
         });
@@ -53,7 +59,9 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
     if (actors.size <= IDLE_ACTORS) return;
     for (const [key, actor] of actors) {
       if (actors.size <= IDLE_ACTORS) return;
-      if (actor.passive()) actors.delete(key);
+      if (!actor.passive()) continue;
+      actors.delete(key);
+      actor.close();
     }
   };
 
@@ -73,5 +81,10 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
     },
     actors: () => actors.values(),
+    takeAbandoned(limit) {
+      const taken = [...abandoned.entries()].slice(0, limit);
+      for (const [key] of taken) abandoned.delete(key);
+      return taken.map(([, thread]) => thread);
+    },
   };
 };

@@ -1,15 +1,29 @@
 import { createActor } from 'xstate';
-import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
-import type { ResolvedAgent } from '../loop/agent.ts';
-import type { ContentBlock, Message, Role } from '../schema/message.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
-import type { RunAdapter, RunOrigin } from '../schema/run.ts';
-import { type Channel, createChannel } from './channel.ts';
+import type { Run } from '../schema/run.ts';
+import { createAdmission } from './admission.ts';
+import type { Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { endDormant } from './dormant.ts';
+import { settleDispatch } from './ending.ts';
 import { type BoundRunMachine, createExecution, type Execution, type ExecutionInput } from './execution.ts';
-import { createLedger, type Ledger, threadFacts, type Write } from './ledger.ts';
-import { createQueue, logDispatch } from './queue.ts';
-import { claim, newDispatch, newRun } from './records.ts';
+import { threadFacts } from './facts.ts';
+import { createLedger, type Ledger, type Write } from './ledger.ts';
+import { blockingBarrier } from './pending.ts';
+import { createQueue } from './queue.ts';
+import { logDispatch, resumedRun } from './records.ts';
+import type { Accepted, DecisionTarget, Submission } from './submission.ts';
+import type {
+  BoundThreadMachine,
+  Cancel,
+  ChildStrategy,
+  Decision,
+  Host,
+  Input,
+  Interrupt,
+  Removal,
+} from './thread-machine.ts';
+import { decisionOf, heldTicketOf, logDecision, type Ticket, ticketOf } from './wait.ts';
 
 /**
  * The actor of one thread: everything that changes the thread goes through it, one event after the other. The
@@ -21,34 +35,34 @@ import { claim, newDispatch, newRun } from './records.ts';
  * it is reclaimed there. Recovery after a crash is therefore nothing but making the actor.
  */
 
-export type UserMessage = { role: Exclude<Role, 'tool'>; content: ContentBlock[] };
-
-export type Submission = {
-  agent: ResolvedAgent;
-  messages: readonly UserMessage[];
-  origin: RunOrigin;
-  adapter: RunAdapter;
-  /** Readers join here, before the first event. */
-  attach(channel: Channel): void;
-};
-
-export type Accepted = { run_id: string; thread_id: string; dispatch_id: string };
-
-export type ChildStrategy = 'detach' | 'reject' | 'cascade';
-
 export type ThreadActor = {
   readonly ledger: Ledger;
-  /** Resolves when the input is durable and its run has the thread. @throws Conflict when the thread is not released */
-  submitForeground(submission: Submission): Promise<Accepted>;
+  /** Resolves when the input is durable. @throws Conflict, NotFound */
+  submit(submission: Submission): Promise<Accepted>;
+  hasTicket(target: DecisionTarget): boolean;
+  /** Input was staged for whatever executes here. */
+  steer(): void;
+  /** Resolves when the decision is durable. @throws NotFound when no such ticket is open */
+  decide(target: DecisionTarget): Promise<void>;
+  /** The run that a cancel of the thread means: executing, else waiting, else the next in the queue. */
+  cancellable(): string | undefined;
+  /** False when the run has nothing to cancel any more. */
+  cancel(run_id: string): Promise<boolean>;
+  /** How many queued dispatches were superseded; undefined when there was nothing to interrupt. */
+  interrupt(): Promise<number | undefined>;
   /** Starts queued work, if there is some and nothing else executes. */
   wake(): void;
   /** Stops the thread's work and removes its rows. Resolves when that is durable. */
   remove(strategy: ChildStrategy): Promise<void>;
+  /** Prolongs the lease of what executes; a wait that was held long enough goes on without this process. */
+  renew(): void;
   /** Lets go of what executes; the next start takes it up again. */
   release(reason: string): void;
   executing(): boolean;
-  /** Nothing executes, is queued or is being written: the actor may be dropped and made again from the store. */
+  /** Nothing executes, is held, is queued or is being written: the actor may be dropped and made again. */
   passive(): boolean;
+  /** The actor is not used any more. */
+  close(): void;
 };
 
 export type ThreadOptions = {
@@ -58,73 +72,23 @@ export type ThreadOptions = {
   threadMachine: BoundThreadMachine;
   /** False while the service stops: nothing queued is started any more. */
   accepting(): boolean;
-  /** The actor must not be used again; another one may be made once `quiet` resolves. */
-  onRetired(quiet: Promise<void>): void;
+  /** The actor must not be used again; another one may be made once `quiet` resolves. `failed`: work is left. */
+  onRetired(quiet: Promise<void>, failed: boolean): void;
   /** It may have become passive. */
   onSettled(): void;
 };
 
-type Settle = { accept(accepted: Accepted): void; refuse(error: unknown): void };
-type Foreground = Submission & Settle;
-type Removal = { strategy: ChildStrategy; done(): void; refuse(error: unknown): void };
-
-/** What the machine's actions call. */
-type Host = ThreadHost & {
-  startRun(request: Foreground): void;
-  startNext(): void;
-  bumpEpoch(): void;
-  cancelActive(): void;
-  holdClaimant(request: Foreground): void;
-  startClaimant(): void;
-  refuseClaimant(): void;
-  remove(request: Removal): void;
-};
-
-type ActionArgs = { context: { host: ThreadHost }; event: object };
-
-// Every host of a thread machine in this room is made by createThreadActor, which also sends every request.
-const hostOf = ({ context }: ActionArgs): Host => context.host as Host;
-const requestOf = <Request>({ event }: ActionArgs): Request => (event as { request: Request }).request;
-
-/** An action that throws retires the actor; whoever asked for it must not wait for ever. */
-const answering = <Request extends { refuse(error: unknown): void }>(
-  request: Request,
-  act: (request: Request) => void,
-): void => {
-  try {
-    act(request);
-  } catch (error) {
-    request.refuse(error);
-    throw error;
-  }
-};
-
-/** The thread machine with the actions of this process; made once, since binding a machine is not cheap. */
-export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
-  threadMachine.provide({
-    actions: {
-      startRun: (args) => answering(requestOf<Foreground>(args), hostOf(args).startRun),
-      startNext: (args) => hostOf(args).startNext(),
-      bumpEpoch: (args) => hostOf(args).bumpEpoch(),
-      cancelActive: (args) => hostOf(args).cancelActive(),
-      holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Foreground>(args)),
-      startClaimant: (args) => hostOf(args).startClaimant(),
-      refuseClaimant: (args) => hostOf(args).refuseClaimant(),
-      remove: (args) => answering(requestOf<Removal>(args), hostOf(args).remove),
-    },
-    delays: { releaseWait: settings.foreground_release_wait_ms },
-  });
-
-export type BoundThreadMachine = ReturnType<typeof bindThreadMachine>;
-
 const BUSY = 'thread has an active run; cannot claim inline';
+const INTERRUPTED = 'queued dispatch superseded by interrupt';
+const OVERTAKEN = 'queued dispatch superseded by newer dispatch epoch';
 
 export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): ThreadActor => {
   const { clock, ids, settings, store } = deps;
   const { scope, id } = options;
-  const lease = { ...deps, lease_ms: settings.mailbox.lease_ms };
+  /** What executes, and what waits here for a decision without executing: never the same. */
   let execution: Execution | undefined;
-  let claimant: Foreground | undefined;
+  let held: Execution | undefined;
+  let claimant: Input | undefined;
   let alarm: NodeJS.Timeout | undefined;
   let whenEnded: (() => void) | undefined;
 
@@ -138,7 +102,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const retire = (error: unknown): void => {
     deps.log.error({ err: error, thread_id: id }, 'the thread is made again from the store');
     execution?.release('the service could not write to its store');
-    options.onRetired(ledger.quiet());
+    held?.drop();
+    options.onRetired(ledger.quiet(), true);
   };
 
   const ledger = createLedger(
@@ -147,12 +112,13 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     id,
   );
   const queue = createQueue(deps, ledger);
+  const admission = createAdmission(deps, ledger, queue);
 
   /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
   const letGo = (): void => {
     claimant?.refuse(new Unavailable('the thread was let go; try again'));
     claimant = undefined;
-    options.onRetired(ledger.quiet());
+    options.onRetired(ledger.quiet(), true);
   };
 
   /** For commits that nobody waits for: a failure has already retired the actor. */
@@ -160,118 +126,270 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     write.commit('progress').catch(() => {});
   };
 
-  const launch = (input: Omit<ExecutionInput, 'ledger' | 'onSettled'>, write: Write): Execution => {
+  /** Other work takes the thread: the wait goes on without this process. */
+  const leaveHeld = (write: Write): void => {
+    held?.leave(write);
+    held = undefined;
+  };
+
+  const launch = (
+    input: Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 'from'>,
+    write: Write,
+  ): Execution => {
     const next = createExecution(deps, options.runMachine, {
       ...input,
       ledger,
+      onParked() {
+        execution = undefined;
+        held = next;
+        whenEnded?.();
+        actor.send({ type: 'RUN_PARKED' });
+        options.onSettled();
+      },
       onSettled(how) {
         if (execution === next) execution = undefined;
+        if (held === next) held = undefined;
         whenEnded?.();
         if (how === 'released') return letGo();
         actor.send({ type: 'RUN_ENDED' });
+        armAlarm();
         options.onSettled();
       },
+      onLeftover: (write, entries) => admission.leaveOver(write, entries, next),
     });
     execution = next;
     next.announce(write);
     return next;
   };
 
-  const startRun = (request: Foreground): void => {
-    const write = ledger.open(clock.now());
-    if (!ledger.record()) write.create({ id, metadata: { created_at: write.at, updated_at: write.at } });
-    const epoch = write.bumpEpoch();
-    queue.withdraw(write);
-    const names = {
-      run_id: ids.uuid(),
-      thread_id: id,
-      dispatch_id: ids.uuid(),
-      session_id: ids.uuid(),
-      at: write.at,
-    };
-    const messages = request.messages.map((message) => userMessage(ids.uuid(), message, names.run_id));
-    const range = write.messages(messages, names.run_id);
-    const run = newRun({
-      ...names,
-      agent_id: request.agent.spec.id,
-      resolution_id: request.agent.resolution_id,
-      origin: request.origin,
-      adapter: request.adapter,
-      mode: 'foreground',
-      input: { range, trigger_message_ids: messages.map((message) => message.id) },
-    });
-    const queued = newDispatch({ ...names, epoch, maxAttempts: settings.mailbox.max_attempts });
-    const dispatch = claim(queued, epoch, names.session_id, write.at, lease);
-    logDispatch(write, 'RunQueued', queued);
-    logDispatch(write, 'RunSubmitted', dispatch);
-    write.run(run, undefined);
-    write.dispatch(dispatch, undefined);
-    const channel = createChannel({ held: true });
-    request.attach(channel);
-    const started = launch({ agent: request.agent, run, dispatch, channel, continued: false }, write);
+  const begin = (
+    request: Input,
+    prepared: ReturnType<typeof admission.prepare>,
+    write: Write,
+    channel: Channel,
+  ) => {
+    const started = launch({ ...prepared, channel }, write);
     const durable = write.commit('input');
     started.start();
     durable.then(() => {
       channel.release();
-      request.accept({ run_id: run.run_id, thread_id: id, dispatch_id: dispatch.dispatch_id });
+      const { run, dispatch } = prepared;
+      request.accept({
+        run_id: run.run_id,
+        thread_id: id,
+        dispatch_id: dispatch.dispatch_id,
+        status: 'running',
+      });
     }, request.refuse);
+  };
+
+  const startRun = (request: Input): void => {
+    const write = ledger.open(clock.now());
+    leaveHeld(write);
+    if (request.mode === 'foreground') {
+      write.bumpEpoch();
+      queue.withdraw(write, OVERTAKEN);
+    }
+    const prepared = admission.prepare(write, request);
+    begin(request, prepared, write, admission.channelFor(request));
+  };
+
+  const continueRun = (request: Input): void => {
+    const open = admission.openFor(request);
+    if (!open) throw new Conflict(`no run of thread '${id}' waits`);
+    const write = ledger.open(clock.now());
+    leaveHeld(write);
+    const prepared = admission.prepareContinuation(write, request, open);
+    begin(request, prepared, write, admission.channelFor(request));
+  };
+
+  const enqueue = (request: Input): void => {
+    const write = ledger.open(clock.now());
+    const { run_id, dispatch_id } = admission.enqueue(write, request);
+    write
+      .commit('input')
+      .then(() => request.accept({ run_id, thread_id: id, dispatch_id, status: 'queued' }), request.refuse);
+    armAlarm();
+  };
+
+  const deliver = (request: Input): void => {
+    if (!execution) throw new Conflict(`no run of thread '${id}' executes`);
+    const { run_id } = execution;
+    const { dispatch_id } = execution.dispatch();
+    const write = ledger.open(clock.now());
+    admission.stageFor(write, request, {
+      boundary: 'next_step',
+      granularity: 'batch',
+      target_run_id: run_id,
+      fallback_to_new_run: false,
+    });
+    const durable = write.commit('input');
+    execution.steer();
+    durable.then(
+      () => request.accept({ run_id, thread_id: id, dispatch_id, status: 'running' }),
+      request.refuse,
+    );
   };
 
   /** Takes the next dispatch that may start. One that turns out to be void is settled, and the next one is tried. */
   const startNext = (): void => {
     const write = ledger.open(clock.now());
+    leaveHeld(write);
     const claimed = queue.take(write);
-    const started = claimed && launch({ ...claimed, channel: createChannel({ held: false }) }, write);
+    const started = claimed && launch({ ...claimed, channel: admission.channelOf(claimed.run) }, write);
     commitInBackground(write);
     if (started) started.start();
     else actor.send({ type: 'RUN_ENDED' });
   };
 
   const interruptActive = (write: Write): void => {
-    const dispatch = execution?.dispatch();
-    if (dispatch) logDispatch(write, 'RunInterrupted', dispatch);
+    if (execution) logDispatch(write, 'RunInterrupted', execution.dispatch());
+  };
+
+  /** A wait that is over: the run is done, and no ticket of it is open. */
+  const endWait = (write: Write, run: Run): void => {
+    write.deliver(admission.inputFor(run.run_id), run.run_id);
+    const after = endDormant(write, run, { type: 'CANCEL' }, settings.event_capture_mode);
+    if (held?.run_id === run.run_id) {
+      const dispatch = held.dispatch();
+      write.dispatch(settleDispatch(dispatch, after, undefined, ledger.epoch(), write.at), dispatch);
+      held.drop();
+      held = undefined;
+    }
+    queue.consume(write, run.run_id);
+  };
+
+  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution): void => {
+    const write = ledger.open(clock.now());
+    const decision = decisionOf(ids, ticket, target, write.at);
+    on.renew(write);
+    on.note(write, ticket.call_id, decision);
+    const { dispatch_id } = on.dispatch();
+    logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
+    write.commit('input').then(answer.accept, answer.refuse);
+    on.resume(target.attach);
   };
 
   const host: Host = {
     hasQueued: () => options.accepting() && queue.ready(clock.now()),
-    continuesOpenRun: () => false,
-    takesInput: () => false,
-    hasOpenRun: () => false,
+    hasWaiting: () => ledger.waiting().size > 0,
+    continuesOpenRun: (request) => admission.continues(request as Input),
+    takesInput: (request) => {
+      const { into } = request as Input;
+      return execution?.takesInput() === true && (into === undefined || into === execution.run_id);
+    },
+    isDelayed: (request) => ((request as Input).available_at ?? 0) > clock.now(),
+    executes: (request) => (request as Decision).ticket.run_id === execution?.run_id,
+    holds: (request) => (request as Decision).ticket.run_id === held?.run_id,
     startRun,
+    continueRun,
+    enqueue,
+    deliver,
+    refuse(request) {
+      const open = ledger.record()?.thread.open_run_id;
+      request.refuse(new NotFound(`run not found: ${open ?? `open run for thread ${id}`}`));
+    },
     startNext,
-    bumpEpoch() {
+    decide(request) {
+      if (execution) decideHere(request, execution);
+    },
+    resumeHeld(request) {
+      execution = held;
+      held = undefined;
+      if (execution) decideHere(request, execution);
+    },
+    enqueueDecision({ ticket, target, accept, refuse }) {
+      const run = ledger.waiting().get(ticket.run_id);
+      if (!run) return refuse(new NotFound(`run not found: ${ticket.run_id}`));
+      const write = ledger.open(clock.now());
+      if (held?.run_id === run.run_id) leaveHeld(write);
+      const decision = decisionOf(ids, ticket, target, write.at);
+      const queued = queue.find(run.run_id);
+      const before = queued ? (run.activation?.seeded_decisions ?? []) : [];
+      const dispatch = queued ?? admission.newWork(write, run.run_id);
+      const after = resumedRun(run, {
+        mode: 'resume',
+        dispatch_id: dispatch.dispatch_id,
+        at: write.at,
+        decisions: [...before, [ticket.call_id, decision]],
+        input: false,
+      });
+      write.run(after, run);
+      if (target.attach) admission.attachTo(run.run_id, target.attach);
+      const about = { thread_id: id, dispatch_id: dispatch.dispatch_id, ...ticket };
+      logDecision(write, about, decision, 'durable_dispatch');
+      if (!queued) queue.add(write, dispatch);
+      write.commit('input').then(accept, refuse);
+    },
+    cancel({ run_id, done, refuse }) {
+      if (execution?.run_id === run_id) return done(execution.cancel());
+      const write = ledger.open(clock.now());
+      const waiting = ledger.waiting().get(run_id);
+      if (waiting) endWait(write, waiting);
+      else if (queue.find(run_id)) queue.cancel(write, run_id);
+      else return done(false);
+      write.commit('input').then(() => done(true), refuse);
+    },
+    bumpEpoch(request) {
       const write = ledger.open(clock.now());
       write.bumpEpoch();
-      queue.withdraw(write);
+      const superseded = queue.withdraw(write, request ? INTERRUPTED : OVERTAKEN);
       interruptActive(write);
+      const committed = write.commit('input');
+      if (request) committed.then(() => request.done(superseded), request.refuse);
+      else committed.catch(() => {});
+    },
+    cancelActive() {
+      execution?.cancel();
+    },
+    cancelOpen() {
+      const open = ledger.openRun();
+      if (!open) return;
+      const write = ledger.open(clock.now());
+      endWait(write, open);
       commitInBackground(write);
     },
-    cancelActive: () => execution?.cancel(),
+    cancelWaiting() {
+      if (ledger.waiting().size === 0) return;
+      const write = ledger.open(clock.now());
+      for (const run of [...ledger.waiting().values()]) endWait(write, run);
+      commitInBackground(write);
+    },
     holdClaimant(request) {
       claimant = request;
     },
     startClaimant() {
       const request = claimant;
       claimant = undefined;
-      if (request) answering(request, startRun);
+      if (request) startRun(request);
     },
     refuseClaimant() {
       claimant?.refuse(new Conflict(BUSY));
       claimant = undefined;
+    },
+    reportTimeout() {
+      if (!execution) return;
+      const write = ledger.open(clock.now());
+      logDispatch(write, 'MailboxTimeout', execution.dispatch(), {
+        reason: 'local_cancel_release_wait',
+        timeout_ms: settings.foreground_release_wait_ms,
+      });
+      commitInBackground(write);
     },
     remove({ strategy, done, refuse }) {
       const record = ledger.record();
       if (!record) return refuse(new NotFound(`thread not found: ${id}`));
       const write = ledger.open(clock.now());
       write.bumpEpoch();
-      queue.withdraw(write);
+      queue.withdraw(write, INTERRUPTED);
+      for (const run of [...ledger.waiting().values()]) endWait(write, run);
       interruptActive(write);
       write.remove();
       const facts = { ...threadFacts(record.thread), child_strategy: strategy };
       write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
       write.commit('input').then(done, refuse);
       execution?.cancel();
-      options.onRetired(ended().then(ledger.quiet));
+      options.onRetired(ended().then(ledger.quiet), false);
     },
   };
 
@@ -288,6 +406,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
 
   const actor = createActor(options.threadMachine, { input: { host } });
   actor.subscribe({ error: retire });
+  const gone = deps.actors.began(actor, { machine: 'thread', id, scope });
   if (queue.orphaned()) {
     const write = ledger.open(clock.now());
     queue.reclaim(write);
@@ -295,30 +414,105 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   }
   actor.start();
 
+  /** The open ticket that a decision is for; of several runs the newest one that has it. */
+  const ticketFor = ({ run_id, tool_call_id }: DecisionTarget): Ticket | undefined => {
+    const active = [execution, held].flatMap((each) => (each ? [heldTicketOf(each, tool_call_id)] : []));
+    const dormant = [...ledger.waiting().values()]
+      .reverse()
+      .filter((run) => run.run_id !== execution?.run_id && run.run_id !== held?.run_id)
+      .map((run) => ticketOf(run, tool_call_id));
+    return [...active, ...dormant].find(
+      (found) => found && (run_id === undefined || found.run_id === run_id),
+    );
+  };
+
+  const ask = <Answer, Request extends object>(
+    send: (request: Request & { accept(answer: Answer): void; refuse(error: unknown): void }) => void,
+    request: Request,
+  ): Promise<Answer> => new Promise((accept, refuse) => send({ ...request, accept, refuse }));
+
   return {
     ledger,
-    submitForeground: (submission) =>
-      new Promise((accept, refuse) => {
-        actor.send({ type: 'FOREGROUND', request: { ...submission, accept, refuse } satisfies Foreground });
+    // What may be refused is looked at before the machine moves: an action that throws retires the actor.
+    async submit(submission) {
+      queue.refuseDuplicate(submission.dedupe_key, (execution ?? held)?.dispatch());
+      const open = admission.openFor(submission);
+      if (open && admission.continues(submission)) deps.resolve(open.agent_id);
+      if (submission.mode === 'foreground') {
+        const blocker = blockingBarrier(ledger.pending(), 'interrupt');
+        if (blocker)
+          throw new Conflict(
+            `delivery blocked by barrier: pending '${blocker.pending_id}' must be consumed first`,
+          );
+      }
+      if (submission.mode === 'interrupt_then_queue') {
+        actor.send({ type: 'INTERRUPT', request: { done() {}, refuse() {} } satisfies Interrupt });
+      }
+      const type = EVENT_OF[submission.mode];
+      return ask<Accepted, Submission>((request) => actor.send({ type, request }), submission);
+    },
+    hasTicket: (target) => ticketFor(target) !== undefined,
+    steer: () => execution?.steer(),
+    async decide(target) {
+      const ticket = ticketFor(target);
+      if (!ticket) throw new NotFound(`no open ticket '${target.tool_call_id}' on thread '${id}'`);
+      return ask<void, { ticket: Ticket; target: DecisionTarget }>(
+        (request) => actor.send({ type: 'DECIDE', request }),
+        { ticket, target },
+      );
+    },
+    cancellable: () =>
+      execution?.run_id ??
+      ledger.openRun()?.run_id ??
+      [...ledger.waiting().keys()].at(-1) ??
+      queue.find()?.run_id,
+    cancel: (run_id) =>
+      new Promise((done, refuse) => {
+        actor.send({ type: 'CANCEL', request: { run_id, done, refuse } satisfies Cancel });
       }),
+    interrupt() {
+      const something = execution !== undefined || ledger.waiting().size > 0 || queue.size() > 0;
+      return new Promise((resolve, refuse) => {
+        const done = (superseded: number): void => resolve(something ? superseded : undefined);
+        actor.send({ type: 'INTERRUPT', request: { done, refuse } satisfies Interrupt });
+      });
+    },
     wake,
     remove: (strategy) =>
       new Promise((resolve, refuse) => {
         actor.send({ type: 'DELETE', request: { strategy, done: resolve, refuse } satisfies Removal });
       }),
+    renew() {
+      const leaving = held && (held.dispatch().lease_until ?? 0) < clock.now();
+      if (!leaving && execution?.dispatch().status !== 'Claimed') return;
+      const write = ledger.open(clock.now());
+      if (leaving) leaveHeld(write);
+      if (execution?.dispatch().status === 'Claimed') execution.renew(write);
+      commitInBackground(write);
+    },
     release(reason) {
       clearTimeout(alarm);
       execution?.release(reason);
+      held?.drop();
     },
     executing: () => execution !== undefined,
     passive: () =>
-      execution === undefined && queue.size() === 0 && claimant === undefined && ledger.pending() === 0,
+      execution === undefined &&
+      held === undefined &&
+      queue.size() === 0 &&
+      claimant === undefined &&
+      ledger.commits() === 0,
+    close() {
+      clearTimeout(alarm);
+      gone();
+    },
   };
 };
 
-const userMessage = (id: string, { role, content }: UserMessage, run_id: string): Message => ({
-  id,
-  role,
-  content,
-  metadata: { run_id },
-});
+const EVENT_OF = {
+  foreground: 'FOREGROUND',
+  queue: 'QUEUE',
+  live_then_queue: 'STEER',
+  interrupt_then_queue: 'QUEUE',
+  resume_open_run: 'CONTINUE',
+} as const satisfies Record<Submission['mode'], string>;

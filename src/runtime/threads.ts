@@ -2,9 +2,9 @@ import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Thread } from '../schema/thread.ts';
 import { MAX_ID_BYTES, type ThreadRecord } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { threadFacts } from './ledger.ts';
+import { threadFacts } from './facts.ts';
 import type { Supervisor } from './supervisor.ts';
-import type { ChildStrategy } from './thread.ts';
+import type { ChildStrategy } from './thread-machine.ts';
 
 /** Create, change and delete threads (runtime.md 3). Changes of one thread go through its actor's ledger. */
 

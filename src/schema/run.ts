@@ -106,6 +106,16 @@ export const RunOutput = z.object({
 });
 export type RunOutput = z.infer<typeof RunOutput>;
 
+/** A decision on a suspended tool call, as stored and as seen in events (runtime.md 2.9). */
+export const Resume = z.object({
+  decision_id: z.string(),
+  action: z.enum(['resume', 'cancel']),
+  result: z.json(),
+  reason: z.string().optional(),
+  updated_at: z.int(),
+});
+export type Resume = z.infer<typeof Resume>;
+
 export const Activation = z.object({
   intent: z.object({
     agent_id: z.string().optional(),
@@ -129,6 +139,10 @@ export const Activation = z.object({
     transport_request_id: z.string().optional(),
   }),
   resolution_id: z.string().optional(),
+  seeded_decisions: z
+    .array(z.tuple([z.string(), Resume]))
+    .optional()
+    .meta({ description: 'pairs of a tool call id and the decision on it' }),
 });
 export type Activation = z.infer<typeof Activation>;
 

@@ -9,6 +9,7 @@ const units: readonly (readonly [suffix: string, unit: string])[] = [
   ['_ms', 'ms'],
   ['_secs', 'seconds'],
   ['_bytes', 'bytes'],
+  ['_days', 'days'],
 ];
 
 const placeholderOf = (row: Setting): string =>

@@ -1,6 +1,7 @@
 import type { Dispatch, DispatchStatus } from '../schema/dispatch.ts';
 import { Integrity } from '../schema/outcome.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
+import type { EndedWork } from './ended-work.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId, type Key } from './keys.ts';
 import type { OpenWork } from './open-work.ts';
@@ -20,14 +21,18 @@ export type DispatchTable = {
   openOf(scope: string, thread_id: string): Dispatch[];
   queued(scope: string, thread_id: string): Dispatch[];
   /** Every Queued or Claimed one; the others are not read. */
-  open(): Iterable<{ scope: string; dispatch: Dispatch }>;
+  open(): Iterable<ScopedDispatch>;
+  /** Those that ended before a time in milliseconds, the oldest first; the others are not read. */
+  ended(before: number, limit: number): ScopedDispatch[];
 };
+
+type ScopedDispatch = { scope: string; dispatch: Dispatch };
 
 type DispatchRow = { dispatch: Dispatch; order: number };
 
 export const createDispatchTable = (
   env: Environment,
-  { order, openWork }: { order: Order; openWork: OpenWork },
+  { order, openWork, endedWork }: { order: Order; openWork: OpenWork; endedWork: EndedWork },
 ): DispatchTable => {
   const rows = env.table<DispatchRow>('dispatches');
   const index = env.table<string>('dispatch_index');
@@ -67,6 +72,7 @@ export const createDispatchTable = (
       rows.put(batch, [scope, id], { dispatch: after, order: at });
       placement.move(batch, id, places(scope, after, at), before ? places(scope, before, at) : []);
       openWork.move(batch, { scope, id, order: at }, isOpen(after), before && isOpen(before));
+      endedWork.move(batch, { scope, id, order: at }, endOf(after), before && endOf(before));
     },
     remove(batch, scope, before) {
       const id = before.dispatch_id;
@@ -74,6 +80,7 @@ export const createDispatchTable = (
       rows.remove(batch, [scope, id]);
       placement.move(batch, id, [], places(scope, before, at));
       openWork.move(batch, { scope, id, order: at }, false, isOpen(before));
+      endedWork.move(batch, { scope, id, order: at }, undefined, endOf(before));
     },
     listByThread(scope, thread_id, { offset, limit }) {
       if (!isId(thread_id)) return [];
@@ -85,12 +92,20 @@ export const createDispatchTable = (
     *open() {
       for (const { scope, id } of openWork.list()) yield { scope, dispatch: existing(scope, id) };
     },
+    ended: (before, limit) =>
+      Array.from(endedWork.list(before, limit), ({ scope, id }) => ({
+        scope,
+        dispatch: existing(scope, id),
+      })),
   };
 };
 
 const OPEN: readonly DispatchStatus[] = ['Queued', 'Claimed'];
 
 const isOpen = (dispatch: Dispatch): boolean => OPEN.includes(dispatch.status);
+
+const endOf = (dispatch: Dispatch): number | undefined =>
+  isOpen(dispatch) ? undefined : (dispatch.completed_at ?? dispatch.updated_at);
 
 const places = (scope: string, dispatch: Dispatch, order: number): Place[] => {
   const { thread_id, priority, created_at } = dispatch;

@@ -1,7 +1,8 @@
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
-import { checkId, isId } from './keys.ts';
+import { createEventSweep, type EventSweep } from './event-sweep.ts';
+import { checkId, isId, type Key } from './keys.ts';
 
 /**
  * The event log of a thread, by sequence number, and the part of it that belongs to a run (runtime.md 13).
@@ -10,6 +11,8 @@ import { checkId, isId } from './keys.ts';
  * put an event, and the row that holds a number is the first one at or behind it. A run belongs to one thread
  * and its events keep the sequence numbers of the thread, so a position in the log means the same in both; for
  * the run there is one index row an append.
+ *
+ * The key of a row ends with the time of its last event, so that pruning finds what is old without reading rows.
  */
 
 export type EventRow = { seq: number; event: LoggedEvent };
@@ -23,6 +26,7 @@ export type EventTable = {
   last(scope: string, thread_id: string): number;
   list(scope: string, by: EventScope, after: number, limit: number): { rows: EventRow[]; has_more: boolean };
   has(scope: string, by: EventScope, seq: number): boolean;
+  prune: EventSweep;
 };
 
 /** Events of one run in one append, and the row that holds them. */
@@ -34,14 +38,15 @@ export const createEventTable = (env: Environment): EventTable => {
 
   function* ofThread(scope: string, thread_id: string, after: number): Iterable<EventRow> {
     for (const { key, value } of appends.entries({ prefix: [scope, thread_id], from: [after + 1] })) {
-      for (const row of numbered(Number(key.at(-1)), value)) if (row.seq > after) yield row;
+      for (const row of numbered(rowIn(key), value)) if (row.seq > after) yield row;
     }
   }
 
   function* ofRun(scope: string, run_id: string, after: number): Iterable<EventRow> {
     for (const { thread_id, row, seqs } of byRun.values({ prefix: [scope, run_id], from: [after + 1] })) {
-      const events = numbered(row, appends.get([scope, thread_id, row]) ?? []);
-      for (const event of events) if (event.seq > after && seqs.includes(event.seq)) yield event;
+      const held = appends.values({ prefix: [scope, thread_id, row], limit: 1 });
+      const events = Array.from(held, (append) => numbered(row, append));
+      for (const event of events.flat()) if (event.seq > after && seqs.includes(event.seq)) yield event;
     }
   }
 
@@ -59,9 +64,10 @@ export const createEventTable = (env: Environment): EventTable => {
     append(batch, scope, thread_id, from_seq, added) {
       checkId('scope', scope);
       checkId('thread id', thread_id);
-      if (added.length === 0) return;
+      const newest = added.at(-1);
+      if (!newest) return;
       const row = from_seq + added.length - 1;
-      appends.put(batch, [scope, thread_id, row], added);
+      appends.put(batch, [scope, thread_id, row, newest.created_at], added);
       for (const [run_id, seqs] of seqsByRun(from_seq, added)) {
         checkId('run id', run_id);
         byRun.put(batch, [scope, run_id, row], { thread_id, row, seqs });
@@ -69,7 +75,8 @@ export const createEventTable = (env: Environment): EventTable => {
     },
     last(scope, thread_id) {
       if (!isId(thread_id)) return 0;
-      return Number(appends.firstKey({ prefix: [scope, thread_id], reverse: true })?.at(-1) ?? 0);
+      const newest = appends.firstKey({ prefix: [scope, thread_id], reverse: true });
+      return newest ? rowIn(newest) : 0;
     },
     list(scope, by, after, limit) {
       const rows: EventRow[] = [];
@@ -80,8 +87,11 @@ export const createEventTable = (env: Environment): EventTable => {
       return { rows, has_more: false };
     },
     has: (scope, by, seq) => first(eventsOf(scope, by, seq - 1))?.seq === seq,
+    prune: createEventSweep({ appends, byRun }),
   };
 };
+
+const rowIn = (key: Key): number => Number(key[2]);
 
 /** The events of a row with their sequence numbers; the row stands under the last of them. */
 const numbered = (row: number, events: LoggedEvent[]): EventRow[] =>

@@ -24,6 +24,8 @@ export type RunTable = {
   put(batch: Batch, scope: string, after: Run, before: Run | undefined): void;
   list(scope: string, filter: RunFilter, page: Page): PageOf<Run>;
   count(scope: string, status: RunStatus): number;
+  /** Runs of a thread that wait, the oldest first. */
+  waitingOf(scope: string, thread_id: string): Run[];
   /** The newest run of a thread that is in one of these states. */
   newest(scope: string, thread_id: string, statuses: readonly RunStatus[]): Run | undefined;
 };
@@ -72,6 +74,11 @@ export const createRunTable = (
       return { ...found, items: found.items.map((id) => existing(scope, id)) };
     },
     count: (scope, status) => counters.get(listOf(scope, { status })),
+    waitingOf(scope, thread_id) {
+      if (!isId(thread_id)) return [];
+      const prefix = listOf(scope, { thread_id, status: 'waiting' });
+      return Array.from(index.values({ prefix }), (run_id) => existing(scope, run_id));
+    },
     newest(scope, thread_id, statuses) {
       if (!isId(thread_id)) return undefined;
       const newestOf = (status: RunStatus) => {

@@ -5,6 +5,7 @@ import { type Batch, createBatch } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
 import { createCounters } from './counters.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
+import { createEndedWork } from './ended-work.ts';
 import { createEnvironment, openRoot } from './environment.ts';
 import { createEventTable, type EventTable } from './events.ts';
 import { checkDataFile, prepareFolder, reasonOf } from './folder.ts';
@@ -13,6 +14,8 @@ import { createMessageTable, type MessageTable } from './messages.ts';
 import { createOpenWork } from './open-work.ts';
 import { createOrder } from './order.ts';
 import { type Ownership, takeOwnership } from './owner.ts';
+import { createPendingTable, type PendingTable } from './pending.ts';
+import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createStateTable, type StateTable } from './state.ts';
 import { createThreadTable, type ThreadTable } from './threads.ts';
@@ -35,6 +38,8 @@ export type Store = {
   commit(batch: Batch, kind?: CommitKind): Promise<void>;
   readonly threads: ThreadTable;
   readonly messages: MessageTable;
+  readonly pending: PendingTable;
+  readonly retractions: RetractionTable;
   readonly runs: RunTable;
   readonly dispatches: DispatchTable;
   readonly events: EventTable;
@@ -88,6 +93,7 @@ const assemble = (
   const meta = env.rows('meta');
   const counters = createCounters(env.rows('counters'), env.counter);
   const openWork = createOpenWork(env);
+  const endedWork = createEndedWork(env);
   const order = createOrder(meta);
   const committer = createCommitter(env, counters, { dir, durability });
   let closing: Promise<void> | undefined;
@@ -103,8 +109,10 @@ const assemble = (
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     threads: createThreadTable(env, counters),
     messages: createMessageTable(env),
+    pending: createPendingTable(env),
+    retractions: createRetractionTable(env),
     runs: createRunTable(env, { counters, order }),
-    dispatches: createDispatchTable(env, { order, openWork }),
+    dispatches: createDispatchTable(env, { order, openWork, endedWork }),
     events: createEventTable(env),
     state: createStateTable(env),
     ping() {

@@ -23,6 +23,8 @@ export type Table<V> = {
   has(key: Key): boolean;
   values(span: Span): Iterable<V>;
   entries(span: Span): Iterable<{ key: Key; value: V }>;
+  /** Without reading the rows. */
+  keys(span: Span): Iterable<Key>;
   firstKey(span: Span): Key | undefined;
   put(batch: Batch, key: Key, value: V): void;
   remove(batch: Batch, key: Key): void;
@@ -44,6 +46,13 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     }
   }
 
+  function* keys(span: Span): Iterable<Key> {
+    for (const key of rows.getKeys(bounds(span))) {
+      counter.reads += 1;
+      yield written(key);
+    }
+  }
+
   return {
     get(key) {
       counter.reads += 1;
@@ -58,11 +67,9 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     *values(span) {
       for (const { value } of entries(span)) yield value;
     },
+    keys,
     firstKey(span) {
-      for (const key of rows.getKeys(bounds({ ...span, limit: 1 }))) {
-        counter.reads += 1;
-        return written(key);
-      }
+      for (const key of keys({ ...span, limit: 1 })) return key;
       return undefined;
     },
     put(batch, key, value) {

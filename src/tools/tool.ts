@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { ToolDescriptor } from '../schema/agent.ts';
-import type { ToolResult } from '../schema/run-event.ts';
+import type { Resume } from '../schema/run.ts';
+import type { Ticket, ToolResult } from '../schema/run-event.ts';
+import { clientTicket, permissionTicket } from './tickets.ts';
 
 /**
  * What a tool is in process, and how its outcome reaches the model (agent-loop.md 6).
@@ -33,10 +35,25 @@ export type ToolContext = {
   progress(update: ToolProgress): void;
   /** A piece of the tool's output while it runs. */
   stream(delta: string): void;
+  /** The decision on the ticket that this call waited for, when it was suspended before. */
+  decision?: Resume;
 };
 
 /** `message`, where set, is what the model reads instead of the JSON of `data`. */
 export type ToolOutput = { data: Json; message?: string; metadata?: Record<string, Json> };
+
+/** Instead of an output: the call waits for a decision on this ticket. */
+export type Suspension = { suspend: Ticket };
+
+/** What a gate says of a call before it is executed (agent-loop.md 7.1). */
+export type GateDecision =
+  | { kind: 'proceed' }
+  | { kind: 'block'; reason: string }
+  | { kind: 'suspend'; ticket: Ticket }
+  | { kind: 'set_result'; output: ToolOutput };
+
+/** `decision` is there when the call was suspended before and goes through its gates again. */
+export type GatedCall = { id: string; name: string; arguments: Json; decision?: Resume };
 
 export type Tool = {
   descriptor: ToolDescriptor;
@@ -47,7 +64,9 @@ export type Tool = {
   /** The caller need not check arguments against `descriptor.parameters`. */
   checksOwnArguments: boolean;
   /** Takes whatever JSON the model produced; throws `ToolError`. */
-  execute(args: Json, context: ToolContext): Promise<ToolOutput>;
+  execute(args: Json, context: ToolContext): Promise<ToolOutput | Suspension>;
+  /** Asked before each call. Must not have effects: it may be asked again for the same call. */
+  gate?(call: GatedCall): GateDecision | Promise<GateDecision>;
 };
 
 const PREFIX = {
@@ -88,7 +107,12 @@ type ToolDefinition<Input extends z.ZodType> = {
   category?: string;
   idempotent?: boolean;
   exclusive?: boolean;
-  execute(args: z.output<Input>, context: ToolContext): ToolOutput | Promise<ToolOutput>;
+  /** The call waits until a person approves it; a function decides by the arguments. */
+  needsApproval?: boolean | ((args: z.output<Input>) => boolean | Promise<boolean>);
+  execute(
+    args: z.output<Input>,
+    context: ToolContext,
+  ): ToolOutput | Suspension | Promise<ToolOutput | Suspension>;
 };
 
 /**
@@ -110,6 +134,7 @@ export const defineTool = <Input extends z.ZodType>({
   category,
   idempotent = false,
   exclusive = false,
+  needsApproval = false,
   execute,
 }: ToolDefinition<Input>): Tool => ({
   descriptor: { id, name, description, parameters: parametersOf(input), category: category ?? null },
@@ -117,6 +142,50 @@ export const defineTool = <Input extends z.ZodType>({
   exclusive,
   checksOwnArguments: true,
   execute: async (args, context) => execute(parseArguments(input, args), context),
+  ...(needsApproval !== false && { gate: approvalGate(input, needsApproval) }),
+});
+
+const PROCEED: GateDecision = { kind: 'proceed' };
+
+/** A decision lets the call pass: whoever declines it cancels the call instead. */
+const approvalGate =
+  <Input extends z.ZodType>(
+    input: Input,
+    needed: true | NonNullable<Exclude<ToolDefinition<Input>['needsApproval'], boolean>>,
+  ): NonNullable<Tool['gate']> =>
+  async (call) => {
+    if (call.decision) return PROCEED;
+    if (needed !== true) {
+      const args = input.safeParse(call.arguments ?? {});
+      // The tool itself tells the model what is wrong with its arguments.
+      if (!args.success || !(await needed(args.data))) return PROCEED;
+    }
+    return { kind: 'suspend', ticket: permissionTicket(call) };
+  };
+
+type ClientToolDefinition = Pick<
+  ToolDefinition<z.ZodType>,
+  'id' | 'name' | 'description' | 'input' | 'category'
+>;
+
+/**
+ * A tool that the client executes: each call waits, and what the client answers becomes its result.
+ *
+ * @example
+ * defineClientTool({
+ *   id: 'pick_color',
+ *   description: 'Lets the user pick a color.',
+ *   input: z.object({ prompt: z.string() }),
+ * });
+ */
+export const defineClientTool = (definition: ClientToolDefinition): Tool => ({
+  ...defineTool({
+    ...definition,
+    execute: () => {
+      throw new ToolError('internal', `'${definition.id}' is executed by the client`);
+    },
+  }),
+  gate: (call) => ({ kind: 'suspend', ticket: clientTicket(call) }),
 });
 
 const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {

@@ -10,6 +10,7 @@ const run = {
   maxAttempts: 5,
   ending: undefined,
   steered: false,
+  decided: false,
 } as const;
 
 t.test('a legal event leads to the next state', async (t) => {

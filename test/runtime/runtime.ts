@@ -58,7 +58,9 @@ export const startRuntime = async (t: Test, { provider, settings = {} }: Options
     const end = new Promise<void>((resolve) => {
       ended = resolve;
     });
-    const accepted = runtime.submitForeground('default', 'T', {
+    const accepted = runtime.submit('default', 'T', {
+      mode: 'foreground',
+      named: true,
       agent: resolve('a'),
       messages: [{ role: 'user', content: [{ type: 'text', text }] }],
       origin: 'user',

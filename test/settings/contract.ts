@@ -15,6 +15,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_HEALTH_STORE_TIMEOUT_MS', 'health_store_timeout_ms', 'int ≥ 1', '5000'],
   ['SERVICE_SSE_HEARTBEAT_MS', 'sse_heartbeat_ms', 'int ≥ 1', '15000'],
   ['SERVICE_SSE_BUFFER_SIZE', 'sse_buffer_size', 'int ≥ 1, frames', '4096'],
+  ['SERVICE_REPLAY_BUFFER_CAPACITY', 'replay_buffer_capacity', 'int ≥ 1, frames', '1024'],
+  ['SERVICE_REPLAY_BUFFER_IDLE_SECS', 'replay_buffer_idle_secs', 'int ≥ 1', '300'],
   ['SERVICE_ADMIN_API_BEARER_TOKEN', 'AdminApiConfig.bearer_token', 'string, *secret*', 'unset'],
   [
     'SERVICE_ADMIN_CORS_ALLOWED_ORIGINS',
@@ -68,5 +70,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_FOREGROUND_CLAIM_GUARD_MS', 'foreground_claim_guard_ms', 'int ≥ 1', '60000'],
   ['SERVICE_MAX_PHASE_ROUNDS', 'max_phase_rounds', 'int ≥ 1', '16'],
   ['SERVICE_EVENT_CAPTURE_MODE', 'event_capture_mode', 'disabled | compacted | full_fidelity', 'compacted'],
+  // Not in settings.md: an addition of this service.
+  ['SERVICE_EVENT_RETENTION_DAYS', 'event_retention_days', 'int', '0'],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
 ];

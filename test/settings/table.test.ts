@@ -76,6 +76,7 @@ t.test('the placeholder of a flag tells the unit or the choices', async (t) => {
   t.equal(placeholders.get('mailbox-lease-ms'), 'ms');
   t.equal(placeholders.get('mailbox-gc-interval-secs'), 'seconds');
   t.equal(placeholders.get('body-limit-bytes'), 'bytes');
+  t.equal(placeholders.get('event-retention-days'), 'days');
   t.equal(placeholders.get('sse-buffer-size'), 'frames');
   t.equal(placeholders.get('durability'), 'process|power');
   t.equal(placeholders.get('http-addr'), 'host:port');

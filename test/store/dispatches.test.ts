@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
+import type { Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { dispatch, SCOPE, write } from './records.ts';
 
@@ -67,4 +68,78 @@ t.test('open dispatches of all scopes are found without reading the ended ones',
     ['other', 'claimed'],
   ]);
   t.ok(store.reads - before <= 6);
+});
+
+const collected = (store: Store, before: number, limit = 10): string[][] =>
+  store.dispatches.ended(before, limit).map(({ scope, dispatch: item }) => [scope, item.dispatch_id]);
+
+t.test('ended dispatches of all scopes are found by the time of their end, the oldest first', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => {
+    const put = (id: string, fields: Partial<Dispatch>, scope = SCOPE) =>
+      store.dispatches.put(batch, scope, dispatch(id, fields), undefined);
+    put('cancelled', { status: 'Cancelled', completed_at: 30, updated_at: 90 });
+    put('acked', { status: 'Acked', completed_at: 10 });
+    put('superseded', { status: 'Superseded', completed_at: 20 }, 'other');
+    put('dead', { status: 'DeadLetter', updated_at: 20 });
+    put('young', { status: 'Acked', completed_at: 40 });
+    put('queued', { updated_at: 5 });
+    put('claimed', { status: 'Claimed', completed_at: 5 });
+  });
+  const all = [
+    [SCOPE, 'acked'],
+    ['other', 'superseded'],
+    [SCOPE, 'dead'],
+    [SCOPE, 'cancelled'],
+  ];
+  t.strictSame(collected(store, 40), all);
+  t.strictSame(collected(store, 40, 2), all.slice(0, 2));
+  t.strictSame(collected(store, 30), all.slice(0, 3), 'a dispatch of exactly that age stays');
+  t.strictSame(collected(store, 10), []);
+});
+
+t.test('a dispatch that is removed, or has changed since its end, is collected once', async (t) => {
+  const store = await storeFor(t);
+  const claimed = dispatch('d', { status: 'Claimed', updated_at: 1 });
+  const acked = dispatch('d', { status: 'Acked', updated_at: 2 });
+  const answered = dispatch('d', { status: 'Acked', completed_at: 7, updated_at: 7 });
+  await write(store, (batch) => store.dispatches.put(batch, SCOPE, claimed, undefined));
+  t.strictSame(collected(store, 100), []);
+  await write(store, (batch) => store.dispatches.put(batch, SCOPE, acked, claimed));
+  await write(store, (batch) => store.dispatches.put(batch, SCOPE, answered, acked));
+  t.strictSame(store.dispatches.ended(100, 10), [{ scope: SCOPE, dispatch: answered }]);
+  t.strictSame(collected(store, 7), []);
+  await write(store, (batch) => store.dispatches.remove(batch, SCOPE, answered));
+  t.strictSame(collected(store, 100), []);
+});
+
+t.test('collection reads what it gives, however many dispatches there are', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => {
+    for (let i = 0; i < 300; i += 1) {
+      store.dispatches.put(batch, SCOPE, dispatch(`open${i}`, { updated_at: 1 }), undefined);
+      const ended = dispatch(`ended${i}`, { status: 'Acked', completed_at: i });
+      store.dispatches.put(batch, SCOPE, ended, undefined);
+    }
+  });
+  const before = store.reads;
+  t.equal(collected(store, 200, 5).length, 5);
+  t.equal(store.reads - before, 10);
+});
+
+t.test('an end costs one row more, and a dispatch that goes on none', async (t) => {
+  const store = await storeFor(t);
+  const writesOf = (after: Dispatch, before: Dispatch): number => {
+    const batch = store.batch();
+    store.dispatches.put(batch, SCOPE, after, before);
+    return batch.writes.length;
+  };
+  const queued = dispatch('d');
+  const claimed = dispatch('d', { status: 'Claimed' });
+  await write(store, (batch) => store.dispatches.put(batch, SCOPE, queued, undefined));
+  t.equal(writesOf(claimed, queued), 1, 'its record');
+  t.equal(writesOf({ ...claimed, lease_until: 9 }, claimed), 1, 'its record');
+  const acked = dispatch('d', { status: 'Acked' });
+  t.equal(writesOf(acked, claimed), 4, 'its record, two open lists, its end');
+  t.equal(writesOf({ ...acked, run_response: 'late' }, acked), 1, 'its record');
 });

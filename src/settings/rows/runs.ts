@@ -117,4 +117,11 @@ export const runSettings = [
     default: 'compacted',
     doc: 'which events of a run enter the log of canonical events',
   }),
+  setting({
+    key: 'event_retention_days',
+    env: 'SERVICE_EVENT_RETENTION_DAYS',
+    type: integer(),
+    default: 0,
+    doc: 'days after which events leave the log, except the last of each thread; 0 = never',
+  }),
 ] as const;

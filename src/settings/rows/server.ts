@@ -96,4 +96,19 @@ export const serverSettings = [
     unit: 'frames',
     doc: 'frames waiting for a reader that takes no data; past it the stream is closed',
   }),
+  setting({
+    key: 'replay_buffer_capacity',
+    env: 'SERVICE_REPLAY_BUFFER_CAPACITY',
+    type: integer({ min: 1 }),
+    default: 1024,
+    unit: 'frames',
+    doc: 'live replay buffer of a thread; past it deltas are joined',
+  }),
+  setting({
+    key: 'replay_buffer_idle_secs',
+    env: 'SERVICE_REPLAY_BUFFER_IDLE_SECS',
+    type: integer({ min: 1 }),
+    default: 300,
+    doc: 'a live replay buffer without an active run is removed after it',
+  }),
 ] as const;

@@ -1,0 +1,63 @@
+import { type Batch, openStore } from '../../src/store/index.ts';
+import { type GrownThread, putStep, putThread } from './grown-thread.ts';
+
+/** `growth-store DIR`: fills a store with threads of given lengths, and adds steps to them, when it is asked to. */
+
+export type GrowthOrder =
+  | { do: 'fill'; threads: number; messages: number; status: 'running' | 'done' }
+  /** A step in each of so many of the threads of that length, in one commit; the threads take turns. */
+  | { do: 'step'; threads: number; messages: number }
+  | { do: 'close' };
+
+/** What a step took. */
+export type GrowthAnswer = { milliseconds: number };
+
+/** While it fills. */
+const WRITES_A_COMMIT = 5000;
+
+const store = await openStore({ dir: process.argv[2] ?? '', durability: 'process' });
+/** By the length at which they were filled; the one whose turn is next comes first. */
+const grown = new Map<number, GrownThread[]>();
+
+const commitFull = async (batch: Batch): Promise<Batch> => {
+  if (batch.writes.length < WRITES_A_COMMIT) return batch;
+  await store.commit(batch);
+  return store.batch();
+};
+
+const fill = async ({ threads, messages, status }: Extract<GrowthOrder, { do: 'fill' }>): Promise<void> => {
+  let batch = store.batch();
+  const filled: GrownThread[] = [];
+  for (let number = 0; number < threads; number += 1) {
+    let thread = putThread(store, batch, `t${messages}-${number}`, status);
+    while (thread.seq < messages) {
+      thread = putStep(store, batch, thread);
+      batch = await commitFull(batch);
+    }
+    filled.push(thread);
+    batch = await commitFull(batch);
+  }
+  await store.commit(batch);
+  grown.set(messages, filled);
+};
+
+const step = async ({ threads, messages }: Extract<GrowthOrder, { do: 'step' }>): Promise<void> => {
+  const waiting = grown.get(messages) ?? [];
+  const batch = store.batch();
+  const stepped = waiting.splice(0, threads).map((thread) => putStep(store, batch, thread));
+  await store.commit(batch);
+  waiting.push(...stepped);
+};
+
+const carryOut = async (order: GrowthOrder): Promise<GrowthAnswer> => {
+  const began = performance.now();
+  if (order.do === 'fill') await fill(order);
+  else if (order.do === 'step') await step(order);
+  else await store.close();
+  return { milliseconds: performance.now() - began };
+};
+
+process.on('message', async (order: GrowthOrder) => {
+  process.send?.(await carryOut(order));
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,117 @@
+import type { CanonicalEvent, LoggedEvent } from '../schema/canonical-event.ts';
+import type { EventRow } from '../store/events.ts';
+import type { EventScope, Store } from '../store/index.ts';
+import type { EventReader, Follower } from './follower.ts';
+import { createLiveLog, type LiveLog } from './live.ts';
+import { createReplay } from './replay.ts';
+import { cursorOf, errorFrame, positionOf, wireEvent } from './wire.ts';
+
+/**
+ * The event log of threads and runs for readers: pages, and frames as they are committed (runtime.md 13.2).
+ *
+ * Guarantees: who follows a log is written every event behind its start, once and in order, whatever is committed
+ * meanwhile and however slow its socket is; it slows neither the writer nor anybody else. A follower reads the
+ * store (`replay.ts`) until it has everything that is visible, then it gets what is committed (`live.ts`); what a
+ * stalled socket misses it reads again from the store.
+ * Relies on `appended` being called for every commit with events, once readers of the store see it.
+ * Costs a Map lookup a commit while nobody follows, one for its thread and one for each of its runs otherwise.
+ */
+export type EventPage = { items: CanonicalEvent[]; next_cursor: string | null; has_more: boolean };
+
+export type EventFeed = {
+  /** Events of a thread, by sequence number, have become visible. Does not throw. */
+  appended(scope: string, thread_id: string, from_seq: number, events: readonly LoggedEvent[]): void;
+  /**
+   * Events behind the cursor, or from the beginning, the oldest first. An unknown log is empty.
+   * @throws Invalid (blank cursor), Gone (a cursor that is not of this log)
+   */
+  list(scope: string, by: EventScope, cursor: string | undefined, limit: number): EventPage;
+  /**
+   * Writes what is behind the cursor, or new from now on, until the reader closes; in a log that is still unknown,
+   * from its beginning. When the store fails the last frame is an `error`.
+   * @throws Invalid (blank cursor), Gone (a cursor that is not of this log)
+   */
+  follow(scope: string, by: EventScope, cursor: string | undefined, reader: EventReader): void;
+};
+
+export type EventFeedDeps = {
+  store: Pick<Store, 'events'>;
+  log: { error(data: object, text: string): void };
+};
+
+export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): EventFeed => {
+  /** Logs that have live followers. */
+  const logs = new Map<string, LiveLog>();
+
+  const failed = (followers: readonly Follower[], error: unknown): void => {
+    log.error({ err: error, followers: followers.length }, 'event streams failed');
+    const frame = errorFrame(error);
+    for (const follower of followers) {
+      follower.state = 'gone';
+      follower.reader.write(frame, 1);
+      follower.reader.end();
+    }
+  };
+
+  const caughtUp = (follower: Follower): void => {
+    const { scope, by, at } = follower;
+    const key = keyOf(scope, by);
+    let live = logs.get(key);
+    if (!live) {
+      const emptied = (): void => void logs.delete(key);
+      live = createLiveLog({ events, failed, emptied, fellBehind: replay.add }, scope, by, at);
+      logs.set(key, live);
+    }
+    live.join(follower);
+  };
+
+  const replay = createReplay({ events, caughtUp, failed });
+
+  return {
+    appended(scope, thread_id, from_seq, added) {
+      if (logs.size === 0 || added.length === 0) return;
+      const to = from_seq + added.length - 1;
+      const numbered = () => added.map((event, index) => ({ seq: from_seq + index, event }));
+      logs.get(keyOf(scope, { thread_id }))?.told(from_seq, to, numbered());
+      for (const run_id of runsOf(added)) {
+        const isOfRun = ({ event }: EventRow): boolean => event.run_id === run_id;
+        logs.get(keyOf(scope, { run_id }))?.told(from_seq, to, numbered().filter(isOfRun));
+      }
+    },
+    list(scope, by, cursor, limit) {
+      const after = cursor === undefined ? 0 : positionOf(events, scope, by, cursor);
+      const { rows, has_more } = events.list(scope, by, after, limit);
+      const last = rows.at(-1);
+      return { items: rows.map(wireEvent), next_cursor: has_more && last ? cursorOf(last) : null, has_more };
+    },
+    follow(scope, by, cursor, reader) {
+      const at = cursor === undefined ? endOf(events, scope, by) : positionOf(events, scope, by, cursor);
+      const follower: Follower = { scope, by, reader, at, state: 'reading' };
+      replay.add(follower);
+      reader.onClose(() => {
+        follower.state = 'gone';
+        logs.get(keyOf(scope, by))?.leave(follower);
+      });
+      reader.onDrain(() => {
+        if (follower.state === 'parked') replay.add(follower);
+      });
+    },
+  };
+};
+
+/** A scope has no control characters, so two logs never have one key. */
+const keyOf = (scope: string, by: EventScope): string =>
+  'thread_id' in by ? `thread\0${scope}\0${by.thread_id}` : `run\0${scope}\0${by.run_id}`;
+
+const runsOf = (events: readonly LoggedEvent[]): Set<string> => {
+  const runs = new Set<string>();
+  for (const { run_id } of events) if (run_id !== undefined) runs.add(run_id);
+  return runs;
+};
+
+/** At or behind the last event of the log and in front of the next one. A run has the numbers of its thread. */
+const endOf = (events: Store['events'], scope: string, by: EventScope): number => {
+  if ('thread_id' in by) return events.last(scope, by.thread_id);
+  const thread_id = events.list(scope, by, 0, 1).rows[0]?.event.thread_id;
+  return thread_id === undefined ? 0 : events.last(scope, thread_id);
+};

@@ -1,0 +1,73 @@
+import type { CanonicalEvent } from '../schema/canonical-event.ts';
+import { Gone, Invalid } from '../schema/outcome.ts';
+import type { EventRow } from '../store/events.ts';
+import type { EventScope, Store } from '../store/index.ts';
+
+/**
+ * Logged events as clients see them, and cursors (runtime.md 13.1).
+ *
+ * A cursor names a sequence number and, by the end of its id, the event that stands there. So a cursor of another
+ * log, of another scope, or of events that a restored backup no longer has is refused, and not taken for the
+ * event that has the same number here. An event has the same cursor in the log of its thread and of its run.
+ */
+
+const ID_TAIL = 12;
+const CURSOR = /^cur_([1-9]\d{0,14})_/;
+
+export const cursorOf = ({ seq, event }: EventRow): string => `cur_${seq}_${event.event_id.slice(-ID_TAIL)}`;
+
+/** The sequence number that a cursor of this log stands for. @throws Invalid (blank), Gone (any other text) */
+export const positionOf = (
+  events: Store['events'],
+  scope: string,
+  by: EventScope,
+  cursor: string,
+): number => {
+  if (cursor.trim() === '') throw new Invalid('validation error: cursor is required');
+  const seq = Number(CURSOR.exec(cursor)?.[1] ?? 0);
+  const [row] = seq === 0 ? [] : events.list(scope, by, seq - 1, 1).rows;
+  if (!row || cursorOf(row) !== cursor) throw new Gone(cursor);
+  return seq;
+};
+
+export const wireEvent = (row: EventRow): CanonicalEvent => {
+  const { event_id, ...logged } = row.event;
+  const cursor = cursorOf(row);
+  const scopes = scopesOf(row);
+  return {
+    event_id,
+    scopes,
+    cursors_by_scope: scopes.map((scope) => ({ scope, cursor })),
+    ...logged,
+    schema_version: 1,
+  };
+};
+
+const scopesOf = ({ event: { thread_id, run_id } }: EventRow): CanonicalEvent['scopes'] => {
+  const scopes: CanonicalEvent['scopes'] = [];
+  if (thread_id !== undefined) scopes.push({ scope_type: 'thread', thread_id });
+  if (run_id !== undefined) scopes.push({ scope_type: 'run', run_id });
+  return scopes;
+};
+
+/** The first events of some rows as frames of an event stream. */
+export type Piece = { text: string; count: number; last: number; whole: boolean };
+
+/** Characters; a piece ends with the frame that reaches it. */
+const PIECE_LENGTH = 1 << 18;
+
+export const pieceOf = (rows: readonly EventRow[]): Piece => {
+  const piece: Piece = { text: '', count: 0, last: 0, whole: true };
+  for (const row of rows) {
+    if (piece.text.length >= PIECE_LENGTH) return { ...piece, whole: false };
+    piece.text += `id: ${cursorOf(row)}\ndata: ${JSON.stringify(wireEvent(row))}\n\n`;
+    piece.count += 1;
+    piece.last = row.seq;
+  }
+  return piece;
+};
+
+export const errorFrame = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`;
+};

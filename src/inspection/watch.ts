@@ -1,0 +1,62 @@
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate';
+import { describeMachine, transitionIds } from '../statecharts/describe.ts';
+import type { TransitionDescription } from '../statecharts/description.ts';
+import { pathOf } from '../statecharts/naming.ts';
+
+/** Reads a machine's actor: where it is, and which of the described transitions it takes. */
+
+// Every actor of the catalogue is an actor of a machine.
+export const snapshotOf = (actor: AnyActorRef): AnyMachineSnapshot => actor.getSnapshot();
+
+/** Paths of the innermost states, in document order. */
+export const stateOf = ({ _nodes }: AnyMachineSnapshot): string =>
+  _nodes
+    .filter(({ type }) => type === 'atomic' || type === 'final')
+    .sort((one, other) => one.order - other.order)
+    .map(pathOf)
+    .join(' ');
+
+type Transitions = ReadonlyMap<AnyTransitionDefinition, TransitionDescription>;
+
+const readTransitions = (machine: AnyStateMachine): Transitions => {
+  const byId = new Map(describeMachine(machine.id, machine).transitions.map((found) => [found.id, found]));
+  return new Map(
+    [...transitionIds(machine)].flatMap(([definition, id]) => {
+      const found = byId.get(id);
+      return found ? [[definition, found] as const] : [];
+    }),
+  );
+};
+
+/** The runtime binds a machine once and makes many actors of it. */
+const known = new WeakMap<AnyStateMachine, Transitions>();
+
+const transitionsOf = (machine: AnyStateMachine): Transitions => {
+  const found = known.get(machine) ?? readTransitions(machine);
+  known.set(machine, found);
+  return found;
+};
+
+/**
+ * Tells of every transition that the actor takes from now on, with the states before and after it. One macrostep
+ * may take several, one after the other. Returns what takes the inspector off.
+ */
+export const watchTransitions = (
+  actor: AnyActorRef,
+  taken: (transition: TransitionDescription, from: string, to: string) => void,
+): (() => void) => {
+  const first = snapshotOf(actor);
+  const transitions = transitionsOf(first.machine);
+  let state = stateOf(first);
+  const inspecting = actor.system.inspect((inspected) => {
+    if (inspected.type !== '@xstate.microstep' || inspected.actorRef !== actor) return;
+    const from = state;
+    // Only machines take microsteps.
+    state = stateOf(inspected.snapshot as AnyMachineSnapshot);
+    for (const definition of inspected._transitions) {
+      const transition = transitions.get(definition);
+      if (transition) taken(transition, from, state);
+    }
+  });
+  return () => inspecting.unsubscribe();
+};

@@ -1,0 +1,89 @@
+import type { Resume } from '../schema/run.ts';
+import { toToolResult } from '../tools/tool.ts';
+import { advanceCall, openTickets } from './calls.ts';
+import { execute, gate, rejected } from './execute.ts';
+import { interrupted, retract, settleResumed, suspend } from './settle.ts';
+import type { StepCall, Turn } from './turn.ts';
+
+/**
+ * Ends a wait (agent-loop.md 7.3, 7.4): applies the decisions that have come to the calls that are still
+ * suspended, in the order of their ids. If new input waits for the run, the calls left open are superseded and
+ * the input joins the history. A call that was started by a decision when the process died runs again only if
+ * its tool says that this is harmless.
+ */
+
+export type DecideOutcome =
+  | { kind: 'resolved' }
+  | { kind: 'suspended' }
+  | { kind: 'blocked'; reason: string };
+
+export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOutcome> => {
+  for (const entry of openTickets(turn.calls)) {
+    const decision = turn.decisions.get(entry.call.id);
+    if (!decision) continue;
+    if (decision.action === 'cancel') decline(turn, entry, decision);
+    else {
+      const blocked = await resume(turn, entry, decision, signal);
+      if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
+    }
+    if (signal.aborted) break;
+  }
+  if (signal.aborted) return { kind: 'suspended' };
+  if (turn.hasInput()) {
+    for (const entry of openTickets(turn.calls)) retract(turn, entry, '[tool call superseded]');
+  }
+  await turn.checkpoint('resume_input');
+  return openTickets(turn.calls).length > 0 ? { kind: 'suspended' } : { kind: 'resolved' };
+};
+
+const decline = (turn: Turn, entry: StepCall, decision: Resume): void => {
+  const message_id = retract(turn, entry, '[tool call cancelled]');
+  turn.stream.emit({
+    event_type: 'tool_call_resumed',
+    target_id: entry.call.id,
+    message_id,
+    action: 'cancel',
+    result: decision.result,
+  });
+};
+
+/** Returns the reason when a gate forbids the call now. */
+const resume = async (
+  turn: Turn,
+  entry: StepCall,
+  decision: Resume,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  if (entry.status === 'running' && !isIdempotent(turn, entry)) {
+    settleResumed(turn, entry, interrupted(entry));
+    return undefined;
+  }
+  if (entry.status === 'suspended') advanceCall(turn, entry, 'RESUME');
+  if (entry.ticket?.resume_mode === 'use_decision_as_tool_result') {
+    settleResumed(turn, entry, toToolResult(entry.call.name, { data: decision.result }));
+    return undefined;
+  }
+  const verdict = await gate(turn, entry);
+  if (signal.aborted) return undefined;
+  if (verdict.kind === 'block') {
+    settleResumed(turn, entry, rejected(entry, verdict.reason));
+    return verdict.reason;
+  }
+  if (verdict.kind === 'suspend') suspend(turn, entry, verdict.ticket);
+  else if (verdict.kind === 'set_result')
+    settleResumed(turn, entry, toToolResult(entry.call.name, verdict.output));
+  else await run(turn, entry, signal);
+  return undefined;
+};
+
+const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<void> => {
+  if (entry.status === 'resuming') advanceCall(turn, entry, 'START');
+  await turn.checkpoint();
+  const outcome = await execute(turn, entry, signal);
+  if (signal.aborted) return;
+  if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
+  else settleResumed(turn, entry, outcome);
+};
+
+const isIdempotent = (turn: Turn, { call }: StepCall): boolean =>
+  turn.agent.tools.get(call.name)?.idempotent === true;

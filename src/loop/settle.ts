@@ -1,0 +1,104 @@
+import type { Ticket, ToolResult } from '../schema/run-event.ts';
+import { advanceCall } from './calls.ts';
+import { INTERRUPTED } from './history.ts';
+import { produce, type StepCall, type Turn } from './turn.ts';
+
+/** What a call comes to: its message for the history, its event for the readers, its status. */
+
+const toolMessage = (turn: Turn, { call }: StepCall, text: string) =>
+  produce(turn, {
+    id: turn.ids.uuid(),
+    role: 'tool',
+    tool_call_id: call.id,
+    content: [{ type: 'text', text }],
+  });
+
+const textOf = (result: ToolResult): string => result.message ?? JSON.stringify(result.data);
+
+/** The call has its result, in the step that asked for it. */
+export const settle = (turn: Turn, entry: StepCall, result: ToolResult): void => {
+  advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
+  const message = toolMessage(turn, entry, textOf(result));
+  turn.stream.emit({
+    event_type: 'tool_call_done',
+    id: entry.call.id,
+    message_id: message.id,
+    result,
+    outcome: result.status === 'success' ? 'succeeded' : 'failed',
+  });
+};
+
+/** The call waits; a placeholder stands where its result will be. */
+export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
+  const { name, id } = entry.call;
+  const first = entry.ticket === undefined;
+  entry.ticket = {
+    id: ticket.suspension.id,
+    reason: ticket.suspension.action,
+    resume_mode: ticket.resume_mode,
+  };
+  // What was decided before does not answer the new ticket.
+  turn.decisions.delete(id);
+  advanceCall(turn, entry, 'SUSPEND');
+  // A call that suspends again has its placeholder already; readers are told of the new ticket all the same.
+  const text = `Tool '${name}' suspended: awaiting decision`;
+  const message_id = first ? toolMessage(turn, entry, text).id : placeholderOf(turn, entry);
+  turn.stream.emit({
+    event_type: 'tool_call_done',
+    id,
+    message_id,
+    result: {
+      tool_name: name,
+      status: 'pending',
+      data: null,
+      message: `Tool '${name}' suspended: awaiting approval`,
+      suspension: ticket,
+    },
+    outcome: 'suspended',
+  });
+};
+
+const placeholderOf = (turn: Turn, { call }: StepCall): string =>
+  [...turn.committed(), ...turn.produced].findLast((message) => message.tool_call_id === call.id)?.id ?? '';
+
+/** The call goes on after a decision and has its real result. */
+export const settleResumed = (turn: Turn, entry: StepCall, result: ToolResult): void => {
+  advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
+  const message = toolMessage(turn, entry, textOf(result));
+  turn.stream.emit({
+    event_type: 'tool_call_resumed',
+    target_id: entry.call.id,
+    message_id: message.id,
+    action: 'resume',
+    result: resumedResult(result),
+  });
+};
+
+const resumedResult = ({ status, data, message, metadata }: ToolResult) => {
+  if (status !== 'success') return { error: message };
+  return metadata ? { data, metadata } : data;
+};
+
+/** An internal tool message takes the call and its results out of what readers and model see (runtime.md 4.1). */
+export const retract = (turn: Turn, entry: StepCall, text: string): string => {
+  advanceCall(turn, entry, 'CANCEL');
+  return produce(turn, {
+    id: turn.ids.uuid(),
+    role: 'tool',
+    tool_call_id: entry.call.id,
+    content: [{ type: 'text', text }],
+    visibility: 'internal',
+  }).id;
+};
+
+/** Gives every call that has not begun the interrupted result. */
+export const interruptCalls = (turn: Turn): void => {
+  for (const entry of turn.calls) if (entry.status === 'new') settle(turn, entry, interrupted(entry));
+};
+
+export const interrupted = ({ call }: StepCall): ToolResult => ({
+  tool_name: call.name,
+  status: 'error',
+  data: null,
+  message: INTERRUPTED,
+});

@@ -1,0 +1,224 @@
+import type { Reader } from '../runtime/channel.ts';
+import type { Clock } from '../schema/clock.ts';
+
+/**
+ * The frames of a thread's current stream, for clients that come back to it (runtime.md 14, chat-and-agui.md 6).
+ *
+ * Guarantees: a reader gets the retained frames after its position and then the live ones, with no gap and nothing
+ * twice; positions of a thread strictly increase, also from one run to the next; nothing of an active run is lost.
+ * Past the capacity neighbouring deltas of one block become one frame, the oldest first, which keeps where each of
+ * them ended, so that a reader whose position lies between them gets the rest. Only neighbours: a delta that moved
+ * past another frame would be lost for whoever left off at that one. So the bound holds for deltas, and frames
+ * that are none may exceed it.
+ * Relies on its owner to close it when the stream ends, and on `sweep` for owners that are gone.
+ * Costs one push a frame; past the capacity also a join of two frames; and one write for each reader.
+ */
+
+/** A part of the answer that grows by deltas. */
+export type Block = {
+  /** The frame of this much of it. */
+  encode(text: string): string;
+};
+
+/** What a frame adds to a block, if it is a delta. */
+export type Delta = { block: Block; text: string };
+
+export type ReplayBuffer = {
+  /** One whole frame without an `id:` line, such as `data: …\n\n`. */
+  append(frame: string, delta?: Delta): void;
+  /** As {@link ReplayBuffers.attach}, for the readers of this very stream, whatever the thread does next. */
+  attach(after: number | undefined, reader: Reader): () => void;
+  /** Ends every reader. */
+  close(): void;
+};
+
+export type ReplayBuffers = {
+  /** Begins the stream that can be followed on the thread from now on; `active`: does its run still go on? */
+  open(scope: string, thread_id: string, active: () => boolean): ReplayBuffer;
+  /**
+   * Gives the reader every retained frame after the position, or all of them, then the live ones. Returns what
+   * takes the reader off again; undefined when the thread has no stream.
+   */
+  attach(
+    scope: string,
+    thread_id: string,
+    after: number | undefined,
+    reader: Reader,
+  ): (() => void) | undefined;
+  /** Closes the buffers of which nothing has been heard for long and whose run is over. */
+  sweep(now: number): void;
+};
+
+export type ReplayBufferOptions = { capacity: number; idleMs: number; clock: Clock };
+
+/** So many threads without a stream keep their last position; those before them go on above all of these. */
+const KNOWN_THREADS = 100_000;
+
+export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOptions): ReplayBuffers => {
+  const current = new Map<string, Buffered>();
+  const resting = new Map<string, Positions>();
+  let forgotten = 0;
+
+  const rest = (key: string, positions: Positions): void => {
+    resting.set(key, positions);
+    if (resting.size <= KNOWN_THREADS) return;
+    for (const [oldest, { last }] of resting) {
+      forgotten = Math.max(forgotten, last);
+      resting.delete(oldest);
+      return;
+    }
+  };
+
+  const close = (key: string, buffer: Buffered): void => {
+    buffer.close();
+    if (current.get(key) !== buffer) return;
+    current.delete(key);
+    rest(key, buffer.positions);
+  };
+
+  return {
+    open(scope, thread_id, active) {
+      const key = keyOf(scope, thread_id);
+      const older = current.get(key);
+      const positions = older?.positions ?? resting.get(key) ?? { last: forgotten };
+      resting.delete(key);
+      const buffer = createBuffer({ capacity, clock, positions, active });
+      current.set(key, buffer);
+      return { append: buffer.append, attach: buffer.attach, close: () => close(key, buffer) };
+    },
+    attach: (scope, thread_id, after, reader) => current.get(keyOf(scope, thread_id))?.attach(after, reader),
+    sweep(now) {
+      for (const [key, buffer] of current) {
+        if (now - buffer.lastActivity() >= idleMs && !buffer.active()) close(key, buffer);
+      }
+    },
+  };
+};
+
+const keyOf = (scope: string, thread_id: string): string => `${scope}\0${thread_id}`;
+
+/** Shared by the streams of a thread, which may overlap for a moment when one displaces the other. */
+type Positions = { last: number };
+
+type Buffered = ReplayBuffer & {
+  readonly positions: Positions;
+  active(): boolean;
+  lastActivity(): number;
+};
+
+type BufferInput = { capacity: number; clock: Clock; positions: Positions; active(): boolean };
+
+const createBuffer = ({ capacity, clock, positions, active }: BufferInput): Buffered => {
+  const readers = new Set<Reader>();
+  const retained = createRetained(capacity);
+  let closed = false;
+  let lastActivity = clock.now();
+
+  return {
+    positions,
+    active,
+    lastActivity: () => lastActivity,
+    append(frame, delta) {
+      if (closed) return;
+      positions.last += 1;
+      const position = positions.last;
+      lastActivity = clock.now();
+      retained.push({ last: position, frame, delta });
+      if (readers.size === 0) return;
+      const text = framed(position, frame);
+      for (const reader of readers) reader.write(text, 1);
+    },
+    attach(after, reader) {
+      const frames = retained.after(after ?? 0);
+      if (frames.length > 0) reader.write(frames.join(''), frames.length);
+      if (closed) reader.end();
+      else readers.add(reader);
+      return () => readers.delete(reader);
+    },
+    close() {
+      closed = true;
+      retained.clear();
+      for (const reader of readers) reader.end();
+      readers.clear();
+    },
+  };
+};
+
+/**
+ * The oldest entries, as joined as they can be, and behind them those as they came, of which the first `taken` have
+ * moved over. Moving one costs the same however many there are.
+ */
+const createRetained = (capacity: number) => {
+  let oldest: Entry[] = [];
+  let recent: Single[] = [];
+  let taken = 0;
+
+  const compact = (): void => {
+    while (oldest.length + recent.length - taken > capacity) {
+      const next = recent[taken];
+      if (!next) return;
+      taken += 1;
+      const joined = join(oldest.at(-1), next);
+      if (joined) oldest[oldest.length - 1] = joined;
+      else oldest.push(next);
+    }
+    if (taken > capacity) {
+      recent = recent.slice(taken);
+      taken = 0;
+    }
+  };
+
+  return {
+    push(entry: Single): void {
+      recent.push(entry);
+      compact();
+    },
+    after(position: number): string[] {
+      const entries = [...oldest, ...recent.slice(taken)];
+      return entries.flatMap((entry) => textAfter(entry, position) ?? []);
+    },
+    clear(): void {
+      oldest = [];
+      recent = [];
+      taken = 0;
+    },
+  };
+};
+
+type Single = { last: number; frame: string; delta: Delta | undefined };
+
+/** Deltas that became one; `positions` and `ends` say which they were and where in the text each of them ends. */
+type Joined = { last: number; block: Block; text: string; positions: number[]; ends: number[] };
+
+type Entry = Single | Joined;
+
+/** Both in one, if they are deltas of the same block. */
+const join = (entry: Entry | undefined, { last, delta: added }: Single): Joined | undefined => {
+  if (!entry || !added) return undefined;
+  const first = 'delta' in entry ? entry.delta : entry;
+  if (first?.block !== added.block) return undefined;
+  const joined = 'delta' in entry ? beginJoin(entry.last, first) : entry;
+  joined.text += added.text;
+  joined.last = last;
+  joined.positions.push(last);
+  joined.ends.push(joined.text.length);
+  return joined;
+};
+
+const beginJoin = (last: number, { block, text }: Delta): Joined => ({
+  last,
+  block,
+  text,
+  positions: [last],
+  ends: [text.length],
+});
+
+const framed = (position: number, frame: string): string => `id: ${position}\n${frame}`;
+
+/** What a reader that has everything up to the position still needs of the entry. */
+const textAfter = (entry: Entry, after: number): string | undefined => {
+  if (entry.last <= after) return undefined;
+  if ('delta' in entry) return framed(entry.last, entry.frame);
+  const had = entry.positions.findLastIndex((position) => position <= after);
+  return framed(entry.last, entry.block.encode(entry.text.slice(entry.ends[had] ?? 0)));
+};

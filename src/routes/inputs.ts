@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { reply, route } from '../http/route.ts';
+import { checkClientId, type SubmitMode } from '../runtime/index.ts';
+import { Dispatch } from '../schema/dispatch.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { NotFound } from '../schema/outcome.ts';
+import { Limit, notBoth, Offset } from '../schema/paging.ts';
+import type { Rooms } from './rooms.ts';
+import { keptMessages, UserMessages } from './user-messages.ts';
+
+/** Input that is not streamed: messages to a thread or a run, and the mailbox (runtime.md 4.2, 5.3, 10). */
+
+const Params = z.object({ id: z.string() });
+
+const MODES = {
+  queue: 'queue',
+  live_then_queue: 'live_then_queue',
+  steer: 'live_then_queue',
+  interrupt_then_queue: 'interrupt_then_queue',
+  resume_open_run: 'resume_open_run',
+} as const satisfies Record<string, SubmitMode>;
+
+const Mode = z
+  .enum(['queue', 'live_then_queue', 'steer', 'interrupt_then_queue', 'resume_open_run'])
+  .default('queue')
+  .transform((mode) => MODES[mode]);
+
+const ThreadInput = z
+  .object({
+    agentId: z.string().nullish(),
+    agent_id: z.string().nullish(),
+    mode: Mode,
+    messages: UserMessages.default([]),
+  })
+  .check(notBoth('agentId', 'agent_id'))
+  .transform(({ agentId, agent_id, ...body }) => ({
+    ...body,
+    agent_id: (agentId ?? agent_id)?.trim() || undefined,
+  }));
+
+const RunInput = z.object({ mode: Mode, messages: UserMessages.default([]) });
+
+const Work = { accepted_run_id: z.string(), dispatch_id: z.string() };
+
+const ThreadInputAccepted = z
+  .object({ status: z.enum(['running', 'queued']), thread_id: z.string(), ...Work })
+  .meta({ id: 'ThreadInputAccepted' });
+
+const RunInputAccepted = z
+  .object({ status: z.literal('inputs_accepted'), run_id: z.string(), ...Work })
+  .meta({ id: 'RunInputAccepted' });
+
+const Push = z.object({ payload: z.json().default(null) });
+
+const Pushed = z
+  .object({ dispatch_id: z.string(), run_id: z.string(), thread_id: z.string() })
+  .meta({ id: 'MailboxPushed' });
+
+const DispatchList = z.object({ items: z.array(Dispatch) }).meta({ id: 'DispatchList' });
+
+export const inputRoutes = ({ store, runtime, resolve, settings }: Rooms) => {
+  /** The named agent, else the last one of the thread, else the default one. @throws Invalid */
+  const agentFor = (scope: string, thread_id: string, named?: string) =>
+    resolve(named ?? runtime.lastAgent(scope, thread_id) ?? settings.default_agent_id);
+
+  const fromUser = { origin: 'user', adapter: 'internal' } as const;
+
+  return [
+    route.post('/v1/threads/:id/messages', {
+      summary: 'Submit input to a thread',
+      tag: 'messages',
+      scope: 'agent-invocation',
+      params: Params,
+      body: ThreadInput,
+      responses: { 202: ThreadInputAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+      async handle({ scope, params: { id }, body }) {
+        if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
+        const messages = keptMessages(body.messages);
+        const agent = agentFor(scope, id, body.agent_id);
+        const named = body.agent_id !== undefined;
+        const submission = { mode: body.mode, agent, named, messages, ...fromUser };
+        const { status, run_id, dispatch_id } = await runtime.submit(scope, id, submission);
+        return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
+      },
+    }),
+    route.post('/v1/runs/:id/inputs', {
+      summary: 'Submit input to a run, or to its thread when the run cannot take it',
+      tag: 'runs',
+      scope: 'agent-invocation',
+      params: Params,
+      body: RunInput,
+      responses: { 202: RunInputAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+      async handle({ scope, params: { id }, body }) {
+        const messages = keptMessages(body.messages);
+        const run = store.runs.get(scope, id);
+        if (!run) throw new NotFound(`run not found: ${id}`);
+        const agent = resolve(run.agent_id);
+        const submission = { mode: body.mode, agent, named: true, messages, into: id, ...fromUser };
+        const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
+        return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });
+      },
+    }),
+    route.post('/v1/threads/:id/mailbox', {
+      summary: 'Push work to a thread; the thread is made when it does not exist',
+      tag: 'mailbox',
+      scope: 'agent-invocation',
+      params: Params,
+      body: Push,
+      responses: { 201: Pushed, 400: ErrorBody, 422: ErrorBody },
+      async handle({ scope, params, body }) {
+        const id = checkClientId('thread_id', params.id);
+        const agent = agentFor(scope, id);
+        const messages = [
+          { role: 'user' as const, content: [{ type: 'text' as const, text: textOf(body.payload) }] },
+        ];
+        const submission = { mode: 'queue', agent, named: false, messages, ...fromUser } as const;
+        const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);
+        return reply(201, { dispatch_id, run_id, thread_id: id });
+      },
+    }),
+    route.get('/v1/threads/:id/mailbox', {
+      summary: 'Dispatches of a thread, in the order in which they are claimed',
+      tag: 'mailbox',
+      scope: 'agent-invocation',
+      params: Params,
+      query: z.object({ offset: Offset, limit: Limit }),
+      responses: { 200: DispatchList, 400: ErrorBody },
+      handle: ({ scope, params, query }) => ({
+        // The token is a capability: whoever has it may write for the run.
+        items: store.dispatches
+          .listByThread(scope, params.id, query)
+          .map((dispatch) => ({ ...dispatch, claim_token: null })),
+      }),
+    }),
+  ];
+};
+
+type Payload = z.output<typeof Push>['payload'];
+
+/** The text of a pushed payload: its `text`, else its JSON (runtime.md 10.1). */
+const textOf = (payload: Payload): string => {
+  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+  const text = isObject ? payload.text : undefined;
+  return typeof text === 'string' && text !== '' ? text : JSON.stringify(payload);
+};

@@ -1,0 +1,242 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { Message } from '../schema/message.ts';
+import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
+import type { Resume, Run } from '../schema/run.ts';
+import { type Channel, createChannel } from './channel.ts';
+import type { RuntimeDeps } from './deps.ts';
+import type { Execution } from './execution.ts';
+import type { MessageRange } from './facts.ts';
+import type { Ledger, Write } from './ledger.ts';
+import { selectPending, targetedAt } from './pending.ts';
+import type { Queue } from './queue.ts';
+import {
+  advanceDispatch,
+  claimChanges,
+  claimedRun,
+  logDispatch,
+  newDispatch,
+  newRun,
+  resumedRun,
+} from './records.ts';
+import type { Attach } from './run-stream.ts';
+import { type Submission, userMessage } from './submission.ts';
+import { decisionOf, logDecision, ticketOf } from './wait.ts';
+
+/**
+ * What accepted input writes: a run that starts with it, one that goes on with it, or one that waits for its turn
+ * with its input staged. Each of these is one commit of the caller, so that nothing accepted is ever half there.
+ */
+
+type Prepared = { agent: ResolvedAgent; run: Run; dispatch: Dispatch; from: 'created' | 'waiting' };
+
+export type Admission = {
+  /** A run whose dispatch is claimed in the same commit; what waits for this moment comes before its input. */
+  prepare(write: Write, request: Submission): Prepared;
+  /** The waiting run goes on: decisions first, then the messages. */
+  prepareContinuation(write: Write, request: Submission, open: Run): Prepared;
+  /** A run that waits for its turn. */
+  enqueue(write: Write, request: Submission): { run_id: string; dispatch_id: string };
+  stageFor(write: Write, request: Submission, mode: DeliveryMode): void;
+  /** Input that a run did not take any more is queued; after an interrupt it is history only. */
+  leaveOver(write: Write, entries: readonly PendingMessage[], execution: Execution): void;
+  inputFor(run_id: string): PendingMessage[];
+  /** The waiting run that the input would continue. */
+  openFor(request: Submission): Run | undefined;
+  continues(request: Submission): boolean;
+  newWork(write: Write, run_id: string): Dispatch;
+  /** Readers for a run that does not execute yet. */
+  attachTo(run_id: string, attach: Attach): void;
+  /** The channel of a run that begins, with the readers that waited for it. */
+  channelOf(run: Run): Channel;
+  /** The same for a request: nothing leaves before its input is durable. */
+  channelFor(request: Submission): Channel;
+};
+
+export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue): Admission => {
+  const { ids, settings } = deps;
+  const thread_id = ledger.id;
+  const readers = new Map<string, Attach[]>();
+
+  const messagesOf = (request: Submission): Message[] =>
+    request.messages.map((message) => userMessage(ids.uuid(), message));
+
+  const createMissing = (write: Write): void => {
+    if (ledger.record()) return;
+    write.create({ id: thread_id, metadata: { created_at: write.at, updated_at: write.at } });
+  };
+
+  const workOf = (write: Write, run_id: string, request?: Submission): Dispatch =>
+    newDispatch({
+      dispatch_id: ids.uuid(),
+      thread_id,
+      run_id,
+      epoch: ledger.epoch(),
+      maxAttempts: settings.mailbox.max_attempts,
+      at: write.at,
+      ...(request?.priority !== undefined && { priority: request.priority }),
+      ...(request?.dedupe_key !== undefined && { dedupe_key: request.dedupe_key }),
+      ...(request?.available_at !== undefined && { available_at: request.available_at }),
+    });
+
+  /** Queued and claimed in one commit. */
+  const claimAtOnce = (write: Write, queued: Dispatch, session_id: string): Dispatch => {
+    const threadEpoch = ledger.epoch();
+    const changes = claimChanges(deps, session_id, write.at);
+    const dispatch = advanceDispatch(queued, { type: 'CLAIM', threadEpoch }, changes);
+    logDispatch(write, 'RunQueued', queued);
+    logDispatch(write, 'RunSubmitted', dispatch);
+    write.dispatch(dispatch, undefined);
+    return dispatch;
+  };
+
+  const openFor = ({ into }: Submission): Run | undefined =>
+    (into === undefined ? undefined : ledger.waiting().get(into)) ?? ledger.openRun();
+
+  const attachTo = (run_id: string, attach: Attach): void => {
+    readers.set(run_id, [...(readers.get(run_id) ?? []), attach]);
+  };
+
+  const decisionsIn = (write: Write, request: Submission, open: Run, dispatch_id: string) =>
+    (request.decisions ?? []).flatMap((input): [string, Resume][] => {
+      const ticket = ticketOf(open, input.tool_call_id);
+      if (!ticket) return [];
+      const decision = decisionOf(ids, ticket, input, write.at);
+      logDecision(write, { thread_id, dispatch_id, ...ticket }, decision, 'durable_dispatch');
+      return [[ticket.call_id, decision]];
+    });
+
+  return {
+    prepare(write, request) {
+      createMissing(write);
+      const run_id = ids.uuid();
+      const session_id = ids.uuid();
+      const queued = workOf(write, run_id, request);
+      const { dispatch_id } = queued;
+      const foreground = request.mode === 'foreground';
+      const boundary = foreground ? 'interrupt' : 'new_run';
+      const earlier = write.deliver(selectPending(ledger.pending(), boundary, run_id), run_id);
+      const messages = messagesOf(request).map((message) => ({ ...message, metadata: { run_id } }));
+      const own = write.messages(messages, run_id);
+      const run = newRun({
+        run_id,
+        thread_id,
+        dispatch_id,
+        session_id,
+        at: write.at,
+        agent_id: request.agent.spec.id,
+        resolution_id: request.agent.resolution_id,
+        origin: request.origin,
+        adapter: request.adapter,
+        mode: foreground ? 'foreground' : 'scheduled',
+        input: { range: joined(earlier, own), trigger_message_ids: messages.map(({ id }) => id) },
+      });
+      const dispatch = claimAtOnce(write, queued, session_id);
+      write.run(run, undefined);
+      return { agent: request.agent, run, dispatch, from: 'created' };
+    },
+    prepareContinuation(write, request, open) {
+      const agent = deps.resolve(open.agent_id);
+      // A decision may have been queued for it already; the input takes it along.
+      const decided = open.activation?.seeded_decisions ?? [];
+      queue.consume(write, open.run_id);
+      const session_id = ids.uuid();
+      const queued = workOf(write, open.run_id, request);
+      const { dispatch_id } = queued;
+      const decisions = [...decided, ...decisionsIn(write, request, open, dispatch_id)];
+      write.stage(messagesOf(request), {
+        boundary: 'resume_input',
+        granularity: 'batch',
+        target_run_id: open.run_id,
+      });
+      const resumed = resumedRun(open, {
+        mode: request.mode === 'foreground' ? 'foreground' : 'resume',
+        dispatch_id,
+        at: write.at,
+        decisions,
+        input: request.messages.length > 0,
+      });
+      const dispatch = claimAtOnce(write, queued, session_id);
+      const run = claimedRun(resumed, session_id, write.at);
+      write.run(run, open);
+      return { agent, run, dispatch, from: 'waiting' };
+    },
+    enqueue(write, request) {
+      createMissing(write);
+      const run_id = ids.uuid();
+      const dispatch = workOf(write, run_id, request);
+      const run = newRun({
+        run_id,
+        thread_id,
+        dispatch_id: dispatch.dispatch_id,
+        at: write.at,
+        agent_id: request.agent.spec.id,
+        resolution_id: request.agent.resolution_id,
+        origin: request.origin,
+        adapter: request.adapter,
+        mode: 'scheduled',
+      });
+      write.stage(messagesOf(request), { boundary: 'new_run', granularity: 'batch', target_run_id: run_id });
+      write.run(run, undefined);
+      queue.add(write, dispatch);
+      if (request.attach) attachTo(run_id, request.attach);
+      return { run_id, dispatch_id: dispatch.dispatch_id };
+    },
+    stageFor(write, request, mode) {
+      write.stage(messagesOf(request), mode);
+    },
+    leaveOver(write, entries, execution) {
+      const { dispatch_epoch } = execution.dispatch();
+      const before = execution.run();
+      if (dispatch_epoch < ledger.epoch() || !ledger.record()) {
+        write.deliver(entries, before.run_id);
+        return;
+      }
+      const run_id = ids.uuid();
+      const dispatch = workOf(write, run_id);
+      const { origin = 'user', adapter = 'internal' } = before.activation?.trace ?? {};
+      const run = newRun({
+        run_id,
+        thread_id,
+        dispatch_id: dispatch.dispatch_id,
+        at: write.at,
+        agent_id: before.agent_id,
+        resolution_id: before.resolution_id ?? '',
+        origin,
+        adapter,
+        mode: 'scheduled',
+      });
+      const mode = { boundary: 'new_run', granularity: 'batch', target_run_id: run_id } as const;
+      write.restage(
+        ledger
+          .pending()
+          .map((entry) => (entries.includes(entry) ? { ...entry, delivery_mode: mode } : entry)),
+      );
+      write.run(run, undefined);
+      queue.add(write, dispatch);
+    },
+    inputFor: (run_id) => targetedAt(ledger.pending(), run_id),
+    openFor,
+    continues(request) {
+      const open = openFor(request);
+      if (!open || request.mode === 'interrupt_then_queue') return false;
+      return !request.named || request.agent.spec.id === open.agent_id;
+    },
+    newWork: (write, run_id) => workOf(write, run_id),
+    attachTo,
+    channelOf({ run_id }) {
+      const channel = createChannel({ held: false });
+      for (const attach of readers.get(run_id) ?? []) attach(channel);
+      readers.delete(run_id);
+      return channel;
+    },
+    channelFor(request) {
+      const channel = createChannel({ held: true });
+      request.attach?.(channel);
+      return channel;
+    },
+  };
+};
+
+const joined = (first: MessageRange | undefined, last: MessageRange | undefined): MessageRange | undefined =>
+  first && last ? { from_seq: first.from_seq, to_seq: last.to_seq } : (first ?? last);

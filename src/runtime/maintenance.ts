@@ -1,0 +1,83 @@
+import type { RuntimeDeps } from './deps.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/**
+ * What goes on beside the work (runtime.md 16, 17): leases are renewed, threads whose actor failed are taken up
+ * again, and what has been kept long enough is removed. Every round is bounded; what it leaves is for the next.
+ *
+ * The process has the store for itself, so a lease can only be lost by a thread that this process let go of: those
+ * are the ones that the sweep looks at, and nobody has to read leases to find them.
+ */
+
+export type Maintenance = { stop(): void };
+
+const AT_ONCE = 500;
+const DAY_MS = 86_400_000;
+
+export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Maintenance => {
+  const { clock, settings, store } = deps;
+  const { mailbox } = settings;
+  let stopped = false;
+
+  const every = (ms: number, round: () => void | Promise<void>): NodeJS.Timeout => {
+    let under = false;
+    const tick = async (): Promise<void> => {
+      if (under || stopped) return;
+      under = true;
+      try {
+        await round();
+      } catch (error) {
+        deps.log.warn({ err: error }, 'maintenance failed; the next round tries again');
+      } finally {
+        under = false;
+      }
+    };
+    return setInterval(tick, ms).unref();
+  };
+
+  const renewLeases = (): void => {
+    for (const actor of [...supervisor.actors()]) actor.renew();
+  };
+
+  const takeUpAbandoned = (): void => {
+    for (const { scope, id } of supervisor.takeAbandoned(mailbox.lease_sweep_batch)) {
+      if (supervisor.retiring(scope, id) === undefined) supervisor.actor(scope, id).wake();
+    }
+  };
+
+  const collectDispatches = async (): Promise<void> => {
+    const before = clock.now() - mailbox.gc_retention_secs * 1000;
+    for (;;) {
+      const ended = store.dispatches.ended(before, AT_ONCE);
+      if (ended.length === 0 || stopped) return;
+      const batch = store.batch();
+      for (const { scope, dispatch } of ended) store.dispatches.remove(batch, scope, dispatch);
+      await store.commit(batch, 'progress');
+    }
+  };
+
+  let position: ReturnType<typeof store.events.prune>['next'];
+  const pruneEvents = async (): Promise<void> => {
+    const before = clock.now() - settings.event_retention_days * DAY_MS;
+    do {
+      const batch = store.batch();
+      const { next } = store.events.prune(batch, before, AT_ONCE, position);
+      position = next;
+      await store.commit(batch, 'progress');
+    } while (position !== undefined && !stopped);
+  };
+
+  const timers = [
+    every(mailbox.lease_renewal_ms, renewLeases),
+    every(mailbox.lease_sweep_interval_ms, takeUpAbandoned),
+    every(mailbox.gc_interval_secs * 1000, collectDispatches),
+    ...(settings.event_retention_days > 0 ? [every(mailbox.gc_interval_secs * 1000, pruneEvents)] : []),
+  ];
+
+  return {
+    stop() {
+      stopped = true;
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+};

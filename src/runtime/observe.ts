@@ -1,0 +1,31 @@
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { Run } from '../schema/run.ts';
+import type { RuntimeDeps } from './deps.ts';
+import { outcomeOf } from './ending.ts';
+
+/** Counts and times of executions. */
+
+type Deps = Pick<RuntimeDeps, 'clock' | 'observe'>;
+
+export const observeStart = ({ clock, observe }: Deps, dispatch: Dispatch): void => {
+  const now = clock.now();
+  observe.runs.started();
+  observe.mailbox.started({
+    enqueueToStart: (now - dispatch.created_at) / 1000,
+    claimToStart: (now - dispatch.updated_at) / 1000,
+  });
+};
+
+export const observeEnd = (
+  { clock, observe }: Deps,
+  ended: { how: 'ended' | 'released'; startedAt: number; failure: unknown; run: Run; dispatch: Dispatch },
+): void => {
+  const outcome = outcomeOf(ended.how, ended.run, ended.dispatch, ended.failure);
+  const now = clock.now();
+  const runtime = (now - ended.startedAt) / 1000;
+  observe.runs.ended(outcome, runtime);
+  observe.mailbox.completed(outcome, {
+    enqueueToComplete: (now - ended.dispatch.created_at) / 1000,
+    runtime,
+  });
+};

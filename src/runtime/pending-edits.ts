@@ -1,0 +1,112 @@
+import { seconds } from '../schema/clock.ts';
+import type { ContentBlock } from '../schema/message.ts';
+import { Conflict, Invalid, NotFound } from '../schema/outcome.ts';
+import type { Boundary, DeliveryMode, PendingMessage } from '../schema/pending.ts';
+import type { RuntimeDeps } from './deps.ts';
+import type { UserMessage } from './submission.ts';
+import { userMessage } from './submission.ts';
+import type { ThreadActor } from './thread.ts';
+
+/**
+ * Messages that wait to join a history, for programs that embed the service (runtime.md 9.3). An edit names the
+ * revision that it is based on; what has joined the history meanwhile cannot be edited any more.
+ */
+
+/** When the message joins; the rest of the mode has its defaults. */
+export type Delivery = Partial<Omit<DeliveryMode, 'boundary'>> & {
+  boundary: Exclude<Boundary, 'resume_input'>;
+};
+
+export type PendingEdits = {
+  list(scope: string, thread_id: string): Promise<readonly PendingMessage[]>;
+  /** Adds a message. It is delivered with the next boundary of its kind; it starts no run by itself. */
+  add(scope: string, thread_id: string, message: UserMessage, delivery: Delivery): Promise<PendingMessage>;
+  /** @throws NotFound, Conflict */
+  update(scope: string, thread_id: string, at: PendingAt, content: ContentBlock[]): Promise<PendingMessage>;
+  /** Moves it to a position, from 1. @throws NotFound, Conflict */
+  reorder(scope: string, thread_id: string, at: PendingAt, position: number): Promise<void>;
+  /** @throws NotFound, Conflict */
+  remove(scope: string, thread_id: string, at: PendingAt): Promise<void>;
+};
+
+/** A message and the revision that the caller has seen. */
+export type PendingAt = { pending_id: string; revision: number };
+
+export const createPendingEdits = (
+  { clock, ids }: Pick<RuntimeDeps, 'clock' | 'ids'>,
+  actorOf: (scope: string, thread_id: string) => Promise<ThreadActor>,
+): PendingEdits => {
+  const threadOf = async (scope: string, thread_id: string): Promise<ThreadActor> => {
+    const actor = await actorOf(scope, thread_id);
+    if (!actor.ledger.record()) throw new NotFound(`thread not found: ${thread_id}`);
+    return actor;
+  };
+
+  const entryAt = ({ ledger }: ThreadActor, { pending_id, revision }: PendingAt): PendingMessage => {
+    const entry = ledger.pending().find((other) => other.pending_id === pending_id);
+    if (!entry) {
+      const consumed = ledger.history().some(({ id }) => id === pending_id);
+      if (consumed) throw new Conflict(`pending message '${pending_id}' is already consumed`);
+      throw new NotFound(`pending message not found: ${pending_id}`);
+    }
+    if (entry.revision !== revision)
+      throw new Conflict(`version conflict: expected ${revision}, actual ${entry.revision}`);
+    return entry;
+  };
+
+  /** Replaces what waits by a changed list, in one commit. */
+  const rewrite = async (
+    { ledger }: ThreadActor,
+    change: (entries: readonly PendingMessage[], at: number) => PendingMessage[],
+  ): Promise<void> => {
+    const write = ledger.open(clock.now());
+    write.restage(change(ledger.pending(), seconds(write.at)));
+    await write.commit('input');
+  };
+
+  return {
+    async list(scope, thread_id) {
+      return (await threadOf(scope, thread_id)).ledger.pending();
+    },
+    async add(scope, thread_id, message, { granularity = 'batch', ...delivery }) {
+      const actor = await threadOf(scope, thread_id);
+      const write = actor.ledger.open(clock.now());
+      const [staged] = write.stage([userMessage(ids.uuid(), message)], { ...delivery, granularity });
+      const durable = write.commit('input');
+      if (delivery.boundary === 'next_step') actor.steer();
+      await durable;
+      if (!staged) throw new Invalid('a pending message needs content');
+      return staged;
+    },
+    async update(scope, thread_id, at, content) {
+      const actor = await threadOf(scope, thread_id);
+      const entry = entryAt(actor, at);
+      const revision = entry.revision + 1;
+      const edited = (now: number): PendingMessage => ({
+        ...entry,
+        message: { ...entry.message, content },
+        revision,
+        updated_at: now,
+      });
+      await rewrite(actor, (entries, now) => entries.map((other) => (other === entry ? edited(now) : other)));
+      return edited(seconds(clock.now()));
+    },
+    async reorder(scope, thread_id, at, position) {
+      const actor = await threadOf(scope, thread_id);
+      const entry = entryAt(actor, at);
+      const size = actor.ledger.pending().length;
+      if (!Number.isInteger(position) || position < 1 || position > size)
+        throw new Invalid(`position must be an integer from 1 to ${size}, got ${position}`);
+      await rewrite(actor, (entries, now) => {
+        const others = entries.filter((other) => other !== entry);
+        const moved = { ...entry, revision: entry.revision + 1, updated_at: now };
+        return [...others.slice(0, position - 1), moved, ...others.slice(position - 1)];
+      });
+    },
+    async remove(scope, thread_id, at) {
+      const actor = await threadOf(scope, thread_id);
+      const entry = entryAt(actor, at);
+      await rewrite(actor, (entries) => entries.filter((other) => other !== entry));
+    },
+  };
+};

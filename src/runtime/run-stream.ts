@@ -1,0 +1,84 @@
+import type { RunStream } from '../loop/turn.ts';
+import type { RunEvent } from '../schema/run-event.ts';
+import { type CaptureMode, kindsOf } from './capture.ts';
+import { type Channel, createChannel } from './channel.ts';
+import type { Write } from './ledger.ts';
+
+/**
+ * Where the events of an execution go: to the readers of its channel at once, and into the event log with the
+ * next commit. A wait ends the stream that readers have; what comes after it goes into a new one.
+ */
+
+/** Gives a channel its readers, before the first event. */
+export type Attach = (channel: Channel) => void;
+
+export type LoggedStream = RunStream & {
+  channel(): Channel;
+  /** For the log only; the event leaves later, by itself. */
+  log(event: RunEvent): void;
+  /** What came since the last commit goes into the write. */
+  flush(write: Write, correlation_id: string): void;
+  /** Closes the channel of now; the next one gets these readers too. */
+  close(): void;
+  readersOfNext(attach: Attach): void;
+  /** True when a new channel was opened, because the last one is closed. */
+  reopen(): boolean;
+};
+
+export const createLoggedStream = (
+  mode: CaptureMode,
+  { run_id, channel: first, continued }: { run_id: string; channel: Channel; continued: boolean },
+): LoggedStream => {
+  const full = mode === 'full_fidelity';
+  let channel = first;
+  let open = true;
+  let isContinued = continued;
+  let captured: { kind: string; payload: RunEvent }[] = [];
+  let waiting: Attach[] = [];
+
+  const log = (event: RunEvent): void => {
+    for (const kind of kindsOf(event, mode, isContinued)) captured.push({ kind, payload: event });
+    if (event.event_type === 'run_start') isContinued = true;
+  };
+
+  return {
+    channel: () => channel,
+    log,
+    emit(event) {
+      log(event);
+      channel.emit(event);
+    },
+    text(delta) {
+      if (full) log({ event_type: 'text_delta', delta });
+      channel.text(delta);
+    },
+    reasoning(delta) {
+      if (full) log({ event_type: 'reasoning_delta', delta });
+      channel.reasoning(delta);
+    },
+    toolDelta(id, args_delta) {
+      if (full) log({ event_type: 'tool_call_delta', id, args_delta });
+      channel.toolDelta(id, args_delta);
+    },
+    flush(write, correlation_id) {
+      for (const { kind, payload } of captured) write.event(kind, payload, { run_id, correlation_id });
+      captured = [];
+    },
+    close() {
+      open = false;
+      channel.close();
+    },
+    readersOfNext(attach) {
+      if (open) attach(channel);
+      else waiting.push(attach);
+    },
+    reopen() {
+      if (open) return false;
+      open = true;
+      channel = createChannel({ held: false });
+      for (const attach of waiting) attach(channel);
+      waiting = [];
+      return true;
+    },
+  };
+};

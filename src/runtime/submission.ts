@@ -1,0 +1,55 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { ContentBlock, Message, Role } from '../schema/message.ts';
+import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
+import type { Attach } from './run-stream.ts';
+
+/** What clients ask of a thread, as the protocols hand it to the runtime. */
+
+export type UserMessage = { role: Exclude<Role, 'tool'>; content: ContentBlock[] };
+
+/** runtime.md 8, and the foreground run of 5.1. */
+export type SubmitMode =
+  | 'foreground'
+  | 'queue'
+  | 'live_then_queue'
+  | 'interrupt_then_queue'
+  | 'resume_open_run';
+
+export type DecisionInput = { tool_call_id: string; action: Resume['action']; payload: Resume['result'] };
+
+export type Submission = {
+  mode: SubmitMode;
+  agent: ResolvedAgent;
+  /** The client named the agent: it does not continue a waiting run of another one. */
+  named: boolean;
+  messages: readonly UserMessage[];
+  origin: RunOrigin;
+  adapter: RunAdapter;
+  /** Readers join here, before the first event of a run that starts or goes on with this input. */
+  attach?: Attach;
+  /** Decisions on calls of the waiting run, applied before the messages. */
+  decisions?: readonly DecisionInput[];
+  /** The run that the input is meant for: the one that it continues, or the only one that it is steered into. */
+  into?: string;
+  /** 0 to 255, smaller first. */
+  priority?: number;
+  dedupe_key?: string;
+  /** milliseconds; not before */
+  available_at?: number;
+};
+
+export type Accepted = {
+  run_id: string;
+  thread_id: string;
+  dispatch_id: string;
+  /** Executing, or taken by a run that executes; or waiting for its turn. */
+  status: 'running' | 'queued';
+};
+
+export type DecisionTarget = DecisionInput & {
+  /** Without, the newest waiting run of the thread that has the ticket. */
+  run_id?: string;
+  attach?: Attach;
+};
+
+export const userMessage = (id: string, { role, content }: UserMessage): Message => ({ id, role, content });

@@ -1,0 +1,89 @@
+import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
+import type { RuntimeDeps } from './deps.ts';
+import type { Accepted, DecisionTarget, Submission } from './submission.ts';
+import type { Ticket } from './wait.ts';
+
+/** The thread machine bound to the actions of an actor: which request comes with which event. */
+
+export type ChildStrategy = 'detach' | 'reject' | 'cascade';
+
+type Refusable = { refuse(error: unknown): void };
+
+export type Input = Submission & Refusable & { accept(accepted: Accepted): void };
+export type Decision = Refusable & { ticket: Ticket; target: DecisionTarget; accept(): void };
+export type Cancel = Refusable & { run_id: string; done(reached: boolean): void };
+export type Interrupt = Refusable & { done(superseded: number): void };
+export type Removal = Refusable & { strategy: ChildStrategy; done(): void };
+
+/** What the machine's guards and actions call. */
+export type Host = ThreadHost & {
+  startRun(request: Input): void;
+  continueRun(request: Input): void;
+  enqueue(request: Input): void;
+  deliver(request: Input): void;
+  refuse(request: Refusable): void;
+  startNext(): void;
+  decide(request: Decision): void;
+  resumeHeld(request: Decision): void;
+  enqueueDecision(request: Decision): void;
+  cancel(request: Cancel): void;
+  bumpEpoch(interrupt: Interrupt | undefined): void;
+  cancelActive(): void;
+  cancelOpen(): void;
+  cancelWaiting(): void;
+  holdClaimant(request: Input): void;
+  startClaimant(): void;
+  refuseClaimant(): void;
+  reportTimeout(): void;
+  remove(request: Removal): void;
+};
+
+type ActionArgs = { context: { host: ThreadHost }; event: { type: string } };
+
+// Every host of a thread machine in this room is made by createThreadActor, which also sends every request.
+const hostOf = ({ context }: ActionArgs): Host => context.host as Host;
+const requestOf = <Request>({ event }: ActionArgs): Request =>
+  (event as { type: string } & { request: Request }).request;
+
+/** An action that throws retires the actor; whoever asked for it must not wait for ever. */
+const answering =
+  <Request extends Refusable>(act: (host: Host) => (request: Request) => void) =>
+  (args: ActionArgs): void => {
+    const request = requestOf<Request>(args);
+    try {
+      act(hostOf(args))(request);
+    } catch (error) {
+      request.refuse(error);
+      throw error;
+    }
+  };
+
+/** Made once, since binding a machine is not cheap. */
+export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
+  threadMachine.provide({
+    actions: {
+      startRun: answering<Input>((host) => host.startRun),
+      continueRun: answering<Input>((host) => host.continueRun),
+      enqueue: answering<Input>((host) => host.enqueue),
+      deliver: answering<Input>((host) => host.deliver),
+      refuse: answering<Refusable>((host) => host.refuse),
+      startNext: (args) => hostOf(args).startNext(),
+      decide: answering<Decision>((host) => host.decide),
+      resumeHeld: answering<Decision>((host) => host.resumeHeld),
+      enqueueDecision: answering<Decision>((host) => host.enqueueDecision),
+      cancel: answering<Cancel>((host) => host.cancel),
+      bumpEpoch: (args) =>
+        hostOf(args).bumpEpoch(args.event.type === 'INTERRUPT' ? requestOf<Interrupt>(args) : undefined),
+      cancelActive: (args) => hostOf(args).cancelActive(),
+      cancelOpen: (args) => hostOf(args).cancelOpen(),
+      cancelWaiting: (args) => hostOf(args).cancelWaiting(),
+      holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Input>(args)),
+      startClaimant: (args) => hostOf(args).startClaimant(),
+      refuseClaimant: (args) => hostOf(args).refuseClaimant(),
+      reportTimeout: (args) => hostOf(args).reportTimeout(),
+      remove: answering<Removal>((host) => host.remove),
+    },
+    delays: { releaseWait: settings.foreground_release_wait_ms },
+  });
+
+export type BoundThreadMachine = ReturnType<typeof bindThreadMachine>;

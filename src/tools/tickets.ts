@@ -1,0 +1,33 @@
+import type { ToolCall } from '../schema/message.ts';
+import type { Ticket } from '../schema/run-event.ts';
+
+/** The tickets that calls wait for (runtime.md 6.4, agent-loop.md 7.2). */
+
+/** A person must allow the call; then it is executed with the arguments that it has. */
+export const permissionTicket = (call: ToolCall): Ticket => {
+  const id = `perm_${call.id}`;
+  return {
+    suspension: {
+      id,
+      action: 'tool:PermissionConfirm',
+      message: `Permission required for tool '${call.name}'`,
+      ...parametersOf(call),
+    },
+    pending: { id, name: 'permission_confirm', arguments: call.arguments },
+    resume_mode: 'replay_tool_call',
+  };
+};
+
+/** The client executes the call; what it sends is the result. */
+export const clientTicket = (call: ToolCall): Ticket => ({
+  suspension: {
+    id: `suspend_${call.id}`,
+    action: `tool:${call.name}`,
+    message: `Frontend tool '${call.name}' requires client execution`,
+    ...parametersOf(call),
+  },
+  pending: { id: call.id, name: call.name, arguments: call.arguments },
+  resume_mode: 'use_decision_as_tool_result',
+});
+
+const parametersOf = (call: ToolCall) => call.arguments !== null && { parameters: call.arguments };

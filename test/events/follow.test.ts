@@ -1,0 +1,234 @@
+import t from 'tap';
+import { settle, turn, when } from '../http/serve.ts';
+import { event } from '../store/records.ts';
+import { createReader, ids, startFeed } from './reader.ts';
+
+/** runtime.md 13.2: replay, then live, without gap or duplicate, however slow a reader is. */
+
+const THREAD = { thread_id: 't1' };
+const RUN = { run_id: 'r1' };
+
+t.test('what is appended during a replay comes behind it, once', async (t) => {
+  const { feed, append } = await startFeed(t);
+  for (let commit = 0; commit < 20; commit += 1) await append(100, 'r1');
+  const [first] = feed.list('default', THREAD, undefined, 1).items;
+  const cursor = first?.cursors_by_scope[0]?.cursor;
+  const [ofThread, ofRun] = [createReader(), createReader()];
+  feed.follow('default', THREAD, cursor, ofThread);
+  feed.follow('default', RUN, cursor, ofRun);
+  for (let commit = 0; commit < 30; commit += 1) await append(10, 'r1');
+  await when(() => ofThread.seen().length >= 2299 && ofRun.seen().length >= 2299);
+  await append(1, 'r1');
+  t.strictSame(ofThread.seen(), ids(2, 2301));
+  t.strictSame(ofRun.seen(), ids(2, 2301));
+});
+
+t.test('without a cursor only what is new comes, of a run only its own', async (t) => {
+  const { feed, append } = await startFeed(t);
+  await append(3, 'r1');
+  const [ofThread, ofRun] = [createReader(), createReader()];
+  feed.follow('default', THREAD, undefined, ofThread);
+  feed.follow('default', RUN, undefined, ofRun);
+  await append(1);
+  await append(2, 'r1');
+  await append(1, 'r2');
+  await append(1, 'r1');
+  await settle();
+  t.strictSame(ofThread.seen(), ids(4, 8));
+  t.strictSame(ofRun.seen(), ['e5', 'e6', 'e8']);
+});
+
+t.test('who follows a log before its first event gets all of it', async (t) => {
+  const { feed, append } = await startFeed(t);
+  const readers = [THREAD, RUN].map((by) => {
+    const reader = createReader();
+    feed.follow('default', by, undefined, reader);
+    return reader;
+  });
+  await append(2, 'r1');
+  await settle();
+  await append(2, 'r1');
+  for (const reader of readers) t.strictSame(reader.seen(), ids(1, 4));
+});
+
+t.test('a frame has the cursor as id, the event as data, and no event line', async (t) => {
+  const { feed, append } = await startFeed(t);
+  const reader = createReader();
+  feed.follow('default', RUN, undefined, reader);
+  await append(1, 'r1');
+  await settle();
+  const { items } = feed.list('default', RUN, undefined, 1);
+  const cursor = items[0]?.cursors_by_scope[1]?.cursor;
+  t.strictSame(reader.frames(), [`id: ${cursor}\ndata: ${JSON.stringify(items[0])}`]);
+});
+
+t.test('an event is encoded once and is part of one write, however many follow', async (t) => {
+  const { feed, commit } = await startFeed(t);
+  const readers = Array.from({ length: 100 }, createReader);
+  for (const reader of readers) feed.follow('default', RUN, undefined, reader);
+  await settle();
+  await commit([event('a', 'r1'), event('b', 'r1')]);
+  let encodings = 0;
+  const counted = (id: string) => ({
+    ...event(id, 'r1'),
+    payload: {
+      toJSON() {
+        encodings += 1;
+        return {};
+      },
+    },
+  });
+  feed.appended('default', 't1', 1, [counted('a'), counted('b')]);
+  t.equal(encodings, 2);
+  for (const reader of readers) t.strictSame(reader.writes, [2]);
+});
+
+t.test('a turn of the event loop reads a bounded part of the log, for all followers together', async (t) => {
+  let read = 0;
+  const { feed, append } = await startFeed(t, ({ events }) => ({
+    list(...args) {
+      const page = events.list(...args);
+      read += page.rows.length;
+      return page;
+    },
+  }));
+  await append(1);
+  for (let commit = 0; commit < 30; commit += 1) await append(100);
+  const cursor = feed.list('default', THREAD, undefined, 1).items[0]?.cursors_by_scope[0]?.cursor;
+  const readers = Array.from({ length: 5 }, createReader);
+  for (const reader of readers) feed.follow('default', THREAD, cursor, reader);
+  let most = 0;
+  while (readers.some((reader) => reader.frames().length < 3000)) {
+    read = 0;
+    await turn();
+    most = Math.max(most, read);
+  }
+  t.ok(most <= 1024, `${most} in one turn`);
+  for (const reader of readers) t.strictSame(reader.seen(), ids(2, 3001));
+});
+
+t.test('a long commit leaves in pieces, and a socket that stalls between two misses nothing', async (t) => {
+  const { feed, append } = await startFeed(t);
+  const [slow, fast] = [createReader(), createReader()];
+  for (const reader of [slow, fast]) feed.follow('default', RUN, undefined, reader);
+  await settle();
+  await append(3000, 'r1');
+  slow.stalled = true;
+  t.ok(fast.seen().length < 1000);
+  await append(1, 'r1');
+  await when(() => fast.seen().length >= 3001);
+  t.strictSame(fast.seen(), ids(1, 3001));
+  t.ok(slow.seen().length < 1000);
+  slow.drain();
+  await when(() => slow.seen().length >= 3001);
+  await append(1, 'r1');
+  t.strictSame(slow.seen(), ids(1, 3002));
+});
+
+t.test('large events leave in pieces of a bounded length', async (t) => {
+  const { feed, commit } = await startFeed(t);
+  const [live, replayed] = [createReader(), createReader()];
+  feed.follow('default', THREAD, undefined, live);
+  await settle();
+  const large = ids(1, 12).map((id) => ({ ...event(id), payload: { text: 'x'.repeat(100_000) } }));
+  (await commit(large))();
+  const cursor = feed.list('default', THREAD, undefined, 1).items[0]?.cursors_by_scope[0]?.cursor;
+  feed.follow('default', THREAD, cursor, replayed);
+  await when(() => live.seen().length === 12 && replayed.seen().length === 11);
+  t.strictSame(live.seen(), ids(1, 12));
+  t.strictSame(replayed.seen(), ids(2, 12));
+  for (const count of [...live.writes, ...replayed.writes]) t.ok(count <= 3);
+});
+
+t.test('a stalled reader is not written to, slows nobody, and reads on where it stopped', async (t) => {
+  const { feed, append } = await startFeed(t);
+  const [slow, fast] = [createReader(), createReader()];
+  for (const reader of [slow, fast]) feed.follow('default', THREAD, undefined, reader);
+  await settle();
+  await append(2);
+  slow.stalled = true;
+  for (let commit = 0; commit < 5; commit += 1) await append(2);
+  t.strictSame(fast.seen(), ids(1, 12));
+  t.strictSame(slow.seen(), ids(1, 2));
+  slow.drain();
+  await append(1);
+  await settle();
+  await append(1);
+  t.strictSame(slow.seen(), ids(1, 14));
+  t.strictSame(fast.seen(), ids(1, 14));
+});
+
+t.test('commits that are told out of order are followed in order', async (t) => {
+  const { feed, append, commit } = await startFeed(t);
+  await append(1, 'r1');
+  const readers = [THREAD, RUN].map((by) => {
+    const reader = createReader();
+    feed.follow('default', by, undefined, reader);
+    return reader;
+  });
+  await settle();
+  const tellFirst = await commit([event('a', 'r1'), event('b', 'r1')]);
+  const tellSecond = await commit([event('c', 'r1')]);
+  tellSecond();
+  tellFirst();
+  for (const reader of readers) t.strictSame(reader.seen(), ['a', 'b', 'c']);
+});
+
+t.test('what was read before it was told is not repeated', async (t) => {
+  const { feed, commit } = await startFeed(t);
+  const reader = createReader();
+  const tell = await commit([event('a', 'r1')]);
+  feed.follow('default', RUN, undefined, reader);
+  await settle();
+  const tellNext = await commit([event('b', 'r1')]);
+  const late = createReader();
+  feed.follow('default', RUN, undefined, late);
+  await settle();
+  tell();
+  tellNext();
+  (await commit([event('c', 'r1')]))();
+  t.strictSame(reader.seen(), ['b', 'c']);
+  t.strictSame(late.seen(), ['c']);
+});
+
+t.test('a reader that has closed is not written to and costs nothing', async (t) => {
+  const { feed, store, append } = await startFeed(t);
+  const [live, reading] = [createReader(), createReader()];
+  feed.follow('default', THREAD, undefined, live);
+  await settle();
+  live.close();
+  live.drain();
+  feed.follow('default', THREAD, undefined, reading);
+  reading.close();
+  await settle();
+  await append(5);
+  await settle();
+  t.strictSame([...live.seen(), ...reading.seen()], []);
+  const before = store.reads;
+  feed.appended('default', 't1', 6, [event('x', 'r1')]);
+  t.equal(store.reads, before);
+});
+
+t.test('when the store fails the last frame says so', async (t) => {
+  let broken = false;
+  const { feed, append, commit, errors } = await startFeed(t, ({ events }) => ({
+    list(...args) {
+      if (broken) throw new Error('the store is broken');
+      return events.list(...args);
+    },
+  }));
+  const [live, reading] = [createReader(), createReader()];
+  feed.follow('default', THREAD, undefined, live);
+  await settle();
+  await append(1);
+  feed.follow('default', THREAD, undefined, reading);
+  broken = true;
+  await settle();
+  await commit([event('untold')]);
+  (await commit([event('told')]))();
+  for (const reader of [live, reading]) {
+    t.equal(reader.frames().at(-1), 'event: error\ndata: {"error":"the store is broken"}');
+    t.equal(reader.ended, true);
+  }
+  t.strictSame(errors, ['event streams failed', 'event streams failed']);
+});

@@ -1,0 +1,90 @@
+import { type Actor, type AnyStateMachine, createActor, fromPromise, SimulatedClock } from 'xstate';
+import { runMachine, threadMachine } from '../../machines/index.ts';
+import { ActorFrame } from '../../src/inspection/actor.ts';
+import { describeMachine } from '../../src/statecharts/describe.ts';
+
+/** Actors of the machines that the service runs, whose services do nothing until the test ends them. */
+
+export type StubbedActor = {
+  actor: Actor<AnyStateMachine>;
+  /** The service that runs now comes to this. */
+  settle(output?: object): Promise<void>;
+  fail(error: Error): Promise<void>;
+  /** The delay that runs now is over. */
+  elapse(): void;
+  /** How many inspectors are on it. */
+  inspectors(): number;
+};
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const start = (machine: AnyStateMachine, input: object): StubbedActor => {
+  let running = { resolve(_: unknown): void {}, reject(_: unknown): void {} };
+  const stub = fromPromise(
+    () =>
+      new Promise((resolve, reject) => {
+        running = { resolve, reject };
+      }),
+  );
+  const { states } = describeMachine(machine.id, machine);
+  const services = states.flatMap(({ invokes }) => invokes.map(({ src }) => [src, stub]));
+  const clock = new SimulatedClock();
+  const actor = createActor(machine.provide({ actors: Object.fromEntries(services) }), { input, clock });
+  actor.subscribe({ error() {} });
+  return {
+    actor: actor.start(),
+    async settle(output = {}) {
+      running.resolve(output);
+      await turn();
+    },
+    async fail(error) {
+      running.reject(error);
+      await turn();
+    },
+    elapse: () => clock.increment(1_000_000),
+    inspectors: countInspectors(actor),
+  };
+};
+
+const countInspectors = ({ system }: Actor<AnyStateMachine>): (() => number) => {
+  let count = 0;
+  const inspect = system.inspect;
+  system.inspect = (observer) => {
+    const inspecting = inspect(observer);
+    count += 1;
+    return {
+      unsubscribe() {
+        count -= 1;
+        inspecting.unsubscribe();
+      },
+    };
+  };
+  return () => count;
+};
+
+export const startRun = ({ maxAttempts = 1 } = {}): StubbedActor =>
+  start(runMachine, { host: {}, entry: 'inference', attempt: 0, maxAttempts });
+
+/** A thread whose questions have this answer: by default nothing is queued and no run waits. */
+export const startThread = (answer = (): boolean => false): StubbedActor =>
+  start(threadMachine, { host: new Proxy({}, { get: () => answer }) });
+
+/** A follower that keeps the frames; what it takes must be of the shape that the schema promises. */
+export const createFollower = () => {
+  let unread = '';
+  let announced = 0;
+  return {
+    write(frames: string, count: number): void {
+      unread += frames;
+      announced += count;
+    },
+    /** What has come since it was asked last. */
+    frames(): ActorFrame[] {
+      const texts = unread.split('\n\n').slice(0, -1);
+      if (texts.length !== announced) throw new Error(`${announced} frames announced: ${unread}`);
+      unread = '';
+      announced = 0;
+      return texts.map((text) => ActorFrame.parse(JSON.parse(text.replace(/^data: /, ''))));
+    },
+  };
+};

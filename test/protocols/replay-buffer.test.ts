@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import t from 'tap';
+import { type Block, createReplayBuffers, type ReplayBuffer } from '../../src/protocols/replay-buffer.ts';
+
+const scope = 'default';
+
+const setup = ({ capacity = 1024, idleMs = 300_000 } = {}) => {
+  const clock = { at: 0, now: () => clock.at };
+  const buffers = createReplayBuffers({ capacity, idleMs, clock });
+  const open = (thread_id = 'T', active = (): boolean => true): ReplayBuffer =>
+    buffers.open(scope, thread_id, active);
+  const attach = (after?: number, thread_id = 'T') => {
+    const reader = createReader();
+    const detach = buffers.attach(scope, thread_id, after, reader);
+    return { ...reader, detach };
+  };
+  return { clock, buffers, open, attach };
+};
+
+type Received = { id: number; data: string };
+
+const createReader = () => {
+  const received: Received[] = [];
+  let ended = 0;
+  return {
+    write(frames: string, count: number): void {
+      const texts = frames.split('\n\n').slice(0, -1);
+      if (texts.length !== count) throw new Error(`${count} frames announced: ${frames}`);
+      for (const text of texts) {
+        const [, id, data] = /^id: (\d+)\ndata: (.*)$/.exec(text) ?? [];
+        received.push({ id: Number(id), data: data ?? text });
+      }
+    },
+    end(): void {
+      ended += 1;
+    },
+    received,
+    ended: () => ended,
+    data: () => received.map(({ data }) => data),
+  };
+};
+
+const plain = (text: string): string => `data: ${text}\n\n`;
+
+const block = (name: string): Block => ({ encode: (text) => plain(`${name}+${text}`) });
+
+const grow = (buffer: ReplayBuffer, part: Block, text: string): void =>
+  buffer.append(part.encode(text), { block: part, text });
+
+t.test('a reader gets all retained frames, then the live ones, with positions from 1', async (t) => {
+  const { open, attach } = setup();
+  const buffer = open();
+  buffer.append(plain('start'));
+  buffer.append(plain('one'));
+  const reader = attach();
+  buffer.append(plain('two'));
+  t.strictSame(reader.received, [
+    { id: 1, data: 'start' },
+    { id: 2, data: 'one' },
+    { id: 3, data: 'two' },
+  ]);
+});
+
+t.test('a reader with a position gets what comes after it', async (t) => {
+  const { open, attach } = setup();
+  const buffer = open();
+  for (const text of ['start', 'one', 'two']) buffer.append(plain(text));
+  const readers = [0, 2, 3, 99].map((after) => attach(after));
+  buffer.append(plain('three'));
+  t.strictSame(
+    readers.map((reader) => reader.data()),
+    [['start', 'one', 'two', 'three'], ['two', 'three'], ['three'], ['three']],
+  );
+});
+
+t.test('a reader that leaves gets nothing more, the others do', async (t) => {
+  const { open, attach } = setup();
+  const buffer = open();
+  const [gone, stays] = [attach(), attach()];
+  gone.detach?.();
+  buffer.append(plain('start'));
+  buffer.close();
+  t.strictSame([gone.data(), gone.ended()], [[], 0]);
+  t.strictSame([stays.data(), stays.ended()], [['start'], 1]);
+});
+
+t.test('a thread without a stream has nothing to follow', async (t) => {
+  const { open, attach, buffers } = setup();
+  t.equal(attach().detach, undefined);
+  const buffer = open();
+  t.equal(attach(undefined, 'U').detach, undefined);
+  t.equal(
+    buffers.attach('other', 'T', undefined, createReader()),
+    undefined,
+    'nor has that of another scope',
+  );
+  buffer.close();
+  t.equal(attach().detach, undefined);
+});
+
+t.test('closing ends every reader once, and what comes later is dropped', async (t) => {
+  const { open, attach } = setup();
+  const buffer = open();
+  const reader = attach();
+  buffer.close();
+  buffer.close();
+  buffer.append(plain('late'));
+  const late = createReader();
+  buffer.attach(undefined, late);
+  t.strictSame([reader.data(), reader.ended()], [[], 1]);
+  t.strictSame([late.data(), late.ended()], [[], 1]);
+});
+
+t.test('positions of a thread go on from one run to the next', async (t) => {
+  const { open, attach } = setup();
+  const first = open();
+  first.append(plain('a'));
+  first.append(plain('b'));
+  first.close();
+  open('U').append(plain('x'));
+  open().append(plain('c'));
+  t.strictSame(attach().received, [{ id: 3, data: 'c' }]);
+  t.strictSame(attach(undefined, 'U').received, [{ id: 1, data: 'x' }], 'each thread has its own');
+});
+
+t.test('a run that ends does not take the stream of a newer one with it', async (t) => {
+  const { open, attach } = setup();
+  const older = open();
+  older.append(plain('old'));
+  const ofOlder = attach();
+  const newer = open();
+  newer.append(plain('new'));
+  older.append(plain('old end'));
+  newer.append(plain('more'));
+  older.close();
+  t.strictSame(ofOlder.data(), ['old', 'old end'], 'its readers follow it to its end');
+  t.equal(ofOlder.ended(), 1);
+  t.strictSame(attach().received, [
+    { id: 2, data: 'new' },
+    { id: 4, data: 'more' },
+  ]);
+});
+
+t.test('past the capacity neighbouring deltas become one frame, the oldest first', async (t) => {
+  const { open, attach } = setup({ capacity: 4 });
+  const buffer = open();
+  const text = block('text');
+  buffer.append(plain('start'));
+  for (const delta of ['a', 'b', 'c', 'd', 'e']) grow(buffer, text, delta);
+  t.strictSame(attach().received, [
+    { id: 1, data: 'start' },
+    { id: 4, data: 'text+abc' },
+    { id: 5, data: 'text+d' },
+    { id: 6, data: 'text+e' },
+  ]);
+  t.strictSame(attach(3).data(), ['text+c', 'text+d', 'text+e'], 'from within: only the rest');
+  t.strictSame(attach(4).data(), ['text+d', 'text+e']);
+});
+
+t.test('deltas of different blocks are never joined, and nothing is dropped', async (t) => {
+  const { open, attach } = setup({ capacity: 2 });
+  const buffer = open();
+  const [one, other] = [block('one'), block('other')];
+  buffer.append(plain('start'));
+  for (const delta of ['a', 'b']) {
+    grow(buffer, one, delta);
+    grow(buffer, other, delta);
+  }
+  grow(buffer, other, 'c');
+  t.strictSame(attach().data(), ['start', 'one+a', 'other+a', 'one+b', 'other+bc']);
+});
+
+t.test('a live reader gets every delta for itself', async (t) => {
+  const { open, attach } = setup({ capacity: 1 });
+  const buffer = open();
+  const reader = attach();
+  const text = block('text');
+  for (const delta of ['a', 'b', 'c']) grow(buffer, text, delta);
+  t.strictSame(reader.data(), ['text+a', 'text+b', 'text+c']);
+});
+
+/** What a client makes of frames: others as they are, deltas of a block as one text. */
+const shown = (frames: readonly Received[]): Map<string, string> => {
+  const parts = new Map<string, string>();
+  for (const { data } of frames) {
+    const [name = '', text] = data.split('+');
+    parts.set(name, `${parts.get(name) ?? ''}${text ?? '!'}`);
+  }
+  return parts;
+};
+
+t.test('wherever a reader left off, it misses nothing and gets nothing twice', async (t) => {
+  const blocks = { a: block('a'), b: block('b') };
+  const step = fc.record({
+    kind: fc.constantFrom('a', 'a', 'a', 'b', 'other'),
+    text: fc.string({ unit: fc.constantFrom('x', 'y', '"', 'é', '😀'), maxLength: 3 }),
+  });
+  const everywhere = fc.property(
+    fc.array(step, { maxLength: 60 }),
+    fc.integer({ min: 1, max: 12 }),
+    (steps, capacity) => {
+      const { open, attach } = setup({ capacity });
+      const buffer = open();
+      const live = attach();
+      for (const [index, { kind, text }] of steps.entries()) {
+        if (kind === 'other') buffer.append(plain(`other${index}`));
+        else grow(buffer, kind === 'a' ? blocks.a : blocks.b, text);
+      }
+      for (let after = 0; after <= steps.length; after += 1) {
+        const rest = attach(after).received;
+        const before = live.received.slice(0, after);
+        assert.deepEqual(shown([...before, ...rest]), shown(live.received));
+        const ids = rest.map(({ id }) => id);
+        assert.deepEqual(
+          ids,
+          [...new Set(ids)].sort((one, other) => one - other),
+        );
+      }
+    },
+  );
+  t.doesNotThrow(() => fc.assert(everywhere, { numRuns: 60 }));
+});
+
+t.test('a stream that nobody ends is closed when its run is over and it has been idle', async (t) => {
+  const { open, attach, buffers, clock } = setup({ idleMs: 100 });
+  let active = true;
+  const buffer = open('T', () => active);
+  clock.at = 50;
+  buffer.append(plain('start'));
+  const reader = attach();
+  buffers.sweep(1000);
+  t.equal(reader.ended(), 0, 'the run goes on');
+  active = false;
+  buffers.sweep(149);
+  t.equal(reader.ended(), 0, 'not idle for long enough');
+  buffers.sweep(150);
+  t.equal(reader.ended(), 1);
+  t.equal(attach().detach, undefined);
+});
+
+t.test('positions increase even for a thread that was forgotten', async (t) => {
+  const { open, attach } = setup();
+  const first = open();
+  for (const text of ['a', 'b', 'c']) first.append(plain(text));
+  first.close();
+  for (let index = 0; index <= 100_000; index += 1) open(`T${index}`).close();
+  open().append(plain('d'));
+  t.ok((attach().received[0]?.id ?? 0) > 3);
+});

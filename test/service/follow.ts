@@ -1,0 +1,77 @@
+import { get, type IncomingMessage } from 'node:http';
+import type { Test } from 'tap';
+import { z } from 'zod';
+import { CanonicalEvent } from '../../src/schema/canonical-event.ts';
+
+/** A client of an event stream that a test can keep from reading. */
+
+export type Frame = { id: string; event: CanonicalEvent };
+
+export type EventClient = {
+  status: number;
+  headers: IncomingMessage['headers'];
+  /** Every frame so far. */
+  frames: Frame[];
+  /** Resolves when so many frames have come. @throws when the stream ends before */
+  until(count: number): Promise<Frame[]>;
+  /** Stops reading, so that the socket fills up. */
+  stop(): void;
+  goOn(): void;
+  closed(): boolean;
+};
+
+/** `id` and `data`, nothing else. */
+const FRAME = /^id: (\S+)\ndata: (\{.*\})$/;
+
+const parseFrame = (text: string): Frame => {
+  const [, id = '', data = ''] = FRAME.exec(text) ?? [];
+  if (data === '') throw new Error(`not a frame of an event stream: ${text}`);
+  return { id, event: CanonicalEvent.parse(JSON.parse(data)) };
+};
+
+export const followEvents = (
+  t: Test,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<EventClient> =>
+  new Promise((resolve, reject) => {
+    const request = get(url, { headers, agent: false }, (response) => resolve(readEvents(response)));
+    request.on('error', reject);
+    t.teardown(() => request.destroy());
+  });
+
+const readEvents = (response: IncomingMessage): EventClient => {
+  const frames: Frame[] = [];
+  let unread = '';
+  let closed = false;
+  let changed = (): void => {};
+  response.setEncoding('utf8');
+  response.on('data', (text: string) => {
+    const parts = (unread + text).split('\n\n');
+    unread = parts.pop() ?? '';
+    frames.push(...parts.filter((part) => !part.startsWith(':')).map(parseFrame));
+    changed();
+  });
+  response.on('error', () => {});
+  response.on('close', () => {
+    closed = true;
+    changed();
+  });
+  return {
+    status: z.int().parse(response.statusCode),
+    headers: response.headers,
+    frames,
+    async until(count) {
+      while (frames.length < count) {
+        if (closed) throw new Error(`the stream ended after ${frames.length} frames`);
+        await new Promise<void>((resolve) => {
+          changed = resolve;
+        });
+      }
+      return frames.slice(0, count);
+    },
+    stop: () => response.pause(),
+    goOn: () => response.resume(),
+    closed: () => closed,
+  };
+};

@@ -1,0 +1,183 @@
+import t, { type Test } from 'tap';
+import { z } from 'zod';
+import { ActorFrame, LiveActor } from '../../src/inspection/actor.ts';
+import { createInspector } from '../../src/inspection/inspector.ts';
+import { inspectionRoutes } from '../../src/routes/inspection.ts';
+import { MachineDescription } from '../../src/statecharts/description.ts';
+import { get, ADMIN_TOKEN as SERVE_TOKEN, serve, turn, when, wire } from '../http/serve.ts';
+import { startRun } from '../inspection/actors.ts';
+import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
+
+/** What visualisers read of a service: its statecharts, its live actors and what happens to them. */
+
+const PATHS = ['/v1/system/machines', '/v1/system/actors', '/v1/system/actors/stream'];
+
+const follow = async (t: Test, url: string) => {
+  const gone = new AbortController();
+  t.teardown(() => gone.abort());
+  const response = await fetch(`${url}/v1/system/actors/stream`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    signal: gone.signal,
+  });
+  const frames = framesOf(response);
+  return {
+    /** The frames up to and including the first one that this holds for. */
+    async until(holds: (frame: ActorFrame) => boolean): Promise<ActorFrame[]> {
+      const read: ActorFrame[] = [];
+      for (;;) {
+        const { value } = await frames.next();
+        if (!value) throw new Error(`the stream ended: ${JSON.stringify(read)}`);
+        read.push(value);
+        if (holds(value)) return read;
+      }
+    },
+  };
+};
+
+async function* framesOf(response: Response): AsyncGenerator<ActorFrame, undefined> {
+  let unread = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const texts = (unread + chunk).split('\n\n');
+    unread = texts.pop() ?? '';
+    for (const text of texts) {
+      if (text.startsWith('data: ')) yield ActorFrame.parse(JSON.parse(text.slice('data: '.length)));
+    }
+  }
+}
+
+t.test('inspection needs the admin token', async (t) => {
+  const { call } = await startTroupe(t);
+  for (const path of PATHS) t.equal((await call('GET', path)).status, 401, path);
+});
+
+t.test('the catalogue of machines is served as data', async (t) => {
+  const { admin } = await startTroupe(t);
+  const { status, body } = await admin('GET', '/v1/system/machines');
+  const machines = z.array(MachineDescription).parse(body);
+  t.equal(status, 200);
+  t.match(
+    machines.find(({ name }) => name === 'run'),
+    {
+      id: 'run',
+      initial: 'created',
+      states: [{ path: 'created' }],
+      transitions: [{ id: 'created CLAIM 0' }],
+    },
+  );
+});
+
+t.test('a slow run is listed with its state, under its thread', async (t) => {
+  const { admin, run, models } = await startTroupe(t);
+  t.strictSame((await admin('GET', '/v1/system/actors')).body, []);
+  const stream = await run({ agentId: 'slow', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
+  const { run_id } = await stream.until('run_start');
+  await stream.until('text_delta');
+  const actors = z.array(LiveActor).parse((await admin('GET', '/v1/system/actors')).body);
+  t.match(
+    actors.find(({ machine }) => machine === 'run'),
+    { id: `run:${run_id}`, state: 'running.inferring', tags: ['running'], parent: 'thread:T', children: [] },
+  );
+  t.match(
+    actors.find(({ machine }) => machine === 'thread'),
+    { id: 'thread:T', state: 'busy', parent: null, children: [`run:${run_id}`] },
+  );
+  models.release();
+  await stream.rest();
+});
+
+t.test('the stream shows a run from its beginning to its end, in transitions of the catalogue', async (t) => {
+  const { admin, url, runToEnd } = await startTroupe(t);
+  const machines = z.array(MachineDescription).parse((await admin('GET', '/v1/system/machines')).body);
+  const stream = await follow(t, url);
+  await runToEnd({ agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
+  const frames = await stream.until((frame) => frame.type === 'ended' && frame.machine === 'run');
+  t.match(
+    frames.find((frame) => frame.type === 'began' && frame.machine === 'run'),
+    { state: 'created', parent: 'thread:T' },
+  );
+  const transitions = frames.flatMap((frame) => (frame.type === 'transition' ? [frame] : []));
+  for (const { machine, transition, event } of transitions) {
+    const known = machines.find(({ name }) => name === machine)?.transitions;
+    t.equal(known?.find(({ id }) => id === transition)?.event, event, `${machine}: ${transition}`);
+  }
+  const ofRun = transitions.filter(({ machine }) => machine === 'run');
+  const way = ['created', ...ofRun.map(({ to }) => to)];
+  t.strictSame(
+    ofRun.map(({ from }) => from),
+    way.slice(0, -1),
+    'each begins where the one before led to',
+  );
+  t.ok(way.includes('running.inferring'));
+  t.equal(way.at(-1), 'ended');
+});
+
+t.test('one who comes while a run is under way sees it, then what becomes of it', async (t) => {
+  const { url, run, models } = await startTroupe(t);
+  const slow = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
+  await slow.until('text_delta');
+  const stream = await follow(t, url);
+  const first = await stream.until((frame) => frame.type === 'actor' && frame.machine === 'run');
+  t.match(first.at(-1), { state: 'running.inferring' });
+  models.release();
+  const rest = await stream.until((frame) => frame.type === 'ended' && frame.machine === 'run');
+  t.match(
+    rest.find((frame) => frame.type === 'transition' && frame.machine === 'run'),
+    { from: 'running.inferring', event: 'done.infer' },
+  );
+  await slow.rest();
+});
+
+const STREAM = get('/v1/system/actors/stream', `Authorization: Bearer ${SERVE_TOKEN}`);
+
+const inspected = () => {
+  const inspector = createInspector({ clock: { now: Date.now } });
+  const run = startRun();
+  inspector.began(run.actor, { machine: 'run', id: 'R', scope: 'default', parent: 'T' });
+  return { routes: inspectionRoutes({ inspector }), ...run };
+};
+
+t.test('when the client leaves, nothing is left of it', async (t) => {
+  const { routes, actor, inspectors } = inspected();
+  const { port, streams } = await serve(t, routes);
+  const client = wire(t, port, STREAM);
+  await client.until('"type":"actor"');
+  t.equal(inspectors(), 1);
+  actor.send({ type: 'CLAIM' });
+  await client.until('running.inferring');
+  client.socket.destroy();
+  await when(() => streams() === 0);
+  t.equal(inspectors(), 0);
+});
+
+t.test('a client that does not read is cut off, and the actors go on', async (t) => {
+  const { routes, actor, inspectors } = inspected();
+  const { port, streams } = await serve(t, routes);
+  const client = wire(t, port, STREAM);
+  await client.until('"type":"actor"');
+  client.socket.pause();
+  actor.send({ type: 'CLAIM' });
+  while (streams() > 0) {
+    for (let count = 0; count < 1000; count += 1) actor.send({ type: 'STEER' });
+    await turn();
+  }
+  t.equal(inspectors(), 0);
+  t.equal(actor.getSnapshot().status, 'active');
+});
+
+t.test('the actors of one scope are not seen in another one', async (t) => {
+  const { routes, inspectors } = inspected();
+  const headers = { authorization: `Bearer ${SERVE_TOKEN}` };
+  for (const [scope, count] of [
+    ['default', 1],
+    ['other', 0],
+  ] as const) {
+    const { url, port, streams } = await serve(t, routes, { resolveScope: () => scope });
+    const response = await fetch(`${url}/v1/system/actors`, { headers });
+    t.equal(z.array(LiveActor).parse(await response.json()).length, count, scope);
+    const client = wire(t, port, STREAM);
+    await when(() => streams() === 1);
+    t.equal(inspectors(), count, scope);
+    client.socket.destroy();
+    await when(() => streams() === 0);
+  }
+});
