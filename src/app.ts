@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createEventFeed } from './events/feed.ts';
+import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
@@ -7,16 +8,16 @@ import type { Provider } from './models/model.ts';
 import { mergeRecords, type Records } from './registry/records.ts';
 import { createRegistry } from './registry/registry.ts';
 import { seedRecords } from './registry/seed.ts';
-import { eventRoutes } from './routes/events.ts';
-import { inspectionRoutes } from './routes/inspection.ts';
 import { controlRoutes } from './routes/control.ts';
+import { eventRoutes } from './routes/events.ts';
 import { inputRoutes } from './routes/inputs.ts';
+import { inspectionRoutes } from './routes/inspection.ts';
 import { messageRoutes } from './routes/messages.ts';
 import type { Rooms } from './routes/rooms.ts';
 import { runRoutes } from './routes/runs.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
-import { createRuntime } from './runtime/index.ts';
+import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import type { Clock, Ids } from './schema/clock.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
 import { openStore } from './store/index.ts';
@@ -37,6 +38,10 @@ export type AppInput = {
   records?: Records;
   tools?: readonly Tool[];
   providers?: readonly Provider[];
+  /** Gives each request its scope; threads and runs of one scope do not exist in another. Default: `scope_id`. */
+  resolveScope?: ScopeProvider;
+  /** `false` leaves the event log out, and with it the event routes. */
+  eventLog?: boolean;
   log?: Log;
   clock?: Clock;
   ids?: Ids;
@@ -45,6 +50,8 @@ export type AppInput = {
 export type App = {
   /** `http://host:port`, with the port that was really taken. */
   readonly url: string;
+  /** Messages that wait to join a history: to look at, add, change, order and remove them. */
+  readonly pending: PendingEdits;
   /** Stops accepting, waits for running runs up to the setting, then lets them go. */
   stop(): Promise<void>;
 };
@@ -71,7 +78,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   });
   const store = await openStore({ dir: settings.storage_dir, durability: settings.durability });
   const inspector = createInspector({ clock });
-  const events = createEventFeed({ store, log });
+  const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
   const runtime = createRuntime({
     store,
     events,
@@ -87,7 +94,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const rooms: Rooms = {
     store,
     runtime,
-    events,
+    ...(events && { events }),
     inspector,
     ids,
     resolve,
@@ -96,7 +103,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     system: {
       version,
       uptimeSeconds: () => Math.floor((clock.now() - startedAt) / 1000),
-      modules: ['run', 'admin', 'events'],
+      modules: ['run', 'admin', ...(events ? ['events'] : [])],
     },
   };
   const http = createHttpServer({
@@ -112,7 +119,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     ],
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     adminToken: settings.AdminApiConfig.bearer_token,
-    resolveScope: () => settings.scope_id,
+    resolveScope: input.resolveScope ?? (() => settings.scope_id),
     observe: metrics.http,
     log,
     openApi: { title: 'Troupe', version, description: 'Agent runtime service' },
@@ -128,6 +135,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    pending: runtime.pending,
     async stop() {
       http.stopListening();
       await runtime.stop(settings.shutdown_timeout_ms);

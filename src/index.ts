@@ -4,6 +4,7 @@ import { type App, type AppInput, startApp } from './app.ts';
 import { type SettingsInput, settingsFrom } from './settings.ts';
 
 export type { App } from './app.ts';
+export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
 export { ModelError } from './models/errors.ts';
 export type {
   InferenceEnd,
@@ -13,13 +14,23 @@ export type {
   Provider,
   StopReason,
 } from './models/model.ts';
+export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.ts';
+export type { PendingMessage } from './schema/pending.ts';
 export type { SettingsInput } from './settings.ts';
-export { defineTool, type Tool, type ToolContext, ToolError, type ToolOutput } from './tools/tool.ts';
+export {
+  defineClientTool,
+  defineTool,
+  type Suspension,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolOutput,
+} from './tools/tool.ts';
 
 export type TroupeOptions = {
   /** What is left out has its default; see the table in the README. */
   settings?: SettingsInput;
-} & Pick<AppInput, 'tools' | 'providers' | 'env'>;
+} & Pick<AppInput, 'tools' | 'providers' | 'env' | 'resolveScope' | 'eventLog'>;
 
 /**
  * Starts the service in this process.

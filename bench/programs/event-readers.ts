@@ -18,7 +18,7 @@ const buffer = Buffer.allocUnsafeSlow(1 << 18);
 const MARKS = { first: '"RunStarted"', terminal: '"event_kind":"RunFinished"' };
 
 const events: number[] = [];
-let finished = 0;
+const finished = new Set<number>();
 let failure = '';
 let changed = (): void => {};
 
@@ -26,7 +26,6 @@ const open = (path: string): Promise<void> =>
   new Promise((resolve) => {
     const frames = createFrames(MARKS);
     const reader = events.push(0) - 1;
-    let atEnd = false;
     const fail = (reason: string): void => {
       failure = reason;
       resolve();
@@ -37,11 +36,9 @@ const open = (path: string): Promise<void> =>
       body(piece, from, to) {
         const came = frames.push(piece, from, to);
         if (came === 0) return;
-        if (atEnd) finished -= 1;
         events[reader] = (events[reader] ?? 0) + came;
         frames.settle();
-        atEnd = frames.atTerminal;
-        if (atEnd) finished += 1;
+        if (frames.atTerminal) finished.add(reader);
       },
       end: () => fail('a stream has ended'),
     });
@@ -78,7 +75,7 @@ const openAll = async (count: number, path: string): Promise<void> => {
 const allFinished = (): Promise<void> =>
   new Promise((resolve) => {
     changed = () => {
-      if (failure !== '' || finished === events.length) resolve();
+      if (failure !== '' || finished.size === events.length) resolve();
     };
     changed();
   });
@@ -92,7 +89,7 @@ const answerTo = async (order: ReadersOrder): Promise<ReadersAnswer> => {
   if (least !== most) return { failed: `one reader had ${least} events, another ${most}` };
   const total = events.reduce((sum, count) => sum + count, 0);
   events.fill(0);
-  finished = 0;
+  finished.clear();
   return { events: total };
 };
 

@@ -66,7 +66,8 @@ export type ActorListener = { began(actor: AnyActorRef, name: ActorName): () => 
 
 export type RuntimeDeps = {
   store: Store;
-  events: EventListener;
+  /** Without, no event is logged. */
+  events: EventListener | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

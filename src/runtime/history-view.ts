@@ -1,11 +1,12 @@
 import type { ListedMessage, Message } from '../schema/message.ts';
-import type { MessageRow, Store } from '../store/index.ts';
+import type { MessageRow, Retraction, Store } from '../store/index.ts';
 
 /**
  * The read view of a history (runtime.md 4.1), applied before counting and paging:
  * a call is shown only while history holds a visible answer to it and no retraction; tool messages of a
- * retracted call are hidden. What belongs to an assistant message lies between it and the next one, so a row can
- * be judged from its neighbours; a page reads its own rows and the rest of the step at its two ends.
+ * retracted call are hidden, and so is the retraction. A call has its first answer in its own step, if it ever has
+ * one, so a row is judged from its neighbours and from what retractions say of it; a page reads its own rows and
+ * the rest of the step at its end.
  */
 
 export type Visibility = 'external' | 'internal' | 'all';
@@ -67,14 +68,16 @@ const take = (rows: Iterable<ListedMessage>, skip: number, count: number): Liste
   return taken;
 };
 
-/** From the running counts in the rows: two reads, however long the history. A run's window is walked. */
+/** From the running counts in the rows and what retractions hide, however long the history. A run's window is walked. */
 const countMessages = (of: HistoryOf, filter: MessageFilter): number => {
   const { store, scope, thread_id } = of;
   const windowed = filter.after !== undefined || filter.before !== undefined;
   if (filter.run_id !== undefined) {
     if (windowed || filter.visibility !== 'external')
       return take(viewed(of, filter), 0, Number.POSITIVE_INFINITY).length;
-    return store.messages.lastOfRun(scope, thread_id, filter.run_id)?.external ?? 0;
+    const produced = store.messages.lastOfRun(scope, thread_id, filter.run_id)?.external ?? 0;
+    const hidden = hiddenIn(of, 0, Number.MAX_SAFE_INTEGER).filter(({ run_id }) => run_id === filter.run_id);
+    return produced - hidden.filter(({ external }) => external).length;
   }
   const last = store.messages.last(scope, thread_id);
   if (!last) return 0;
@@ -83,13 +86,22 @@ const countMessages = (of: HistoryOf, filter: MessageFilter): number => {
   if (to <= from) return 0;
   const externalUpTo = (seq: number): number =>
     seq === last.seq ? last.external : (store.messages.at(scope, thread_id, seq)?.external ?? 0);
-  const external = externalUpTo(to) - externalUpTo(from);
+  const hidden = hiddenIn(of, from + 1, to);
+  const hiddenExternal = hidden.filter(({ external }) => external).length;
+  const external = externalUpTo(to) - externalUpTo(from) - hiddenExternal;
   if (filter.visibility === 'external') return external;
-  return filter.visibility === 'all' ? to - from : to - from - external;
+  const all = to - from - hidden.length;
+  return filter.visibility === 'all' ? all : all - external;
 };
 
+type Hidden = Extract<Retraction, { external: boolean }>;
+
+const hiddenIn = ({ store, scope, thread_id }: HistoryOf, from: number, to: number): Hidden[] =>
+  store.retractions.range(scope, thread_id, from, to).filter((each) => 'external' in each);
+
 /** Rows of the filter that the view shows, as the wire has them, in the order of the filter. */
-function* viewed({ store, scope, thread_id }: HistoryOf, filter: MessageFilter): Iterable<ListedMessage> {
+function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMessage> {
+  const { store, scope, thread_id } = of;
   const bounds = boundsOf(filter);
   const rows =
     filter.run_id === undefined
@@ -102,7 +114,10 @@ function* viewed({ store, scope, thread_id }: HistoryOf, filter: MessageFilter):
   };
   for (const row of rows) {
     seen.set(row.seq, row);
-    const message = view(row, at);
+    const message = view(row, {
+      at,
+      retractions: () => store.retractions.range(scope, thread_id, row.seq, row.seq),
+    });
     if (message && isVisible(message, filter.visibility)) {
       yield { ...message, seq: row.seq, created_at: row.created_at };
     }
@@ -119,36 +134,28 @@ const isVisible = (message: Message, visibility: Visibility): boolean =>
   visibility === 'all' || (message.visibility === 'internal') === (visibility === 'internal');
 
 type At = (seq: number) => MessageRow | undefined;
+type Around = { at: At; retractions(): Retraction[] };
 
 /** The message as the view shows it, or nothing. */
-const view = (row: MessageRow, at: At): Message | undefined => {
+const view = (row: MessageRow, { at, retractions }: Around): Message | undefined => {
   const { message } = row;
-  if (message.role === 'tool') return isShownResult(row, at) ? message : undefined;
+  if (message.role === 'tool') {
+    const shown = message.visibility === undefined && retractions().length === 0;
+    return shown ? message : undefined;
+  }
   if (!message.tool_calls) return message;
-  const kept = message.tool_calls.filter((call) => stateOfCall(row.seq, call.id, at) === 'answered');
+  const retracted = new Set(retractions().map((each) => 'call_id' in each && each.call_id));
+  const kept = message.tool_calls.filter(({ id }) => !retracted.has(id) && isAnswered(row.seq, id, at));
   if (kept.length === message.tool_calls.length) return message;
   const { tool_calls: _dropped, ...rest } = message;
   return kept.length === 0 ? rest : { ...rest, tool_calls: kept };
 };
 
-const isShownResult = (row: MessageRow, at: At): boolean => {
-  const { message } = row;
-  if (message.visibility === 'internal' || message.tool_call_id === undefined) return false;
-  for (let seq = row.seq - 1; seq > 0; seq -= 1) {
-    const earlier = at(seq)?.message;
-    if (earlier?.role === 'assistant') return stateOfCall(seq, message.tool_call_id, at) === 'answered';
-  }
-  return false;
-};
-
-/** What became of a call, from the messages between its assistant message and the next one. */
-const stateOfCall = (asked: number, callId: string, at: At): 'open' | 'answered' | 'retracted' => {
-  let state: 'open' | 'answered' = 'open';
+/** Is there an answer between the message that asks and the next one that is not one? */
+const isAnswered = (asked: number, callId: string, at: At): boolean => {
   for (let seq = asked + 1; ; seq += 1) {
     const later = at(seq)?.message;
-    if (!later || later.role === 'assistant') return state;
-    if (later.tool_call_id !== callId) continue;
-    if (later.visibility === 'internal') return 'retracted';
-    state = 'answered';
+    if (later?.role !== 'tool') return false;
+    if (later.tool_call_id === callId) return true;
   }
 };

@@ -77,7 +77,8 @@ export type Ledger = {
 export type LedgerDeps = {
   store: Store;
   ids: Ids;
-  events: EventListener;
+  /** Without, no event is logged. */
+  events: EventListener | undefined;
   observe: RuntimeObserver['mailbox'];
   /** Called once when a commit fails; the ledger is of no use afterwards. */
   onFailure(error: unknown): void;
@@ -217,6 +218,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         observeDispatch(deps.observe, after, before);
       },
       event(kind, payload, options = {}) {
+        if (!deps.events) return;
         events.push({
           event_id: `${eventId}_${events.length}`,
           event_kind: kind,
@@ -243,7 +245,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         commits = Promise.allSettled([commits, committed]);
         try {
           await committed;
-          if (events.length > 0) deps.events.appended(scope, id, from_seq, events);
+          if (events.length > 0) deps.events?.appended(scope, id, from_seq, events);
         } catch (error) {
           if (!broken) deps.onFailure(error);
           broken = true;

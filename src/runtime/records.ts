@@ -117,6 +117,9 @@ export const claimedRun = (run: Run, session_id: string, at: number): Run => {
   const { waiting: _over, ...rest } = run;
   return {
     ...rest,
+    ...(run.activation && {
+      activation: { ...run.activation, trace: { ...run.activation.trace, session_id } },
+    }),
     status: CLAIMED,
     session_id,
     started_at: run.started_at ?? seconds(at),
