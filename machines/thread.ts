@@ -148,6 +148,7 @@ export const threadMachine = setup({
         },
         QUEUE: { actions: 'enqueue', description: 'Waits for its turn.' },
         STEER: [
+          forLater,
           { guard: 'takesInput', actions: 'deliver', description: 'Joins the running run at its next step.' },
           { actions: 'enqueue', description: 'The run is past its last step: as QUEUE.' },
         ],

@@ -14,7 +14,7 @@ import { cursorOf, errorFrame, positionOf, wireEvent } from './wire.ts';
  * store (`replay.ts`) until it has everything that is visible, then it gets what is committed (`live.ts`); what a
  * stalled socket misses it reads again from the store.
  * Relies on `appended` being called for every commit with events, once readers of the store see it.
- * Costs a Map lookup a commit while nobody follows, one for its thread and one for each of its runs otherwise.
+ * Costs nothing while nobody follows; otherwise a Map lookup for the thread of a commit and for each of its runs.
  */
 export type EventPage = { items: CanonicalEvent[]; next_cursor: string | null; has_more: boolean };
 

@@ -193,7 +193,8 @@ const drained = (stream: Stream): void => {
   if (!stream.stalled || !stream.exchange) return;
   stream.stalled = false;
   stream.overflowed = false;
-  if (stream.pending !== '') push(stream, stream.exchange, takePending(stream));
+  // uWebSockets.js sends the rest of a write that the socket did not take together with the next write only.
+  push(stream, stream.exchange, takePending(stream) || EMPTY_COMMENT);
   if (!stream.stalled && !stream.closed) stream.drainListener?.();
 };
 

@@ -49,6 +49,7 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
     if (signal.aborted) return;
     for (const entry of neighbours) advanceCall(turn, entry, 'START');
     await turn.checkpoint();
+    if (signal.aborted) return;
     const running = neighbours.map((entry) => execute(turn, entry, signal));
     for (const [index, entry] of neighbours.entries()) {
       const outcome = await running[index];

@@ -79,6 +79,7 @@ const resume = async (
 const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<void> => {
   if (entry.status === 'resuming') advanceCall(turn, entry, 'START');
   await turn.checkpoint();
+  if (signal.aborted) return;
   const outcome = await execute(turn, entry, signal);
   if (signal.aborted) return;
   if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventFeed } from '../events/feed.ts';
 import { route } from '../http/route.ts';
-import { createEventStream, type EventStream } from '../http/sse.ts';
+import { createEventStream } from '../http/sse.ts';
 import { CanonicalEvent } from '../schema/canonical-event.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Limit } from '../schema/paging.ts';
@@ -62,17 +62,8 @@ const logRoutes = (
     responses: { 200: 'text/event-stream of CanonicalEvent', 400: ErrorBody, 410: ErrorBody },
     handle({ scope, params, query, header }) {
       const stream = createEventStream();
-      finishStalledWrites(stream);
       events.follow(scope, logOf(params.id), query.cursor ?? header('last-event-id'), stream);
       return stream;
     },
   }),
 ];
-
-/**
- * uWebSockets.js sends the rest of a write that a socket did not take together with the next write. A follower
- * that has everything may not write for long, so an empty comment is that write.
- */
-const finishStalledWrites = (stream: EventStream): void => {
-  stream.onDrain(() => stream.write(':\n\n', 0));
-};

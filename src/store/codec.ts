@@ -30,6 +30,10 @@ export const createCodec = (table: string, stored: string[][] | undefined): Code
   let structures: object[] = stored ?? [];
   const packr = new Packr({
     maxSharedStructures: MAX_SHARED,
+    // A structure that is not shared would be kept in the row itself, and such a row cannot be read back when it
+    // meets the structure twice: what is not shared is written as a map, and read as the object that it was.
+    maxOwnStructures: 0,
+    mapsAsObjects: true,
     shouldShareStructure: isRecord,
     getStructures: () => structures,
     saveStructures(current) {

@@ -29,6 +29,9 @@ export type EventTable = {
   prune: EventSweep;
 };
 
+/** A page decodes whole rows, so a row must not be long. */
+const MOST_IN_A_ROW = 256;
+
 /** Events of one run in one append, and the row that holds them. */
 type RunEvents = { thread_id: string; row: number; seqs: number[] };
 
@@ -60,17 +63,27 @@ export const createEventTable = (env: Environment): EventTable => {
     return undefined;
   };
 
+  const putRow = (
+    batch: Batch,
+    scope: string,
+    thread_id: string,
+    from_seq: number,
+    events: LoggedEvent[],
+  ): void => {
+    const row = from_seq + events.length - 1;
+    appends.put(batch, [scope, thread_id, row, events.at(-1)?.created_at ?? 0], events);
+    for (const [run_id, seqs] of seqsByRun(from_seq, events)) {
+      checkId('run id', run_id);
+      byRun.put(batch, [scope, run_id, row], { thread_id, row, seqs });
+    }
+  };
+
   return {
     append(batch, scope, thread_id, from_seq, added) {
       checkId('scope', scope);
       checkId('thread id', thread_id);
-      const newest = added.at(-1);
-      if (!newest) return;
-      const row = from_seq + added.length - 1;
-      appends.put(batch, [scope, thread_id, row, newest.created_at], added);
-      for (const [run_id, seqs] of seqsByRun(from_seq, added)) {
-        checkId('run id', run_id);
-        byRun.put(batch, [scope, run_id, row], { thread_id, row, seqs });
+      for (let start = 0; start < added.length; start += MOST_IN_A_ROW) {
+        putRow(batch, scope, thread_id, from_seq + start, added.slice(start, start + MOST_IN_A_ROW));
       }
     },
     last(scope, thread_id) {

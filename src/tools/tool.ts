@@ -156,7 +156,7 @@ const approvalGate =
   async (call) => {
     if (call.decision) return PROCEED;
     if (needed !== true) {
-      const args = input.safeParse(call.arguments ?? {});
+      const args = input.safeParse(given(call.arguments));
       // The tool itself tells the model what is wrong with its arguments.
       if (!args.success || !(await needed(args.data))) return PROCEED;
     }
@@ -194,8 +194,11 @@ const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {
   return schema as ToolDescriptor['parameters'];
 };
 
+/** A model that gives no arguments means none (agent-loop.md 6.1). */
+const given = (args: Json): Json => (args === null || args === '' ? {} : args);
+
 const parseArguments = <Input extends z.ZodType>(input: Input, args: Json): z.output<Input> => {
-  const parsed = input.safeParse(args === null || args === '' ? {} : args, { reportInput: true });
+  const parsed = input.safeParse(given(args), { reportInput: true });
   if (parsed.success) return parsed.data;
   throw new ToolError('invalid_arguments', parsed.error.issues.map(describeIssue).join('; '));
 };

@@ -6,6 +6,9 @@ import { createReader, startFeed, type TestReader } from './reader.ts';
 
 /** Whatever the order of commits, of their announcements, of stalls and drains: each reader sees its log. */
 
+/** FEED_RUNS asks for more. */
+const RUNS = Number(process.env.FEED_RUNS ?? 60);
+
 const step = fc.oneof(
   fc.record({
     do: fc.constant('commit' as const),
@@ -84,6 +87,6 @@ t.test('a reader that stays sees every event behind its start, once and in order
   };
 
   const scenario = fc.array(step, { minLength: 5, maxLength: 40 });
-  await fc.assert(fc.asyncProperty(scenario, play), { numRuns: Number(process.env.FEED_RUNS ?? 60) });
-  t.ok(rounds >= 60);
+  await fc.assert(fc.asyncProperty(scenario, play), { numRuns: RUNS });
+  t.ok(rounds >= RUNS);
 });

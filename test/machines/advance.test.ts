@@ -1,6 +1,7 @@
 import t from 'tap';
 import { advance, IllegalTransition } from '../../machines/advance.ts';
 import { dispatchMachine, runMachine, threadMachine, toolCallMachine } from '../../machines/index.ts';
+import type { ThreadHost } from '../../machines/thread.ts';
 
 const dispatch = { attemptCount: 0, maxAttempts: 2, epoch: 1 };
 const run = {
@@ -42,14 +43,18 @@ t.test('guards see the event and the stored context', async (t) => {
   t.equal(lead(0, 2), 'superseded');
 });
 
-t.test('a nested state is a place to begin, and its entry decides at once where it leads', async (t) => {
-  const next = advance(
-    runMachine,
-    { value: { waiting: 'parked' }, context: run },
-    { type: 'RESUME', entry: 'decisions' },
-  );
+t.test('a nested state is a place to begin', async (t) => {
+  const next = advance(runMachine, { value: { waiting: 'parked' }, context: run }, { type: 'RESUME' });
   t.same(next.value, { running: 'deciding' });
   t.ok(next.hasTag('running'));
+});
+
+t.test('a state that decides at once where it leads is passed', async (t) => {
+  const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' } as const;
+  for (const entry of ['inference', 'unfinished_calls', 'decisions'] as const) {
+    const next = advance(runMachine, { value: 'created', context: { ...run, entry } }, { type: 'CLAIM' });
+    t.same(next.value, { running: places[entry] });
+  }
 });
 
 t.test('a transition inside a state is legal although no state is left', async (t) => {
@@ -65,11 +70,15 @@ t.test('an event that the state does not take is refused, and the refusal says w
 });
 
 t.test('an event that every guard refuses is illegal', async (t) => {
-  const host = {
-    hasQueued: () => false,
-    continuesOpenRun: () => false,
-    takesInput: () => false,
-    hasOpenRun: () => false,
+  const never = () => false;
+  const host: ThreadHost = {
+    hasQueued: never,
+    hasWaiting: never,
+    continuesOpenRun: never,
+    takesInput: never,
+    isDelayed: never,
+    executes: never,
+    holds: never,
   };
   t.throws(
     () => advance(threadMachine, { value: 'idle', context: { host } }, { type: 'WAKE' }),

@@ -18,18 +18,19 @@ const permanent: Outcome = { error: new Error('never') };
 const failures = [transient, permanent];
 const kinds = (...found: string[]): Outcome[] => found.map((kind) => ({ output: { kind } }));
 
+const BLOCKED: Outcome = { output: { kind: 'blocked', reason: 'denied' } };
 const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
 const REQUESTED: RunEnding = { type: 'behavior_requested' };
 
 const services: Record<string, Outcome[]> = {
-  decide: [...kinds('resolved', 'suspended'), ...failures],
+  decide: [...kinds('resolved', 'suspended'), BLOCKED, ...failures],
   infer: [
     ...kinds('answer', 'calls', 'truncated', 'pending_work'),
     ...[STOPPED, REQUESTED].map((ending) => ({ output: { kind: 'stopped', ending } })),
     ...failures,
   ],
-  act: [...kinds('executed', 'suspended'), { output: { kind: 'blocked', reason: 'denied' } }, ...failures],
-  checkpoint: [{ output: undefined }, ...failures],
+  act: [...kinds('executed', 'suspended'), BLOCKED, ...failures],
+  checkpoint: [{ output: { over: true } }, { output: { over: false } }, ...failures],
   reschedule: [{ output: undefined }, ...failures],
   reclaim: [...ENTRIES.map((entry) => ({ output: { entry } })), ...failures],
   park: [{ output: undefined }, ...failures],
@@ -42,8 +43,8 @@ const events: AnyEventObject[] = [
   { type: 'SUPERSEDE' },
   { type: 'DEAD_LETTER', reason: 'no such agent' },
   { type: 'STEER' },
+  { type: 'RESUME' },
   { type: 'RELEASE' },
-  ...ENTRIES.map((entry) => ({ type: 'RESUME', entry })),
 ];
 
 const walks = await Promise.all(
@@ -62,6 +63,11 @@ const statusOf = (snapshot: AnyMachineSnapshot): string | undefined =>
 const released = (snapshot: AnyMachineSnapshot): boolean => pathOf(snapshot) === 'released';
 const nameOf = ({ event }: Edge): string =>
   event.type.replace(/^xstate\.(done|error)\.actor\..*\.(\w+)$/, '$1 in $2');
+/** What a service that is done has to say. */
+const found = ({ event }: Edge): string | undefined =>
+  event.output?.kind ?? (event.output?.over ? 'over' : undefined);
+/** Something that a wait of the run waits for has come. */
+const atHand = ({ context }: AnyMachineSnapshot): boolean => context.steered || context.decided;
 const told = (edge: Edge): string => `${pathOf(edge.from)} on ${JSON.stringify(edge.event)}`;
 const into = (path: string): Edge[] => edges.filter(({ to, taken }) => taken.length && pathOf(to) === path);
 const after = (name: string): Edge[] => edges.filter((edge) => nameOf(edge) === name);
@@ -107,7 +113,7 @@ t.test('a run ends for the reason that ended it', async (t) => {
   const reasons = new Map<string, Set<string>>();
   for (const edge of into('ending').filter(({ from }) => pathOf(from) !== 'ending')) {
     const ending: RunEnding = edge.to.context.ending;
-    const name = 'output' in edge.event ? `${nameOf(edge)}: ${edge.event.output.kind}` : nameOf(edge);
+    const name = found(edge) === undefined ? nameOf(edge) : `${nameOf(edge)}: ${found(edge)}`;
     reasons.set(name, (reasons.get(name) ?? new Set()).add(JSON.stringify(ending)));
   }
   const only = (ending: RunEnding): Set<string> => new Set([JSON.stringify(ending)]);
@@ -120,7 +126,9 @@ t.test('a run ends for the reason that ended it', async (t) => {
       ['DEAD_LETTER', only({ type: 'error', value: 'no such agent' })],
       ['done in inferring: answer', only({ type: 'natural_end' })],
       ['done in inferring: stopped', new Set([STOPPED, REQUESTED].map((ending) => JSON.stringify(ending)))],
+      ['done in checkpointing: over', only({ type: 'natural_end' })],
       ['done in acting: blocked', only({ type: 'blocked', value: 'denied' })],
+      ['done in deciding: blocked', only({ type: 'blocked', value: 'denied' })],
       ['error in deciding', failed],
       ['error in inferring', failed],
       ['error in acting', failed],
@@ -155,39 +163,114 @@ t.test('a run that executes or waits can be let go at any time', async (t) => {
 
 t.test('an execution begins where the last commit left off', async (t) => {
   const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' };
-  const begun = edges.filter(
-    ({ event, taken }) => taken.length > 0 && ['CLAIM', 'RESUME'].includes(event.type),
-  );
-  t.same(new Set(begun.map(({ event }) => event.type)), new Set(['CLAIM', 'RESUME']));
-  for (const { event, to } of begun) {
-    const entry: RunEntry = event.entry ?? to.context.entry;
+  const claimed = edges.filter(({ event, taken }) => taken.length > 0 && event.type === 'CLAIM');
+  const reclaimed = after('done in reclaiming');
+  t.ok(claimed.length > 0 && reclaimed.length > 0);
+  for (const { from, event, to } of [...claimed, ...reclaimed]) {
+    const entry: RunEntry = event.output?.entry ?? from.context.entry;
     t.equal(pathOf(to), `running.${places[entry]}`);
   }
 });
 
-t.test('input that arrives while a run executes is taken before the run ends by itself', async (t) => {
-  const wrong = edges.filter(
-    ({ from, to }) =>
-      pathOf(from) === 'running.inferring' &&
-      from.context.steered &&
-      to.context.ending?.type === 'natural_end',
+t.test('a run that waits goes on with what was decided, and with nothing else', async (t) => {
+  const resumed = edges.filter(({ from, to }) => statusOf(from) === 'waiting' && statusOf(to) === 'running');
+  t.same(new Set(resumed.map(nameOf)), new Set(['RESUME', 'done in parking']));
+  for (const { to } of resumed) t.equal(pathOf(to), 'running.deciding');
+});
+
+t.test('input or a decision that arrives while the wait is being written ends the wait', async (t) => {
+  const written = after('done in parking');
+  t.same(new Set(written.map(({ from }) => atHand(from))), new Set([true, false]));
+  for (const { from, to } of written) {
+    t.equal(pathOf(to), atHand(from) ? 'running.deciding' : 'waiting.parked');
+  }
+  const arrived = edges.filter(
+    ({ from, event }) => pathOf(from) === 'waiting.parking' && ['STEER', 'RESUME'].includes(event.type),
   );
-  const steered = after('done in inferring').filter(
-    ({ from, event }) => from.context.steered && ['answer', 'pending_work'].includes(event.output.kind),
-  );
+  t.ok(arrived.length > 0);
+  t.same(arrived.filter(({ to }) => !atHand(to)).map(told), []);
+});
+
+t.test('no run rests while something that it waits for is at hand', async (t) => {
+  const resting = edges.filter(({ to }) => pathOf(to) === 'waiting.parked');
+  t.ok(resting.length > 0);
+  t.same(resting.filter(({ to }) => atHand(to)).map(told), []);
+});
+
+t.test('a run says that nothing executes when its wait is durable, and at no other time', async (t) => {
+  const wrong = edges.filter(({ from, to, actions }) => {
+    const rests = pathOf(to) === 'waiting.parked' && pathOf(from) !== 'waiting.parked';
+    return actions.includes('reportParked') !== rests;
+  });
   t.same(wrong.map(told), []);
+});
+
+t.test('a call that waits sends its run to the decisions at hand, else to a wait', async (t) => {
+  for (const place of ['acting', 'deciding']) {
+    const suspended = after(`done in ${place}`).filter((edge) => found(edge) === 'suspended');
+    t.same(new Set(suspended.map(({ from }) => atHand(from))), new Set([true, false]));
+    for (const { from, to } of suspended) {
+      t.equal(pathOf(to), atHand(from) ? 'running.deciding' : 'waiting.parking');
+    }
+  }
+});
+
+t.test('input that arrives while a run executes is taken before the run ends by itself', async (t) => {
+  const ends = edges.filter(
+    ({ from, to }) =>
+      from.context.ending === undefined && !released(to) && to.context.ending?.type === 'natural_end',
+  );
+  t.ok(ends.length > 0);
+  t.same(ends.filter(({ from }) => from.context.steered).map(told), []);
+  const steered = [
+    ...after('done in inferring'),
+    ...after('done in deciding'),
+    ...after('done in checkpointing'),
+  ]
+    .filter(({ from }) => from.context.steered)
+    .filter((edge) => [undefined, 'over', 'answer', 'pending_work', 'resolved'].includes(found(edge)));
   t.ok(steered.length > 0);
   for (const { to } of steered) t.equal(pathOf(to), 'running.checkpointing');
 });
 
-t.test('input counts as taken at a step boundary and nowhere else', async (t) => {
+t.test('input counts as taken where a commit takes it, and nowhere else', async (t) => {
   const taking = edges.filter(({ from, to }) => from.context.steered && !to.context.steered);
-  t.ok(taking.length > 0);
-  for (const { to } of taking) t.equal(pathOf(to), 'running.checkpointing');
+  t.same(new Set(taking.map(({ to }) => pathOf(to))), new Set(['running.checkpointing', 'running.deciding']));
+});
+
+t.test('a decision counts as taken where decisions are applied, and nowhere else', async (t) => {
+  const taking = edges.filter(({ from, to }) => from.context.decided && !to.context.decided);
+  t.same(new Set(taking.map(({ to }) => pathOf(to))), new Set(['running.deciding']));
+});
+
+t.test('what arrives while a run applies decisions or takes input is not lost', async (t) => {
+  const places = ['running.deciding', 'running.checkpointing'];
+  const arrived = edges.filter(
+    ({ from, event }) => places.includes(pathOf(from)) && ['STEER', 'RESUME'].includes(event.type),
+  );
+  t.ok(arrived.length > 0);
+  for (const edge of arrived) {
+    const flag = edge.event.type === 'STEER' ? 'steered' : 'decided';
+    t.equal(edge.to.context[flag], true, told(edge));
+    t.equal(pathOf(edge.to), pathOf(edge.from), told(edge));
+  }
+});
+
+t.test('a step boundary ends a run only when it says that the run is over', async (t) => {
+  const crossed = after('done in checkpointing');
+  t.same(new Set(crossed.map(found)), new Set(['over', undefined]));
+  for (const edge of crossed) {
+    const next = edge.from.context.steered
+      ? 'running.checkpointing'
+      : found(edge) === 'over'
+        ? 'ending'
+        : 'running.inferring';
+    t.equal(pathOf(edge.to), next, told(edge));
+  }
 });
 
 t.test('a transient failure is retried while attempts are left, any other one is not', async (t) => {
-  for (const place of ['inferring', 'acting', 'checkpointing']) {
+  for (const place of ['deciding', 'inferring', 'acting', 'checkpointing']) {
     const failed = after(`error in ${place}`);
     t.equal(new Set(failed.map(({ from }) => from.context.attempt)).size, MAX_ATTEMPTS);
     for (const edge of failed) {

@@ -4,40 +4,57 @@ import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
 import { type Edge, pathOf, untaken, walk } from './walk.ts';
 
 /**
- * A thread and its world: whether work is queued, whether the active run takes input and whether a request
- * continues the open run come with each event, in every combination.
+ * A thread and its world: whether work is queued and whether a run waits come with each event, and with each
+ * request what the guards ask about it, in every combination.
  *
  * That a run executes is not part of the machine's context; it holds exactly in 'busy' and 'displacing'. Each
  * edge is shown to keep that true, so it is true on every way through the machine.
  */
 
-const STARTS = ['startRun', 'startNext', 'continueRun', 'startClaimant'];
+const STARTS = ['startRun', 'startNext', 'continueRun', 'resumeHeld', 'startClaimant'];
 const INPUTS = ['FOREGROUND', 'QUEUE', 'STEER'];
 const STOPS = ['RUN_ENDED', 'RUN_PARKED'];
+const STATES = ['idle', 'busy', 'displacing', 'waiting'];
 
-const bools = [false, true];
-const events: AnyEventObject[] = [...INPUTS, 'INTERRUPT', 'WAKE', ...STOPS, 'DELETE'].flatMap((type) =>
-  bools.flatMap((queued) =>
-    bools.flatMap((takes) =>
-      bools.flatMap((open) =>
-        bools.map((continues) => ({ type, queued, takes, open, request: { continues } })),
-      ),
+type Flags = Record<string, boolean>;
+
+/** Every combination of the flags being set and not. */
+const combined = (...names: string[]): Flags[] =>
+  names.reduce<Flags[]>(
+    (found, name) => found.flatMap((flags) => [false, true].map((set) => ({ ...flags, [name]: set }))),
+    [{}],
+  );
+
+const eventsOf = (types: string[], ...flags: string[]): AnyEventObject[] =>
+  types.flatMap((type) =>
+    combined('queued', 'waits').flatMap((around) =>
+      combined(...flags).map((request) => ({ type, ...around, request })),
     ),
-  ),
-);
+  );
 
-const world = { queued: false, takes: false, open: false };
+const events: AnyEventObject[] = [
+  ...eventsOf(INPUTS, 'takes', 'continues', 'delayed'),
+  ...eventsOf(['CONTINUE'], 'continues'),
+  ...eventsOf(['DECIDE'], 'executes', 'holds'),
+  ...eventsOf(['CANCEL', 'INTERRUPT', 'WAKE', ...STOPS, 'DELETE']),
+];
+
+const world = { queued: false, waits: false };
+const says = (flag: string) => (request: object) => new Map(Object.entries(request)).get(flag) === true;
 const host: ThreadHost = {
   hasQueued: () => world.queued,
-  takesInput: () => world.takes,
-  hasOpenRun: () => world.open,
-  continuesOpenRun: (request) => 'continues' in request && request.continues === true,
+  hasWaiting: () => world.waits,
+  takesInput: says('takes'),
+  continuesOpenRun: says('continues'),
+  isDelayed: says('delayed'),
+  executes: says('executes'),
+  holds: says('holds'),
 };
 
 const walked = await walk(threadMachine, {
   input: { host },
   events,
-  before: ({ queued, takes, open }) => Object.assign(world, { queued, takes, open }),
+  before: ({ queued = false, waits = false }) => Object.assign(world, { queued, waits }),
 });
 const { edges } = walked;
 
@@ -48,6 +65,7 @@ const executing = (snapshot: Edge['from']): number =>
 const holding = (snapshot: Edge['from']): number => (pathOf(snapshot) === 'displacing' ? 1 : 0);
 const told = ({ from, event }: Edge): string => `${pathOf(from)} on ${JSON.stringify(event)}`;
 const on = (...types: string[]): Edge[] => edges.filter(({ event }) => types.includes(event.type));
+const from = (path: string, among: Edge[]): Edge[] => among.filter((edge) => pathOf(edge.from) === path);
 
 t.test('at most one run executes on a thread', async (t) => {
   for (const edge of edges.filter(({ to }) => to.status === 'active')) {
@@ -65,6 +83,12 @@ t.test('a run starts only where none executes any more', async (t) => {
   }
 });
 
+t.test('a thread on which nothing executes is waiting exactly when a run of it waits', async (t) => {
+  const quiet = edges.filter(({ to }) => to.status === 'active' && executing(to) === 0);
+  t.ok(quiet.length > 0);
+  for (const edge of quiet) t.equal(pathOf(edge.to), edge.event.waits ? 'waiting' : 'idle', told(edge));
+});
+
 t.test('a run that waits for the thread is either started or refused, once', async (t) => {
   for (const edge of edges) {
     const settled = count(edge, 'startClaimant', 'refuseClaimant');
@@ -73,7 +97,7 @@ t.test('a run that waits for the thread is either started or refused, once', asy
 });
 
 t.test('the run that waited is refused before the next one takes its place', async (t) => {
-  const replaced = on('FOREGROUND').filter(({ from }) => pathOf(from) === 'displacing');
+  const replaced = from('displacing', on('FOREGROUND'));
   t.ok(replaced.length > 0);
   for (const { actions } of replaced) t.same(actions, ['bumpEpoch', 'refuseClaimant', 'holdClaimant']);
 });
@@ -81,47 +105,96 @@ t.test('the run that waited is refused before the next one takes its place', asy
 t.test('input is taken in exactly one way', async (t) => {
   const ways: Record<string, string[]> = {
     FOREGROUND: ['startRun', 'continueRun', 'holdClaimant'],
-    QUEUE: ['enqueue', 'continueRun'],
-    STEER: ['deliver', 'enqueue', 'continueRun'],
+    QUEUE: ['enqueue', 'startRun', 'continueRun'],
+    STEER: ['deliver', 'enqueue', 'startRun', 'continueRun'],
   };
-  for (const edge of on(...INPUTS)) t.equal(count(edge, ...(ways[edge.event.type] ?? [])), 1, told(edge));
+  for (const edge of on(...INPUTS)) {
+    t.equal(count(edge, ...(ways[edge.event.type] ?? [])), 1, told(edge));
+    t.equal(count(edge, 'refuse'), 0, told(edge));
+  }
 });
 
 t.test('input is delivered to a run only while one executes that takes it', async (t) => {
-  for (const edge of edges) {
-    const taking = edge.event.type === 'STEER' && pathOf(edge.from) === 'busy' && edge.event.takes === true;
-    t.equal(count(edge, 'deliver'), taking ? 1 : 0, told(edge));
+  for (const edge of edges.filter((edge) => count(edge, 'deliver') > 0)) {
+    t.same([edge.event.type, pathOf(edge.from), edge.event.request.takes], ['STEER', 'busy', true]);
   }
+  const taken = from('busy', on('STEER')).filter(
+    ({ event }) => event.request.takes && !event.request.delayed,
+  );
+  t.ok(taken.length > 0);
+  for (const edge of taken) t.equal(count(edge, 'deliver'), 1, told(edge));
+});
+
+t.test('a delayed input is kept for its time, whatever the thread does', async (t) => {
+  const delayed = on('QUEUE', 'STEER').filter(({ event }) => event.request.delayed);
+  t.same(new Set(delayed.map((edge) => pathOf(edge.from))), new Set(STATES));
+  for (const edge of delayed) t.same(edge.actions, ['enqueue'], told(edge));
 });
 
 t.test('a waiting run goes on with input that continues it, and with no other', async (t) => {
-  for (const edge of on(...INPUTS)) {
-    const continues = pathOf(edge.from) === 'waiting' && edge.event.request.continues === true;
-    t.equal(count(edge, 'continueRun'), continues ? 1 : 0, told(edge));
+  for (const edge of on(...INPUTS, 'CONTINUE')) {
+    const { continues, delayed } = edge.event.request;
+    const later = delayed === true && edge.event.type !== 'FOREGROUND';
+    const goesOn = pathOf(edge.from) === 'waiting' && continues === true && !later;
+    t.equal(count(edge, 'continueRun'), goesOn ? 1 : 0, told(edge));
   }
+});
+
+t.test('input that only continues a run does that or is refused', async (t) => {
+  for (const edge of on('CONTINUE')) {
+    const goesOn = pathOf(edge.from) === 'waiting' && edge.event.request.continues === true;
+    t.same(edge.actions, [goesOn ? 'continueRun' : 'refuse'], told(edge));
+  }
+});
+
+t.test('a decision is answered in exactly one way, which depends on where its run is', async (t) => {
+  const answerOf = (path: string, { executes, holds }: Flags): string => {
+    if (executes && path === 'busy') return 'decide';
+    if (executes && path === 'displacing') return 'refuse';
+    return holds && path === 'waiting' ? 'resumeHeld' : 'enqueueDecision';
+  };
+  for (const edge of on('DECIDE')) {
+    const answers = edge.actions.filter((action) =>
+      ['decide', 'resumeHeld', 'enqueueDecision', 'refuse'].includes(action),
+    );
+    t.same(answers, [answerOf(pathOf(edge.from), edge.event.request)], told(edge));
+  }
+});
+
+t.test('a decision never waits for a thread on which nothing executes', async (t) => {
+  const decided = on('DECIDE').filter((edge) => executing(edge.from) === 0);
+  t.ok(decided.length > 0);
+  for (const edge of decided) t.equal(count(edge, 'resumeHeld', 'startNext'), 1, told(edge));
 });
 
 t.test('the next in the queue is started only when there is one', async (t) => {
   const started = edges.filter((edge) => count(edge, 'startNext') > 0);
   t.ok(started.length > 0);
-  for (const edge of started) t.ok(count(edge, 'enqueue') > 0 || edge.event.queued === true, told(edge));
+  for (const edge of started) {
+    t.ok(count(edge, 'enqueueDecision') > 0 || edge.event.queued === true, told(edge));
+  }
 });
 
 t.test('the queue never waits for a thread on which nothing executes', async (t) => {
   for (const edge of on('WAKE', ...STOPS)) {
     const wakes = edge.event.type === 'WAKE' ? executing(edge.from) === 0 : pathOf(edge.from) === 'busy';
-    if (wakes && edge.event.queued === true) t.equal(count(edge, 'startNext'), 1, told(edge));
+    t.equal(count(edge, 'startNext'), wakes && edge.event.queued ? 1 : 0, told(edge));
   }
 });
 
-t.test('an interrupt leaves every older dispatch behind, and stops what executes or waits', async (t) => {
-  for (const edge of on('INTERRUPT')) {
-    const stops: Record<string, string[]> = { busy: ['cancelActive'], waiting: ['cancelOpen'] };
-    t.equal(edge.actions[0], 'bumpEpoch', told(edge));
-    for (const action of stops[pathOf(edge.from)] ?? []) t.equal(count(edge, action), 1, told(edge));
-    t.equal(count(edge, ...STARTS), 0, told(edge));
-  }
-});
+t.test(
+  'an interrupt leaves every older dispatch behind, and stops what executes and what waits',
+  async (t) => {
+    const stops: Record<string, string[]> = {
+      idle: ['bumpEpoch', 'cancelWaiting'],
+      busy: ['bumpEpoch', 'cancelWaiting', 'cancelActive'],
+      displacing: ['bumpEpoch', 'cancelWaiting', 'refuseClaimant'],
+      waiting: ['bumpEpoch', 'cancelWaiting'],
+    };
+    t.same(new Set(on('INTERRUPT').map((edge) => pathOf(edge.from))), new Set(STATES));
+    for (const edge of on('INTERRUPT')) t.same(edge.actions, stops[pathOf(edge.from)], told(edge));
+  },
+);
 
 t.test('a foreground run replaces what executes and what waits, unless it continues that', async (t) => {
   const stops: Record<string, string> = { busy: 'cancelActive', waiting: 'cancelOpen' };
@@ -131,20 +204,29 @@ t.test('a foreground run replaces what executes and what waits, unless it contin
   }
 });
 
-t.test('the thread is given up when the old run does not let go in time', async (t) => {
+t.test('only a foreground run and an interrupt stop other work, and only a cancel one run', async (t) => {
+  const stopping = edges.filter((edge) => count(edge, 'cancelActive', 'cancelOpen', 'cancelWaiting') > 0);
+  t.same(new Set(stopping.map(({ event }) => event.type)), new Set(['FOREGROUND', 'INTERRUPT']));
+  t.same(new Set(on('CANCEL').map((edge) => pathOf(edge.from))), new Set(STATES));
+  for (const edge of edges) t.equal(count(edge, 'cancel'), edge.event.type === 'CANCEL' ? 1 : 0, told(edge));
+});
+
+t.test('a cancel moves nothing: what it stops says so itself', async (t) => {
+  for (const edge of on('CANCEL')) t.equal(executing(edge.to), executing(edge.from), told(edge));
+});
+
+t.test('the claimant is given up when the old run does not let go in time', async (t) => {
   const late = edges.filter(({ event }) => event.type.startsWith('xstate.after.'));
   t.same(
     late.map(({ from, to, actions }) => [pathOf(from), pathOf(to), actions]),
-    [['displacing', 'busy', ['refuseClaimant']]],
+    [['displacing', 'busy', ['reportTimeout', 'refuseClaimant']]],
   );
+  t.same(edges.filter((edge) => count(edge, 'reportTimeout') > 0).length, late.length);
 });
 
 t.test('a thread can be deleted from every state, and nothing happens on it afterwards', async (t) => {
   const deleted = on('DELETE');
-  t.same(
-    new Set(deleted.map(({ from }) => pathOf(from))),
-    new Set(['idle', 'busy', 'displacing', 'waiting']),
-  );
+  t.same(new Set(deleted.map(({ from }) => pathOf(from))), new Set(STATES));
   for (const edge of deleted) {
     t.equal(pathOf(edge.to), 'deleted');
     t.same(edge.actions, pathOf(edge.from) === 'displacing' ? ['refuseClaimant', 'remove'] : ['remove']);
@@ -154,11 +236,4 @@ t.test('a thread can be deleted from every state, and nothing happens on it afte
 
 t.test('the walk takes every transition of the machine', async (t) => {
   t.same(untaken(walked.description, [walked]), []);
-});
-
-t.test('a thread whose other run still waits does not forget it', async (t) => {
-  for (const edge of on('RUN_ENDED')) {
-    if (pathOf(edge.from) !== 'busy' || edge.event.queued) continue;
-    t.equal(pathOf(edge.to), edge.event.open ? 'waiting' : 'idle', told(edge));
-  }
 });

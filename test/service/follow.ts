@@ -12,11 +12,12 @@ export type EventClient = {
   headers: IncomingMessage['headers'];
   /** Every frame so far. */
   frames: Frame[];
-  /** Resolves when so many frames have come. @throws when the stream ends before */
+  /** Resolves when so many frames have come. @throws when the stream ends before, or brings something else */
   until(count: number): Promise<Frame[]>;
   /** Stops reading, so that the socket fills up. */
   stop(): void;
   goOn(): void;
+  /** @throws when the stream brought something else than frames */
   closed(): boolean;
 };
 
@@ -44,12 +45,18 @@ const readEvents = (response: IncomingMessage): EventClient => {
   const frames: Frame[] = [];
   let unread = '';
   let closed = false;
+  let failure: unknown;
   let changed = (): void => {};
   response.setEncoding('utf8');
   response.on('data', (text: string) => {
     const parts = (unread + text).split('\n\n');
     unread = parts.pop() ?? '';
-    frames.push(...parts.filter((part) => !part.startsWith(':')).map(parseFrame));
+    try {
+      frames.push(...parts.filter((part) => !part.startsWith(':')).map(parseFrame));
+    } catch (error) {
+      failure = error;
+      response.destroy();
+    }
     changed();
   });
   response.on('error', () => {});
@@ -63,6 +70,7 @@ const readEvents = (response: IncomingMessage): EventClient => {
     frames,
     async until(count) {
       while (frames.length < count) {
+        if (failure) throw failure;
         if (closed) throw new Error(`the stream ended after ${frames.length} frames`);
         await new Promise<void>((resolve) => {
           changed = resolve;
@@ -72,6 +80,9 @@ const readEvents = (response: IncomingMessage): EventClient => {
     },
     stop: () => response.pause(),
     goOn: () => response.resume(),
-    closed: () => closed,
+    closed() {
+      if (failure) throw failure;
+      return closed;
+    },
   };
 };

@@ -8,7 +8,34 @@ import type { EntriesInput } from '../../src/settings/entries.ts';
  * the test has put up; `steps` plays a list of scripted inferences; `echo` answers the last user text.
  */
 
-export type Inference = (sink: InferenceSink, request: InferenceRequest) => InferenceEnd;
+export type Inference = (
+  sink: InferenceSink,
+  request: InferenceRequest,
+  signal: AbortSignal,
+) => InferenceEnd | Promise<InferenceEnd>;
+
+export type Call = [id: string, tool: string, args?: object];
+
+/** The model asks for these calls. */
+export const asks =
+  (...calls: Call[]): Inference =>
+  (sink) => {
+    for (const [id, tool, args = {}] of calls) {
+      sink.toolStart(id, tool);
+      sink.toolEnd(id, JSON.stringify(args));
+    }
+    return { stop: 'ToolUse' };
+  };
+
+/** The model says this much, if anything, and nothing more until its run ends. */
+export const hangs =
+  (first = ''): Inference =>
+  (sink, _, signal) => {
+    if (first !== '') sink.text(first);
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new ModelError('cancelled', '')));
+    });
+  };
 
 export type TestModels = {
   provider: Provider;
@@ -74,7 +101,7 @@ export const createTestModels = (): TestModels => {
             if (failure) throw failure;
           }
           const step = spec.id === 'steps' ? models.steps.shift() : undefined;
-          if (step) return step(sink, request);
+          if (step) return step(sink, request, signal);
           sink.text(`echo: ${lastUserText(request)}`);
           return end();
         },

@@ -18,6 +18,7 @@ export type Troupe = {
   models: TestModels;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   admin(method: string, path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
   /** Starts a run; the events come as they are read. */
   run(body: object): Promise<RunStream>;
   /** Starts a run and reads it to the end. */
@@ -94,6 +95,7 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
       };
     },
     admin: (method, path) => troupe.call(method, path, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` }),
+    post: (path, body) => troupe.call('POST', path, body),
     async run(body) {
       const response = await fetch(`${app.url}/v1/runs`, {
         method: 'POST',

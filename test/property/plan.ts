@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import type { InferenceRequest } from '../../src/models/model.ts';
+import { textOf } from '../../src/schema/message.ts';
+
+/**
+ * What the model does is part of the message that it answers: `m7:~ask,free|say` asks for two tools, slowly, and
+ * then answers. So an attempt that is repeated, by whichever process, does the same again.
+ */
+
+export const TOOLS = ['free', 'again', 'alone', 'ask', 'client', 'later', 'denied'] as const;
+export type ToolName = (typeof TOOLS)[number];
+
+const ENDS = ['say', 'flaky', 'broken', 'cut'] as const;
+
+export type PlannedStep = {
+  /** Waits until the test lets it go on. */
+  slow: boolean;
+  does: (typeof ENDS)[number] | ToolName[];
+};
+
+const step: fc.Arbitrary<PlannedStep> = fc.record({
+  slow: fc.boolean(),
+  does: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('say' as const) },
+    { weight: 5, arbitrary: fc.array(fc.constantFrom(...TOOLS.slice(0, 6)), { minLength: 1, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.constantFrom(...ENDS) },
+    { weight: 1, arbitrary: fc.constant(['denied' as const, 'free' as const]) },
+  ),
+});
+
+/** As it stands in a message. */
+export const plan: fc.Arbitrary<string> = fc
+  .array(step, { minLength: 1, maxLength: 3 })
+  .map((steps) =>
+    steps.map(({ slow, does }) => (slow ? '~' : '') + (typeof does === 'string' ? does : does.join())).join('|'),
+  );
+
+const parseStep = (text: string): PlannedStep => {
+  const slow = text.startsWith('~');
+  const does = text.replace('~', '');
+  const end = ENDS.find((each) => each === does);
+  const asked = does.split(',').flatMap((name) => TOOLS.filter((tool) => tool === name));
+  return { slow, does: end ?? asked };
+};
+
+export type Planned = PlannedStep & {
+  /** Names the message and the step; ids of calls begin with it. */
+  name: string;
+};
+
+const OVER: PlannedStep = { slow: false, does: 'say' };
+
+/** The next step of the last message that a user sent. */
+export const nextStep = ({ messages }: InferenceRequest): Planned => {
+  const last = messages.findLastIndex(({ role, visibility }) => role === 'user' && visibility === undefined);
+  const [message = '', text = ''] = textOf(messages[last]?.content ?? []).split(':');
+  const index = messages.slice(last + 1).filter(({ role }) => role === 'assistant').length;
+  const found = text.split('|')[index];
+  return { name: `${message}_${index}`, ...(found === undefined ? OVER : parseStep(found)) };
+};

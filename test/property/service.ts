@@ -1,0 +1,97 @@
+import type { Run } from '../../src/schema/run.ts';
+import { createEventFeed, type EventFeed } from '../../src/events/feed.ts';
+import { createRegistry } from '../../src/registry/registry.ts';
+import type { RuntimeDeps } from '../../src/runtime/deps.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import { Unavailable } from '../../src/schema/outcome.ts';
+import { settingsFrom } from '../../src/settings.ts';
+import type { Store } from '../../src/store/index.ts';
+import { createCatalogue } from '../../src/tools/catalogue.ts';
+import { type GatedStore, gateStore } from './gated-store.ts';
+import type { Steered } from './steered.ts';
+import type { VirtualTime } from './time.ts';
+
+/** One life of the service, from its start to a crash or a stop. All lives of a sequence are on one store. */
+
+export type Life = {
+  runtime: Runtime;
+  feed: EventFeed;
+  gated: GatedStore;
+  resolve: RuntimeDeps['resolve'];
+  /** What the gauge of queued work says. */
+  queued(): number;
+};
+
+/** What all lives of a sequence share. */
+export type Ground = {
+  store: Store;
+  scope: string;
+  time: VirtualTime;
+  steered: Steered;
+  ids: RuntimeDeps['ids'];
+  /** Errors in the log of the service that no failing store explains. */
+  faults: string[];
+};
+
+export const AGENTS = ['a', 'b'] as const;
+export type AgentName = (typeof AGENTS)[number];
+
+const SETTINGS = settingsFrom({ mailbox: { max_attempts: 3 } });
+
+const registryFor = ({ provider, tools }: Steered) =>
+  createRegistry({
+    records: {
+      providers: [],
+      models: [{ id: 'm', provider_id: provider.id, upstream_model: 'm' }],
+      agents: AGENTS.map((id) => AgentSpec.parse({ id, model_id: 'm', max_rounds: 6 })),
+    },
+    providers: [provider],
+    catalogue: createCatalogue(tools),
+    env: {},
+    resolution_id: '1',
+  });
+
+const nothing = (): void => {};
+
+export const startLife = ({ store, scope, time, steered, ids, faults }: Ground): Life => {
+  const gated = gateStore(store, scope);
+  const { resolve } = registryFor(steered);
+  let queued = 0;
+  const fault = (data: object, text: string): void => {
+    const error = 'err' in data ? data.err : undefined;
+    if (!(error instanceof Unavailable)) faults.push(`${text}: ${error instanceof Error ? error.stack : error}`);
+  };
+  const log = { info: nothing, warn: nothing, error: fault };
+  const feed = createEventFeed({ store: gated.store, log });
+  const runtime = createRuntime({
+    store: gated.store,
+    events: feed,
+    actors: { began: () => nothing },
+    clock: time,
+    ids,
+    settings: SETTINGS,
+    observe: {
+      runs: { started: nothing, ended: nothing },
+      mailbox: {
+        queued(delta) {
+          queued += delta;
+        },
+        operation: nothing,
+        started: nothing,
+        completed: nothing,
+      },
+      inference: { ended: nothing },
+      tools: { ended: nothing },
+    },
+    log,
+    resolve,
+    worker: 'test',
+  });
+  runtime.recover();
+  return { runtime, feed, gated, resolve, queued: () => queued };
+};
+
+/** Runs of a scope in the order of acceptance. */
+export const runsOf = ({ store, scope }: Pick<Ground, 'store' | 'scope'>): Run[] =>
+  store.runs.list(scope, {}, { limit: 10_000, offset: 0 }).items;

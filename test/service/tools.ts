@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { defineClientTool, defineTool, type Tool } from '../../src/tools/tool.ts';
+
+/** Tools that a test steers, and a record of what they did. Agents of the tests have all of them. */
+
+export type TestTools = {
+  tools: Tool[];
+  /** Ids of the calls that were executed, in order. */
+  executed: string[];
+  /** Ids of the calls of `hold` that wait now. */
+  holding(): string[];
+  /** Lets every call of `hold` that waits have its result. */
+  release(): void;
+};
+
+/**
+ * `risky` needs approval; `pick_color` is executed by the client; `hold` waits until it is released; `sly` does not
+ * even look at its signal; `note` answers at once.
+ */
+export const createTestTools = (): TestTools => {
+  const executed: string[] = [];
+  const held = new Map<string, () => void>();
+  const tool = (definition: Partial<Parameters<typeof defineTool>[0]> & { id: string }): Tool =>
+    defineTool({
+      description: definition.id,
+      input: z.object({}),
+      execute: (_, { call_id }) => {
+        executed.push(call_id);
+        return { data: `did ${call_id}` };
+      },
+      ...definition,
+    });
+
+  const waitFor = (call_id: string, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      executed.push(call_id);
+      held.set(call_id, () => {
+        held.delete(call_id);
+        resolve();
+      });
+      signal?.addEventListener('abort', () => {
+        held.delete(call_id);
+        reject(signal.reason);
+      });
+    });
+
+  return {
+    executed,
+    holding: () => [...held.keys()],
+    release: () => {
+      for (const go of [...held.values()]) go();
+    },
+    tools: [
+      tool({ id: 'note' }),
+      tool({ id: 'risky', needsApproval: true }),
+      defineClientTool({ id: 'pick_color', description: 'Lets the user pick a color.', input: z.object({}) }),
+      tool({
+        id: 'hold',
+        async execute(_, { call_id, signal }) {
+          await waitFor(call_id, signal);
+          return { data: `did ${call_id}` };
+        },
+      }),
+      tool({
+        id: 'sly',
+        async execute(_, { call_id }) {
+          await waitFor(call_id);
+          return { data: `did ${call_id}` };
+        },
+      }),
+    ],
+  };
+};
