@@ -45,6 +45,8 @@ export type Execution = {
   /** Emits `run_start`; what it adds to the log, and input that it begins with, go into the write of the caller. */
   announce(write: Write): void;
   start(): void;
+  /** Its end is not being written yet. */
+  stoppable(): boolean;
   /** False when it is too late. */
   cancel(): boolean;
   takesInput(): boolean;
@@ -331,6 +333,8 @@ export const createExecution = (
 
   let begins: RunEntry = 'inference';
 
+  const stoppable = (): boolean => actor?.getSnapshot().can({ type: 'CANCEL' }) ?? false;
+
   const drop = (): void => {
     dropped = true;
     gone();
@@ -380,9 +384,10 @@ export const createExecution = (
       if (turn.decisions.size > 0) actor.send({ type: 'RESUME' });
       if (turn.hasInput()) actor.send({ type: 'STEER' });
     },
+    stoppable,
     cancel() {
-      if (!actor?.getSnapshot().can({ type: 'CANCEL' })) return false;
-      actor.send({ type: 'CANCEL' });
+      if (!stoppable()) return false;
+      actor?.send({ type: 'CANCEL' });
       return true;
     },
     takesInput: () => actor?.getSnapshot().can({ type: 'STEER' }) ?? false,

@@ -243,7 +243,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   };
 
   const interruptActive = (write: Write): void => {
-    if (execution) logDispatch(write, 'RunInterrupted', execution.dispatch());
+    if (execution?.stoppable()) logDispatch(write, 'RunInterrupted', execution.dispatch());
   };
 
   /** A wait that is over: the run is done, and no ticket of it is open. */
