@@ -246,6 +246,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     if (execution?.stoppable()) logDispatch(write, 'RunInterrupted', execution.dispatch());
   };
 
+  /** Runs that wait and do nothing else: one whose wait is being written still executes. */
+  const resting = (): Run[] =>
+    [...ledger.waiting().values()].filter(({ run_id }) => run_id !== execution?.run_id);
+
   /** A wait that is over: the run is done, and no ticket of it is open. */
   const endWait = (write: Write, run: Run): void => {
     write.deliver(admission.inputFor(run.run_id), run.run_id);
@@ -344,15 +348,16 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
     cancelOpen() {
       const open = ledger.openRun();
-      if (!open) return;
+      if (!open || !resting().includes(open)) return;
       const write = ledger.open(clock.now());
       endWait(write, open);
       commitInBackground(write);
     },
     cancelWaiting() {
-      if (ledger.waiting().size === 0) return;
+      const runs = resting();
+      if (runs.length === 0) return;
       const write = ledger.open(clock.now());
-      for (const run of [...ledger.waiting().values()]) endWait(write, run);
+      for (const run of runs) endWait(write, run);
       commitInBackground(write);
     },
     holdClaimant(request) {
@@ -382,7 +387,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       const write = ledger.open(clock.now());
       write.bumpEpoch();
       queue.withdraw(write, INTERRUPTED);
-      for (const run of [...ledger.waiting().values()]) endWait(write, run);
+      for (const run of resting()) endWait(write, run);
       interruptActive(write);
       write.remove();
       const facts = { ...threadFacts(record.thread), child_strategy: strategy };
@@ -417,9 +422,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   /** The open ticket that a decision is for; of several runs the newest one that has it. */
   const ticketFor = ({ run_id, tool_call_id }: DecisionTarget): Ticket | undefined => {
     const active = [execution, held].flatMap((each) => (each ? [heldTicketOf(each, tool_call_id)] : []));
-    const dormant = [...ledger.waiting().values()]
+    const dormant = resting()
       .reverse()
-      .filter((run) => run.run_id !== execution?.run_id && run.run_id !== held?.run_id)
+      .filter((run) => run.run_id !== held?.run_id)
       .map((run) => ticketOf(run, tool_call_id));
     return [...active, ...dormant].find(
       (found) => found && (run_id === undefined || found.run_id === run_id),
