@@ -53,8 +53,8 @@ t.test('every curl line answers as it says', async (t) => {
   for (const block of blocks('sh').filter((each) => each.includes('curl'))) {
     answers.push(await shell(here(block, url).replaceAll('curl ', 'curl -sf ')));
   }
-  t.equal(answers.length, 3);
-  const [hello, reading, tool] = answers;
+  t.equal(answers.length, 5);
+  const [hello, reading, tool, queued, events] = answers;
   for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
     const type = /"event_type":"(\w+)"/.exec(line)?.[1];
     t.match(hello, `"event_type":"${type}"`);
@@ -63,6 +63,8 @@ t.test('every curl line answers as it says', async (t) => {
   t.match(reading, '"total":2');
   t.match(reading, '"status":"done"');
   t.match(tool, '"code":"max_rounds"');
+  t.match(queued, /"status":"(running|queued)","thread_id":"first"/);
+  t.match(events, '"event_kind":"RunFinished"');
 });
 
 t.test('the settings file starts a service with its agent', async (t) => {
