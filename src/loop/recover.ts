@@ -22,14 +22,16 @@ export const recoverEntry = (turn: Turn): 'inference' | 'unfinished_calls' | 'de
 
 type Asked = { message: Message; open: string[] };
 
-/** The last assistant message of the run, while nothing but results follows it, and its calls without any. */
+/** The last message that the run itself brought with calls, and those of them that have no result. */
 const lastAsked = (history: readonly Message[], run_id: string): Asked | undefined => {
-  const index = history.findLastIndex(({ role }) => role !== 'tool');
+  const index = history.findLastIndex(
+    ({ role, metadata }) =>
+      role === 'assistant' && metadata?.run_id === run_id && metadata.step_index !== undefined,
+  );
   const message = history[index];
-  if (message?.role !== 'assistant' || message.metadata?.run_id !== run_id) return undefined;
+  if (!message?.tool_calls) return undefined;
   const answered = new Set(history.slice(index + 1).map(({ tool_call_id }) => tool_call_id));
-  const open = (message.tool_calls ?? []).map(({ id }) => id).filter((id) => !answered.has(id));
-  return { message, open };
+  return { message, open: message.tool_calls.map(({ id }) => id).filter((id) => !answered.has(id)) };
 };
 
 const reopenStep = (turn: Turn, { message, open }: Asked): void => {

@@ -151,11 +151,11 @@ const view = (row: MessageRow, { at, retractions }: Around): Message | undefined
   return kept.length === 0 ? rest : { ...rest, tool_calls: kept };
 };
 
-/** Is there an answer between the message that asks and the next one that is not one? */
+/** Is there an answer before the next step? Input of other runs may have come in between. */
 const isAnswered = (asked: number, callId: string, at: At): boolean => {
   for (let seq = asked + 1; ; seq += 1) {
     const later = at(seq)?.message;
-    if (later?.role !== 'tool') return false;
+    if (!later || (later.role === 'assistant' && later.metadata?.step_index !== undefined)) return false;
     if (later.tool_call_id === callId) return true;
   }
 };

@@ -112,6 +112,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     if (broken) throw new Unavailable(`thread '${id}': a commit failed; try again`);
     const batch = store.batch();
     const events: LoggedEvent[] = [];
+    const moved: [after: Dispatch, before: Dispatch | undefined][] = [];
     // One id a commit, numbered: making ten would cost more than writing the events.
     const eventId = `evt_${ids.uuid()}`;
     let touched = false;
@@ -215,7 +216,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       },
       dispatch(after, before) {
         store.dispatches.put(batch, scope, after, before);
-        observeDispatch(deps.observe, after, before);
+        moved.push([after, before]);
       },
       event(kind, payload, options = {}) {
         if (!deps.events) return;
@@ -245,6 +246,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         commits = Promise.allSettled([commits, committed]);
         try {
           await committed;
+          for (const [after, before] of moved) observeDispatch(deps.observe, after, before);
           if (events.length > 0) deps.events?.appended(scope, id, from_seq, events);
         } catch (error) {
           if (!broken) deps.onFailure(error);

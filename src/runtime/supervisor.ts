@@ -41,10 +41,11 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       threadMachine,
       accepting,
       onRetired(quiet, failed) {
+        // Also when it was retired before: the commit of a removal may fail after it.
+        if (failed) abandoned.set(key, { scope, id });
         if (actors.get(key) !== made) return;
         actors.delete(key);
         made.close();
-        if (failed) abandoned.set(key, { scope, id });
         const gone = quiet.then(() => {
           if (retired.get(key) === gone) retired.delete(key);
         });
