@@ -150,6 +150,8 @@ export const runMachine = setup({
     resume: assign({ decided: true }),
     takeInput: assign({ steered: false }),
     takeDecisions: assign({ steered: false, decided: false }),
+    /** What came while decisions were applied was applied with them. */
+    settleDecisions: assign({ decided: false }),
     enter: assign({ entry: (_, { entry }: { entry: RunEntry }) => entry }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
     /** Tells the thread that nothing executes any more. */
@@ -228,8 +230,13 @@ export const runMachine = setup({
                 target: '#run.waiting',
                 description: 'Other tickets are still open.',
               },
-              { guard: 'isSteered', target: 'checkpointing', description: 'New input came meanwhile.' },
-              { target: 'inferring', description: 'Every ticket is resolved.' },
+              {
+                guard: 'isSteered',
+                target: 'checkpointing',
+                actions: 'settleDecisions',
+                description: 'New input came meanwhile.',
+              },
+              { target: 'inferring', actions: 'settleDecisions', description: 'Every ticket is resolved.' },
             ],
             onError: storeFailed('The decisions cannot be applied.'),
           },

@@ -91,8 +91,8 @@ export const threadMachine = setup({
     cancel: () => {},
     bumpEpoch: () => {},
     cancelActive: () => {},
-    cancelOpen: () => {},
-    cancelWaiting: () => {},
+    interrupt: () => {},
+    replaceOpen: () => {},
     holdClaimant: () => {},
     startClaimant: () => {},
     refuseClaimant: () => {},
@@ -121,15 +121,8 @@ export const threadMachine = setup({
         QUEUE: [forLater, startsNow],
         STEER: [forLater, { ...startsNow, description: 'No run to steer: as QUEUE.' }],
         CONTINUE: nothingToContinue,
-        DECIDE: {
-          target: 'busy',
-          actions: ['enqueueDecision', 'startNext'],
-          description: 'A run that waits behind newer ones goes on.',
-        },
-        INTERRUPT: {
-          actions: ['bumpEpoch', 'cancelWaiting'],
-          description: 'Nothing executes; the queue goes.',
-        },
+        DECIDE: { actions: 'refuse', description: 'No run waits here.' },
+        INTERRUPT: { actions: 'interrupt', description: 'Nothing executes; the queue goes.' },
         WAKE: {
           guard: 'hasQueued',
           target: 'busy',
@@ -158,7 +151,7 @@ export const threadMachine = setup({
           { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },
         ],
         INTERRUPT: {
-          actions: ['bumpEpoch', 'cancelWaiting', 'cancelActive'],
+          actions: ['interrupt', 'cancelActive'],
           description: 'Stops the run and drops the queue.',
         },
         RUN_ENDED: [
@@ -187,7 +180,7 @@ export const threadMachine = setup({
         ],
         INTERRUPT: {
           target: 'busy',
-          actions: ['bumpEpoch', 'cancelWaiting', 'refuseClaimant'],
+          actions: ['interrupt', 'refuseClaimant'],
           description: 'The claimant is interrupted before it began.',
         },
         DELETE: {
@@ -214,7 +207,7 @@ export const threadMachine = setup({
           continuesRun,
           {
             target: 'busy',
-            actions: ['cancelOpen', 'startRun'],
+            actions: 'replaceOpen',
             description: 'Another agent takes the thread.',
           },
         ],
@@ -229,7 +222,7 @@ export const threadMachine = setup({
             description: 'It goes on from its last commit.',
           },
         ],
-        INTERRUPT: { actions: ['bumpEpoch', 'cancelWaiting'], description: 'The wait is over.' },
+        INTERRUPT: { actions: 'interrupt', description: 'The wait is over.' },
         WAKE: {
           guard: 'hasQueued',
           target: 'busy',

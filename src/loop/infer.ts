@@ -73,6 +73,9 @@ const requestOf = (turn: Turn): InferenceRequest => {
 const sinkOf = (turn: Turn, step: Step): InferenceSink => {
   const { stream } = turn;
   const names = new Map<string, string>();
+  // Ids of calls are unique in a message, also where a model repeats one.
+  const own = new Map<string, string>();
+  const idOf = (id: string): string => own.get(id) ?? id;
   return {
     text(delta) {
       step.text += delta;
@@ -81,12 +84,15 @@ const sinkOf = (turn: Turn, step: Step): InferenceSink => {
     reasoning: stream.reasoning,
     reasoningEncrypted: (value) =>
       stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value }),
-    toolStart(id, name) {
+    toolStart(given, name) {
+      if (names.has(idOf(given))) own.set(given, `${given}_${names.size + 1}`);
+      const id = idOf(given);
       names.set(id, name);
       stream.emit({ event_type: 'tool_call_start', id, name });
     },
-    toolDelta: stream.toolDelta,
-    toolEnd(id, argsText) {
+    toolDelta: (id, delta) => stream.toolDelta(idOf(id), delta),
+    toolEnd(given, argsText) {
+      const id = idOf(given);
       const ready = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
       turn.calls.push(ready);
       stream.emit({

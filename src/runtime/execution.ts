@@ -411,7 +411,7 @@ export const createExecution = (
       record.advance(
         write,
         { type: 'RENEW', threadEpoch: ledger.epoch() },
-        { lease_until: write.at + settings.mailbox.lease_ms },
+        { lease_until: write.at + settings.mailbox.lease_ms, run_status: 'running' },
       );
     },
     leave(write) {

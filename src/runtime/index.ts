@@ -49,17 +49,10 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
 
   const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing());
 
-  /** Two actors that write the log of one thread at a time would give out the same sequence numbers. */
   const actorOf = async (scope: string, thread_id: string): Promise<ThreadActor> => {
-    for (
-      let gone = supervisor.retiring(scope, thread_id);
-      gone;
-      gone = supervisor.retiring(scope, thread_id)
-    ) {
-      await gone;
-    }
+    const actor = await supervisor.settled(scope, thread_id);
     if (stopping) throw new Unavailable('service is shutting down');
-    return supervisor.actor(scope, thread_id);
+    return actor;
   };
 
   return {
@@ -77,7 +70,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       throw new NotFound(`${kind} not found: ${id}`);
     },
     async cancel(scope, id, kind) {
-      const { thread_id, run_id } = cancelTarget({ store, supervisor }, scope, id, kind);
+      const { thread_id, run_id } = await cancelTarget({ store, supervisor }, scope, id, kind);
       const reached = await (await actorOf(scope, thread_id)).cancel(run_id);
       if (!reached) throw new NotFound(`${kind} not found: ${id}`);
     },

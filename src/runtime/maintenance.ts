@@ -39,9 +39,10 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
     for (const actor of [...supervisor.actors()]) actor.renew();
   };
 
-  const takeUpAbandoned = (): void => {
+  const takeUpAbandoned = async (): Promise<void> => {
     for (const { scope, id } of supervisor.takeAbandoned(mailbox.lease_sweep_batch)) {
-      if (supervisor.retiring(scope, id) === undefined) supervisor.actor(scope, id).wake();
+      const actor = await supervisor.settled(scope, id);
+      if (!stopped) actor.wake();
     }
   };
 

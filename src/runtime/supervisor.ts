@@ -13,9 +13,13 @@ import { bindThreadMachine } from './thread-machine.ts';
 const IDLE_ACTORS = 32;
 
 export type Supervisor = {
+  /** Only where no actor of the thread can be retiring: at the start of the process. */
   actor(scope: string, id: string): ThreadActor;
-  /** When the last actor of the thread was retired and still writes: resolves when the next one may be made. */
-  retiring(scope: string, id: string): Promise<void> | undefined;
+  /**
+   * The same, once the last actor of the thread has written what it had: two actors that write the log of one
+   * thread at a time would give out the same sequence numbers.
+   */
+  settled(scope: string, id: string): Promise<ThreadActor>;
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   actors(): Iterable<ThreadActor>;
@@ -66,7 +70,7 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
     }
   };
 
-  return {
+  const supervisor: Supervisor = {
     actor(scope, id) {
       const key = keyOf(scope, id);
       const found = actors.get(key);
@@ -76,7 +80,11 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       if (!found) dropPassive();
       return actor;
     },
-    retiring: (scope, id) => retired.get(keyOf(scope, id)),
+    async settled(scope, id) {
+      const key = keyOf(scope, id);
+      for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
+      return supervisor.actor(scope, id);
+    },
     record(scope, id) {
       const actor = actors.get(keyOf(scope, id));
       return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
@@ -88,4 +96,5 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       return taken.map(([, thread]) => thread);
     },
   };
+  return supervisor;
 };

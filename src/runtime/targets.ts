@@ -22,15 +22,15 @@ export const targetsOf = (store: Store, scope: string, id: string): Target[] => 
 };
 
 /** The one run that a cancel means. @throws NotFound */
-export const cancelTarget = (
+export const cancelTarget = async (
   { store, supervisor }: { store: Store; supervisor: Supervisor },
   scope: string,
   id: string,
   kind: 'run' | 'thread',
-): Required<Target> => {
+): Promise<Required<Target>> => {
   const runs = new Map<string, Required<Target>>();
   for (const { thread_id, run_id } of targetsOf(store, scope, id)) {
-    const named = run_id ?? supervisor.actor(scope, thread_id).cancellable();
+    const named = run_id ?? (await supervisor.settled(scope, thread_id)).cancellable();
     if (named !== undefined) runs.set(named, { thread_id, run_id: named });
   }
   const [only, another] = runs.values();

@@ -27,10 +27,10 @@ export type Host = ThreadHost & {
   resumeHeld(request: Decision): void;
   enqueueDecision(request: Decision): void;
   cancel(request: Cancel): void;
-  bumpEpoch(interrupt: Interrupt | undefined): void;
+  bumpEpoch(): void;
+  interrupt(request: Interrupt): void;
   cancelActive(): void;
-  cancelOpen(): void;
-  cancelWaiting(): void;
+  replaceOpen(request: Input): void;
   holdClaimant(request: Input): void;
   startClaimant(): void;
   refuseClaimant(): void;
@@ -72,11 +72,10 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
       resumeHeld: answering<Decision>((host) => host.resumeHeld),
       enqueueDecision: answering<Decision>((host) => host.enqueueDecision),
       cancel: answering<Cancel>((host) => host.cancel),
-      bumpEpoch: (args) =>
-        hostOf(args).bumpEpoch(args.event.type === 'INTERRUPT' ? requestOf<Interrupt>(args) : undefined),
+      bumpEpoch: (args) => hostOf(args).bumpEpoch(),
+      interrupt: answering<Interrupt>((host) => host.interrupt),
       cancelActive: (args) => hostOf(args).cancelActive(),
-      cancelOpen: (args) => hostOf(args).cancelOpen(),
-      cancelWaiting: (args) => hostOf(args).cancelWaiting(),
+      replaceOpen: answering<Input>((host) => host.replaceOpen),
       holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Input>(args)),
       startClaimant: (args) => hostOf(args).startClaimant(),
       refuseClaimant: (args) => hostOf(args).refuseClaimant(),

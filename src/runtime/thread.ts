@@ -183,13 +183,14 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     }, request.refuse);
   };
 
-  const startRun = (request: Input): void => {
+  const startRun = (request: Input, instead?: Run): void => {
     const write = ledger.open(clock.now());
-    leaveHeld(write);
     if (request.mode === 'foreground') {
       write.bumpEpoch();
       queue.withdraw(write, OVERTAKEN);
     }
+    if (instead) endWait(write, instead);
+    leaveHeld(write);
     const prepared = admission.prepare(write, request);
     begin(request, prepared, write, admission.channelFor(request));
   };
@@ -242,6 +243,14 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     else actor.send({ type: 'RUN_ENDED' });
   };
 
+  /** Whatever is queued or executes now belongs to an epoch that is over. */
+  const overtake = (write: Write, reason: string): number => {
+    write.bumpEpoch();
+    const superseded = queue.withdraw(write, reason);
+    interruptActive(write);
+    return superseded;
+  };
+
   const interruptActive = (write: Write): void => {
     if (execution?.stoppable()) logDispatch(write, 'RunInterrupted', execution.dispatch());
   };
@@ -285,7 +294,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     isDelayed: (request) => ((request as Input).available_at ?? 0) > clock.now(),
     executes: (request) => (request as Decision).ticket.run_id === execution?.run_id,
     holds: (request) => (request as Decision).ticket.run_id === held?.run_id,
-    startRun,
+    startRun: (request) => startRun(request),
     continueRun,
     enqueue,
     deliver,
@@ -334,32 +343,21 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       else return done(false);
       write.commit('input').then(() => done(true), refuse);
     },
-    bumpEpoch(request) {
+    bumpEpoch() {
       const write = ledger.open(clock.now());
-      write.bumpEpoch();
-      const superseded = queue.withdraw(write, request ? INTERRUPTED : OVERTAKEN);
-      interruptActive(write);
-      const committed = write.commit('input');
-      if (request) committed.then(() => request.done(superseded), request.refuse);
-      else committed.catch(() => {});
+      overtake(write, OVERTAKEN);
+      commitInBackground(write);
+    },
+    interrupt({ done, refuse }) {
+      const write = ledger.open(clock.now());
+      const superseded = overtake(write, INTERRUPTED);
+      for (const run of resting()) endWait(write, run);
+      write.commit('input').then(() => done(superseded), refuse);
     },
     cancelActive() {
       execution?.cancel();
     },
-    cancelOpen() {
-      const open = ledger.openRun();
-      if (!open || !resting().includes(open)) return;
-      const write = ledger.open(clock.now());
-      endWait(write, open);
-      commitInBackground(write);
-    },
-    cancelWaiting() {
-      const runs = resting();
-      if (runs.length === 0) return;
-      const write = ledger.open(clock.now());
-      for (const run of runs) endWait(write, run);
-      commitInBackground(write);
-    },
+    replaceOpen: (request) => startRun(request, ledger.openRun()),
     holdClaimant(request) {
       claimant = request;
     },
@@ -385,10 +383,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       const record = ledger.record();
       if (!record) return refuse(new NotFound(`thread not found: ${id}`));
       const write = ledger.open(clock.now());
-      write.bumpEpoch();
-      queue.withdraw(write, INTERRUPTED);
+      overtake(write, INTERRUPTED);
       for (const run of resting()) endWait(write, run);
-      interruptActive(write);
       write.remove();
       const facts = { ...threadFacts(record.thread), child_strategy: strategy };
       write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
@@ -489,10 +485,13 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       }),
     renew() {
       const leaving = held && (held.dispatch().lease_until ?? 0) < clock.now();
-      if (!leaving && execution?.dispatch().status !== 'Claimed') return;
+      const { status, run_status } = execution?.dispatch() ?? {};
+      // A run whose wait is being written has the longer lease already.
+      const executes = status === 'Claimed' && run_status === 'running';
+      if (!leaving && !executes) return;
       const write = ledger.open(clock.now());
       if (leaving) leaveHeld(write);
-      if (execution?.dispatch().status === 'Claimed') execution.renew(write);
+      if (executes) execution?.renew(write);
       commitInBackground(write);
     },
     release(reason) {

@@ -57,9 +57,9 @@ export const createThreads = (
     },
 
     async update(scope, id, patch) {
+      const { ledger } = await supervisor.settled(scope, id);
       const before = existing(supervisor, scope, id);
       if (patch.parent_thread_id) parentOf(scope, id, patch.parent_thread_id);
-      const { ledger } = supervisor.actor(scope, id);
       const write = ledger.open(clock.now());
       write.thread((thread) => patched(thread, patch));
       const after = ledger.record()?.thread ?? before.thread;
@@ -75,6 +75,7 @@ export const createThreads = (
     },
 
     async remove(scope, id, strategy) {
+      const actor = await supervisor.settled(scope, id);
       existing(supervisor, scope, id);
       const children = store.threads.children(scope, id);
       if (strategy === 'reject' && children.length > 0) {
@@ -82,15 +83,21 @@ export const createThreads = (
       }
       if (strategy === 'cascade') {
         const doomed = [id, ...descendants(store.threads.children, scope, id)];
-        await Promise.all(doomed.map((each) => supervisor.actor(scope, each).remove(strategy)));
+        await Promise.all(
+          doomed.map(async (each) => {
+            const doomedActor = each === id ? actor : await supervisor.settled(scope, each);
+            if (doomedActor.ledger.record()) await doomedActor.remove(strategy);
+          }),
+        );
         return;
       }
-      const orphaned = children.map((child) => {
-        const write = supervisor.actor(scope, child).ledger.open(clock.now());
+      const orphaned = children.map(async (child) => {
+        const { ledger } = await supervisor.settled(scope, child);
+        const write = ledger.open(clock.now());
         write.thread(({ parent_thread_id: _gone, ...thread }) => thread);
-        return write.commit('input');
+        await write.commit('input');
       });
-      await Promise.all([...orphaned, supervisor.actor(scope, id).remove(strategy)]);
+      await Promise.all([...orphaned, actor.remove(strategy)]);
     },
   };
 };

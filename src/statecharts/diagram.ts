@@ -39,7 +39,7 @@ export const arrowsOf = ({ transitions }: MachineDescription): Arrow[] => {
 const named = (event: string, actions: readonly string[]): string[] =>
   actions.length ? [`${event} / ${actions.join(', ')}`] : [];
 
-const internal = (machine: MachineDescription, path: string): TransitionDescription[] =>
+const internal = (machine: MachineDescription, path: string | null): TransitionDescription[] =>
   machine.transitions.filter(({ from, to }) => from === path && to === null);
 
 /** `entry / action`, `do / service` and the events that a state takes without being left. */
@@ -50,6 +50,10 @@ export const activitiesOf = (machine: MachineDescription, state: StateDescriptio
   ...named('exit', state.exit),
 ];
 
+/** What the machine takes in every state without leaving it. */
+export const activitiesAnywhere = (machine: MachineDescription): string[] =>
+  internal(machine, null).map(transitionLine);
+
 /** What hovering over a state tells. */
 export const explain = (machine: MachineDescription, state: StateDescription): string =>
   [state.description, ...internal(machine, state.path).map(sentence)].filter(Boolean).join('\n');
@@ -59,5 +63,6 @@ export const childrenOf = ({ states }: MachineDescription, parent: string | null
 
 export const nameOf = ({ path }: StateDescription): string => path.slice(path.lastIndexOf('.') + 1);
 
-export const leavesFromAnywhere = ({ transitions }: MachineDescription): boolean =>
-  transitions.some(({ from, to }) => from === null && to !== null);
+/** Has the machine as a whole transitions, so that a picture needs a place for every state? */
+export const actsAnywhere = ({ transitions }: MachineDescription): boolean =>
+  transitions.some(({ from }) => from === null);

@@ -1,6 +1,14 @@
 import type { ElkExtendedEdge, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
 import type { MachineDescription, StateDescription } from './description.ts';
-import { type Arrow, activitiesOf, arrowsOf, childrenOf, leavesFromAnywhere, nameOf } from './diagram.ts';
+import {
+  type Arrow,
+  activitiesAnywhere,
+  activitiesOf,
+  actsAnywhere,
+  arrowsOf,
+  childrenOf,
+  nameOf,
+} from './diagram.ts';
 
 /**
  * Places the states of a machine and routes its arrows (ELK, layered, states nested in states). Text is measured
@@ -25,7 +33,7 @@ export type Placed = {
   arrows: PlacedArrow[];
   /** Where entering a state, or the machine, begins: a dot and the way from it. */
   starts: { dot: Box; points: ElkPoint[] }[];
-  anywhere: Box | undefined;
+  anywhere: (Box & { activities: string[] }) | undefined;
 };
 
 const ANYWHERE = 'any state';
@@ -112,7 +120,7 @@ const graphOf = (machine: MachineDescription, arrows: readonly Arrow[]): ElkNode
   layoutOptions: { ...LAYOUT, 'elk.padding': '[top=56,left=20,bottom=20,right=20]' },
   children: [
     ...dotNode(null, machine.initial),
-    ...(leavesFromAnywhere(machine) ? [{ id: ANYWHERE, ...headOf(ANYWHERE, []) }] : []),
+    ...(actsAnywhere(machine) ? [{ id: ANYWHERE, ...headOf(ANYWHERE, activitiesAnywhere(machine)) }] : []),
     ...childrenOf(machine, null).map((state) => nodeOf(machine, state)),
   ],
   edges: [
@@ -167,6 +175,8 @@ export const place = async (machine: MachineDescription): Promise<Placed> => {
       dot: boxOf(nodes.get(dotOf(parent))),
       points: pointsOf(edges.get(dotOf(parent))),
     })),
-    anywhere: nodes.has(ANYWHERE) ? boxOf(nodes.get(ANYWHERE)) : undefined,
+    anywhere: nodes.has(ANYWHERE)
+      ? { ...boxOf(nodes.get(ANYWHERE)), activities: activitiesAnywhere(machine) }
+      : undefined,
   };
 };

@@ -1,5 +1,5 @@
 import type { MachineDescription, StateDescription } from './description.ts';
-import { activitiesOf, arrowsOf, childrenOf, leavesFromAnywhere, nameOf } from './diagram.ts';
+import { activitiesAnywhere, activitiesOf, actsAnywhere, arrowsOf, childrenOf, nameOf } from './diagram.ts';
 
 /**
  * A machine as a mermaid `stateDiagram-v2`. Every id carries the name of the machine, so none can be one of
@@ -56,7 +56,9 @@ export const toMermaid = (machine: MachineDescription): string =>
     'stateDiagram-v2',
     ...(machine.initial === null ? [] : [`  [*] --> ${idOf(machine, machine.initial)}`]),
     ...childrenOf(machine, null).flatMap((state) => drawState(machine, state, '  ')),
-    ...(leavesFromAnywhere(machine) ? [`  state "any state" as ${anywhere(machine)}`] : []),
+    ...(actsAnywhere(machine)
+      ? [`  state "${lines(['any state', ...activitiesAnywhere(machine)])}" as ${anywhere(machine)}`]
+      : []),
     ...arrowsOf(machine).map((arrow) => {
       const from = arrow.from === null ? anywhere(machine) : idOf(machine, arrow.from);
       return `  ${from} --> ${idOf(machine, arrow.to)} : ${lines(arrow.lines)}`;

@@ -90,9 +90,14 @@ const drawStart = ({ dot, points }: Placed['starts'][number], head: string): str
     class: 'dot',
   }) + drawLine(points, head);
 
-const drawAnywhere = (box: Box): string =>
-  rectangle(box, { rx: box.height / 2, class: 'plain rule' }) +
-  write({ text: 'any state', x: box.x + 12, y: baseline(box.y + 8, 0), size: FONT.name, class: 'soft' });
+const drawAnywhere = ({ activities, ...box }: NonNullable<Placed['anywhere']>): string =>
+  rectangle(box, { rx: Math.min(box.height / 2, 16), class: 'plain rule' }) +
+  write({ text: 'any state', x: box.x + 12, y: baseline(box.y + 8, 0), size: FONT.name, class: 'soft' }) +
+  activities
+    .map((text, index) =>
+      write({ text, x: box.x + 12, y: baseline(box.y + 8, index + 1), size: FONT.small, class: 'soft' }),
+    )
+    .join('');
 
 const arrowHead = (id: string): string =>
   element(

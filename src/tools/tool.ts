@@ -185,7 +185,11 @@ export const defineClientTool = (definition: ClientToolDefinition): Tool => ({
       throw new ToolError('internal', `'${definition.id}' is executed by the client`);
     },
   }),
-  gate: (call) => ({ kind: 'suspend', ticket: clientTicket(call) }),
+  // Bad arguments are told to the model, not to the client.
+  gate: (call) =>
+    definition.input.safeParse(given(call.arguments)).success
+      ? { kind: 'suspend', ticket: clientTicket(call) }
+      : PROCEED,
 });
 
 const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {

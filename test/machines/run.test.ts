@@ -184,11 +184,6 @@ t.test('input or a decision that arrives while the wait is being written ends th
   for (const { from, to } of written) {
     t.equal(pathOf(to), atHand(from) ? 'running.deciding' : 'waiting.parked');
   }
-  const arrived = edges.filter(
-    ({ from, event }) => pathOf(from) === 'waiting.parking' && ['STEER', 'RESUME'].includes(event.type),
-  );
-  t.ok(arrived.length > 0);
-  t.same(arrived.filter(({ to }) => !atHand(to)).map(told), []);
 });
 
 t.test('no run rests while something that it waits for is at hand', async (t) => {
@@ -240,20 +235,30 @@ t.test('input counts as taken where a commit takes it, and nowhere else', async 
 
 t.test('a decision counts as taken where decisions are applied, and nowhere else', async (t) => {
   const taking = edges.filter(({ from, to }) => from.context.decided && !to.context.decided);
-  t.same(new Set(taking.map(({ to }) => pathOf(to))), new Set(['running.deciding']));
+  const into = taking.filter(({ to }) => pathOf(to) === 'running.deciding');
+  t.ok(into.length > 0);
+  // What came meanwhile was applied with the others when no ticket is left.
+  const resolved = taking.filter((edge) => !into.includes(edge));
+  t.same(new Set(resolved.map(nameOf)), new Set(['done in deciding']));
 });
 
-t.test('what arrives while a run applies decisions or takes input is not lost', async (t) => {
-  const places = ['running.deciding', 'running.checkpointing'];
+t.test('what arrives while a run works or its wait is being written is not lost', async (t) => {
   const arrived = edges.filter(
-    ({ from, event }) => places.includes(pathOf(from)) && ['STEER', 'RESUME'].includes(event.type),
+    ({ from, event }) =>
+      (statusOf(from) === 'running' || pathOf(from) === 'waiting.parking') &&
+      ['STEER', 'RESUME'].includes(event.type),
   );
-  t.ok(arrived.length > 0);
-  for (const edge of arrived) {
-    const flag = edge.event.type === 'STEER' ? 'steered' : 'decided';
-    t.equal(edge.to.context[flag], true, told(edge));
-    t.equal(pathOf(edge.to), pathOf(edge.from), told(edge));
-  }
+  t.same(new Set(arrived.map(({ from }) => statusOf(from))), new Set(['running', 'waiting']));
+  const lost = arrived.filter(({ from, event, to }) => {
+    const { steered, decided } = from.context;
+    const noted = event.type === 'STEER' ? { steered: true, decided } : { steered, decided: true };
+    return (
+      to.context.steered !== noted.steered ||
+      to.context.decided !== noted.decided ||
+      pathOf(to) !== pathOf(from)
+    );
+  });
+  t.same(lost.map(told), []);
 });
 
 t.test('a step boundary ends a run only when it says that the run is over', async (t) => {

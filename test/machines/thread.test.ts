@@ -11,7 +11,7 @@ import { type Edge, pathOf, untaken, walk } from './walk.ts';
  * edge is shown to keep that true, so it is true on every way through the machine.
  */
 
-const STARTS = ['startRun', 'startNext', 'continueRun', 'resumeHeld', 'startClaimant'];
+const STARTS = ['startRun', 'replaceOpen', 'startNext', 'continueRun', 'resumeHeld', 'startClaimant'];
 const INPUTS = ['FOREGROUND', 'QUEUE', 'STEER'];
 const STOPS = ['RUN_ENDED', 'RUN_PARKED'];
 const STATES = ['idle', 'busy', 'displacing', 'waiting'];
@@ -104,7 +104,7 @@ t.test('the run that waited is refused before the next one takes its place', asy
 
 t.test('input is taken in exactly one way', async (t) => {
   const ways: Record<string, string[]> = {
-    FOREGROUND: ['startRun', 'continueRun', 'holdClaimant'],
+    FOREGROUND: ['startRun', 'replaceOpen', 'continueRun', 'holdClaimant'],
     QUEUE: ['enqueue', 'startRun', 'continueRun'],
     STEER: ['deliver', 'enqueue', 'startRun', 'continueRun'],
   };
@@ -149,6 +149,7 @@ t.test('input that only continues a run does that or is refused', async (t) => {
 
 t.test('a decision is answered in exactly one way, which depends on where its run is', async (t) => {
   const answerOf = (path: string, { executes, holds }: Flags): string => {
+    if (path === 'idle') return 'refuse';
     if (executes && path === 'busy') return 'decide';
     if (executes && path === 'displacing') return 'refuse';
     return holds && path === 'waiting' ? 'resumeHeld' : 'enqueueDecision';
@@ -162,7 +163,7 @@ t.test('a decision is answered in exactly one way, which depends on where its ru
 });
 
 t.test('a decision never waits for a thread on which nothing executes', async (t) => {
-  const decided = on('DECIDE').filter((edge) => executing(edge.from) === 0);
+  const decided = from('waiting', on('DECIDE'));
   t.ok(decided.length > 0);
   for (const edge of decided) t.equal(count(edge, 'resumeHeld', 'startNext'), 1, told(edge));
 });
@@ -186,10 +187,10 @@ t.test(
   'an interrupt leaves every older dispatch behind, and stops what executes and what waits',
   async (t) => {
     const stops: Record<string, string[]> = {
-      idle: ['bumpEpoch', 'cancelWaiting'],
-      busy: ['bumpEpoch', 'cancelWaiting', 'cancelActive'],
-      displacing: ['bumpEpoch', 'cancelWaiting', 'refuseClaimant'],
-      waiting: ['bumpEpoch', 'cancelWaiting'],
+      idle: ['interrupt'],
+      busy: ['interrupt', 'cancelActive'],
+      displacing: ['interrupt', 'refuseClaimant'],
+      waiting: ['interrupt'],
     };
     t.same(new Set(on('INTERRUPT').map((edge) => pathOf(edge.from))), new Set(STATES));
     for (const edge of on('INTERRUPT')) t.same(edge.actions, stops[pathOf(edge.from)], told(edge));
@@ -197,7 +198,7 @@ t.test(
 );
 
 t.test('a foreground run replaces what executes and what waits, unless it continues that', async (t) => {
-  const stops: Record<string, string> = { busy: 'cancelActive', waiting: 'cancelOpen' };
+  const stops: Record<string, string> = { busy: 'cancelActive', waiting: 'replaceOpen' };
   for (const edge of on('FOREGROUND')) {
     const stop = stops[pathOf(edge.from)];
     if (stop !== undefined) t.equal(count(edge, stop, 'continueRun'), 1, told(edge));
@@ -205,7 +206,7 @@ t.test('a foreground run replaces what executes and what waits, unless it contin
 });
 
 t.test('only a foreground run and an interrupt stop other work, and only a cancel one run', async (t) => {
-  const stopping = edges.filter((edge) => count(edge, 'cancelActive', 'cancelOpen', 'cancelWaiting') > 0);
+  const stopping = edges.filter((edge) => count(edge, 'cancelActive', 'interrupt', 'replaceOpen') > 0);
   t.same(new Set(stopping.map(({ event }) => event.type)), new Set(['FOREGROUND', 'INTERRUPT']));
   t.same(new Set(on('CANCEL').map((edge) => pathOf(edge.from))), new Set(STATES));
   for (const edge of edges) t.equal(count(edge, 'cancel'), edge.event.type === 'CANCEL' ? 1 : 0, told(edge));

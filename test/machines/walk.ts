@@ -27,7 +27,7 @@ export type World = {
   /** Everything that can arrive from outside. All of it is sent in every state, legal or not. */
   events: readonly AnyEventObject[];
   services?: Readonly<Record<string, readonly Outcome[]>>;
-  /** Makes the world such as the event finds it. */
+  /** Makes the world such as the event finds it; a machine begins with 'xstate.init'. */
   before?(event: AnyEventObject): void;
 };
 
@@ -44,6 +44,7 @@ export type Edge = {
 
 export type Walk = { edges: readonly Edge[]; taken: ReadonlySet<string>; description: MachineDescription };
 
+const INIT = { type: 'xstate.init' };
 const DONE = 'xstate.done.actor.';
 const ERROR = 'xstate.error.actor.';
 
@@ -80,6 +81,7 @@ const edgesOfModel = (machine: AnyStateMachine, world: World, sources: ReadonlyM
       return machine.transition(...args);
     },
   });
+  world.before?.(INIT);
   const adjacency = getAdjacencyMap(model, {
     input: world.input,
     events: (state: AnyMachineSnapshot) => eventsIn(state, world, sources),
@@ -127,6 +129,7 @@ const stage = ({ bound, pending, ids }: ReturnType<typeof bind>, world: World) =
   const taken: string[] = [];
   const actions: string[] = [];
   const clock = new SimulatedClock();
+  world.before?.(INIT);
   const actor = createActor(bound, { input: world.input, clock });
   actor.system.inspect((inspected) => {
     if (inspected.actorRef !== actor) return;
@@ -164,7 +167,7 @@ export const walk = async (machine: AnyStateMachine, world: World): Promise<Walk
     await happen(event);
     const to = actor.getSnapshot();
     if (keyOf(to) !== expected) {
-      throw new Error(`${keyOf(from)} on ${event.type} leads to ${keyOf(to)}, not to ${expected}`);
+      throw new Error(`${keyOf(from)} on ${JSON.stringify(event)} leads to ${keyOf(to)}, not to ${expected}`);
     }
     const edge = { from, event, to, taken: [...taken], actions: [...actions] };
     taken.length = 0;

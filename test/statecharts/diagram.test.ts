@@ -1,6 +1,6 @@
 import t from 'tap';
 import { describeMachine } from '../../src/statecharts/describe.ts';
-import { activitiesOf, arrowsOf, explain, leavesFromAnywhere } from '../../src/statecharts/diagram.ts';
+import { activitiesOf, actsAnywhere, arrowsOf, explain } from '../../src/statecharts/diagram.ts';
 import { AWKWARD, lampMachine } from './lamp.ts';
 
 const lamp = describeMachine('lamp', lampMachine);
@@ -37,6 +37,6 @@ t.test(
 );
 
 t.test('a machine that can be left from every state says so', async (t) => {
-  t.equal(leavesFromAnywhere(lamp), true);
-  t.equal(leavesFromAnywhere({ ...lamp, transitions: lamp.transitions.slice(1) }), false);
+  t.equal(actsAnywhere(lamp), true);
+  t.equal(actsAnywhere({ ...lamp, transitions: lamp.transitions.slice(1) }), false);
 });

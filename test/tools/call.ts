@@ -13,16 +13,16 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   ...overrides,
 });
 
-/** The result of a call, failed or not, as a run would report it. */
+/** The result of a call, failed or not, as a run would report it. The tool must not suspend itself. */
 export const callTool = async (
   tool: Tool,
   args: Json,
   overrides: Partial<ToolContext> = {},
 ): Promise<ToolResult> => {
   const { id } = tool.descriptor;
-  try {
-    return toToolResult(id, await tool.execute(args, quietContext(overrides)));
-  } catch (error) {
-    return toToolResult(id, error instanceof Error ? error : new Error(String(error)));
-  }
+  const outcome = await tool
+    .execute(args, quietContext(overrides))
+    .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+  if ('suspend' in outcome) throw new Error(`${id} waits for a decision`);
+  return toToolResult(id, outcome);
 };

@@ -1,0 +1,262 @@
+import t from 'tap';
+import { act } from '../../src/loop/act.ts';
+import { INTERRUPTED } from '../../src/loop/history.ts';
+import type { RunEventOf } from '../../src/schema/run-event.ts';
+import { type GateDecision, ToolError } from '../../src/tools/tool.ts';
+import { asked, results, type Scene, scene, statuses, ticket } from './turn.ts';
+
+/** agent-loop.md 6.3 and 7.1. */
+
+const PROCEED: GateDecision = { kind: 'proceed' };
+const BLOCK: GateDecision = { kind: 'block', reason: 'denied' };
+const SUSPEND: GateDecision = { kind: 'suspend', ticket: ticket('b') };
+const SET: GateDecision = { kind: 'set_result', output: { data: { n: 1 }, message: 'one' } };
+
+const never = new AbortController().signal;
+const acted = ({ turn }: Scene) => act(turn, never);
+const done = ({ events }: Scene, id: string): RunEventOf<'tool_call_done'> | undefined =>
+  events.filter((event) => event.event_type === 'tool_call_done').find((event) => event.id === id);
+
+/** A promise and what settles it. */
+const gateway = () => {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+};
+
+t.test('allowed calls run beside each other, and their results keep the order of the calls', async (t) => {
+  const { open, opened } = gateway();
+  const stage = scene({
+    a: { run: () => opened.then(() => ({ data: 1 })) },
+    b: {
+      run: async () => {
+        open();
+        return { data: 2 };
+      },
+    },
+  });
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(stage.trace, [
+    'commit a running, b running',
+    'start a',
+    'start b',
+    'end b',
+    'end a',
+    'succeeded a',
+    'succeeded b',
+  ]);
+  t.same(results(stage.turn), ['tool a: 1', 'tool b: 2']);
+});
+
+t.test('a tool that must run alone has no other call beside it', async (t) => {
+  const stage = scene({ a: {}, b: {}, c: { exclusive: true }, d: { exclusive: true }, e: {} });
+  await acted(stage);
+  t.same(
+    stage.trace.filter((line) => !/^succeeded/.test(line)),
+    [
+      'commit a running, b running, c new, d new, e new',
+      'start a',
+      'start b',
+      'end a',
+      'end b',
+      'commit a succeeded, b succeeded, c running, d new, e new',
+      'start c',
+      'end c',
+      'commit a succeeded, b succeeded, c succeeded, d running, e new',
+      'start d',
+      'end d',
+      'commit a succeeded, b succeeded, c succeeded, d succeeded, e running',
+      'start e',
+      'end e',
+    ],
+  );
+});
+
+t.test('a call that another execution has settled is left alone', async (t) => {
+  const stage = scene({ a: { gate: [PROCEED] }, b: { gate: [PROCEED] } });
+  stage.turn.calls[0] = { ...asked('a'), status: 'succeeded' };
+  await acted(stage);
+  t.same(stage.trace, ['gate b', 'commit a succeeded, b running', 'start b', 'end b', 'succeeded b']);
+});
+
+t.test('gates are asked in the order of the calls, before any of them runs', async (t) => {
+  const stage = scene({ a: { gate: [PROCEED] }, b: { gate: [PROCEED] } });
+  await acted(stage);
+  t.same(stage.trace.slice(0, 4), ['gate a', 'gate b', 'commit a running, b running', 'start a']);
+});
+
+for (const [name, decision, rest] of [
+  ['blocks', BLOCK, ['failed b', 'failed c']],
+  ['suspends', SUSPEND, ['suspended b', 'commit', 'start c', 'end c', 'succeeded c']],
+  ['sets a result', SET, ['succeeded b', 'commit', 'start c', 'end c', 'succeeded c']],
+] as const) {
+  t.test(`before a gate ${name}, the calls before it run and it is asked again`, async (t) => {
+    const stage = scene({ a: { gate: [PROCEED] }, b: { gate: [decision] }, c: {} });
+    await acted(stage);
+    t.same(
+      stage.trace.map((line) => (line.startsWith('commit') ? 'commit' : line)),
+      ['gate a', 'gate b', 'commit', 'start a', 'end a', 'succeeded a', 'gate b', ...rest],
+    );
+  });
+}
+
+t.test('the second answer of a gate counts', async (t) => {
+  const stage = scene({ a: {}, b: { gate: [BLOCK, PROCEED] }, c: {} });
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(results(stage.turn), ['tool a: "a"', 'tool b: "b"', 'tool c: "c"']);
+});
+
+t.test('a gate before which nothing is to run is asked once', async (t) => {
+  const stage = scene({ b: { gate: [SET, BLOCK] }, c: {} });
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(stage.trace.filter((line) => line === 'gate b').length, 1);
+});
+
+t.test('a blocked call ends the run, and the calls behind it are neither gated nor executed', async (t) => {
+  const stage = scene({ a: {}, b: { gate: [BLOCK] }, c: { gate: [PROCEED] }, d: {} });
+  t.same(await acted(stage), { kind: 'blocked', reason: 'denied' });
+  t.same(results(stage.turn), [
+    'tool a: "a"',
+    'tool b: denied',
+    `tool c: ${INTERRUPTED}`,
+    `tool d: ${INTERRUPTED}`,
+  ]);
+  t.match(done(stage, 'b'), {
+    outcome: 'failed',
+    result: { tool_name: 'b', status: 'error', data: null, message: 'denied', metadata: { rejected: true } },
+  });
+  t.match(done(stage, 'c'), { outcome: 'failed', result: { status: 'error', message: INTERRUPTED } });
+  t.equal(statuses(stage.turn), 'a succeeded, b failed, c failed, d failed');
+  t.notOk(stage.trace.includes('gate c'));
+});
+
+t.test('a suspended call waits with its ticket, and the calls behind it run', async (t) => {
+  const stage = scene({ a: {}, b: { gate: [SUSPEND] }, c: { gate: [PROCEED] }, d: {} });
+  t.same(await acted(stage), { kind: 'suspended' });
+  t.equal(statuses(stage.turn), 'a succeeded, b suspended, c succeeded, d succeeded');
+  t.same(results(stage.turn), [
+    'tool a: "a"',
+    "tool b: Tool 'b' suspended: awaiting decision",
+    'tool c: "c"',
+    'tool d: "d"',
+  ]);
+  t.strictSame(done(stage, 'b'), {
+    event_type: 'tool_call_done',
+    id: 'b',
+    message_id: stage.turn.produced[1]?.id,
+    result: {
+      tool_name: 'b',
+      status: 'pending',
+      data: null,
+      message: "Tool 'b' suspended: awaiting approval",
+      suspension: ticket('b'),
+    },
+    outcome: 'suspended',
+  });
+  t.strictSame(stage.turn.calls[1]?.ticket, {
+    id: 'ticket_b',
+    reason: 'tool:Ask',
+    resume_mode: 'replay_tool_call',
+  });
+});
+
+t.test('a step may leave several tickets', async (t) => {
+  const stage = scene({ a: { gate: [SUSPEND] }, b: { gate: [SUSPEND] }, c: {} });
+  t.same(await acted(stage), { kind: 'suspended' });
+  t.equal(statuses(stage.turn), 'a suspended, b suspended, c succeeded');
+});
+
+t.test('a block behind a suspended call ends the run all the same', async (t) => {
+  const stage = scene({ a: { gate: [SUSPEND] }, b: { gate: [BLOCK] }, c: {} });
+  t.same(await acted(stage), { kind: 'blocked', reason: 'denied' });
+  t.equal(statuses(stage.turn), 'a suspended, b failed, c failed');
+});
+
+t.test('a result that a gate sets is used as it is, and the tool is not executed', async (t) => {
+  const stage = scene({ b: { gate: [SET] } });
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(stage.trace, ['gate b', 'succeeded b']);
+  t.match(done(stage, 'b'), { result: { status: 'success', data: { n: 1 }, message: 'one' } });
+  t.same(results(stage.turn), ['tool b: one']);
+});
+
+t.test('a call that suspends itself lets its neighbours finish and stops what has not started', async (t) => {
+  const stage = scene({
+    a: { run: async () => ({ suspend: ticket('a') }) },
+    b: {},
+    c: { exclusive: true },
+    d: {},
+  });
+  t.same(await acted(stage), { kind: 'suspended' });
+  t.equal(statuses(stage.turn), 'a suspended, b succeeded, c failed, d failed');
+  t.same(results(stage.turn), [
+    "tool a: Tool 'a' suspended: awaiting decision",
+    'tool b: "b"',
+    `tool c: ${INTERRUPTED}`,
+    `tool d: ${INTERRUPTED}`,
+  ]);
+  t.match(done(stage, 'a'), { outcome: 'suspended', result: { suspension: ticket('a') } });
+});
+
+t.test('a call that suspends itself stops a call that a gate would have blocked', async (t) => {
+  const stage = scene({
+    a: { run: async () => ({ suspend: ticket('a') }) },
+    b: { gate: [BLOCK] },
+    c: { gate: [BLOCK] },
+  });
+  t.same(await acted(stage), { kind: 'suspended' });
+  t.equal(statuses(stage.turn), 'a suspended, b failed, c failed');
+  t.match(done(stage, 'b'), { result: { message: INTERRUPTED } });
+  t.same(
+    stage.trace.filter((line) => line.startsWith('gate')),
+    ['gate b'],
+  );
+});
+
+t.test('a tool that fails ends neither its run nor the step', async (t) => {
+  const stage = scene({
+    a: { run: () => Promise.reject(new ToolError('not_found', 'no such city')) },
+    b: { run: () => Promise.reject(new Error('boom')) },
+    c: {},
+  });
+  t.same(await acted(stage), { kind: 'executed' });
+  t.equal(statuses(stage.turn), 'a failed, b failed, c succeeded');
+  t.same(results(stage.turn), [
+    'tool a: Not found: no such city',
+    'tool b: Internal error: boom',
+    'tool c: "c"',
+  ]);
+});
+
+t.test('a tool that the agent does not have fails, and the calls beside it run', async (t) => {
+  const stage = scene({ a: {} });
+  stage.turn.calls.push(asked('gone'));
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(results(stage.turn), ['tool a: "a"', "tool gone: tool 'gone' not found"]);
+});
+
+t.test('arguments that are not JSON fail without asking the gate or the tool', async (t) => {
+  const stage = scene({ a: { gate: [BLOCK] } });
+  stage.turn.calls = [{ ...asked('a'), malformed: 'SyntaxError: bad' }];
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(stage.trace, ['commit a running', 'failed a']);
+  t.same(results(stage.turn), ['tool a: Invalid arguments: the arguments are not JSON (SyntaxError: bad)']);
+});
+
+t.test('a step without calls does nothing', async (t) => {
+  const stage = scene({});
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(stage.trace, []);
+});
+
+t.test('a gate that fails starts nothing', async (t) => {
+  const stage = scene({ a: {}, b: { gate: [PROCEED] } });
+  const tools = new Map(stage.turn.agent.tools);
+  const [b] = [...tools.values()].slice(1);
+  if (b) tools.set('b', { ...b, gate: () => Promise.reject(new Error('no idea')) });
+  const turn = { ...stage.turn, agent: { ...stage.turn.agent, tools } };
+  await t.rejects(act(turn, never), { message: 'no idea' });
+  t.same(stage.trace, []);
+});

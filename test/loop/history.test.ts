@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { INTERRUPTED, modelHistory } from '../../src/loop/history.ts';
+import { type Message, textOf } from '../../src/schema/message.ts';
+
+/** runtime.md 4.1, agent-loop.md 9.1. */
+
+let made = 0;
+const message = (role: Message['role'], text: string, more: Partial<Message> = {}): Message => {
+  made += 1;
+  return { id: `m${made}`, role, content: text === '' ? [] : [{ type: 'text', text }], ...more };
+};
+const user = (text: string): Message => message('user', text);
+const asks = (text: string, ...ids: string[]): Message =>
+  message('assistant', text, { tool_calls: ids.map((id) => ({ id, name: 'x', arguments: {} })) });
+const result = (id: string, text: string): Message => message('tool', text, { tool_call_id: id });
+const marker = (id: string): Message =>
+  message('tool', '[tool call cancelled]', { tool_call_id: id, visibility: 'internal' });
+
+/** One line a message: who, the calls it makes or answers, its text. */
+const told = (history: readonly Message[]): string[] =>
+  history.map(({ role, content, tool_calls, tool_call_id }) =>
+    [role, ...(tool_calls ?? []).map(({ id }) => id), tool_call_id, textOf(content)]
+      .filter((word) => word !== undefined && word !== '')
+      .join(' '),
+  );
+
+t.test('a history in which every call has its result is handed on as it is', async (t) => {
+  const plain = [user('hi'), asks('', 'c1', 'c2'), result('c1', 'one'), result('c2', 'two'), user('bye')];
+  t.equal(modelHistory(plain), plain);
+  const empty: Message[] = [];
+  t.equal(modelHistory(empty), empty);
+});
+
+t.test('internal messages that are no markers stay', async (t) => {
+  const plain = [user('hi'), message('user', 'continue', { visibility: 'internal' })];
+  t.equal(modelHistory(plain), plain);
+});
+
+t.test('a call without result gets the interrupted one', async (t) => {
+  const history = [asks('', 'c1', 'c2'), result('c1', 'one'), user('next')];
+  t.same(told(modelHistory(history)), [
+    'assistant c1 c2',
+    'tool c1 one',
+    `tool c2 ${INTERRUPTED}`,
+    'user next',
+  ]);
+});
+
+t.test('a late result takes the place of its placeholder', async (t) => {
+  const history = [
+    asks('', 'c1', 'c2'),
+    result('c1', 'awaiting decision'),
+    result('c2', 'two'),
+    user('meanwhile'),
+    result('c1', 'one'),
+    user('next'),
+  ];
+  t.same(told(modelHistory(history)), [
+    'assistant c1 c2',
+    'tool c1 one',
+    'tool c2 two',
+    'user meanwhile',
+    'user next',
+  ]);
+});
+
+t.test('results stand in the order of their calls', async (t) => {
+  const history = [asks('', 'c1', 'c2'), result('c2', 'two'), result('c1', 'one')];
+  t.same(told(modelHistory(history)), ['assistant c1 c2', 'tool c1 one', 'tool c2 two']);
+});
+
+t.test('a retracted call vanishes with its placeholder and its marker', async (t) => {
+  const history = [
+    asks('both', 'c1', 'c2'),
+    result('c1', 'awaiting decision'),
+    result('c2', 'two'),
+    marker('c1'),
+    user('next'),
+  ];
+  t.same(told(modelHistory(history)), ['assistant c2 both', 'tool c2 two', 'user next']);
+});
+
+t.test('a message whose calls are all retracted keeps its text, and goes when it has none', async (t) => {
+  for (const [text, left] of [
+    ['let me see', ['assistant let me see', 'user next']],
+    ['', ['user next']],
+  ] as const) {
+    const seen = modelHistory([asks(text, 'c1'), result('c1', 'waits'), marker('c1'), user('next')]);
+    t.same(told(seen), left);
+    for (const each of seen) t.notOk('tool_calls' in each);
+  }
+});
+
+t.test('a call that only a marker answers vanishes too', async (t) => {
+  t.same(told(modelHistory([user('hi'), asks('', 'c1'), marker('c1')])), ['user hi']);
+});
+
+t.test('a call is retracted by a marker that comes after messages of other runs', async (t) => {
+  const history = [
+    asks('', 'c1'),
+    result('c1', 'awaiting decision'),
+    user('another run'),
+    asks('', 'c2'),
+    result('c2', 'two'),
+    message('assistant', 'done'),
+    marker('c1'),
+    user('next'),
+  ];
+  t.same(told(modelHistory(history)), [
+    'user another run',
+    'assistant c2',
+    'tool c2 two',
+    'assistant done',
+    'user next',
+  ]);
+});
+
+t.test('a retracted call takes no other call with it that has the same id', async (t) => {
+  const again = [asks('', 'c1'), result('c1', 'again')];
+  const first = [asks('', 'c1'), result('c1', 'first')];
+  const gone = [asks('', 'c1'), result('c1', 'waits'), marker('c1')];
+  t.same(told(modelHistory([...gone, ...again])), ['assistant c1', 'tool c1 again']);
+  t.same(told(modelHistory([...first, ...gone])), ['assistant c1', 'tool c1 first']);
+  t.same(told(modelHistory([...first, ...gone, ...again])), [
+    'assistant c1',
+    'tool c1 first',
+    'assistant c1',
+    'tool c1 again',
+  ]);
+});
+
+t.test('a result of a step is not that of an earlier step with the same id', async (t) => {
+  const history = [asks('', 'c1'), asks('', 'c1'), result('c1', 'one')];
+  t.same(told(modelHistory(history)), [
+    'assistant c1',
+    `tool c1 ${INTERRUPTED}`,
+    'assistant c1',
+    'tool c1 one',
+  ]);
+});
+
+t.test('a result that comes after the retraction brings nothing back', async (t) => {
+  const history = [asks('', 'c1'), marker('c1'), result('c1', 'late'), user('next')];
+  t.same(told(modelHistory(history)), ['user next']);
+});
+
+t.test('a result that no message asked for is left out', async (t) => {
+  t.same(told(modelHistory([user('hi'), result('c9', 'what?')])), ['user hi']);
+});
+
+t.test('messages that need no repair are the same objects, and what was given is not changed', async (t) => {
+  const history = [user('hi'), asks('both', 'c1', 'c2'), result('c2', 'two'), marker('c1')];
+  const before = structuredClone(history);
+  const seen = modelHistory(history);
+  t.equal(seen[0], history[0]);
+  t.equal(seen[2], history[2]);
+  t.same(history, before);
+});
+
+const callId = fc.constantFrom('c1', 'c2', 'c3');
+const text = fc.constantFrom('', 'some text');
+const callIds = fc.uniqueArray(callId, { minLength: 1 });
+/** A step as it should be, but for a result that is missing or a marker in its place. */
+const step = fc
+  .tuple(text, callIds, fc.infiniteStream(fc.constantFrom(result, result, marker, undefined)))
+  .map(([said, ids, answers]) => [
+    asks(said, ...ids),
+    ...ids.flatMap((id) => answers.next().value?.(id, 'done') ?? []),
+  ]);
+const anything = fc.oneof(
+  text.map(user),
+  fc.tuple(text, callIds).map(([said, ids]) => asks(said, ...ids)),
+  fc.tuple(callId, text).map(([id, said]) => result(id, said)),
+  callId.map(marker),
+);
+/** Anything in any order; only the calls of one message have different ids. */
+const anyHistory = fc
+  .array(
+    fc.oneof(
+      step,
+      anything.map((one) => [one]),
+    ),
+    { maxLength: 10 },
+  )
+  .map((parts) => parts.flat());
+
+t.test('whatever happened, each call has one result behind it and nothing else is a result', async () => {
+  fc.assert(
+    fc.property(anyHistory, (history) => {
+      const open: string[] = [];
+      for (const { role, tool_calls = [], tool_call_id, visibility } of modelHistory(history)) {
+        if (role === 'tool') {
+          if (tool_call_id !== open.shift() || visibility === 'internal') return false;
+        } else if (open.length > 0) return false;
+        open.push(...tool_calls.map(({ id }) => id));
+      }
+      return open.length === 0;
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+t.test('what the model sees needs no repair', async () => {
+  fc.assert(
+    fc.property(anyHistory, (history) => {
+      const seen = modelHistory(history);
+      return modelHistory(seen) === seen;
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** The definition, word for word: of the tool messages of a call a marker takes it away, else the last one counts. */
+const reference = (history: readonly Message[]): string[] => {
+  const ownerOf = (index: number): number =>
+    history
+      .slice(0, index)
+      .findLastIndex(({ tool_calls }) => tool_calls?.some(({ id }) => id === history[index]?.tool_call_id));
+  return history.flatMap((each, place) => {
+    if (each.role === 'tool') return [];
+    if (!each.tool_calls) return told([each]);
+    const calls = each.tool_calls
+      .map(({ id }) => ({
+        id,
+        answers: history.filter((answer, index) => answer.tool_call_id === id && ownerOf(index) === place),
+      }))
+      .filter(({ answers }) => answers.every(({ visibility }) => visibility !== 'internal'));
+    if (calls.length === 0 && each.content.length === 0) return [];
+    const ids = calls.map(({ id }) => id);
+    return [
+      ...told([asks(textOf(each.content), ...ids)]),
+      ...told(calls.map(({ id, answers }) => answers.at(-1) ?? result(id, INTERRUPTED))),
+    ];
+  });
+};
+
+t.test('what the model sees agrees with the definition', async () => {
+  fc.assert(
+    fc.property(anyHistory, (history) => {
+      const expected = reference(history);
+      return told(modelHistory(history)).join('\n') === expected.join('\n');
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,137 @@
+import { createRunState } from '../../src/loop/state.ts';
+import type { RunStream, StepCall, Turn } from '../../src/loop/turn.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import { textOf } from '../../src/schema/message.ts';
+import type { RunEvent, Ticket } from '../../src/schema/run-event.ts';
+import type { GateDecision, Json, Suspension, Tool, ToolOutput } from '../../src/tools/tool.ts';
+
+/**
+ * A turn without runtime, store and model: the calls of one step and the tools that they are for. What the loop
+ * does with them is written down line by line, in the order in which it happens.
+ */
+
+type Options = {
+  /** One decision each time the gate is asked; the last one stays. Without, there is no gate. */
+  gate?: GateDecision[];
+  run?: (args: Json, signal: AbortSignal) => Promise<ToolOutput | Suspension>;
+  exclusive?: boolean;
+};
+
+export type Scene = ReturnType<typeof scene>;
+
+export const ticket = (id: string): Ticket => ({
+  suspension: { id: `ticket_${id}`, action: 'tool:Ask' },
+  pending: { id: `ticket_${id}`, name: 'ask', arguments: {} },
+  resume_mode: 'replay_tool_call',
+});
+
+export const asked = (id: string): StepCall => ({
+  call: { id, name: id, arguments: {} },
+  malformed: undefined,
+  status: 'new',
+  updated_at: 0,
+  ticket: undefined,
+});
+
+const toolOf = (
+  id: string,
+  { gate = [], run = async () => ({ data: id }), exclusive = false }: Options,
+  trace: string[],
+): Tool => {
+  const left = [...gate];
+  return {
+    descriptor: { id, name: id, description: '', parameters: {}, category: null },
+    idempotent: false,
+    exclusive,
+    checksOwnArguments: true,
+    async execute(args, { signal }) {
+      trace.push(`start ${id}`);
+      const outcome = await run(args, signal);
+      trace.push(`end ${id}`);
+      return outcome;
+    },
+    ...(gate.length > 0 && {
+      gate: () => {
+        trace.push(`gate ${id}`);
+        return (left.length > 1 ? left.shift() : left[0]) ?? { kind: 'proceed' };
+      },
+    }),
+  };
+};
+
+const NO_MODEL = {
+  id: 'none',
+  provider: 'none',
+  upstream: 'none',
+  stream: () => Promise.reject(new Error('no model is asked here')),
+};
+
+const streamOf = (events: RunEvent[], trace: string[]): RunStream => ({
+  emit(event) {
+    events.push(event);
+    if (event.event_type === 'tool_call_done') trace.push(`${event.outcome} ${event.id}`);
+  },
+  text: () => {},
+  reasoning: () => {},
+  toolDelta: () => {},
+});
+
+/** The calls have the ids of their tools, in this order. */
+export const scene = (tools: Record<string, Options>) => {
+  const trace: string[] = [];
+  const events: RunEvent[] = [];
+  const state = createRunState(null);
+  const ids = Object.keys(tools);
+  let made = 0;
+  const turn: Turn = {
+    run_id: 'r1',
+    thread_id: 't1',
+    agent: {
+      spec: AgentSpec.parse({ id: 'a' }),
+      model: NO_MODEL,
+      tools: new Map(Object.entries(tools).map(([id, options]) => [id, toolOf(id, options, trace)])),
+      resolution_id: '1',
+    },
+    clock: { now: () => 1_000 },
+    ids: {
+      uuid: () => {
+        made += 1;
+        return `id-${made}`;
+      },
+    },
+    stream: streamOf(events, trace),
+    state,
+    observe: { inference: { ended() {} }, tools: { ended() {} } },
+    committed: () => [],
+    produced: [],
+    step: undefined,
+    calls: ids.map(asked),
+    decisions: new Map(),
+    hasInput: () => false,
+    steps: 0,
+    rounds: 1,
+    answered: false,
+    continuations: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    response: '',
+    async checkpoint() {
+      trace.push(`commit ${statuses(turn)}`);
+      return { taken: 0 };
+    },
+  };
+  return { turn, trace, events };
+};
+
+/** As the run's state has them, which is what a commit keeps: 'a running, b new'. */
+export const statuses = (turn: Turn): string => {
+  const stored = JSON.stringify(turn.state.get('__runtime.tool_call_states') ?? { calls: {} });
+  const { calls }: { calls: Record<string, { status: string }> } = JSON.parse(stored);
+  return Object.entries(calls)
+    .map(([id, { status }]) => `${id} ${status}`)
+    .join(', ');
+};
+
+/** What stands in the history for each call, in the order in which it was produced. */
+export const results = (turn: Turn): string[] =>
+  turn.produced.map(({ role, tool_call_id, content }) => `${role} ${tool_call_id}: ${textOf(content)}`);

@@ -1,0 +1,46 @@
+import t from 'tap';
+import { Ticket } from '../../src/schema/run-event.ts';
+import { clientTicket, permissionTicket } from '../../src/tools/tickets.ts';
+
+/** runtime.md 6.4, agent-loop.md 7.2. */
+
+const call = { id: 'call_1', name: 'send_mail', arguments: { to: 'a@b' } };
+
+t.test('a call that must be allowed asks for permission with its arguments', async (t) => {
+  t.strictSame(permissionTicket(call), {
+    suspension: {
+      id: 'perm_call_1',
+      action: 'tool:PermissionConfirm',
+      message: "Permission required for tool 'send_mail'",
+      parameters: { to: 'a@b' },
+    },
+    pending: { id: 'perm_call_1', name: 'permission_confirm', arguments: { to: 'a@b' } },
+    resume_mode: 'replay_tool_call',
+  });
+});
+
+t.test('a call that the client executes is handed over as it is', async (t) => {
+  t.strictSame(clientTicket(call), {
+    suspension: {
+      id: 'suspend_call_1',
+      action: 'tool:send_mail',
+      message: "Frontend tool 'send_mail' requires client execution",
+      parameters: { to: 'a@b' },
+    },
+    pending: { id: 'call_1', name: 'send_mail', arguments: { to: 'a@b' } },
+    resume_mode: 'use_decision_as_tool_result',
+  });
+});
+
+for (const ticketOf of [permissionTicket, clientTicket]) {
+  t.test(`${ticketOf.name} leaves null parameters out and keeps every other value`, async (t) => {
+    t.notOk('parameters' in ticketOf({ ...call, arguments: null }).suspension);
+    for (const given of [false, 0, '', []]) {
+      t.strictSame(ticketOf({ ...call, arguments: given }).suspension.parameters, given);
+    }
+  });
+
+  t.test(`${ticketOf.name} makes tickets as they go over the wire`, async (t) => {
+    t.strictSame(Ticket.parse(ticketOf(call)), ticketOf(call));
+  });
+}
