@@ -63,6 +63,13 @@ const startsBeside = {
   description: 'Another agent; the open run waits on.',
 } as const;
 
+/** It waits behind what executes: its turn comes, and the input with it. */
+const continuesLater = {
+  guard: 'continuesOpenRun',
+  actions: 'enqueueContinuation',
+  description: 'The run that it is for goes on with it when it is its turn.',
+} as const;
+
 const nothingToContinue = { actions: 'refuse', description: 'No run waits here.' } as const;
 
 export const threadMachine = setup({
@@ -88,6 +95,7 @@ export const threadMachine = setup({
     decide: () => {},
     resumeHeld: () => {},
     enqueueDecision: () => {},
+    enqueueContinuation: () => {},
     cancel: () => {},
     bumpEpoch: () => {},
     cancelActive: () => {},
@@ -139,13 +147,14 @@ export const threadMachine = setup({
           actions: ['bumpEpoch', 'holdClaimant', 'cancelActive'],
           description: 'A foreground run replaces whatever executes or is queued.',
         },
-        QUEUE: { actions: 'enqueue', description: 'Waits for its turn.' },
+        QUEUE: [forLater, continuesLater, { actions: 'enqueue', description: 'Waits for its turn.' }],
         STEER: [
           forLater,
           { guard: 'takesInput', actions: 'deliver', description: 'Joins the running run at its next step.' },
+          continuesLater,
           { actions: 'enqueue', description: 'The run is past its last step: as QUEUE.' },
         ],
-        CONTINUE: nothingToContinue,
+        CONTINUE: [continuesLater, nothingToContinue],
         DECIDE: [
           { guard: 'executes', actions: 'decide', description: 'One of its calls waits, others execute.' },
           { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },
@@ -171,9 +180,13 @@ export const threadMachine = setup({
           actions: ['bumpEpoch', 'refuseClaimant', 'holdClaimant'],
           description: 'The newest foreground run wins; the one before is refused.',
         },
-        QUEUE: { actions: 'enqueue', description: 'Waits for its turn.' },
-        STEER: { actions: 'enqueue', description: 'The run is being cancelled: as QUEUE.' },
-        CONTINUE: nothingToContinue,
+        QUEUE: [forLater, continuesLater, { actions: 'enqueue', description: 'Waits for its turn.' }],
+        STEER: [
+          forLater,
+          continuesLater,
+          { actions: 'enqueue', description: 'The run is being cancelled: as QUEUE.' },
+        ],
+        CONTINUE: [continuesLater, nothingToContinue],
         DECIDE: [
           { guard: 'executes', actions: 'refuse', description: 'The run is being cancelled.' },
           { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },

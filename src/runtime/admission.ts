@@ -37,6 +37,8 @@ export type Admission = {
   prepareContinuation(write: Write, request: Submission, open: Run): Prepared;
   /** A run that waits for its turn. */
   enqueue(write: Write, request: Submission): { run_id: string; dispatch_id: string };
+  /** The waiting run goes on with the input when it is its turn. */
+  enqueueContinuation(write: Write, request: Submission, open: Run): Dispatch;
   stageFor(write: Write, request: Submission, mode: DeliveryMode): void;
   /** Input that a run did not take any more is queued; after an interrupt it is history only. */
   leaveOver(write: Write, entries: readonly PendingMessage[], execution: Execution): void;
@@ -144,11 +146,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
       const queued = workOf(write, open.run_id, request);
       const { dispatch_id } = queued;
       const decisions = [...decided, ...decisionsIn(write, request, open, dispatch_id)];
-      write.stage(messagesOf(request), {
-        boundary: 'resume_input',
-        granularity: 'batch',
-        target_run_id: open.run_id,
-      });
+      write.stage(messagesOf(request), resumeOf(open.run_id));
       const resumed = resumedRun(open, {
         mode: request.mode === 'foreground' ? 'foreground' : 'resume',
         dispatch_id,
@@ -181,6 +179,23 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
       queue.add(write, dispatch);
       if (request.attach) attachTo(run_id, request.attach);
       return { run_id, dispatch_id: dispatch.dispatch_id };
+    },
+    enqueueContinuation(write, request, open) {
+      const queued = queue.find(open.run_id);
+      const dispatch = queued ?? workOf(write, open.run_id, request);
+      const decided = open.activation?.seeded_decisions ?? [];
+      write.stage(messagesOf(request), resumeOf(open.run_id));
+      const resumed = resumedRun(open, {
+        mode: 'resume',
+        dispatch_id: dispatch.dispatch_id,
+        at: write.at,
+        decisions: [...decided, ...decisionsIn(write, request, open, dispatch.dispatch_id)],
+        input: request.messages.length > 0,
+      });
+      write.run(resumed, open);
+      if (!queued) queue.add(write, dispatch);
+      if (request.attach) attachTo(open.run_id, request.attach);
+      return dispatch;
     },
     stageFor(write, request, mode) {
       write.stage(messagesOf(request), mode);
@@ -237,6 +252,12 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
     },
   };
 };
+
+const resumeOf = (target_run_id: string): DeliveryMode => ({
+  boundary: 'resume_input',
+  granularity: 'batch',
+  target_run_id,
+});
 
 const joined = (first: MessageRange | undefined, last: MessageRange | undefined): MessageRange | undefined =>
   first && last ? { from_seq: first.from_seq, to_seq: last.to_seq } : (first ?? last);

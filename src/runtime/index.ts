@@ -4,9 +4,8 @@ import { type Maintenance, startMaintenance } from './maintenance.ts';
 import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
 import { recover } from './recovery.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
-import { createSupervisor } from './supervisor.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { cancelTarget, targetsOf } from './targets.ts';
-import type { ThreadActor } from './thread.ts';
 import { createThreads, type Threads } from './threads.ts';
 
 export type { Protocol } from './channel.ts';
@@ -49,34 +48,32 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
 
   const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing());
 
-  const actorOf = async (scope: string, thread_id: string): Promise<ThreadActor> => {
-    const actor = await supervisor.settled(scope, thread_id);
-    if (stopping) throw new Unavailable('service is shutting down');
-    return actor;
-  };
+  const use: Supervisor['use'] = (scope, thread_id, act) =>
+    supervisor.use(scope, thread_id, (actor) => {
+      if (stopping) throw new Unavailable('service is shutting down');
+      return act(actor);
+    });
 
   return {
     threads: createThreads(deps, supervisor),
-    pending: createPendingEdits(deps, actorOf),
+    pending: createPendingEdits(deps, use),
     lastAgent: (scope, thread_id) => supervisor.record(scope, thread_id)?.agent_id,
-    async submit(scope, thread_id, submission) {
-      return (await actorOf(scope, thread_id)).submit(submission);
-    },
+    submit: (scope, thread_id, submission) => use(scope, thread_id, (actor) => actor.submit(submission)),
     async decide(scope, id, kind, decision) {
       for (const { thread_id, ...target } of targetsOf(store, scope, id)) {
-        const actor = await actorOf(scope, thread_id);
-        if (actor.hasTicket({ ...decision, ...target })) return actor.decide({ ...decision, ...target });
+        const decided = await use(scope, thread_id, (actor) => actor.decide({ ...decision, ...target }));
+        if (decided) return;
       }
       throw new NotFound(`${kind} not found: ${id}`);
     },
     async cancel(scope, id, kind) {
       const { thread_id, run_id } = await cancelTarget({ store, supervisor }, scope, id, kind);
-      const reached = await (await actorOf(scope, thread_id)).cancel(run_id);
+      const reached = await use(scope, thread_id, (actor) => actor.cancel(run_id));
       if (!reached) throw new NotFound(`${kind} not found: ${id}`);
     },
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
-      const superseded = await (await actorOf(scope, thread_id)).interrupt();
+      const superseded = await use(scope, thread_id, (actor) => actor.interrupt());
       if (superseded === undefined) throw new NotFound(`thread not found: ${thread_id}`);
       return superseded;
     },

@@ -41,8 +41,9 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
 
   const takeUpAbandoned = async (): Promise<void> => {
     for (const { scope, id } of supervisor.takeAbandoned(mailbox.lease_sweep_batch)) {
-      const actor = await supervisor.settled(scope, id);
-      if (!stopped) actor.wake();
+      await supervisor.use(scope, id, (actor) => {
+        if (!stopped) actor.wake();
+      });
     }
   };
 

@@ -5,6 +5,7 @@ import type { Boundary, DeliveryMode, PendingMessage } from '../schema/pending.t
 import type { RuntimeDeps } from './deps.ts';
 import type { UserMessage } from './submission.ts';
 import { userMessage } from './submission.ts';
+import type { Supervisor } from './supervisor.ts';
 import type { ThreadActor } from './thread.ts';
 
 /**
@@ -34,25 +35,13 @@ export type PendingAt = { pending_id: string; revision: number };
 
 export const createPendingEdits = (
   { clock, ids }: Pick<RuntimeDeps, 'clock' | 'ids'>,
-  actorOf: (scope: string, thread_id: string) => Promise<ThreadActor>,
+  use: Supervisor['use'],
 ): PendingEdits => {
-  const threadOf = async (scope: string, thread_id: string): Promise<ThreadActor> => {
-    const actor = await actorOf(scope, thread_id);
-    if (!actor.ledger.record()) throw new NotFound(`thread not found: ${thread_id}`);
-    return actor;
-  };
-
-  const entryAt = ({ ledger }: ThreadActor, { pending_id, revision }: PendingAt): PendingMessage => {
-    const entry = ledger.pending().find((other) => other.pending_id === pending_id);
-    if (!entry) {
-      const consumed = ledger.history().some(({ id }) => id === pending_id);
-      if (consumed) throw new Conflict(`pending message '${pending_id}' is already consumed`);
-      throw new NotFound(`pending message not found: ${pending_id}`);
-    }
-    if (entry.revision !== revision)
-      throw new Conflict(`version conflict: expected ${revision}, actual ${entry.revision}`);
-    return entry;
-  };
+  const useThread: Supervisor['use'] = (scope, thread_id, act) =>
+    use(scope, thread_id, (actor) => {
+      if (!actor.ledger.record()) throw new NotFound(`thread not found: ${thread_id}`);
+      return act(actor);
+    });
 
   /** Replaces what waits by a changed list, in one commit. */
   const rewrite = async (
@@ -65,48 +54,57 @@ export const createPendingEdits = (
   };
 
   return {
-    async list(scope, thread_id) {
-      return (await threadOf(scope, thread_id)).ledger.pending();
-    },
-    async add(scope, thread_id, message, { granularity = 'batch', ...delivery }) {
-      const actor = await threadOf(scope, thread_id);
-      const write = actor.ledger.open(clock.now());
-      const [staged] = write.stage([userMessage(ids.uuid(), message)], { ...delivery, granularity });
-      const durable = write.commit('input');
-      if (delivery.boundary === 'next_step') actor.steer();
-      await durable;
-      if (!staged) throw new Invalid('a pending message needs content');
-      return staged;
-    },
-    async update(scope, thread_id, at, content) {
-      const actor = await threadOf(scope, thread_id);
-      const entry = entryAt(actor, at);
-      const revision = entry.revision + 1;
-      const edited = (now: number): PendingMessage => ({
-        ...entry,
-        message: { ...entry.message, content },
-        revision,
-        updated_at: now,
-      });
-      await rewrite(actor, (entries, now) => entries.map((other) => (other === entry ? edited(now) : other)));
-      return edited(seconds(clock.now()));
-    },
-    async reorder(scope, thread_id, at, position) {
-      const actor = await threadOf(scope, thread_id);
-      const entry = entryAt(actor, at);
-      const size = actor.ledger.pending().length;
-      if (!Number.isInteger(position) || position < 1 || position > size)
-        throw new Invalid(`position must be an integer from 1 to ${size}, got ${position}`);
-      await rewrite(actor, (entries, now) => {
-        const others = entries.filter((other) => other !== entry);
-        const moved = { ...entry, revision: entry.revision + 1, updated_at: now };
-        return [...others.slice(0, position - 1), moved, ...others.slice(position - 1)];
-      });
-    },
-    async remove(scope, thread_id, at) {
-      const actor = await threadOf(scope, thread_id);
-      const entry = entryAt(actor, at);
-      await rewrite(actor, (entries) => entries.filter((other) => other !== entry));
-    },
+    list: (scope, thread_id) => useThread(scope, thread_id, ({ ledger }) => ledger.pending()),
+    add: (scope, thread_id, message, { granularity = 'batch', ...delivery }) =>
+      useThread(scope, thread_id, async ({ ledger, steer }) => {
+        const write = ledger.open(clock.now());
+        const [staged] = write.stage([userMessage(ids.uuid(), message)], { ...delivery, granularity });
+        const durable = write.commit('input');
+        if (delivery.boundary === 'next_step') steer();
+        await durable;
+        if (!staged) throw new Invalid('a pending message needs content');
+        return staged;
+      }),
+    update: (scope, thread_id, at, content) =>
+      useThread(scope, thread_id, async (actor) => {
+        const entry = entryAt(actor, at);
+        const edited: PendingMessage = {
+          ...entry,
+          message: { ...entry.message, content },
+          revision: entry.revision + 1,
+          updated_at: seconds(clock.now()),
+        };
+        await rewrite(actor, (entries) => entries.map((other) => (other === entry ? edited : other)));
+        return edited;
+      }),
+    reorder: (scope, thread_id, at, position) =>
+      useThread(scope, thread_id, (actor) => {
+        const entry = entryAt(actor, at);
+        const size = actor.ledger.pending().length;
+        if (!Number.isInteger(position) || position < 1 || position > size)
+          throw new Invalid(`position must be an integer from 1 to ${size}, got ${position}`);
+        return rewrite(actor, (entries, now) => {
+          const others = entries.filter((other) => other !== entry);
+          const moved = { ...entry, revision: entry.revision + 1, updated_at: now };
+          return [...others.slice(0, position - 1), moved, ...others.slice(position - 1)];
+        });
+      }),
+    remove: (scope, thread_id, at) =>
+      useThread(scope, thread_id, (actor) => {
+        const entry = entryAt(actor, at);
+        return rewrite(actor, (entries) => entries.filter((other) => other !== entry));
+      }),
   };
+};
+
+const entryAt = ({ ledger }: ThreadActor, { pending_id, revision }: PendingAt): PendingMessage => {
+  const entry = ledger.pending().find((other) => other.pending_id === pending_id);
+  if (!entry) {
+    const consumed = ledger.history().some(({ id }) => id === pending_id);
+    if (consumed) throw new Conflict(`pending message '${pending_id}' is already consumed`);
+    throw new NotFound(`pending message not found: ${pending_id}`);
+  }
+  if (entry.revision !== revision)
+    throw new Conflict(`version conflict: expected ${revision}, actual ${entry.revision}`);
+  return entry;
 };

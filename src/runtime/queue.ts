@@ -52,6 +52,8 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const open = store.dispatches.openOf(scope, id);
   let orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
   let waiting = open.filter((dispatch) => dispatch.status === 'Queued');
+  // A run that was to be tried again when its process died keeps its turn.
+  let retried = waiting.filter(({ attempt_count }) => attempt_count > 0);
 
   const runOf = ({ run_id }: Dispatch): Run | undefined =>
     ledger.waiting().get(run_id) ?? ledger.created().get(run_id) ?? store.runs.get(scope, run_id);
@@ -150,7 +152,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       for (const dispatch of withdrawn) end(write, dispatch, 'SUPERSEDE', reason);
       return withdrawn.length;
     },
-    orphaned: () => orphans.length > 0,
+    orphaned: () => orphans.length + retried.length > 0,
     reclaim(write) {
       for (const orphan of orphans) {
         const run = runOf(orphan);
@@ -173,7 +175,13 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
         const dead = after.status === 'DeadLetter';
         if (run) endRun(write, run, dead ? { type: 'DEAD_LETTER', reason } : { type: 'CANCEL' });
       }
+      for (const dispatch of retried) {
+        const now = { ...dispatch, available_at: write.at, updated_at: write.at };
+        write.dispatch(now, dispatch);
+        waiting = [now, ...waiting.filter((other) => other !== dispatch)];
+      }
       orphans = [];
+      retried = [];
     },
   };
 };

@@ -16,10 +16,15 @@ export type Supervisor = {
   /** Only where no actor of the thread can be retiring: at the start of the process. */
   actor(scope: string, id: string): ThreadActor;
   /**
-   * The same, once the last actor of the thread has written what it had: two actors that write the log of one
-   * thread at a time would give out the same sequence numbers.
+   * Asks the actor, once the last one of the thread has written what it had: two actors that write the log of one
+   * thread at a time would give out the same sequence numbers. `act` asks before it waits for anything, since an
+   * actor that has been retired meanwhile does not answer.
    */
-  settled(scope: string, id: string): Promise<ThreadActor>;
+  use<Answer>(
+    scope: string,
+    id: string,
+    act: (actor: ThreadActor) => Answer | Promise<Answer>,
+  ): Promise<Answer>;
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   actors(): Iterable<ThreadActor>;
@@ -80,10 +85,10 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       if (!found) dropPassive();
       return actor;
     },
-    async settled(scope, id) {
+    async use(scope, id, act) {
       const key = keyOf(scope, id);
       for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
-      return supervisor.actor(scope, id);
+      return act(supervisor.actor(scope, id));
     },
     record(scope, id) {
       const actor = actors.get(keyOf(scope, id));

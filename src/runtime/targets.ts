@@ -30,7 +30,7 @@ export const cancelTarget = async (
 ): Promise<Required<Target>> => {
   const runs = new Map<string, Required<Target>>();
   for (const { thread_id, run_id } of targetsOf(store, scope, id)) {
-    const named = run_id ?? (await supervisor.settled(scope, thread_id)).cancellable();
+    const named = run_id ?? (await supervisor.use(scope, thread_id, (actor) => actor.cancellable()));
     if (named !== undefined) runs.set(named, { thread_id, run_id: named });
   }
   const [only, another] = runs.values();

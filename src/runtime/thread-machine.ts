@@ -26,6 +26,7 @@ export type Host = ThreadHost & {
   decide(request: Decision): void;
   resumeHeld(request: Decision): void;
   enqueueDecision(request: Decision): void;
+  enqueueContinuation(request: Input): void;
   cancel(request: Cancel): void;
   bumpEpoch(): void;
   interrupt(request: Interrupt): void;
@@ -70,6 +71,7 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
       startNext: (args) => hostOf(args).startNext(),
       decide: answering<Decision>((host) => host.decide),
       resumeHeld: answering<Decision>((host) => host.resumeHeld),
+      enqueueContinuation: answering<Input>((host) => host.enqueueContinuation),
       enqueueDecision: answering<Decision>((host) => host.enqueueDecision),
       cancel: answering<Cancel>((host) => host.cancel),
       bumpEpoch: (args) => hostOf(args).bumpEpoch(),

@@ -39,11 +39,10 @@ export type ThreadActor = {
   readonly ledger: Ledger;
   /** Resolves when the input is durable. @throws Conflict, NotFound */
   submit(submission: Submission): Promise<Accepted>;
-  hasTicket(target: DecisionTarget): boolean;
   /** Input was staged for whatever executes here. */
   steer(): void;
-  /** Resolves when the decision is durable. @throws NotFound when no such ticket is open */
-  decide(target: DecisionTarget): Promise<void>;
+  /** Resolves when the decision is durable; false when no such ticket is open. */
+  decide(target: DecisionTarget): Promise<boolean>;
   /** The run that a cancel of the thread means: executing, else waiting, else the next in the queue. */
   cancellable(): string | undefined;
   /** False when the run has nothing to cancel any more. */
@@ -144,6 +143,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
         held = next;
         whenEnded?.();
         actor.send({ type: 'RUN_PARKED' });
+        armAlarm();
         options.onSettled();
       },
       onSettled(how) {
@@ -211,6 +211,17 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       .commit('input')
       .then(() => request.accept({ run_id, thread_id: id, dispatch_id, status: 'queued' }), request.refuse);
     armAlarm();
+  };
+
+  const enqueueContinuation = (request: Input): void => {
+    const open = admission.openFor(request);
+    if (!open) throw new Conflict(`no run of thread '${id}' waits`);
+    const write = ledger.open(clock.now());
+    const { run_id } = open;
+    const { dispatch_id } = admission.enqueueContinuation(write, request, open);
+    write
+      .commit('input')
+      .then(() => request.accept({ run_id, thread_id: id, dispatch_id, status: 'queued' }), request.refuse);
   };
 
   const deliver = (request: Input): void => {
@@ -297,6 +308,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     startRun: (request) => startRun(request),
     continueRun,
     enqueue,
+    enqueueContinuation,
     deliver,
     refuse(request) {
       const open = ledger.record()?.thread.open_run_id;
@@ -365,6 +377,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       const request = claimant;
       claimant = undefined;
       if (request) startRun(request);
+      else actor.send({ type: 'RUN_ENDED' });
     },
     refuseClaimant() {
       claimant?.refuse(new Conflict(BUSY));
@@ -452,15 +465,15 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       const type = EVENT_OF[submission.mode];
       return ask<Accepted, Submission>((request) => actor.send({ type, request }), submission);
     },
-    hasTicket: (target) => ticketFor(target) !== undefined,
     steer: () => execution?.steer(),
     async decide(target) {
       const ticket = ticketFor(target);
-      if (!ticket) throw new NotFound(`no open ticket '${target.tool_call_id}' on thread '${id}'`);
-      return ask<void, { ticket: Ticket; target: DecisionTarget }>(
+      if (!ticket) return false;
+      await ask<void, { ticket: Ticket; target: DecisionTarget }>(
         (request) => actor.send({ type: 'DECIDE', request }),
         { ticket, target },
       );
+      return true;
     },
     cancellable: () =>
       execution?.run_id ??
@@ -496,6 +509,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
     release(reason) {
       clearTimeout(alarm);
+      claimant?.refuse(new Unavailable(reason));
+      claimant = undefined;
       execution?.release(reason);
       held?.drop();
     },

@@ -4,6 +4,7 @@ import { MAX_ID_BYTES, type ThreadRecord } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { threadFacts } from './facts.ts';
 import type { Supervisor } from './supervisor.ts';
+import type { ThreadActor } from './thread.ts';
 import type { ChildStrategy } from './thread-machine.ts';
 
 /** Create, change and delete threads (runtime.md 3). Changes of one thread go through its actor's ledger. */
@@ -35,6 +36,13 @@ export const createThreads = (
     return parent;
   };
 
+  const detach = (scope: string, child: string): Promise<void> =>
+    supervisor.use(scope, child, async ({ ledger }) => {
+      const write = ledger.open(clock.now());
+      write.thread(({ parent_thread_id: _gone, ...thread }) => thread);
+      await write.commit('input');
+    });
+
   return {
     async create(scope, input) {
       const id = ids.uuid();
@@ -56,50 +64,43 @@ export const createThreads = (
       return thread;
     },
 
-    async update(scope, id, patch) {
-      const { ledger } = await supervisor.settled(scope, id);
-      const before = existing(supervisor, scope, id);
-      if (patch.parent_thread_id) parentOf(scope, id, patch.parent_thread_id);
-      const write = ledger.open(clock.now());
-      write.thread((thread) => patched(thread, patch));
-      const after = ledger.record()?.thread ?? before.thread;
-      const { resource_id, parent_thread_id, title, updated_at } = threadFacts(before.thread);
-      const previous = { resource_id, parent_thread_id, title, updated_at };
-      write.event(
-        'ThreadUpdated',
-        { ...threadFacts(after), previous },
-        { correlation_id: id, origin: 'server' },
-      );
-      await write.commit('input');
-      return after;
-    },
-
-    async remove(scope, id, strategy) {
-      const actor = await supervisor.settled(scope, id);
-      existing(supervisor, scope, id);
-      const children = store.threads.children(scope, id);
-      if (strategy === 'reject' && children.length > 0) {
-        throw new Invalid(`thread '${id}' has child threads; choose 'detach' or 'cascade'`);
-      }
-      if (strategy === 'cascade') {
-        const doomed = [id, ...descendants(store.threads.children, scope, id)];
-        await Promise.all(
-          doomed.map(async (each) => {
-            const doomedActor = each === id ? actor : await supervisor.settled(scope, each);
-            if (doomedActor.ledger.record()) await doomedActor.remove(strategy);
-          }),
-        );
-        return;
-      }
-      const orphaned = children.map(async (child) => {
-        const { ledger } = await supervisor.settled(scope, child);
+    update: (scope, id, patch) =>
+      supervisor.use(scope, id, async ({ ledger }) => {
+        const before = existing(supervisor, scope, id);
+        if (patch.parent_thread_id) parentOf(scope, id, patch.parent_thread_id);
         const write = ledger.open(clock.now());
-        write.thread(({ parent_thread_id: _gone, ...thread }) => thread);
+        write.thread((thread) => patched(thread, patch));
+        const after = ledger.record()?.thread ?? before.thread;
+        const { resource_id, parent_thread_id, title, updated_at } = threadFacts(before.thread);
+        const previous = { resource_id, parent_thread_id, title, updated_at };
+        write.event(
+          'ThreadUpdated',
+          { ...threadFacts(after), previous },
+          { correlation_id: id, origin: 'server' },
+        );
         await write.commit('input');
-      });
-      await Promise.all([...orphaned, actor.remove(strategy)]);
-    },
+        return after;
+      }),
+
+    remove: (scope, id, strategy) =>
+      supervisor.use(scope, id, async (actor) => {
+        existing(supervisor, scope, id);
+        const children = store.threads.children(scope, id);
+        if (strategy === 'reject' && children.length > 0) {
+          throw new Invalid(`thread '${id}' has child threads; choose 'detach' or 'cascade'`);
+        }
+        const below = strategy === 'cascade' ? descendants(store.threads.children, scope, id) : [];
+        await Promise.all([
+          actor.remove(strategy),
+          ...below.map((each) => supervisor.use(scope, each, (doomed) => removeIfThere(doomed, strategy))),
+          ...(strategy === 'cascade' ? [] : children.map((child) => detach(scope, child))),
+        ]);
+      }),
   };
+};
+
+const removeIfThere = async (actor: ThreadActor, strategy: ChildStrategy): Promise<void> => {
+  if (actor.ledger.record()) await actor.remove(strategy);
 };
 
 const existing = (supervisor: Supervisor, scope: string, id: string): ThreadRecord => {

@@ -105,8 +105,8 @@ t.test('the run that waited is refused before the next one takes its place', asy
 t.test('input is taken in exactly one way', async (t) => {
   const ways: Record<string, string[]> = {
     FOREGROUND: ['startRun', 'replaceOpen', 'continueRun', 'holdClaimant'],
-    QUEUE: ['enqueue', 'startRun', 'continueRun'],
-    STEER: ['deliver', 'enqueue', 'startRun', 'continueRun'],
+    QUEUE: ['enqueue', 'enqueueContinuation', 'startRun', 'continueRun'],
+    STEER: ['deliver', 'enqueue', 'enqueueContinuation', 'startRun', 'continueRun'],
   };
   for (const edge of on(...INPUTS)) {
     t.equal(count(edge, ...(ways[edge.event.type] ?? [])), 1, told(edge));
@@ -142,8 +142,13 @@ t.test('a waiting run goes on with input that continues it, and with no other', 
 
 t.test('input that only continues a run does that or is refused', async (t) => {
   for (const edge of on('CONTINUE')) {
-    const goesOn = pathOf(edge.from) === 'waiting' && edge.event.request.continues === true;
-    t.same(edge.actions, [goesOn ? 'continueRun' : 'refuse'], told(edge));
+    const ways: Record<string, string> = {
+      busy: 'enqueueContinuation',
+      displacing: 'enqueueContinuation',
+      waiting: 'continueRun',
+    };
+    const way = edge.event.request.continues === true ? ways[pathOf(edge.from)] : undefined;
+    t.same(edge.actions, [way ?? 'refuse'], told(edge));
   }
 });
 
