@@ -26,7 +26,7 @@ import { finishOf, statusReason, terminationOf } from './ending.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
-import { claimChanges, identityOf, logDispatch, PARKED, statusOf } from './records.ts';
+import { claimChanges, claimedRun, identityOf, logDispatch, PARKED, statusOf } from './records.ts';
 import { createRunRecord } from './run-record.ts';
 import { type Attach, createLoggedStream } from './run-stream.ts';
 import { beginTurn, createTurn } from './turn.ts';
@@ -55,7 +55,7 @@ export type Execution = {
   /** The suspended call that a decision may be made on, by its id or that of its ticket. */
   ticket(id: string): StepCall | undefined;
   /** Notes a decision in the record, with the write of the caller; `resume` then applies it. */
-  note(write: Write, callId: string, decision: Resume): void;
+  note(write: Write, callId: string, decision: Resume, parked: boolean): void;
   resume(attach?: Attach): void;
   renew(write: Write): void;
   /** The wait goes on without this process: its dispatch is consumed. Must be parked. */
@@ -397,11 +397,15 @@ export const createExecution = (
       const found = findTicket(turn.calls, id);
       return found?.status === 'suspended' && !turn.decisions.has(found.call.id) ? found : undefined;
     },
-    note(write, callId, decision) {
+    note(write, callId, decision, parked) {
       turn.decisions.set(callId, decision);
-      const { activation } = record.run();
-      if (activation)
-        record.put(write, { activation: { ...activation, seeded_decisions: [...turn.decisions] } });
+      const run = record.run();
+      const activation = run.activation && {
+        ...run.activation,
+        seeded_decisions: [...turn.decisions],
+      };
+      const noted = { ...run, ...(activation && { activation }) };
+      record.set(write, parked ? claimedRun(noted, run.session_id ?? '', write.at) : noted);
     },
     resume(attach) {
       if (attach) stream.readersOfNext(attach);

@@ -121,15 +121,20 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       if (!queued) return undefined;
       leaves(queued);
       const before = runOf(queued);
+      if (!before || before.status === 'done') {
+        const change = { completed_at: write.at, updated_at: write.at };
+        write.dispatch(advanceDispatch(queued, { type: 'CANCEL' }, change), queued);
+        return undefined;
+      }
       const session_id = ids.uuid();
       const dispatch = advanceDispatch(
         queued,
         { type: 'CLAIM', threadEpoch: ledger.epoch() },
         claimChanges(deps, session_id, write.at),
       );
-      if (!before || before.status === 'done' || dispatch.status !== 'Claimed') {
+      if (dispatch.status !== 'Claimed') {
         write.dispatch({ ...dispatch, completed_at: write.at }, queued);
-        if (before) endRun(write, before, { type: 'CANCEL' });
+        endRun(write, before, { type: 'CANCEL' });
         return undefined;
       }
       const agent = resolve(before.agent_id);

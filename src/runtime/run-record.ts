@@ -27,6 +27,8 @@ export type RunRecord = {
   takeInput(write: Write, boundary: Boundary): number;
   /** Writes the record, with these changes. */
   put(write: Write, changes?: Partial<Run>): void;
+  /** Writes this record instead. */
+  set(write: Write, run: Run): void;
   advance(write: Write, event: DispatchEvent, changes: Partial<Dispatch>): void;
   finish(write: Write, ending: RunEnding, failure: unknown): void;
   waitingOn(): Waiting;
@@ -101,6 +103,11 @@ export const createRunRecord = ({ ledger, turn, stream, status, ...input }: Reco
       take(write, boundary) + (boundary === 'resume_input' ? take(write, 'next_step') : 0),
     put(write, changes) {
       run = { ...run, ...changes };
+      write.run(run, stored);
+      stored = run;
+    },
+    set(write, next) {
+      run = next;
       write.run(run, stored);
       stored = run;
     },

@@ -82,7 +82,11 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       const actor = found ?? make(scope, id, key);
       if (found) actors.delete(key);
       actors.set(key, actor);
-      if (!found) dropPassive();
+      if (!found) {
+        dropPassive();
+        // Work that was left goes on before anybody adds to it.
+        if (!actor.passive()) actor.wake();
+      }
       return actor;
     },
     async use(scope, id, act) {

@@ -283,11 +283,11 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     queue.consume(write, run.run_id);
   };
 
-  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution): void => {
+  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution, parked: boolean): void => {
     const write = ledger.open(clock.now());
     const decision = decisionOf(ids, ticket, target, write.at);
     on.renew(write);
-    on.note(write, ticket.call_id, decision);
+    on.note(write, ticket.call_id, decision, parked);
     const { dispatch_id } = on.dispatch();
     logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
     write.commit('input').then(answer.accept, answer.refuse);
@@ -297,7 +297,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const host: Host = {
     hasQueued: () => options.accepting() && queue.ready(clock.now()),
     hasWaiting: () => ledger.waiting().size > 0,
-    continuesOpenRun: (request) => admission.continues(request as Input),
+    continuesOpenRun: (request) =>
+      admission.continues(request as Input) &&
+      admission.openFor(request as Input)?.run_id !== execution?.run_id,
     takesInput: (request) => {
       const { into } = request as Input;
       return execution?.takesInput() === true && (into === undefined || into === execution.run_id);
@@ -316,12 +318,12 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
     startNext,
     decide(request) {
-      if (execution) decideHere(request, execution);
+      if (execution) decideHere(request, execution, false);
     },
     resumeHeld(request) {
       execution = held;
       held = undefined;
-      if (execution) decideHere(request, execution);
+      if (execution) decideHere(request, execution, true);
     },
     enqueueDecision({ ticket, target, accept, refuse }) {
       const run = ledger.waiting().get(ticket.run_id);
