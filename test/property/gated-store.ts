@@ -24,6 +24,7 @@ export type GatedStore = {
   accept(): void;
   /** The process ends: nothing of it is written or answered any more. */
   end(): void;
+  ended(): boolean;
 };
 
 export const FULL = 'the disk is full';
@@ -89,5 +90,6 @@ export const gateStore = (real: Store, scope: string): GatedStore => {
       drop();
       written = [];
     },
+    ended: () => ended,
   };
 };

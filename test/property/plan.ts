@@ -15,16 +15,16 @@ const ENDS = ['say', 'flaky', 'broken', 'cut'] as const;
 export type PlannedStep = {
   /** Waits until the test lets it go on. */
   slow: boolean;
-  does: (typeof ENDS)[number] | ToolName[];
+  does: (typeof ENDS)[number] | readonly ToolName[];
 };
 
-const step: fc.Arbitrary<PlannedStep> = fc.record({
+const step = fc.record({
   slow: fc.boolean(),
-  does: fc.oneof(
+  does: fc.oneof<fc.MaybeWeightedArbitrary<PlannedStep['does']>[]>(
     { weight: 3, arbitrary: fc.constant('say' as const) },
     { weight: 5, arbitrary: fc.array(fc.constantFrom(...TOOLS.slice(0, 6)), { minLength: 1, maxLength: 3 }) },
     { weight: 1, arbitrary: fc.constantFrom(...ENDS) },
-    { weight: 1, arbitrary: fc.constant(['denied' as const, 'free' as const]) },
+    { weight: 1, arbitrary: fc.constant<ToolName[]>(['denied', 'free']) },
   ),
 });
 
@@ -32,7 +32,9 @@ const step: fc.Arbitrary<PlannedStep> = fc.record({
 export const plan: fc.Arbitrary<string> = fc
   .array(step, { minLength: 1, maxLength: 3 })
   .map((steps) =>
-    steps.map(({ slow, does }) => (slow ? '~' : '') + (typeof does === 'string' ? does : does.join())).join('|'),
+    steps
+      .map(({ slow, does }) => (slow ? '~' : '') + (typeof does === 'string' ? does : does.join()))
+      .join('|'),
   );
 
 const parseStep = (text: string): PlannedStep => {

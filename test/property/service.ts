@@ -1,10 +1,10 @@
-import type { Run } from '../../src/schema/run.ts';
 import { createEventFeed, type EventFeed } from '../../src/events/feed.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import type { RuntimeDeps } from '../../src/runtime/deps.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
+import type { Run } from '../../src/schema/run.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import type { Store } from '../../src/store/index.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
@@ -60,7 +60,9 @@ export const startLife = ({ store, scope, time, steered, ids, faults }: Ground):
   let queued = 0;
   const fault = (data: object, text: string): void => {
     const error = 'err' in data ? data.err : undefined;
-    if (!(error instanceof Unavailable)) faults.push(`${text}: ${error instanceof Error ? error.stack : error}`);
+    // What is left of a process that has died sees a store that no process ever sees.
+    if (!gated.ended() && !(error instanceof Unavailable))
+      faults.push(`${text}: ${error instanceof Error ? error.stack : error}`);
   };
   const log = { info: nothing, warn: nothing, error: fault };
   const feed = createEventFeed({ store: gated.store, log });

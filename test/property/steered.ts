@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from '../../src/models/model.ts';
 import { clientTicket } from '../../src/tools/tickets.ts';
-import { defineClientTool, defineTool, type Tool, type ToolContext, ToolError } from '../../src/tools/tool.ts';
+import {
+  defineClientTool,
+  defineTool,
+  type Tool,
+  type ToolContext,
+  ToolError,
+} from '../../src/tools/tool.ts';
 import { createGates, type Gates } from './gates.ts';
 import { nextStep, type Planned, type ToolName } from './plan.ts';
 
@@ -16,7 +22,7 @@ export type Steered = {
   /** Inferences and tools that wait. */
   models: Gates;
   calls: Gates;
-  requests: { thread: string; request: InferenceRequest }[];
+  requests: { name: string; request: InferenceRequest }[];
   executions: Execution[];
 };
 
@@ -30,7 +36,11 @@ export const createSteered = (): Steered => {
   /** Inferences that have failed once already. */
   const failed = new Set<string>();
 
-  const askForTools = (sink: InferenceSink, { name, slow }: Planned, tools: readonly ToolName[]): InferenceEnd => {
+  const askForTools = (
+    sink: InferenceSink,
+    { name, slow }: Planned,
+    tools: readonly ToolName[],
+  ): InferenceEnd => {
     for (const [index, tool] of tools.entries()) {
       const id = `${name}_${index}_${tool}`;
       const args = JSON.stringify({ slow });
@@ -69,8 +79,17 @@ export const createSteered = (): Steered => {
   };
 
   const input = z.object({ slow: z.boolean() });
-  const toolOf = (id: ToolName, more: { idempotent?: true; exclusive?: true; needsApproval?: true } = {}): Tool =>
-    defineTool({ id, description: id, input, ...more, execute: ({ slow }, context) => execute(id, slow, context) });
+  const toolOf = (
+    id: ToolName,
+    more: { idempotent?: true; exclusive?: true; needsApproval?: true } = {},
+  ): Tool =>
+    defineTool({
+      id,
+      description: id,
+      input,
+      ...more,
+      execute: ({ slow }, context) => execute(id, slow, context),
+    });
 
   /** Suspends itself, and once more for each decision that says so. */
   const later = defineTool({
@@ -79,12 +98,17 @@ export const createSteered = (): Steered => {
     input,
     execute({ slow }, context) {
       const { decision, call_id } = context;
-      const again = typeof decision?.result === 'object' && decision.result !== null && 'again' in decision.result;
+      const again =
+        typeof decision?.result === 'object' && decision.result !== null && 'again' in decision.result;
       if (decision && !again) return execute('later', slow, context);
       const ticket = clientTicket({ id: call_id, name: 'later', arguments: { slow } });
       const id = `late_${call_id}_${decision?.decision_id ?? ''}`;
       return {
-        suspend: { ...ticket, suspension: { ...ticket.suspension, id }, resume_mode: 'pass_decision_to_tool' },
+        suspend: {
+          ...ticket,
+          suspension: { ...ticket.suspension, id },
+          resume_mode: 'pass_decision_to_tool',
+        },
       };
     },
   });
@@ -103,7 +127,7 @@ export const createSteered = (): Steered => {
         async stream(request, sink, signal) {
           if (signal.aborted) throw new ModelError('cancelled', '');
           const step = nextStep(request);
-          requests.push({ thread: step.name, request });
+          requests.push({ name: step.name, request });
           sink.text(step.name);
           if (step.slow) await models.wait(signal, () => new ModelError('cancelled', ''));
           sink.text('.');

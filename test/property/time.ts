@@ -49,7 +49,9 @@ export const installTime = (): VirtualTime => {
   });
 
   const next = (until: number): [object, Timer] | undefined =>
-    [...timers].filter(([, { at }]) => at <= until).sort(([, a], [, b]) => a.at - b.at || a.order - b.order)[0];
+    [...timers]
+      .filter(([, { at }]) => at <= until)
+      .sort(([, a], [, b]) => a.at - b.at || a.order - b.order)[0];
 
   return {
     now: () => now,

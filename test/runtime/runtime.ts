@@ -3,7 +3,7 @@ import { createIds } from '../../src/ids.ts';
 import type { Provider } from '../../src/models/model.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
-import { createRuntime } from '../../src/runtime/index.ts';
+import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import { type SettingsInput, settingsFrom } from '../../src/settings.ts';
@@ -11,22 +11,35 @@ import { openStore } from '../../src/store/index.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
+import type { Tool } from '../../src/tools/tool.ts';
+import { type Deferred, defer } from '../http/serve.ts';
 
 /** The runtime on a real store, without HTTP. Commits fail when the test says so, as they do on a full disk. */
 
 export const FULL = 'the disk is full';
 
-type Options = { provider?: Provider; settings?: SettingsInput };
+type Options = { provider?: Provider; settings?: SettingsInput; tools?: readonly Tool[] };
 
-export const startRuntime = async (t: Test, { provider, settings = {} }: Options = {}) => {
+export type TestRuntime = Awaited<ReturnType<typeof startRuntime>>;
+
+export const startRuntime = async (t: Test, { provider, settings = {}, tools = [] }: Options = {}) => {
   const real = await openStore({ dir: t.testdir(), durability: 'process' });
   t.teardown(() => real.close());
   let left = Number.POSITIVE_INFINITY;
+  let untilHeld = Number.POSITIVE_INFINITY;
+  let held: Deferred<void> | undefined;
+  let reached: Deferred<void> = defer();
   const store = {
     ...real,
     commit: (...args: Parameters<typeof real.commit>) => {
       left -= 1;
-      return left < 0 ? Promise.reject(new Unavailable(FULL)) : real.commit(...args);
+      if (left < 0) return Promise.reject(new Unavailable(FULL));
+      untilHeld -= 1;
+      if (untilHeld === 0) held = defer();
+      if (!held) return real.commit(...args);
+      reached.resolve();
+      const { promise } = held;
+      return real.commit(...args).then(() => promise);
     },
   };
   const { resolve } = createRegistry({
@@ -36,7 +49,7 @@ export const startRuntime = async (t: Test, { provider, settings = {} }: Options
       agents: [AgentSpec.parse({ id: 'a', model_id: 'm' })],
     },
     providers: provider ? [provider] : [],
-    catalogue: createCatalogue([]),
+    catalogue: createCatalogue([...tools]),
     env: {},
     resolution_id: '1',
   });
@@ -78,10 +91,32 @@ export const startRuntime = async (t: Test, { provider, settings = {} }: Options
   };
   return {
     store: real,
+    runtime,
+    /** What every input of these tests has. */
+    input: (text: string): Omit<Submission, 'mode'> => ({
+      named: true,
+      agent: resolve('a'),
+      messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+      origin: 'user',
+      adapter: 'internal',
+    }),
     submit,
     /** So many commits succeed from now on, then they fail. */
     allow: (commits: number) => {
       left = commits;
+    },
+    /** The commit with this number, from 1 on, and those behind it are not answered. Resolves when it is asked for. */
+    holdCommit: (number: number): Promise<void> => {
+      untilHeld = number;
+      reached = defer();
+      return reached.promise;
+    },
+    isHeld: () => held !== undefined,
+    /** They are answered. */
+    goOn: () => {
+      untilHeld = Number.POSITIVE_INFINITY;
+      held?.resolve();
+      held = undefined;
     },
   };
 };

@@ -7,15 +7,15 @@ export type TestTools = {
   tools: Tool[];
   /** Ids of the calls that were executed, in order. */
   executed: string[];
-  /** Ids of the calls of `hold` that wait now. */
+  /** Ids of the calls that are executed and wait now. */
   holding(): string[];
-  /** Lets every call of `hold` that waits have its result. */
+  /** Lets every call that waits have its result. */
   release(): void;
 };
 
 /**
  * `risky` needs approval; `pick_color` is executed by the client; `hold` waits until it is released; `sly` does not
- * even look at its signal; `note` answers at once.
+ * even look at its signal; `guarded` needs approval and then waits as `hold` does; `note` answers at once.
  */
 export const createTestTools = (): TestTools => {
   const executed: string[] = [];
@@ -56,6 +56,14 @@ export const createTestTools = (): TestTools => {
       defineClientTool({ id: 'pick_color', description: 'Lets the user pick a color.', input: z.object({}) }),
       tool({
         id: 'hold',
+        async execute(_, { call_id, signal }) {
+          await waitFor(call_id, signal);
+          return { data: `did ${call_id}` };
+        },
+      }),
+      tool({
+        id: 'guarded',
+        needsApproval: true,
         async execute(_, { call_id, signal }) {
           await waitFor(call_id, signal);
           return { data: `did ${call_id}` };

@@ -12,10 +12,8 @@ export type Answer<Body = Record<string, unknown>> = { status: number; headers: 
 
 export type RunEventLike = { event_type: string; [key: string]: unknown };
 
-export type Troupe = {
-  url: string;
-  app: App;
-  models: TestModels;
+/** What talks to a service, wherever it runs. */
+export type Client = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   admin(method: string, path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
@@ -23,6 +21,12 @@ export type Troupe = {
   run(body: object): Promise<RunStream>;
   /** Starts a run and reads it to the end. */
   runToEnd(body: object): Promise<RunEventLike[]>;
+};
+
+export type Troupe = Client & {
+  url: string;
+  app: App;
+  models: TestModels;
   /** Stops the service and starts another one on the same folder, with these entries changed. */
   restart(entries?: Partial<Settings['entries']>): Promise<void>;
 };
@@ -71,7 +75,8 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
     await app.stop();
   });
 
-  const troupe: Troupe = {
+  return {
+    ...clientOf(() => app.url),
     get url() {
       return app.url;
     },
@@ -79,9 +84,18 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
       return app;
     },
     models,
+    async restart(entries) {
+      await app.stop();
+      app = await start(entries);
+    },
+  };
+};
+
+export const clientOf = (url: () => string): Client => {
+  const client: Client = {
     async call(method, path, body, headers = {}) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const response = await fetch(app.url + path, {
+      const response = await fetch(url() + path, {
         method,
         headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(text !== undefined && { body: text }),
@@ -94,10 +108,10 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
         body: isJson ? JSON.parse(answer) : { text: answer },
       };
     },
-    admin: (method, path) => troupe.call(method, path, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` }),
-    post: (path, body) => troupe.call('POST', path, body),
+    admin: (method, path) => client.call(method, path, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` }),
+    post: (path, body) => client.call('POST', path, body),
     async run(body) {
-      const response = await fetch(`${app.url}/v1/runs`, {
+      const response = await fetch(`${url()}/v1/runs`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -105,14 +119,10 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
       return readRun(response);
     },
     async runToEnd(body) {
-      return (await troupe.run(body)).rest();
-    },
-    async restart(entries) {
-      await app.stop();
-      app = await start(entries);
+      return (await client.run(body)).rest();
     },
   };
-  return troupe;
+  return client;
 };
 
 const readRun = (response: Response): RunStream => {

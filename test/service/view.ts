@@ -5,14 +5,14 @@ import { Dispatch } from '../../src/schema/dispatch.ts';
 import { type ListedMessage, MessageList, textOf } from '../../src/schema/message.ts';
 import { ActiveRun, Run, RunList } from '../../src/schema/run.ts';
 import { Thread } from '../../src/schema/thread.ts';
-import { eventually, type Troupe } from './troupe.ts';
+import { type Client, eventually } from './troupe.ts';
 
 /** What a client can read of one thread, with the types of the wire, and what must hold of it whenever it rests. */
 
 export type View = {
-  post(path: string, body?: unknown): ReturnType<Troupe['post']>;
+  post(path: string, body?: unknown): ReturnType<Client['post']>;
   /** Posts one user message to the thread. */
-  say(content: string, more?: object): ReturnType<Troupe['post']>;
+  say(content: string, more?: object): ReturnType<Client['post']>;
   messages(query?: string): Promise<ListedMessage[]>;
   /** `role: text`, what a reader of the history sees. */
   texts(): Promise<string[]>;
@@ -37,15 +37,15 @@ const Mailbox = z.object({ items: z.array(Dispatch) });
 
 export const TERMINAL = ['RunFinished', 'RunCancelled', 'RunErrored', 'RunTerminated'];
 
-export const viewOf = (troupe: Troupe, id: string): View => {
+export const viewOf = (client: Client, id: string): View => {
   const get = async (path: string): Promise<unknown> => {
-    const { status, body } = await troupe.call('GET', path);
+    const { status, body } = await client.call('GET', path);
     if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
 
   const view: View = {
-    post: (path, body) => troupe.post(`/v1/threads/${id}${path}`, body),
+    post: (path, body) => client.post(`/v1/threads/${id}${path}`, body),
     say: (content, more = {}) => view.post('/messages', { messages: [{ role: 'user', content }], ...more }),
     async messages(query = '') {
       return MessageList.parse(await get(`/v1/threads/${id}/messages?limit=200${query}`)).messages;
@@ -76,8 +76,14 @@ export const viewOf = (troupe: Troupe, id: string): View => {
         (run) => run.status === status,
       ),
     async rest() {
-      await eventually(view.runs, (runs) =>
-        runs.every(({ status }) => status === 'done' || status === 'waiting'),
+      // Work is read first: what is claimed after that shows in the runs.
+      const rows = async () => ({ work: await view.dispatches(), runs: await view.runs() });
+      await eventually(
+        rows,
+        ({ runs, work }) =>
+          runs.every(({ status }) => status === 'done' || status === 'waiting') &&
+          // A run that waits may go on by queued work.
+          work.every(({ status }) => status !== 'Queued'),
       );
     },
     async check(t) {

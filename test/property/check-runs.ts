@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import type { Dispatch } from '../../src/schema/dispatch.ts';
+import { type Run, RunStatus } from '../../src/schema/run.ts';
+import { type Sequence, THREADS } from './sequence.ts';
+import { runsOf } from './service.ts';
+
+/** Run records, dispatches and pointers agree with each other (runtime.md 2.1, 2.4, 5.2, 10.4). */
+
+/** What the fields of a record say about its status (runtime.md 2.4). */
+const checkRecord = (run: Run): void => {
+  const about = `run ${run.run_id} is ${run.status}`;
+  assert.equal(run.waiting !== undefined, run.status === 'waiting', `${about}: waiting`);
+  assert.equal(run.outcome !== undefined, run.status === 'done', `${about}: outcome`);
+  assert.equal(run.finished_at !== undefined, run.status === 'done', `${about}: finished_at`);
+  if (run.status === 'created') assert.equal(run.started_at, undefined, `${about}: started_at`);
+  if (run.outcome) {
+    const { termination_reason, final_output, error_payload } = run;
+    const own = { termination_reason, final_output, error_payload };
+    const { outcome } = run;
+    assert.deepEqual(
+      { ...own },
+      { final_output: undefined, error_payload: undefined, ...outcome },
+      `${about}: outcome`,
+    );
+    assert.equal(
+      outcome.error_payload !== undefined,
+      outcome.termination_reason.type === 'error',
+      `${about}: error`,
+    );
+  }
+  if (run.waiting) {
+    const calls = run.waiting.tickets?.map(({ tool_call_id }) => tool_call_id) ?? [];
+    assert.ok(calls.length > 0, `${about} for nothing`);
+    assert.deepEqual(calls, [...calls].sort(), `${about}: order of tickets`);
+  }
+};
+
+const checkDispatch = (dispatch: Dispatch, run: Run): void => {
+  const { status, dispatch_id, run_status, termination } = dispatch;
+  const about = `dispatch ${dispatch_id} is ${status}, its run ${run.status}`;
+  const isLast = run.dispatch_id === dispatch_id;
+  const leased =
+    dispatch.claim_token !== null && dispatch.lease_until !== null && dispatch.claimed_by !== null;
+  assert.equal(leased, status === 'Claimed', `${about}: lease`);
+  if (status !== 'Queued' && status !== 'Claimed') assert.ok(dispatch.completed_at, `${about}: completed_at`);
+  switch (status) {
+    case 'Acked':
+      assert.ok(run_status === 'done' || run_status === 'waiting', `${about}: run_status ${run_status}`);
+      if (run_status === 'done') assert.deepEqual(termination, run.termination_reason, about);
+      if (isLast && run_status === 'done') assert.equal(run.status, 'done', about);
+      break;
+    case 'DeadLetter':
+      assert.equal(run.termination_reason?.type, 'error', about);
+      break;
+    case 'Superseded':
+      assert.equal(run.termination_reason?.type, 'cancelled', about);
+      break;
+    case 'Cancelled':
+      if (isLast) assert.equal(run.termination_reason?.type, 'cancelled', about);
+      break;
+    case 'Claimed':
+      if (run.status === 'waiting') assert.equal(run_status, 'waiting', about);
+  }
+};
+
+/** A run that has begun or waits has one piece of work at most that is not over. */
+const checkWork = (dispatches: readonly Dispatch[], run: Run): void => {
+  const open = dispatches.filter(
+    ({ run_id, status }) => run_id === run.run_id && /Queued|Claimed/.test(status),
+  );
+  const about = `run ${run.run_id} is ${run.status}, its work ${open.map(({ status }) => status)}`;
+  if (run.status === 'done') assert.equal(open.length, 0, about);
+  if (run.status === 'created')
+    assert.deepEqual(
+      open.map(({ status }) => status),
+      ['Queued'],
+      about,
+    );
+  if (run.status === 'running') assert.equal(open.length, 1, about);
+};
+
+const checkThread = (sequence: Sequence, id: string, runs: readonly Run[]): void => {
+  const { store, scope } = sequence;
+  const dispatches = store.dispatches.listByThread(scope, id, { offset: 0, limit: 10_000 });
+  for (const dispatch of dispatches) {
+    const run = runs.find(({ run_id }) => run_id === dispatch.run_id);
+    assert.ok(run, `dispatch ${dispatch.dispatch_id} has no run`);
+    checkDispatch(dispatch, run);
+  }
+  for (const run of runs) checkWork(dispatches, run);
+  const claimed = dispatches.filter(({ status }) => status === 'Claimed');
+  assert.ok(claimed.length <= 1, `${id} has ${claimed.length} claimed dispatches`);
+  // A run that is given back for another attempt stays `running` and executes only when it is claimed again.
+  const executing = runs.filter(
+    ({ status, run_id }) => status === 'running' && claimed.some((dispatch) => dispatch.run_id === run_id),
+  );
+  assert.ok(executing.length <= 1, `${id} has ${executing.length} running runs`);
+  const thread = store.threads.get(scope, id)?.thread;
+  if (!thread) return;
+  // Accepted work that waits for its turn clears the pointer, whatever executes (runtime.md 2.1).
+  if (thread.active_run_id !== undefined)
+    assert.equal(
+      runs.find(({ run_id }) => run_id === thread.active_run_id)?.status,
+      'running',
+      `${id}: active_run_id`,
+    );
+  const open = runs.find(({ run_id }) => run_id === thread.open_run_id);
+  assert.notEqual(open?.status, 'done', `${id}: its open run is done`);
+  if (thread.open_run_id !== undefined) assert.ok(open, `${id}: its open run is not there`);
+};
+
+/** Holds whenever nothing is being written. */
+export const checkRuns = (sequence: Sequence): void => {
+  const { store, scope, life } = sequence;
+  const runs = runsOf(sequence);
+  for (const run of runs) checkRecord(run);
+  for (const id of THREADS)
+    checkThread(
+      sequence,
+      id,
+      runs.filter(({ thread_id }) => thread_id === id),
+    );
+  for (const status of RunStatus.options) {
+    const listed = runs.filter((run) => run.status === status).length;
+    assert.equal(store.runs.count(scope, status), listed, `the summary of ${status} runs`);
+  }
+  const queued = THREADS.flatMap((id) => store.dispatches.queued(scope, id)).length;
+  assert.equal(life.queued(), queued, 'the gauge of queued work');
+};
+
+/** Holds when nothing is left to do. */
+export const checkRest = (sequence: Sequence): void => {
+  for (const { run_id, status } of runsOf(sequence)) {
+    assert.ok(status === 'done' || status === 'waiting', `run ${run_id} stays ${status}`);
+  }
+  for (const id of THREADS) {
+    assert.deepEqual(sequence.store.pending.of(sequence.scope, id), [], `${id}: input waits for ever`);
+  }
+};

@@ -1,0 +1,48 @@
+import type { EventFeed } from '../../src/events/feed.ts';
+import { createReader, type TestReader } from '../events/reader.ts';
+
+/** A client that follows the event log of a thread from its beginning, and goes on where it was after a restart. */
+
+export type Tail = {
+  /** Ids of the events that it has seen. */
+  seen(): string[];
+  stall(): void;
+  drain(): void;
+  follow(feed: EventFeed): void;
+};
+
+export const createTail = (first: EventFeed, scope: string, thread_id: string): Tail => {
+  let before: string[] = [];
+  let cursor: string | undefined;
+  let reader: TestReader;
+
+  const read = (): string[] => reader.seen();
+
+  const follow = (feed: EventFeed): void => {
+    if (cursor === undefined) {
+      // A stream without a cursor begins now; what is there already is read from the list.
+      const [event] = feed.list(scope, { thread_id }, undefined, 1).items;
+      cursor = event?.cursors_by_scope[0]?.cursor;
+      if (event) before.push(event.event_id);
+    }
+    reader = createReader();
+    feed.follow(scope, { thread_id }, cursor, reader);
+  };
+
+  reader = createReader();
+  follow(first);
+
+  return {
+    seen: () => [...before, ...read()],
+    stall() {
+      reader.stalled = true;
+    },
+    drain: () => reader.drain(),
+    follow(feed) {
+      const last = reader.frames().at(-1);
+      if (last !== undefined) cursor = last.slice('id: '.length, last.indexOf('\n'));
+      before = [...before, ...read()];
+      follow(feed);
+    },
+  };
+};

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import type { Store } from '../../src/store/index.ts';
+import { checkChanges, checkRestart } from './check-changes.ts';
+import { checkAnswers, checkStreams, checkTools } from './check-clients.ts';
+import { checkEvents, checkTails } from './check-events.ts';
+import { checkInputs, checkRequests, checkViews } from './check-history.ts';
+import { checkRest, checkRuns } from './check-runs.ts';
+import type { Input, Request } from './client.ts';
+import { happen } from './happenings.ts';
+import { judge } from './model.ts';
+import { asks, request } from './requests.ts';
+import { begin, finish, pause, type Sequence, THREADS } from './sequence.ts';
+import { createSteered } from './steered.ts';
+import type { Step } from './steps.ts';
+import { installTime } from './time.ts';
+import { type World, worldOf } from './view.ts';
+
+/** Plays one sequence and checks it: a part whenever nothing is being written, everything when all is done. */
+
+const countingIds = () => {
+  let made = 0;
+  return {
+    uuid() {
+      made += 1;
+      return `01900000-0000-7000-8000-${String(made).padStart(12, '0')}`;
+    },
+  };
+};
+
+const checkQuiet = (sequence: Sequence): void => {
+  assert.deepEqual(sequence.faults, [], 'the service reports a fault of its own');
+  checkRuns(sequence);
+  checkViews(sequence);
+  checkEvents(sequence);
+};
+
+const checkEnd = (sequence: Sequence, crashed: ReadonlySet<Input>): void => {
+  checkQuiet(sequence);
+  checkAnswers(sequence);
+  checkRest(sequence);
+  checkInputs(sequence);
+  checkRequests(sequence);
+  checkTools(sequence);
+  checkStreams(sequence, crashed);
+  for (const tail of sequence.tails.values()) tail.drain();
+};
+
+/** Nothing is left on the store that recovery of another sequence would find, and what is deleted stays away. */
+const removeAll = async (sequence: Sequence): Promise<void> => {
+  const { store, scope, client } = sequence;
+  const removals = THREADS.filter((id) => store.threads.get(scope, id)).map((id) => client.remove(id));
+  await finish(sequence);
+  await Promise.all(removals);
+  checkQuiet(sequence);
+  for (const id of THREADS) {
+    assert.equal(store.threads.get(scope, id), undefined, `${id} came back`);
+    assert.equal(store.messages.last(scope, id), undefined, `messages of ${id} came back`);
+  }
+  assert.equal(store.runs.count(scope, 'waiting'), 0, 'a run of a deleted thread waits');
+};
+
+/** The world as it was when nothing moved, as long as nothing has happened since. */
+type Moment = { world: World; removals: number; fresh: boolean };
+
+const checkMoment = (
+  sequence: Sequence,
+  { act }: Step,
+  asked: Request | undefined,
+  before: Moment,
+): Moment => {
+  checkQuiet(sequence);
+  const after: Moment = { world: worldOf(sequence), removals: sequence.removals.length, fresh: true };
+  checkChanges(before.world, after.world, after.removals > before.removals);
+  // What the store refused leaves work behind that the next request may set going.
+  const attended = sequence.refused !== sequence.lives;
+  if (before.fresh && attended && asked && asks(act)) judge(act, asked, [before.world, after.world]);
+  if (before.fresh && (act.do === 'crash' || act.do === 'stop')) checkRestart(before.world, after.world);
+  return after;
+};
+
+const playSteps = async (sequence: Sequence, steps: readonly Step[]): Promise<Set<Input>> => {
+  const crashed = new Set<Input>();
+  let moment: Moment = { world: worldOf(sequence), removals: 0, fresh: true };
+  for (const step of steps) {
+    const { act, gap } = step;
+    if (act.do === 'crash') for (const input of sequence.inputs) if (!input.stream?.ended) crashed.add(input);
+    let asked: Request | undefined;
+    if (asks(act)) asked = request(sequence, act);
+    else await happen(sequence, act);
+    await pause(sequence, gap);
+    if (gap === 'quiet') moment = checkMoment(sequence, step, asked, moment);
+    else moment.fresh = false;
+  }
+  return crashed;
+};
+
+export const play = async ({
+  store,
+  scope,
+  steps,
+}: {
+  store: Store;
+  scope: string;
+  steps: readonly Step[];
+}) => {
+  const time = installTime();
+  try {
+    const sequence = begin({ store, scope, time, steered: createSteered(), ids: countingIds(), faults: [] });
+    const crashed = await playSteps(sequence, steps);
+    await finish(sequence);
+    checkEnd(sequence, crashed);
+    await finish(sequence);
+    checkTails(sequence);
+    await removeAll(sequence);
+  } finally {
+    time.uninstall();
+  }
+};

@@ -1,0 +1,61 @@
+import type { Test } from 'tap';
+import { textOf } from '../../src/schema/message.ts';
+import type { Run } from '../../src/schema/run.ts';
+import type { TestRuntime } from './runtime.ts';
+
+/** The rows of a thread, and what must hold of them whenever the thread rests. */
+
+const SCOPE = 'default';
+
+const TERMINAL = ['RunFinished', 'RunCancelled', 'RunErrored', 'RunTerminated'];
+
+export const rowsOf = ({ store }: TestRuntime, thread_id: string) => {
+  const rows = {
+    runs: (): Run[] => store.runs.list(SCOPE, { thread_id }, { offset: 0, limit: 1000 }).items,
+    dispatches: () => store.dispatches.listByThread(SCOPE, thread_id, { offset: 0, limit: 1000 }),
+    events: () => store.events.list(SCOPE, { thread_id }, 0, 10_000).rows.map(({ event }) => event),
+    thread: () => store.threads.get(SCOPE, thread_id)?.thread,
+    /** What the user said, as the history has it. */
+    said: () =>
+      Array.from(store.messages.range(SCOPE, thread_id, {}), ({ message }) => message)
+        .filter(({ role }) => role === 'user')
+        .map(({ content }) => textOf(content)),
+    /** Waits until nothing of the thread is queued or executes. */
+    async rest(): Promise<void> {
+      const busy = () =>
+        rows.runs().some(({ status }) => status === 'created' || status === 'running') ||
+        // A run that waits may go on by queued work.
+        rows.dispatches().some(({ status }) => status === 'Queued');
+      do await new Promise((resolve) => setTimeout(resolve, 2));
+      while (busy());
+    },
+    check: (t: Test): void => check(t, rows),
+  };
+  return rows;
+};
+
+const check = (t: Test, rows: Omit<ReturnType<typeof rowsOf>, 'check'>): void => {
+  const events = rows.events();
+  const runs = rows.runs();
+  for (const { run_id, status } of runs) {
+    const kinds = events.filter((event) => event.run_id === run_id).map(({ event_kind }) => event_kind);
+    const ends = kinds.filter((kind) => TERMINAL.includes(kind));
+    const expected = status === 'done' ? [kinds.at(-1)] : [];
+    if (ends.join() !== expected.join()) t.fail(`a run that is ${status} has the events ${kinds}`);
+    const open = rows
+      .dispatches()
+      .filter((each) => each.run_id === run_id && ['Queued', 'Claimed'].includes(each.status));
+    if (open.length > (status === 'waiting' ? 1 : 0))
+      t.fail(`work is open for a run that is ${status}: ${kinds}`);
+  }
+  const seqs = events
+    .filter(({ event_kind }) => event_kind === 'MessageCommitted')
+    .map(({ payload }) => payload.message_seq);
+  const gapless = seqs.every((seq, index) => seq === index + 1);
+  if (!gapless) t.fail(`messages were committed as ${seqs}`);
+  const thread = rows.thread();
+  if (!thread) return;
+  const waits = runs.some(({ status }) => status === 'waiting');
+  if (thread.active_run_id !== undefined) t.fail('a run is active on a thread that rests');
+  if (!waits && thread.open_run_id !== undefined) t.fail('a run is open and none waits');
+};

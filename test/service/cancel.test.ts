@@ -1,0 +1,315 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { asks, hangs } from './models.ts';
+import { createTestTools } from './tools.ts';
+import { eventually, startTroupe } from './troupe.ts';
+import { TERMINAL, viewOf } from './view.ts';
+
+/** Cancel and interrupt: runtime.md 11 and 19, checks 21, 45 to 50 and 62. In every phase of a run: phases.test.ts. */
+
+const start = (agentId: string, threadId = 'T') => ({
+  agentId,
+  threadId,
+  messages: [{ role: 'user', content: 'Hello' }],
+});
+
+t.test('there is nothing to cancel or to interrupt on an idle thread', async (t) => {
+  const troupe = await startTroupe(t);
+  const { post } = troupe;
+  const [first] = await troupe.runToEnd(start('echo'));
+  const noThread = (id: string) => ({ status: 404, body: { error: `thread not found: ${id}` } });
+  for (const id of ['T', 'unknown']) {
+    t.match(await post(`/v1/threads/${id}/cancel`), noThread(id));
+    t.match(await post(`/v1/threads/${id}/interrupt`), noThread(id));
+  }
+  for (const id of ['x', first?.run_id]) {
+    t.match(await post(`/v1/runs/${id}/cancel`), { status: 404, body: { error: `run not found: ${id}` } });
+  }
+  await viewOf(troupe, 'T').check(t);
+});
+
+t.test('a run is cancelled by the id of its run, its thread or its dispatch, on either route', async (t) => {
+  const troupe = await startTroupe(t);
+  const ids = ['run', 'thread', 'dispatch'] as const;
+  for (const [round, by] of [...ids, ...ids].entries()) {
+    const thread = `T${round}`;
+    const view = viewOf(troupe, thread);
+    const stream = await troupe.run(start('slow', thread));
+    const { run_id } = await stream.until('run_start');
+    await stream.until('text_delta');
+    const { dispatch_id } = await view.run(run_id);
+    const id = { run: run_id, thread, dispatch: dispatch_id }[by];
+    const route = round < ids.length ? 'threads' : 'runs';
+    const kind = route === 'runs' ? 'run_id' : 'thread_id';
+    const answer = await troupe.post(`/v1/${route}/${id}/cancel`);
+    t.equal(answer.status, 202, `${route} by ${by}`);
+    t.strictSame(answer.body, { status: 'cancel_requested', [kind]: id });
+    const events = await stream.rest();
+    t.strictSame(
+      events.map(({ event_type }) => event_type),
+      ['inference_complete', 'state_snapshot', 'step_end', 'state_snapshot', 'run_finish'],
+    );
+    t.match(events.at(-1), {
+      termination: { type: 'cancelled' },
+      result: { status: 'done', status_reason: 'cancelled' },
+    });
+    t.match(await view.run(run_id), {
+      status: 'done',
+      termination_reason: { type: 'cancelled' },
+      outcome: { termination_reason: { type: 'cancelled' } },
+    });
+    t.match(await view.dispatches(), [{ status: 'Acked', termination: { type: 'cancelled' } }]);
+    t.strictSame(await view.texts(), ['user: Hello'], 'partial text is not kept');
+    t.equal((await troupe.post(`/v1/${route}/${id}/cancel`)).status, 404, 'there is nothing left to cancel');
+    await view.check(t);
+  }
+});
+
+t.test('an id that is the run of one thread and the name of another cancels neither', async (t) => {
+  const troupe = await startTroupe(t);
+  const stream = await troupe.run(start('slow'));
+  const { run_id } = await stream.until('run_start');
+  await stream.until('text_delta');
+  const other = await troupe.run(start('slow', String(run_id)));
+  await other.until('text_delta');
+  for (const route of ['runs', 'threads']) {
+    t.equal((await troupe.post(`/v1/${route}/${run_id}/cancel`)).status, 404);
+  }
+  t.equal(troupe.models.waiting(), 2);
+  troupe.models.release();
+  for (const each of [stream, other]) {
+    t.match((await each.rest()).at(-1), { termination: { type: 'natural_end' } });
+  }
+});
+
+t.test('a queued run that is cancelled never starts, and the one before it goes on', async (t) => {
+  const troupe = await startTroupe(t);
+  const stream = await troupe.run(start('slow'));
+  await stream.until('text_delta');
+  const view = viewOf(troupe, 'T');
+  const queued = [];
+  for (const text of ['one', 'two', 'three']) queued.push((await view.say(text, { agentId: 'echo' })).body);
+  const [one, two, three] = queued;
+  const cancel = (id: unknown) => troupe.post(`/v1/runs/${id}/cancel`);
+  t.equal((await cancel(one?.accepted_run_id)).status, 202);
+  t.equal((await cancel(two?.dispatch_id)).status, 202);
+  t.equal((await cancel(one?.accepted_run_id)).status, 404, 'it is cancelled already');
+  t.match(await view.run(one?.accepted_run_id), {
+    status: 'done',
+    termination_reason: { type: 'cancelled' },
+    steps: 0,
+  });
+  t.match(await view.dispatches(), [
+    { status: 'Claimed' },
+    { status: 'Cancelled' },
+    { status: 'Cancelled' },
+    { status: 'Queued' },
+  ]);
+  t.equal(troupe.models.waiting(), 1);
+  troupe.models.release();
+  t.match((await stream.rest()).at(-1), { termination: { type: 'natural_end' } });
+  await view.check(t);
+  t.match(await view.run(three?.accepted_run_id), { termination_reason: { type: 'natural_end' } });
+  t.equal(troupe.models.requests.length, 2, 'only the first and the last one were executed');
+  t.strictSame(
+    (await view.texts()).toSorted(),
+    [
+      'user: Hello',
+      'user: one',
+      'user: two',
+      'user: three',
+      'assistant: partial answer',
+      'assistant: echo: three',
+    ].toSorted(),
+    'input of a cancelled run stays in the history',
+  );
+  t.equal((await view.kinds(one?.accepted_run_id)).at(-1), 'RunCancelled');
+});
+
+t.test('a cancel of the thread means what executes, then the oldest in the queue', async (t) => {
+  const troupe = await startTroupe(t);
+  const stream = await troupe.run(start('slow'));
+  const { run_id } = await stream.until('run_start');
+  await stream.until('text_delta');
+  const view = viewOf(troupe, 'T');
+  const queued = (await view.say('next')).body.accepted_run_id;
+  t.equal((await view.post('/cancel')).status, 202);
+  await view.until(run_id, 'done');
+  await view.until(queued, 'running');
+  t.equal((await view.post('/cancel')).status, 202);
+  t.match(await view.until(queued, 'done'), { termination_reason: { type: 'cancelled' } });
+  t.equal((await view.post('/cancel')).status, 404);
+  await view.check(t);
+});
+
+t.test('an interrupt ends the run that executes and the queue, and keeps the texts', async (t) => {
+  const troupe = await startTroupe(t);
+  const stream = await troupe.run(start('slow'));
+  await stream.until('text_delta');
+  const view = viewOf(troupe, 'T');
+  const texts = ['one', 'two', 'three'];
+  for (const text of texts) await view.say(text);
+  const { status, body } = await view.post('/interrupt');
+  t.equal(status, 202);
+  t.strictSame(body, { status: 'interrupt_requested', thread_id: 'T', superseded_dispatches: 3 });
+  t.match((await stream.rest()).at(-1), { termination: { type: 'cancelled' } });
+  await view.check(t);
+  const runs = await view.runs();
+  t.equal(runs.length, 4);
+  for (const { run_id, status, termination_reason } of runs) {
+    t.strictSame(
+      { status, termination_reason },
+      { status: 'done', termination_reason: { type: 'cancelled' } },
+    );
+    t.equal((await view.kinds(run_id)).at(-1), 'RunCancelled');
+  }
+  const dispatches = await view.dispatches();
+  t.strictSame(
+    dispatches.map(({ status }) => status),
+    ['Superseded', 'Superseded', 'Superseded', 'Superseded'],
+  );
+  for (const { last_error, completed_at } of dispatches.slice(1)) {
+    t.equal(last_error, 'queued dispatch superseded by interrupt');
+    t.ok(completed_at);
+  }
+  t.ok((await view.kinds(runs[0]?.run_id)).includes('RunInterrupted'));
+  t.strictSame(await view.texts(), ['user: Hello', ...texts.map((text) => `user: ${text}`)]);
+  t.match((await troupe.runToEnd(start('echo'))).at(-1), { termination: { type: 'natural_end' } });
+  t.equal((await view.post('/interrupt')).status, 404);
+});
+
+t.test('an interrupt of a run that waits ends it and counts no superseded work', async (t) => {
+  const { tools } = createTestTools();
+  const troupe = await startTroupe(t, { app: { tools } });
+  troupe.models.steps.push(asks(['c1', 'risky']));
+  const [waiting] = await troupe.runToEnd(start('steps'));
+  const view = viewOf(troupe, 'T');
+  const { body } = await view.post('/interrupt');
+  t.equal(body.superseded_dispatches, 0, 'a run that waits is not in the queue');
+  await view.until(waiting?.run_id, 'done');
+  t.equal((await view.post('/interrupt')).status, 404);
+  await view.check(t);
+});
+
+t.test('cancel and interrupt take any body, or none, of any content type', async (t) => {
+  const troupe = await startTroupe(t);
+  const bodies = [undefined, '', '{', 'x=1', '[]'];
+  for (const [round, body] of bodies.entries()) {
+    for (const path of ['cancel', 'interrupt']) {
+      const thread = `${path}${round}`;
+      const stream = await troupe.run(start('slow', thread));
+      await stream.until('text_delta');
+      const response = await fetch(`${troupe.url}/v1/threads/${thread}/${path}`, {
+        method: 'POST',
+        ...(body !== undefined && {
+          body,
+          headers: { 'content-type': round % 2 ? 'text/plain' : 'application/json' },
+        }),
+      });
+      t.equal(response.status, 202, `${path} with ${body}`);
+      await stream.rest();
+    }
+  }
+});
+
+t.test('a call that a cancelled run left without a result is not in the list', async (t) => {
+  const { tools, holding } = createTestTools();
+  const troupe = await startTroupe(t, { app: { tools } });
+  troupe.models.steps.push(asks(['c1', 'note'], ['c2', 'hold']));
+  const stream = await troupe.run(start('steps'));
+  await eventually(
+    async () => holding(),
+    (held) => held.length === 1,
+  );
+  const view = viewOf(troupe, 'T');
+  t.equal((await view.post('/cancel')).status, 202);
+  await stream.rest();
+  const messages = await view.messages();
+  t.notOk(messages.some(({ tool_calls }) => tool_calls?.some(({ id }) => id === 'c2')));
+  troupe.models.steps.push(asks(['c3', 'hold']));
+  const second = await troupe.run(start('steps', 'U'));
+  await eventually(
+    async () => holding(),
+    (held) => held.length === 1,
+  );
+  const other = viewOf(troupe, 'U');
+  t.equal((await other.post('/interrupt')).status, 202);
+  await second.rest();
+  for (const message of await other.messages()) t.notOk('tool_calls' in message);
+  for (const each of [view, other]) await each.check(t);
+  t.match((await troupe.runToEnd(start('echo'))).at(-1), { termination: { type: 'natural_end' } });
+});
+
+t.test('a tool that does not look at its signal does not keep its run from ending', async (t) => {
+  const { tools, holding, release } = createTestTools();
+  const troupe = await startTroupe(t, { app: { tools } });
+  troupe.models.steps.push(asks(['c1', 'sly']));
+  const stream = await troupe.run(start('steps'));
+  await eventually(
+    async () => holding(),
+    (held) => held.length === 1,
+  );
+  const view = viewOf(troupe, 'T');
+  t.equal((await view.post('/cancel')).status, 202);
+  t.match((await stream.rest()).at(-1), { termination: { type: 'cancelled' } });
+  const before = await view.messages('&visibility=all');
+  release();
+  await troupe.runToEnd(start('echo', 'other'));
+  t.strictSame(await view.messages('&visibility=all'), before, 'its late result is not kept');
+  await view.check(t);
+});
+
+t.test(
+  'a cancel that races with the end of the run is one or the other, with one terminal event',
+  async (t) => {
+    const troupe = await startTroupe(t);
+    const statuses = new Set<number>();
+    for (let round = 0; round < 60; round += 1) {
+      const thread = `T${round}`;
+      const view = viewOf(troupe, thread);
+      const stream = await troupe.run(start('slow', thread));
+      const { run_id } = await stream.until('run_start');
+      await eventually(
+        async () => troupe.models.waiting(),
+        (waiting) => waiting === 1,
+      );
+      const delay = Math.abs(round - 30) / 15;
+      if (round < 30) troupe.models.release();
+      if (round < 30 && delay > 0) await pause(delay);
+      const path = round % 2 ? 'interrupt' : 'cancel';
+      const answered = view.post(`/${path}`);
+      if (round >= 30 && delay > 0) await pause(delay);
+      troupe.models.release();
+      const [{ status }, events] = await Promise.all([answered, stream.rest()]);
+      statuses.add(status);
+      t.ok([202, 404].includes(status));
+      const finishes = events.filter(({ event_type }) => event_type === 'run_finish');
+      t.equal(finishes.length, 1);
+      const { termination_reason } = await view.until(run_id, 'done');
+      t.match(finishes[0], { termination: termination_reason });
+      if (status === 404) t.equal(termination_reason?.type, 'natural_end', 'who got a 404 cancelled nothing');
+      if (path === 'cancel' && status === 202) t.equal(termination_reason?.type, 'cancelled');
+      const ends = (await view.kinds(run_id)).filter((kind) => TERMINAL.includes(kind));
+      t.strictSame(ends, [termination_reason?.type === 'cancelled' ? 'RunCancelled' : 'RunFinished']);
+      await view.check(t);
+    }
+    t.comment(`statuses: ${[...statuses]}`);
+  },
+);
+
+t.test('many cancels at once are one cancel', async (t) => {
+  const troupe = await startTroupe(t);
+  troupe.models.steps.push(hangs('partial'));
+  const stream = await troupe.run(start('steps'));
+  const { run_id } = await stream.until('run_start');
+  await stream.until('text_delta');
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      troupe.post(index % 2 ? `/v1/runs/${run_id}/cancel` : '/v1/threads/T/cancel'),
+    ),
+  );
+  t.equal(answers.filter(({ status }) => status === 202).length, 1);
+  t.equal(answers.filter(({ status }) => status === 404).length, 9);
+  await stream.rest();
+  await viewOf(troupe, 'T').check(t);
+});

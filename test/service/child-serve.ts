@@ -1,0 +1,90 @@
+import { appendFileSync } from 'node:fs';
+import { z } from 'zod';
+import { startApp } from '../../src/app.ts';
+import type { Model } from '../../src/models/model.ts';
+import { textOf } from '../../src/schema/message.ts';
+import { settingsFrom } from '../../src/settings.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { defineTool, type Tool } from '../../src/tools/tool.ts';
+
+/**
+ * A service in a process of its own that says where its runs are, so that a test can kill it there. What the user
+ * says is the plan of a run, what a tool did is in the file `executed`. With `stops` every plan stops at its place
+ * and never goes on; without, it runs through.
+ */
+
+const [dir = '', executed = '', how = ''] = process.argv.slice(2);
+const stops = how === 'stops';
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const stopAt = async (place: string): Promise<void> => {
+  say(`at ${place}`);
+  if (stops) await new Promise(() => {});
+};
+
+const tool = (id: string, more: { idempotent?: boolean; needsApproval?: boolean; stopsAt?: string }): Tool =>
+  defineTool({
+    id,
+    description: id,
+    input: z.object({}),
+    ...more,
+    async execute(_, { call_id }) {
+      appendFileSync(executed, `${call_id}\n`);
+      if (more.stopsAt !== undefined) await stopAt(more.stopsAt);
+      return { data: `did ${call_id}` };
+    },
+  });
+
+/** The plans whose runs begin with a call of this tool. */
+const TOOL_OF: Record<string, string> = {
+  'in a tool': 'pay',
+  'in a harmless tool': 'lookup',
+  'in the second step': 'note',
+  'while it waits': 'risky',
+  'right after a decision': 'risky',
+  'with steered input': 'lookup',
+};
+
+const stream: Model['stream'] = async ({ messages }, sink) => {
+  const last = messages.at(-1);
+  const plan = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
+  const name = TOOL_OF[plan];
+  if (plan === 'before its first token') await stopAt(plan);
+  if (last?.role === 'user' && name !== undefined) {
+    sink.toolStart(`call ${plan}`, name);
+    sink.toolEnd(`call ${plan}`, '{}');
+    return { stop: 'ToolUse' };
+  }
+  if (plan === 'in the second step') {
+    if (stops) sink.text('half');
+    await stopAt(plan);
+  }
+  sink.text(`answer: ${plan}`);
+  return { stop: 'EndTurn' };
+};
+
+const app = await startApp({
+  settings: settingsFrom({
+    http_addr: '127.0.0.1:0',
+    storage_dir: dir,
+    AdminApiConfig: { bearer_token: 'x' },
+    seed: { profile: 'minimal' },
+    default_agent_id: 'planned',
+    entries: {
+      models: [{ id: 'm', provider_id: 'plans', upstream_model: 'm' }],
+      agents: [{ id: 'planned', model_id: 'm' }],
+    },
+  }),
+  log: createLog({ level: 'silent' }),
+  providers: [{ id: 'plans', model: ({ id }) => ({ id, provider: 'plans', upstream: id, stream }) }],
+  tools: [
+    tool('pay', { stopsAt: 'in a tool' }),
+    tool('lookup', { idempotent: true, stopsAt: 'in a harmless tool' }),
+    tool('note', {}),
+    tool('risky', { needsApproval: true }),
+  ],
+});
+say(`listens on ${app.url}`);
