@@ -68,31 +68,29 @@ const take = (rows: Iterable<ListedMessage>, skip: number, count: number): Liste
   return taken;
 };
 
-/** From the running counts in the rows and what retractions hide, however long the history. A run's window is walked. */
+/** From the running counts in the rows and what retractions hide, however long the history. */
 const countMessages = (of: HistoryOf, filter: MessageFilter): number => {
   const { store, scope, thread_id } = of;
-  const windowed = filter.after !== undefined || filter.before !== undefined;
-  if (filter.run_id !== undefined) {
-    if (windowed || filter.visibility !== 'external')
-      return take(viewed(of, filter), 0, Number.POSITIVE_INFINITY).length;
-    const produced = store.messages.lastOfRun(scope, thread_id, filter.run_id)?.external ?? 0;
-    const hidden = hiddenIn(of, 0, Number.MAX_SAFE_INTEGER).filter(({ run_id }) => run_id === filter.run_id);
-    return produced - hidden.filter(({ external }) => external).length;
-  }
+  const { run_id, visibility } = filter;
   const last = store.messages.last(scope, thread_id);
   if (!last) return 0;
   const to = Math.min(last.seq, (filter.before ?? Number.MAX_SAFE_INTEGER) - 1);
   const from = Math.max(0, filter.after ?? 0);
   if (to <= from) return 0;
-  const externalUpTo = (seq: number): number =>
-    seq === last.seq ? last.external : (store.messages.at(scope, thread_id, seq)?.external ?? 0);
-  const hidden = hiddenIn(of, from + 1, to);
-  const hiddenExternal = hidden.filter(({ external }) => external).length;
-  const external = externalUpTo(to) - externalUpTo(from) - hiddenExternal;
-  if (filter.visibility === 'external') return external;
-  const all = to - from - hidden.length;
-  return filter.visibility === 'all' ? all : all - external;
+  const upTo = (seq: number): { count: number; external: number } => {
+    if (run_id !== undefined) return store.messages.lastOfRun(scope, thread_id, run_id, seq) ?? NONE;
+    const row = seq === last.seq ? last : store.messages.at(scope, thread_id, seq);
+    return { count: seq, external: row?.external ?? 0 };
+  };
+  const [high, low] = [upTo(to), from === 0 ? NONE : upTo(from)];
+  const hidden = hiddenIn(of, from + 1, to).filter((each) => run_id === undefined || each.run_id === run_id);
+  const all = high.count - low.count - hidden.length;
+  const external = high.external - low.external - hidden.filter((each) => each.external).length;
+  if (visibility === 'all') return all;
+  return visibility === 'external' ? external : all - external;
 };
+
+const NONE = { count: 0, external: 0 };
 
 type Hidden = Extract<Retraction, { external: boolean }>;
 

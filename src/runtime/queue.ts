@@ -75,7 +75,9 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const deadLetter = (write: Write, claimed: Dispatch, queued: Dispatch, run: Run, reason: string): void => {
     const change = { last_error: reason, completed_at: write.at, updated_at: write.at };
     const event = { type: 'DEAD_LETTER', threadEpoch: ledger.epoch() } as const;
-    write.dispatch(advanceDispatch(claimed, event, change), queued);
+    const dead = advanceDispatch(claimed, event, change);
+    write.dispatch(dead, queued);
+    logFailedResume(write, run, dead, reason);
     endRun(write, run, { type: 'DEAD_LETTER', reason });
   };
 
@@ -189,4 +191,21 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       retried = [];
     },
   };
+};
+
+/** Decisions that were accepted and cannot be applied any more (runtime.md 13.4). */
+const logFailedResume = (write: Write, run: Run, dispatch: Dispatch, error: string): void => {
+  const decisions = run.activation?.seeded_decisions ?? [];
+  if (run.status !== 'waiting' || decisions.length === 0) return;
+  logDispatch(write, 'MailboxResumeFailed', dispatch, {
+    reason: 'resume_failed',
+    error,
+    decisions: decisions.map(([tool_call_id, { decision_id, action, result, updated_at }]) => ({
+      tool_call_id,
+      decision_id,
+      action,
+      result,
+      resume_updated_at: updated_at,
+    })),
+  });
 };

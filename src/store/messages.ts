@@ -25,20 +25,21 @@ export type MessageTable = {
   at(scope: string, thread_id: string, seq: number): MessageRow | undefined;
   range(scope: string, thread_id: string, bounds: MessageBounds): Iterable<MessageRow>;
   ofRun(scope: string, thread_id: string, run_id: string, bounds: MessageBounds): Iterable<MessageRow>;
-  /** `external`: how many external messages the run produced. */
-  lastOfRun(scope: string, thread_id: string, run_id: string): { seq: number; external: number } | undefined;
+  /** The last message of the run, of those up to a sequence number, and how many of them there are. */
+  lastOfRun(scope: string, thread_id: string, run_id: string, upTo?: number): RunMark | undefined;
   removeAll(batch: Batch, scope: string, thread_id: string): void;
 };
 
 export const createMessageTable = (env: Environment): MessageTable => {
   const rows = env.table<MessageRow>('messages');
   const byRun = env.table<RunMark>('message_by_run');
-  const ordinals = createNoteBoard();
+  const counts = createNoteBoard();
+  const externals = createNoteBoard();
 
-  const lastOfRun: MessageTable['lastOfRun'] = (scope, thread_id, run_id) => {
+  const lastOfRun: MessageTable['lastOfRun'] = (scope, thread_id, run_id, upTo) => {
     if (!isId(thread_id) || !isId(run_id)) return undefined;
-    const prefix = [scope, thread_id, run_id];
-    for (const mark of byRun.values({ prefix, reverse: true, limit: 1 })) return mark;
+    const bounds = { reverse: true, limit: 1, ...(upTo !== undefined && { to: upTo }) };
+    for (const mark of byRun.values(span([scope, thread_id, run_id], bounds))) return mark;
     return undefined;
   };
 
@@ -48,10 +49,16 @@ export const createMessageTable = (env: Environment): MessageTable => {
     checkId('run id', run_id);
     const key = [scope, thread_id, run_id];
     const name = key.join('\0');
-    const before = ordinals.newest(batch, name) ?? lastOfRun(scope, thread_id, run_id)?.external ?? 0;
-    const external = message.visibility === 'internal' ? before : before + 1;
-    ordinals.note(batch, name, external);
-    byRun.put(batch, [...key, seq], { seq, external });
+    const noted = counts.newest(batch, name);
+    const before =
+      noted === undefined
+        ? (lastOfRun(scope, thread_id, run_id) ?? NO_MARK)
+        : { count: noted, external: externals.newest(batch, name) ?? 0 };
+    const count = before.count + 1;
+    const external = before.external + (message.visibility === 'internal' ? 0 : 1);
+    counts.note(batch, name, count);
+    externals.note(batch, name, external);
+    byRun.put(batch, [...key, seq], { seq, count, external });
   };
 
   const at: MessageTable['at'] = (scope, thread_id, seq) =>
@@ -90,7 +97,10 @@ export const createMessageTable = (env: Environment): MessageTable => {
   };
 };
 
-type RunMark = { seq: number; external: number };
+/** A message of a run, and how many the run has up to it, itself included. */
+type RunMark = { seq: number; count: number; external: number };
+
+const NO_MARK = { count: 0, external: 0 };
 
 const span = (prefix: Key, { from, to, reverse, limit }: MessageBounds): Span => ({
   prefix,

@@ -51,20 +51,25 @@ t.test('ranges include both bounds, in both directions, over the thread and over
   }
 });
 
-t.test('the last message of a run knows how many external ones the run has', async (t) => {
-  const store = await storeFor(t);
-  await fill(store);
-  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 4, external: 2 });
-  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'b'), { seq: 5, external: 1 });
-  t.equal(store.messages.lastOfRun(SCOPE, 't1', 'c'), undefined);
-  await write(store, (batch) =>
-    store.messages.append(batch, SCOPE, 't1', [
-      { seq: 7, message: message('m7', 'a'), created_at: 13, external: 5 },
-      { seq: 8, message: message('m8', 'a'), created_at: 13, external: 6 },
-    ]),
-  );
-  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 8, external: 4 });
-});
+t.test(
+  'the last message of a run knows how many the run has, and how many of them are external',
+  async (t) => {
+    const store = await storeFor(t);
+    await fill(store);
+    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 4, count: 3, external: 2 });
+    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'b'), { seq: 5, count: 2, external: 1 });
+    t.equal(store.messages.lastOfRun(SCOPE, 't1', 'c'), undefined);
+    await write(store, (batch) =>
+      store.messages.append(batch, SCOPE, 't1', [
+        { seq: 7, message: message('m7', 'a'), created_at: 13, external: 5 },
+        { seq: 8, message: message('m8', 'a'), created_at: 13, external: 6 },
+      ]),
+    );
+    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 8, count: 5, external: 4 });
+    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a', 7), { seq: 7, count: 4, external: 3 });
+    t.equal(store.messages.lastOfRun(SCOPE, 't1', 'a', 0), undefined);
+  },
+);
 
 t.test('removing a history takes committed messages and those under way, and no other thread', async (t) => {
   const store = await storeFor(t);
