@@ -66,6 +66,15 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
     }
   };
 
+  /** A decision or input came while the wait was being written, and was to end it. */
+  const isAnswered = (run: Run): boolean => {
+    const decided = new Set(run.activation?.seeded_decisions?.map(([call_id]) => call_id));
+    return (
+      run.waiting?.tickets?.some(({ tool_call_id }) => decided.has(tool_call_id)) === true ||
+      targetedAt(ledger.pending(), run.run_id).length > 0
+    );
+  };
+
   /** Input that was accepted is never lost: it joins the history before its run ends (runtime.md 9.3). */
   const endRun = (write: Write, run: Run, event: Parameters<typeof endDormant>[2]): void => {
     write.deliver(targetedAt(ledger.pending(), run.run_id), run.run_id);
@@ -164,7 +173,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       for (const orphan of orphans) {
         const run = runOf(orphan);
         const threadEpoch = ledger.epoch();
-        if (run?.status === 'waiting') {
+        if (run?.status === 'waiting' && !isAnswered(run)) {
           // The wait is durable: nothing was executing that could have been lost.
           const done = { run_status: run.status, completed_at: write.at, updated_at: write.at };
           write.dispatch(advanceDispatch(orphan, { type: 'ACK', threadEpoch }, done), orphan);
