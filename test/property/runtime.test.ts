@@ -12,6 +12,9 @@ import { step } from './steps.ts';
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 1000);
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 1_000_000_000);
 
+// The runner is told as well; sequences are many, none of them waits for a clock.
+t.setTimeout(600_000);
+
 t.test('the contract holds for random sequences of what clients and the world do', async (t) => {
   const store = await storeFor(t);
   let played = 0;
