@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
 import { type Run, RunStatus } from '../../src/schema/run.ts';
-import { type Sequence, THREADS } from './sequence.ts';
-import { runsOf } from './service.ts';
+import type { Sequence } from './sequence.ts';
+import { openCalls, type ThreadView, type World } from './view.ts';
 
 /** Run records, dispatches and pointers agree with each other (runtime.md 2.1, 2.4, 5.2, 10.4). */
 
@@ -79,61 +79,47 @@ const checkWork = (dispatches: readonly Dispatch[], run: Run): void => {
   if (run.status === 'running') assert.equal(open.length, 1, about);
 };
 
-const checkThread = (sequence: Sequence, id: string, runs: readonly Run[]): void => {
-  const { store, scope } = sequence;
-  const dispatches = store.dispatches.listByThread(scope, id, { offset: 0, limit: 10_000 });
+const checkThread = ({ id, thread, runs, dispatches }: ThreadView): void => {
   for (const dispatch of dispatches) {
-    const run = runs.find(({ run_id }) => run_id === dispatch.run_id);
+    const run = runs.get(dispatch.run_id);
     assert.ok(run, `dispatch ${dispatch.dispatch_id} has no run`);
     checkDispatch(dispatch, run);
   }
-  for (const run of runs) checkWork(dispatches, run);
+  for (const run of runs.values()) checkWork(dispatches, run);
   const claimed = dispatches.filter(({ status }) => status === 'Claimed');
   assert.ok(claimed.length <= 1, `${id} has ${claimed.length} claimed dispatches`);
-  // A run that is given back for another attempt stays `running` and executes only when it is claimed again.
-  const executing = runs.filter(
-    ({ status, run_id }) => status === 'running' && claimed.some((dispatch) => dispatch.run_id === run_id),
-  );
-  assert.ok(executing.length <= 1, `${id} has ${executing.length} running runs`);
-  const thread = store.threads.get(scope, id)?.thread;
-  if (!thread) return;
+  const running = [...runs.values()].filter(({ status }) => status === 'running');
+  assert.ok(running.length <= 1, `${id} has ${running.length} running runs`);
   // Accepted work that waits for its turn clears the pointer, whatever executes (runtime.md 2.1).
-  if (thread.active_run_id !== undefined)
-    assert.equal(
-      runs.find(({ run_id }) => run_id === thread.active_run_id)?.status,
-      'running',
-      `${id}: active_run_id`,
-    );
-  const open = runs.find(({ run_id }) => run_id === thread.open_run_id);
-  assert.notEqual(open?.status, 'done', `${id}: its open run is done`);
-  if (thread.open_run_id !== undefined) assert.ok(open, `${id}: its open run is not there`);
+  if (thread?.active_run_id !== undefined)
+    assert.equal(thread.active_run_id, running[0]?.run_id, `${id}: active_run_id`);
+  if (thread?.open_run_id === undefined) return;
+  const open = runs.get(thread.open_run_id);
+  assert.ok(open && open.status !== 'done', `${id}: its open run is ${open?.status}`);
 };
 
 /** Holds whenever nothing is being written. */
-export const checkRuns = (sequence: Sequence): void => {
-  const { store, scope, life } = sequence;
-  const runs = runsOf(sequence);
+export const checkRuns = ({ store, scope, life }: Sequence, world: World): void => {
+  const views = [...world.values()];
+  const runs = views.flatMap((view) => [...view.runs.values()]);
   for (const run of runs) checkRecord(run);
-  for (const id of THREADS)
-    checkThread(
-      sequence,
-      id,
-      runs.filter(({ thread_id }) => thread_id === id),
-    );
+  for (const view of views) checkThread(view);
   for (const status of RunStatus.options) {
     const listed = runs.filter((run) => run.status === status).length;
     assert.equal(store.runs.count(scope, status), listed, `the summary of ${status} runs`);
   }
-  const queued = THREADS.flatMap((id) => store.dispatches.queued(scope, id)).length;
-  assert.equal(life.queued(), queued, 'the gauge of queued work');
+  const queued = views.flatMap(({ dispatches }) => dispatches).filter(({ status }) => status === 'Queued');
+  assert.equal(life.queued(), queued.length, 'the gauge of queued work');
 };
 
 /** Holds when nothing is left to do. */
-export const checkRest = (sequence: Sequence): void => {
-  for (const { run_id, status } of runsOf(sequence)) {
-    assert.ok(status === 'done' || status === 'waiting', `run ${run_id} stays ${status}`);
-  }
-  for (const id of THREADS) {
-    assert.deepEqual(sequence.store.pending.of(sequence.scope, id), [], `${id}: input waits for ever`);
+export const checkRest = ({ store, scope }: Sequence, world: World): void => {
+  for (const { id, runs } of world.values()) {
+    for (const run of runs.values()) {
+      assert.ok(run.status === 'done' || run.status === 'waiting', `run ${run.run_id} stays ${run.status}`);
+      const tickets = run.waiting?.tickets?.length ?? 0;
+      assert.equal(openCalls(run).length, tickets, `run ${run.run_id} waits for what is decided`);
+    }
+    assert.deepEqual(store.pending.of(scope, id), [], `${id}: input waits for ever`);
   }
 };

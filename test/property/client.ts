@@ -2,7 +2,7 @@ import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
 import type { SubmitMode } from '../../src/runtime/index.ts';
 import { Conflict, Invalid, NotFound, Unavailable } from '../../src/schema/outcome.ts';
 import type { RunEvent } from '../../src/schema/run-event.ts';
-import type { AgentName, Life } from './service.ts';
+import type { AgentName, Ground, Life } from './service.ts';
 
 /** Requests as the routes hand them to the runtime, and what came of each. */
 
@@ -60,14 +60,17 @@ const answerOf = (
 
 const DEFAULT_AGENT = 'a';
 
-export const createClient = ({ runtime, resolve, gated }: Life, scope: string) => {
+export const createClient = (
+  { runtime, gated }: Life,
+  { scope, resolve }: Pick<Ground, 'scope' | 'resolve'>,
+) => {
   const agentFor = (thread: string, named: string | undefined) =>
     resolve(named ?? runtime.lastAgent(scope, thread) ?? DEFAULT_AGENT);
 
   const submit = async (
     thread: string,
     { mode, text, into, stream }: Pick<Input, 'mode' | 'text' | 'into' | 'stream'>,
-    { agent, named }: { agent: ReturnType<Life['resolve']>; named: boolean },
+    { agent, named }: { agent: ReturnType<Ground['resolve']>; named: boolean },
   ) => {
     const { run_id, dispatch_id, status } = await runtime.submit(scope, thread, {
       mode,

@@ -27,7 +27,7 @@ export type GatedStore = {
   ended(): boolean;
 };
 
-export const FULL = 'the disk is full';
+const FULL = 'the disk is full';
 
 export const gateStore = (real: Store, scope: string): GatedStore => {
   let queue: Commit[] = [];

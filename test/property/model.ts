@@ -122,7 +122,7 @@ const onSteer = (found: Case, { into }: Input, agent: string | undefined, open: 
   else {
     const { run_id, how } = accepted(found);
     assert.deepEqual([run_id, how], [busy.run_id, 'running'], `${request.name} is to join the run`);
-    assert.equal(after.dispatches, before.dispatches, `${request.name}: nothing is queued`);
+    assert.equal(after.dispatches.length, before.dispatches.length, `${request.name}: nothing is queued`);
   }
 };
 
@@ -150,9 +150,9 @@ const onInput = (found: Case, input: Input): void => {
 };
 
 const onCancel = (found: Case, target: 'run' | 'dispatch' | 'thread', named: Run | undefined): void => {
-  const { busy, waiting, queued, open, runs, exists } = found.before;
+  const { busy, waiting, queued, open, runs, thread } = found.before;
   const meant = target === 'thread' ? (busy ?? open ?? waiting.at(-1) ?? runs.get(queued[0] ?? '')) : named;
-  if (!exists || !meant || meant.status === 'done') refused(found);
+  if (!thread || !meant || meant.status === 'done') refused(found);
   else {
     accepted(found);
     isCancelled(found, meant);
@@ -163,8 +163,8 @@ const onCancel = (found: Case, target: 'run' | 'dispatch' | 'thread', named: Run
 };
 
 const onInterrupt = (found: Case): void => {
-  const { busy, waiting, queued, exists } = found.before;
-  if (!exists || (!busy && waiting.length === 0 && queued.length === 0)) refused(found);
+  const { busy, waiting, queued, thread } = found.before;
+  if (!thread || (!busy && waiting.length === 0 && queued.length === 0)) refused(found);
   else {
     assert.equal(accepted(found).count, queued.length, `${found.request.name}: how many were superseded`);
     stopsEverything(found);
@@ -172,12 +172,12 @@ const onInterrupt = (found: Case): void => {
 };
 
 const onRemove = (found: Case): void => {
-  if (!found.before.exists) refused(found);
+  if (!found.before.thread) refused(found);
   else {
     accepted(found);
     stopsEverything(found);
-    assert.ok(!found.after.exists, 'the thread is still there');
-    assert.deepEqual(found.after.messages, [], 'its messages are still there');
+    assert.ok(!found.after.thread, 'the thread is still there');
+    assert.deepEqual(found.after.history, [], 'its messages are still there');
   }
 };
 
@@ -208,6 +208,6 @@ export const judge = (act: Asks, request: Request, [before, after]: [World, Worl
   else if (act.do === 'remove') onRemove(found);
   // A decision has the fields of one, and every other request is an input.
   else if (act.do === 'decide') onDecision(found, { ...(request as Request & About), by: act.by });
-  else if (act.do === 'message' && !was.exists) refused(found);
+  else if (act.do === 'message' && !was.thread) refused(found);
   else onInput(found, request as Input);
 };

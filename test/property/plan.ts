@@ -7,7 +7,7 @@ import { textOf } from '../../src/schema/message.ts';
  * then answers. So an attempt that is repeated, by whichever process, does the same again.
  */
 
-export const TOOLS = ['free', 'again', 'alone', 'ask', 'client', 'later', 'denied'] as const;
+const TOOLS = ['free', 'again', 'alone', 'ask', 'client', 'later', 'denied'] as const;
 export type ToolName = (typeof TOOLS)[number];
 
 const ENDS = ['say', 'flaky', 'broken', 'cut'] as const;
@@ -21,9 +21,15 @@ export type PlannedStep = {
 const step = fc.record({
   slow: fc.boolean(),
   does: fc.oneof<fc.MaybeWeightedArbitrary<PlannedStep['does']>[]>(
-    { weight: 3, arbitrary: fc.constant('say' as const) },
-    { weight: 5, arbitrary: fc.array(fc.constantFrom(...TOOLS.slice(0, 6)), { minLength: 1, maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.constantFrom(...ENDS) },
+    { weight: 6, arbitrary: fc.constant('say' as const) },
+    {
+      weight: 12,
+      arbitrary: fc.array(fc.constantFrom(...TOOLS.slice(0, 6), 'ask', 'later', 'ask'), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    },
+    { weight: 2, arbitrary: fc.constantFrom(...ENDS) },
     { weight: 1, arbitrary: fc.constant<ToolName[]>(['denied', 'free']) },
   ),
 });

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import type { Store } from '../../src/store/index.ts';
 import { checkChanges, checkRestart } from './check-changes.ts';
 import { checkAnswers, checkStreams, checkTools } from './check-clients.ts';
-import { checkEvents, checkTails } from './check-events.ts';
+import { checkEvents, checkReaders } from './check-events.ts';
 import { checkInputs, checkRequests, checkViews } from './check-history.ts';
 import { checkRest, checkRuns } from './check-runs.ts';
 import type { Input, Request } from './client.ts';
 import { happen } from './happenings.ts';
 import { judge } from './model.ts';
 import { asks, request } from './requests.ts';
-import { begin, finish, pause, type Sequence, THREADS } from './sequence.ts';
+import { begin, finish, pause, type Sequence, settle, THREADS } from './sequence.ts';
+import { resolverFor } from './service.ts';
 import { createSteered } from './steered.ts';
 import type { Step } from './steps.ts';
 import { installTime } from './time.ts';
@@ -27,34 +28,39 @@ const countingIds = () => {
   };
 };
 
-const checkQuiet = (sequence: Sequence): void => {
+/** Holds whenever nothing is being written. */
+const checkQuiet = (sequence: Sequence): World => {
+  const world = worldOf(sequence);
   assert.deepEqual(sequence.faults, [], 'the service reports a fault of its own');
-  checkRuns(sequence);
-  checkViews(sequence);
-  checkEvents(sequence);
+  checkRuns(sequence, world);
+  checkViews(sequence, world);
+  checkEvents(world);
+  return world;
 };
 
-const checkEnd = (sequence: Sequence, crashed: ReadonlySet<Input>): void => {
-  checkQuiet(sequence);
+const checkEnd = async (sequence: Sequence, crashed: ReadonlySet<Input>): Promise<void> => {
+  await finish(sequence);
+  const world = checkQuiet(sequence);
   checkAnswers(sequence);
-  checkRest(sequence);
-  checkInputs(sequence);
-  checkRequests(sequence);
+  checkRest(sequence, world);
+  checkInputs(sequence, world);
+  checkRequests(sequence, world);
   checkTools(sequence);
   checkStreams(sequence, crashed);
   for (const tail of sequence.tails.values()) tail.drain();
+  await settle();
+  checkReaders(sequence, world);
 };
 
-/** Nothing is left on the store that recovery of another sequence would find, and what is deleted stays away. */
-const removeAll = async (sequence: Sequence): Promise<void> => {
+/** What is deleted stays away, and takes what waits with it. */
+const checkRemoval = async (sequence: Sequence): Promise<void> => {
   const { store, scope, client } = sequence;
   const removals = THREADS.filter((id) => store.threads.get(scope, id)).map((id) => client.remove(id));
   await finish(sequence);
   await Promise.all(removals);
-  checkQuiet(sequence);
-  for (const id of THREADS) {
-    assert.equal(store.threads.get(scope, id), undefined, `${id} came back`);
-    assert.equal(store.messages.last(scope, id), undefined, `messages of ${id} came back`);
+  for (const { id, thread, history } of checkQuiet(sequence).values()) {
+    assert.equal(thread, undefined, `${id} came back`);
+    assert.deepEqual(history, [], `messages of ${id} came back`);
   }
   assert.equal(store.runs.count(scope, 'waiting'), 0, 'a run of a deleted thread waits');
 };
@@ -68,8 +74,7 @@ const checkMoment = (
   asked: Request | undefined,
   before: Moment,
 ): Moment => {
-  checkQuiet(sequence);
-  const after: Moment = { world: worldOf(sequence), removals: sequence.removals.length, fresh: true };
+  const after: Moment = { world: checkQuiet(sequence), removals: sequence.removals.length, fresh: true };
   checkChanges(before.world, after.world, after.removals > before.removals);
   // What the store refused leaves work behind that the next request may set going.
   const attended = sequence.refused !== sequence.lives;
@@ -105,13 +110,12 @@ export const play = async ({
 }) => {
   const time = installTime();
   try {
-    const sequence = begin({ store, scope, time, steered: createSteered(), ids: countingIds(), faults: [] });
+    const steered = createSteered();
+    const resolve = resolverFor(steered);
+    const sequence = begin({ store, scope, time, steered, resolve, ids: countingIds(), faults: [] });
     const crashed = await playSteps(sequence, steps);
-    await finish(sequence);
-    checkEnd(sequence, crashed);
-    await finish(sequence);
-    checkTails(sequence);
-    await removeAll(sequence);
+    await checkEnd(sequence, crashed);
+    await checkRemoval(sequence);
   } finally {
     time.uninstall();
   }

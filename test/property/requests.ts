@@ -72,8 +72,11 @@ const asking: Asking = {
     return asked;
   },
   decide(sequence, { which, target, by, answer }) {
-    const ticket = pick(ticketsOf(sequence), which);
-    const run = ticket && runsOf(sequence).find(({ run_id }) => run_id === ticket.run_id);
+    const runs = new Map(runsOf(sequence).map((run) => [run.run_id, run]));
+    const tickets = ticketsOf(sequence);
+    const open = tickets.filter(({ run_id }) => runs.get(run_id)?.status === 'waiting');
+    const ticket = pick([...open, ...tickets], which);
+    const run = ticket && runs.get(ticket.run_id);
     if (!ticket || !run) return undefined;
     const { call_id, run_id } = ticket;
     const { action, payload } = DECISIONS[answer];

@@ -1,7 +1,6 @@
-import type { CanonicalEvent } from '../../src/schema/canonical-event.ts';
 import { createClient, createRunReader, type Input, type Request } from './client.ts';
 import { createTail, type Tail } from './event-tail.ts';
-import { type Ground, type Life, startLife } from './service.ts';
+import { eventsOf, type Ground, type Life, startLife } from './service.ts';
 import type { Gap } from './steps.ts';
 
 /** One sequence as it is played: the service in its present life, and what its clients have asked and seen. */
@@ -41,7 +40,7 @@ export const begin = (ground: Ground): Sequence => {
   return {
     ...ground,
     life,
-    client: createClient(life, ground.scope),
+    client: createClient(life, ground),
     lives: 1,
     inputs: [],
     decisions: [],
@@ -66,7 +65,7 @@ export const nextLife = (sequence: Sequence): void => {
   sequence.steered.models.clear();
   sequence.steered.calls.clear();
   sequence.life = startLife(sequence);
-  sequence.client = createClient(sequence.life, sequence.scope);
+  sequence.client = createClient(sequence.life, sequence);
   sequence.lives += 1;
   for (const tail of sequence.tails.values()) tail.follow(sequence.life.feed);
 };
@@ -134,9 +133,6 @@ export const inputOf = (
   name: `${name} m${sequence.inputs.length}`,
   stream: streams ? createRunReader() : undefined,
 });
-
-export const eventsOf = ({ life, scope }: Sequence, thread_id: string): CanonicalEvent[] =>
-  life.feed.list(scope, { thread_id }, undefined, 100_000).items;
 
 /** Tickets that clients have been told of, the newest first. */
 export const ticketsOf = (sequence: Sequence): SeenTicket[] =>

@@ -3,6 +3,7 @@ import { createRegistry } from '../../src/registry/registry.ts';
 import type { RuntimeDeps } from '../../src/runtime/deps.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
+import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import type { Run } from '../../src/schema/run.ts';
 import { settingsFrom } from '../../src/settings.ts';
@@ -18,7 +19,6 @@ export type Life = {
   runtime: Runtime;
   feed: EventFeed;
   gated: GatedStore;
-  resolve: RuntimeDeps['resolve'];
   /** What the gauge of queued work says. */
   queued(): number;
 };
@@ -29,6 +29,7 @@ export type Ground = {
   scope: string;
   time: VirtualTime;
   steered: Steered;
+  resolve: RuntimeDeps['resolve'];
   ids: RuntimeDeps['ids'];
   /** Errors in the log of the service that no failing store explains. */
   faults: string[];
@@ -39,7 +40,7 @@ export type AgentName = (typeof AGENTS)[number];
 
 const SETTINGS = settingsFrom({ mailbox: { max_attempts: 3 } });
 
-const registryFor = ({ provider, tools }: Steered) =>
+export const resolverFor = ({ provider, tools }: Steered): RuntimeDeps['resolve'] =>
   createRegistry({
     records: {
       providers: [],
@@ -50,13 +51,12 @@ const registryFor = ({ provider, tools }: Steered) =>
     catalogue: createCatalogue(tools),
     env: {},
     resolution_id: '1',
-  });
+  }).resolve;
 
 const nothing = (): void => {};
 
-export const startLife = ({ store, scope, time, steered, ids, faults }: Ground): Life => {
+export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground): Life => {
   const gated = gateStore(store, scope);
-  const { resolve } = registryFor(steered);
   let queued = 0;
   const fault = (data: object, text: string): void => {
     const error = 'err' in data ? data.err : undefined;
@@ -91,9 +91,14 @@ export const startLife = ({ store, scope, time, steered, ids, faults }: Ground):
     worker: 'test',
   });
   runtime.recover();
-  return { runtime, feed, gated, resolve, queued: () => queued };
+  return { runtime, feed, gated, queued: () => queued };
 };
 
 /** Runs of a scope in the order of acceptance. */
 export const runsOf = ({ store, scope }: Pick<Ground, 'store' | 'scope'>): Run[] =>
   store.runs.list(scope, {}, { limit: 10_000, offset: 0 }).items;
+
+export const eventsOf = (
+  { store, scope }: Pick<Ground, 'store' | 'scope'>,
+  thread_id: string,
+): LoggedEvent[] => store.events.list(scope, { thread_id }, 0, 100_000).rows.map(({ event }) => event);

@@ -16,11 +16,16 @@ const MODES = ['queue', 'live_then_queue', 'interrupt_then_queue', 'resume_open_
 
 const weighted = <Value>(weight: number, arbitrary: fc.Arbitrary<Value>) => ({ weight, arbitrary });
 
+const run = fc.record({
+  do: fc.constant('run' as const),
+  thread,
+  agent: fc.constantFrom(...AGENTS, 'a'),
+  plan,
+});
+const push = fc.record({ do: fc.constant('push' as const), thread, plan });
+
 const act = fc.oneof(
-  weighted(
-    6,
-    fc.record({ do: fc.constant('run' as const), thread, agent: fc.constantFrom(...AGENTS, 'a'), plan }),
-  ),
+  weighted(6, run),
   weighted(
     9,
     fc.record({
@@ -31,10 +36,10 @@ const act = fc.oneof(
       plan,
     }),
   ),
-  weighted(3, fc.record({ do: fc.constant('push' as const), thread, plan })),
+  weighted(3, push),
   weighted(3, fc.record({ do: fc.constant('input' as const), which, mode: fc.constantFrom(...MODES), plan })),
   weighted(
-    9,
+    12,
     fc.record({
       do: fc.constant('decide' as const),
       which,
@@ -73,7 +78,13 @@ const gap = fc.oneof(
   weighted(7, fc.constant('quiet' as const)),
 );
 
-export const step = fc.record({ act, gap });
+const step = fc.record({ act, gap });
+
+/** There is a thread from the beginning. */
+export const steps = fc
+  .tuple(fc.record({ act: fc.oneof(run, push), gap }), fc.array(step, { maxLength: 30, size: 'max' }))
+  .map(([first, rest]) => [first, ...rest]);
+
 export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 export type Act = Step['act'];
 export type Gap = Step['gap'];

@@ -1,13 +1,21 @@
+import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
+import type { Dispatch } from '../../src/schema/dispatch.ts';
+import type { Message } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
-import { eventsOf, type Sequence, THREADS } from './sequence.ts';
-import { runsOf } from './service.ts';
+import type { Thread } from '../../src/schema/thread.ts';
+import { type Sequence, THREADS } from './sequence.ts';
+import { eventsOf, runsOf } from './service.ts';
 
-/** What a client can know of a thread while nothing is being written. */
+/** What there is of the threads at a moment in which nothing is being written. */
 
 export type ThreadView = {
   id: string;
-  exists: boolean;
+  thread: Thread | undefined;
   runs: ReadonlyMap<string, Run>;
+  dispatches: readonly Dispatch[];
+  history: readonly Message[];
+  seqs: readonly number[];
+  events: readonly LoggedEvent[];
   /** The run that executes, or waits for its next attempt. */
   busy: Run | undefined;
   /** Runs that wait for their turn, in the order of the queue. */
@@ -15,42 +23,39 @@ export type ThreadView = {
   /** The run that new input continues, if its agent is the right one (runtime.md 7.4). */
   open: Run | undefined;
   waiting: readonly Run[];
-  dispatches: number;
-  messages: readonly string[];
-  events: readonly string[];
 };
 
-export const viewOf = (sequence: Sequence, id: string): ThreadView => {
+export const viewOf = (sequence: Sequence, id: string, all: readonly Run[]): ThreadView => {
   const { store, scope } = sequence;
-  const runs = new Map(
-    runsOf(sequence)
-      .filter(({ thread_id }) => thread_id === id)
-      .map((run) => [run.run_id, run]),
-  );
+  const own = all.filter(({ thread_id }) => thread_id === id);
+  const runs = new Map(own.map((run) => [run.run_id, run]));
   const thread = store.threads.get(scope, id)?.thread;
   const last = runs.get(thread?.open_run_id ?? thread?.latest_run_id ?? '');
-  const all = [...runs.values()];
+  const rows = Array.from(store.messages.range(scope, id, {}));
   return {
     id,
-    exists: thread !== undefined,
+    thread,
     runs,
-    busy: all.find(({ status }) => status === 'running'),
+    dispatches: store.dispatches.listByThread(scope, id, { offset: 0, limit: 10_000 }),
+    history: rows.map(({ message }) => message),
+    seqs: rows.map(({ seq }) => seq),
+    events: eventsOf(sequence, id),
+    busy: own.find(({ status }) => status === 'running'),
     queued: store.dispatches
       .queued(scope, id)
       .map(({ run_id }) => run_id)
       .filter((run_id) => runs.get(run_id)?.status !== 'running'),
     open: last?.status === 'waiting' ? last : undefined,
-    waiting: all.filter(({ status }) => status === 'waiting'),
-    dispatches: store.dispatches.listByThread(scope, id, { offset: 0, limit: 10_000 }).length,
-    messages: Array.from(store.messages.range(scope, id, {}), ({ message }) => message.id),
-    events: eventsOf(sequence, id).map(({ event_id }) => event_id),
+    waiting: own.filter(({ status }) => status === 'waiting'),
   };
 };
 
 export type World = ReadonlyMap<string, ThreadView>;
 
-export const worldOf = (sequence: Sequence): World =>
-  new Map(THREADS.map((id) => [id, viewOf(sequence, id)]));
+export const worldOf = (sequence: Sequence): World => {
+  const all = runsOf(sequence);
+  return new Map(THREADS.map((id) => [id, viewOf(sequence, id, all)]));
+};
 
 /** Calls of a run that wait for a decision which nobody has made. */
 export const openCalls = (run: Run | undefined): string[] => {
