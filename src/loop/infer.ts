@@ -35,7 +35,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   const step = openStep(turn);
   let end: InferenceEnd;
   try {
-    end = await turn.agent.model.stream(requestOf(turn), sinkOf(turn, step), signal);
+    end = await turn.agent.model.stream(requestOf(turn), sinkOf(turn, step, signal), signal);
   } catch (error) {
     observe(turn, step, undefined, error);
     throw new InferenceFailed(error);
@@ -70,7 +70,8 @@ const requestOf = (turn: Turn): InferenceRequest => {
   };
 };
 
-const sinkOf = (turn: Turn, step: Step): InferenceSink => {
+/** A provider that does not look at its signal talks to nobody once the run has moved on. */
+const sinkOf = (turn: Turn, step: Step, signal: AbortSignal): InferenceSink => {
   const { stream } = turn;
   const names = new Map<string, string>();
   // Ids of calls are unique in a message, also where a model repeats one.
@@ -78,20 +79,28 @@ const sinkOf = (turn: Turn, step: Step): InferenceSink => {
   const idOf = (id: string): string => own.get(id) ?? id;
   return {
     text(delta) {
+      if (signal.aborted) return;
       step.text += delta;
       stream.text(delta);
     },
-    reasoning: stream.reasoning,
-    reasoningEncrypted: (value) =>
-      stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value }),
+    reasoning(delta) {
+      if (!signal.aborted) stream.reasoning(delta);
+    },
+    reasoningEncrypted(value) {
+      if (!signal.aborted) stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
+    },
     toolStart(given, name) {
+      if (signal.aborted) return;
       if (names.has(idOf(given))) own.set(given, `${given}_${names.size + 1}`);
       const id = idOf(given);
       names.set(id, name);
       stream.emit({ event_type: 'tool_call_start', id, name });
     },
-    toolDelta: (id, delta) => stream.toolDelta(idOf(id), delta),
+    toolDelta(id, delta) {
+      if (!signal.aborted) stream.toolDelta(idOf(id), delta);
+    },
     toolEnd(given, argsText) {
+      if (signal.aborted) return;
       const id = idOf(given);
       const ready = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
       turn.calls.push(ready);
