@@ -10,13 +10,14 @@ import { steps } from './steps.ts';
  * any time, whatever meets on its way. A sequence is played on a real store, behind a gate for its commits, in
  * time that stands still, so that the same sequence always goes the same way.
  *
- * PROPERTY_RUNS is how many sequences are played (1000); PROPERTY_SEED plays the same ones again, PROPERTY_PATH with
- * it only the one that failed.
+ * PROPERTY_RUNS is how many sequences are played (1000); PROPERTY_SEED plays other ones, PROPERTY_PATH with it
+ * only the one that failed.
  */
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env;
 const RUNS = Number(PROPERTY_RUNS ?? 1000);
-const SEED = Number(PROPERTY_SEED ?? Date.now() % 1_000_000_000);
+/** The same sequences for everybody: a change is judged by what it changes. */
+const SEED = Number(PROPERTY_SEED ?? 283_066_766);
 
 // The runner is told as well; sequences are many, none of them waits for a clock.
 t.setTimeout(600_000);
