@@ -1,7 +1,7 @@
 import t from 'tap';
 import { blockingBarrier, selectPending } from '../../src/runtime/pending.ts';
-import type { Boundary, DeliveryMode, PendingMessage } from '../../src/schema/pending.ts';
 import { textOf } from '../../src/schema/message.ts';
+import type { Boundary, DeliveryMode, PendingMessage } from '../../src/schema/pending.ts';
 import { startRuntime } from './runtime.ts';
 
 /** Messages that wait to join a history (runtime.md 9). */
@@ -62,7 +62,11 @@ t.test('a message for one run is taken by that run only', async (t) => {
 });
 
 t.test('a barrier ends the batch, and nothing passes one that is not due', async (t) => {
-  const due = entries({ boundary: 'next_step' }, { boundary: 'next_step', barrier: true }, { boundary: 'next_step' });
+  const due = entries(
+    { boundary: 'next_step' },
+    { boundary: 'next_step', barrier: true },
+    { boundary: 'next_step' },
+  );
   t.same(selected(due, 'next_step'), ['m1', 'm2']);
   const later = entries({ boundary: 'new_run', barrier: true }, { boundary: 'next_step' });
   t.same(selected(later, 'next_step'), []);
@@ -73,8 +77,14 @@ t.test('a barrier ends the batch, and nothing passes one that is not due', async
 });
 
 t.test('a message that is delivered alone is taken alone', async (t) => {
-  t.same(selected(entries({ boundary: 'next_step', granularity: 'one' }, { boundary: 'next_step' }), 'next_step'), ['m1']);
-  t.same(selected(entries({ boundary: 'next_step' }, { boundary: 'next_step', granularity: 'one' }), 'next_step'), ['m1']);
+  t.same(
+    selected(entries({ boundary: 'next_step', granularity: 'one' }, { boundary: 'next_step' }), 'next_step'),
+    ['m1'],
+  );
+  t.same(
+    selected(entries({ boundary: 'next_step' }, { boundary: 'next_step', granularity: 'one' }), 'next_step'),
+    ['m1'],
+  );
 });
 
 const say = (text: string) => ({ role: 'user' as const, content: [{ type: 'text' as const, text }] });
@@ -104,7 +114,9 @@ t.test('edits change, order and remove what waits, and the next run takes the re
   const at = ({ pending_id, revision }: PendingMessage) => ({ pending_id, revision });
   const edited = await pending.update(SCOPE, 'T', at(one), say('ONE').content);
   t.equal(edited.revision, 2);
-  await t.rejects(pending.update(SCOPE, 'T', at(one), []), { message: 'version conflict: expected 1, actual 2' });
+  await t.rejects(pending.update(SCOPE, 'T', at(one), []), {
+    message: 'version conflict: expected 1, actual 2',
+  });
   await pending.remove(SCOPE, 'T', at(two));
   await pending.reorder(SCOPE, 'T', at(three), 1);
   await t.rejects(pending.reorder(SCOPE, 'T', at(edited), 3), { message: /from 1 to 2/ });
@@ -117,11 +129,16 @@ t.test('edits change, order and remove what waits, and the next run takes the re
     ],
   );
   await runtime.submit(SCOPE, 'T', { ...input('now'), mode: 'foreground' });
-  t.same((await settled()).filter((text) => ['three', 'ONE', 'two', 'now'].includes(text)), ['three', 'ONE', 'now']);
+  t.same(
+    (await settled()).filter((text) => ['three', 'ONE', 'two', 'now'].includes(text)),
+    ['three', 'ONE', 'now'],
+  );
   await t.rejects(pending.remove(SCOPE, 'T', at(edited)), {
     message: `pending message '${one.pending_id}' is already consumed`,
   });
-  await t.rejects(pending.remove(SCOPE, 'T', at(two)), { message: `pending message not found: ${two.pending_id}` });
+  await t.rejects(pending.remove(SCOPE, 'T', at(two)), {
+    message: `pending message not found: ${two.pending_id}`,
+  });
   await t.rejects(pending.list(SCOPE, 'nowhere'), { message: 'thread not found: nowhere' });
 });
 
