@@ -18,7 +18,13 @@ import { startRuntime, type TestRuntime } from './runtime.ts';
 
 const SCOPE = 'default';
 
-type Scene = { runtime: TestRuntime; thread: string; executed: string[] };
+type Scene = {
+  runtime: TestRuntime;
+  thread: string;
+  executed: string[];
+  /** After a refusal the model asks again, and nobody answers that. */
+  isRefused?: boolean;
+};
 
 const provider: Provider = {
   id: 'story',
@@ -62,7 +68,10 @@ const EVENTS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'a decision': (scene) => decide(scene, { approved: true }),
   'the same decision twice': (scene) =>
     Promise.allSettled([decide(scene, { approved: true }), decide(scene, { approved: true })]),
-  'a refusal': (scene) => decide(scene, { approved: false }),
+  async 'a refusal'(scene) {
+    await decide(scene, { approved: false });
+    scene.isRefused = true;
+  },
   'a cancel': ({ runtime, thread }) => runtime.runtime.cancel(SCOPE, thread, 'thread'),
   'an interrupt': ({ runtime, thread }) => runtime.runtime.interrupt(SCOPE, thread),
   'a cancel and then steered input': (scene) =>
@@ -96,7 +105,7 @@ const story = async (scene: Scene): Promise<void> => {
   const rows = rowsOf(runtime, thread);
   await runtime.runtime.submit(SCOPE, thread, { ...runtime.input('Hello'), mode: 'queue' });
   await rows.rest();
-  if (rows.runs().some(({ status }) => status === 'waiting')) {
+  if (!scene.isRefused && rows.runs().some(({ status }) => status === 'waiting')) {
     await decide(scene, { approved: true }).catch(refused);
   }
   await rows.rest();
