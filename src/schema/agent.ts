@@ -1,28 +1,101 @@
 import { z } from 'zod';
+import { Backend, placeOf } from './backend.ts';
+import { ContextPolicy } from './context-policy.ts';
+import { isObject, RemoteEndpoint, withoutNulls } from './endpoint.ts';
+import { requiredText } from './problems.ts';
 import { ReasoningEffort } from './run.ts';
+import { StopCondition } from './stop-condition.ts';
 
-/** What an agent is (agent-loop.md 1). */
+/**
+ * What an agent is (agent-loop.md 1).
+ *
+ * Guarantees: a parsed spec is in its normal form: every default is filled in, aliases and old forms are gone, and
+ * what the spec said twice is there once. Parsing it again changes nothing. An agent with an `endpoint` is remote,
+ * every other one is local.
+ * How it is stored and shown: `agent-json.ts`.
+ */
 
-export const AgentSpec = z
-  .strictObject({
-    id: z.string().min(1),
-    description: z.string().optional(),
-    model_id: z.string().default(''),
-    system_prompt: z.string().default(''),
-    max_rounds: z
-      .int()
-      .nonnegative()
-      .default(16)
-      .meta({ description: 'inferences a run may make; 0 = unlimited' }),
-    max_continuation_retries: z.int().nonnegative().default(2),
-    reasoning_effort: ReasoningEffort.optional(),
-    allowed_tools: z.array(z.string()).nullable().optional(),
-    allowed_tool_patterns: z.array(z.string()).nullable().optional(),
-    excluded_tools: z.array(z.string()).optional(),
-    excluded_tool_patterns: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'AgentSpec' });
+const texts = z.array(z.string());
+
+const Fields = z.strictObject({
+  id: requiredText('id'),
+  description: z.string().optional(),
+  backend: Backend.optional(),
+  model_id: z.string().optional().meta({ description: 'id of a model or of a model pool' }),
+  system_prompt: z.string().optional(),
+  max_rounds: z
+    .int()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'inferences a run may make; 0 = unlimited; default 16' }),
+  max_continuation_retries: z.int().nonnegative().default(2),
+  stop_conditions: z.array(StopCondition).default([]),
+  context_policy: ContextPolicy.optional(),
+  reasoning_effort: z
+    .union([
+      ReasoningEffort,
+      z
+        .int()
+        .nonnegative()
+        .transform((budget) => ({ budget })),
+    ])
+    .optional(),
+  plugin_ids: texts.default([]),
+  active_hook_filter: texts
+    .transform((ids) => [...new Set(ids)])
+    .default([])
+    .meta({ description: 'if not empty, only these plugins of the agent act' }),
+  allowed_tools: texts.nullable().optional(),
+  allowed_tool_patterns: texts.nullable().optional(),
+  excluded_tools: texts.optional(),
+  excluded_tool_patterns: texts.optional(),
+  endpoint: RemoteEndpoint.optional(),
+  delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
+  sections: z.record(z.string(), z.json()).default({}),
+  registry: z.string().optional(),
+});
+type Fields = z.infer<typeof Fields>;
+
+/** For the two allow fields null is a word of its own: no tools. */
+const TELLING_NULLS = ['allowed_tools', 'allowed_tool_patterns'] as const;
+
+const currentForm = (given: z.input<typeof Fields>): unknown => {
+  const spec = withoutNulls(given);
+  if (!isObject(spec)) return spec;
+  const nulls = TELLING_NULLS.filter((field) => given[field] === null).map((field) => [field, null]);
+  const { active_plugins: filter, ...rest }: Record<string, unknown> = {
+    ...spec,
+    ...Object.fromEntries(nulls),
+  };
+  if (filter === undefined) return rest;
+  return 'active_hook_filter' in rest ? spec : { ...rest, active_hook_filter: filter };
+};
+
+/** Everything is allowed only when both fields are absent. */
+const allowFields = ({ allowed_tools: ids, allowed_tool_patterns: patterns }: Fields) => ({
+  allowed_tools: ids ?? null,
+  allowed_tool_patterns: patterns ?? (ids === undefined && patterns === undefined ? ['*'] : null),
+});
+
+const normalForm = (fields: Fields, context: z.RefinementCtx) => {
+  const place = placeOf(fields.backend, fields.endpoint);
+  if ('problem' in place) context.addIssue(place.problem);
+  const { backend: _, endpoint: _endpoint, ...rest } = fields;
+  const local = 'local' in place ? place.local : {};
+  return {
+    ...rest,
+    ...allowFields(fields),
+    model_id: fields.model_id ?? local.model_id ?? '',
+    system_prompt: fields.system_prompt ?? local.system_prompt ?? '',
+    max_rounds: fields.max_rounds ?? local.max_rounds ?? 16,
+    ...('endpoint' in place && { endpoint: place.endpoint }),
+  };
+};
+
+export const AgentSpec = z.preprocess(currentForm, Fields).transform(normalForm).meta({ id: 'AgentSpec' });
 export type AgentSpec = z.infer<typeof AgentSpec>;
+/** As it is written: only `id` is required. */
+export type AgentInput = z.input<typeof AgentSpec>;
 
 /** A tool as the model and the catalogue see it (agent-loop.md 6.1). */
 export const ToolDescriptor = z

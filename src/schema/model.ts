@@ -1,34 +1,134 @@
 import { z } from 'zod';
+import { isObject, withoutNulls } from './endpoint.ts';
+import { requiredText } from './problems.ts';
 
-/** Models and providers (agent-loop.md 2.1, 2.3). */
+/** Models, pools of models and providers (agent-loop.md 2.1 to 2.3, config.md 3.2 to 3.4). */
+
+const u32 = z.int().nonnegative().max(4_294_967_295);
+
+const aboveZero = (field: string) =>
+  u32.refine((count) => count > 0, `field '${field}' must be greater than zero`);
+
+const price = (field: string) =>
+  z.number().refine((usd) => usd >= 0, `field '${field}' must be a finite number of 0 or more`);
 
 export const Modality = z.enum(['text', 'image', 'audio', 'video', 'pdf']);
 
-export const ModelSpec = z
+const modalities = (direction: 'input' | 'output') =>
+  z.array(Modality).superRefine((list, context) => {
+    const twice = list.find((one, index) => list.indexOf(one) !== index);
+    if (twice) context.addIssue(`'modalities.${direction}' contains duplicate '${twice}'`);
+  });
+
+/** `YYYY-MM` or `YYYY-MM-DD`, a day that the calendar has. */
+const isDate = (text: string): boolean => {
+  if (!/^\d{4}-\d{2}(-\d{2})?$/.test(text)) return false;
+  const day = text.length === 7 ? `${text}-01` : text;
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+};
+
+const ModelFields = z
   .strictObject({
-    id: z.string().min(1),
-    provider_id: z.string().min(1),
-    upstream_model: z.string().min(1),
-    context_window: z.int().positive().optional(),
-    max_output_tokens: z.int().positive().optional(),
+    id: requiredText('id'),
+    provider_id: requiredText('provider_id'),
+    upstream_model: requiredText('upstream_model'),
+    context_window: aboveZero('context_window').optional(),
+    max_output_tokens: aboveZero('max_output_tokens').optional(),
     modalities: z
-      .strictObject({ input: z.array(Modality).optional(), output: z.array(Modality).optional() })
+      .strictObject({ input: modalities('input').optional(), output: modalities('output').optional() })
       .optional(),
-    knowledge_cutoff: z.string().optional(),
-    input_token_price_per_million_usd: z.number().nonnegative().optional(),
-    output_token_price_per_million_usd: z.number().nonnegative().optional(),
+    knowledge_cutoff: z
+      .string()
+      .trim()
+      .refine(isDate, "field 'knowledge_cutoff' must be a date: YYYY-MM or YYYY-MM-DD")
+      .optional(),
+    input_token_price_per_million_usd: price('input_token_price_per_million_usd').optional(),
+    output_token_price_per_million_usd: price('output_token_price_per_million_usd').optional(),
   })
+  .superRefine(({ context_window: window, max_output_tokens: output }, context) => {
+    if (window !== undefined && output !== undefined && output > window) {
+      context.addIssue(`max_output_tokens (${output}) must not exceed context_window (${window})`);
+    }
+  });
+
+/** A list of modalities that is empty says nothing. */
+const unlessEmpty = ({ modalities: given, ...spec }: z.infer<typeof ModelFields>) => {
+  const { input, output } = given ?? {};
+  const told = { ...(input?.length && { input }), ...(output?.length && { output }) };
+  return { ...spec, ...(Object.keys(told).length > 0 && { modalities: told }) };
+};
+
+export const ModelSpec = z
+  .preprocess((given: z.input<typeof ModelFields>) => withoutNulls(given), ModelFields)
+  .transform(unlessEmpty)
   .meta({ id: 'ModelSpec' });
 export type ModelSpec = z.infer<typeof ModelSpec>;
 
-export const ProviderSpec = z
+const PoolMember = z.strictObject({
+  model_id: requiredText('model_id'),
+  weight: u32.default(1),
+  role: z.enum(['member', 'failover_only']).default('member'),
+});
+
+const PoolFields = z
   .strictObject({
-    id: z.string().min(1),
-    adapter: z.string().min(1),
-    api_key: z.string().nullable().optional(),
-    base_url: z.string().nullable().optional(),
-    timeout_secs: z.int().nonnegative().optional(),
-    adapter_options: z.record(z.string(), z.json()).optional(),
+    id: requiredText('id'),
+    members: z.array(PoolMember),
+    routing: z
+      .strictObject({
+        home: z.enum(['deterministic', 'round_robin', 'first_healthy']).default('deterministic'),
+        sticky_scope: z.enum(['thread', 'run']).default('thread'),
+      })
+      .prefault({}),
+    switch: z
+      .strictObject({
+        on_circuit_open: z.boolean().default(true),
+        on_quota: z.boolean().default(true),
+        quota_retry_after_threshold_secs: z.int().nonnegative().optional(),
+        on_permanent: z.boolean().default(true),
+        max_switches_per_session: u32.optional(),
+      })
+      .prefault({}),
   })
-  .meta({ id: 'ProviderSpec' });
+  .superRefine(({ members }, context) => {
+    if (members.length === 0) return context.addIssue('must declare at least one member');
+    const seen = new Set<string>();
+    for (const { model_id, weight } of members) {
+      if (seen.has(model_id)) context.addIssue(`duplicate member model_id '${model_id}'`);
+      seen.add(model_id);
+      if (weight === 0) context.addIssue(`member '${model_id}' weight must be greater than zero`);
+    }
+    if (members.every(({ role }) => role !== 'member')) {
+      context.addIssue("at least one member must be home-eligible (role 'member')");
+    }
+  });
+
+export const PoolSpec = z
+  .preprocess((given: z.input<typeof PoolFields>) => withoutNulls(given), PoolFields)
+  .meta({ id: 'ModelPoolSpec' });
+export type PoolSpec = z.infer<typeof PoolSpec>;
+
+const ProviderFields = z.strictObject({
+  id: requiredText('id'),
+  adapter: requiredText('adapter'),
+  api_key: z.string().nullable().optional(),
+  base_url: z.string().nullable().optional(),
+  timeout_secs: z.int().nonnegative().optional().meta({ description: 'default 300' }),
+  adapter_options: z.record(z.string(), z.json()).optional(),
+});
+
+/** An empty key or address is none; `has_api_key` is what the service says of a stored key. */
+const asGiven = (given: z.input<typeof ProviderFields>): unknown => {
+  const spec = withoutNulls(given);
+  if (!isObject(spec)) return spec;
+  const { has_api_key: _, ...rest } = spec;
+  return Object.fromEntries(
+    Object.entries(rest).filter(
+      ([field, value]) => !(value === '' && ['api_key', 'base_url'].includes(field)),
+    ),
+  );
+};
+
+export const ProviderSpec = z.preprocess(asGiven, ProviderFields).meta({ id: 'ProviderSpec' });
 export type ProviderSpec = z.infer<typeof ProviderSpec>;

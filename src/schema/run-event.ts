@@ -30,6 +30,13 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
+/** A ticket that does not wait for ever: at this time the outcome is applied like a decision of a person. */
+export const TicketExpiry = z.object({
+  at: z.int().meta({ description: 'milliseconds since the epoch' }),
+  outcome: z.enum(['cancel', 'resume']),
+});
+export type TicketExpiry = z.infer<typeof TicketExpiry>;
+
 /** What a call waits for (runtime.md 6.4, agent-loop.md 7.2). */
 export const Ticket = z.object({
   suspension: z.object({
@@ -41,6 +48,7 @@ export const Ticket = z.object({
   }),
   pending: z.object({ id: z.string(), name: z.string(), arguments: z.json() }),
   resume_mode: ResumeMode,
+  expires: TicketExpiry.optional(),
 });
 export type Ticket = z.infer<typeof Ticket>;
 

@@ -112,6 +112,10 @@ export const Resume = z.object({
   action: z.enum(['resume', 'cancel']),
   result: z.json(),
   reason: z.string().optional(),
+  decided_by: z
+    .string()
+    .optional()
+    .meta({ description: 'who decided, as the client says; `timeout` for a time limit' }),
   updated_at: z.int(),
 });
 export type Resume = z.infer<typeof Resume>;
@@ -131,6 +135,7 @@ export const Activation = z.object({
   trace: z.object({
     parent_run_id: z.string().optional(),
     parent_thread_id: z.string().optional(),
+    parent_tool_call_id: z.string().optional(),
     origin: RunOrigin,
     adapter: RunAdapter,
     run_mode: RunMode,

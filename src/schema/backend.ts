@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { isObject, type JsonObject, RemoteEndpoint } from './endpoint.ts';
+import { firstProblem } from './problems.ts';
+
+/**
+ * Where an agent runs (agent-loop.md 1.2, config.md 3.1). A spec may say it twice, in `backend` and in top-level
+ * fields; inside the service only the fields exist (`model_id`, …, or `endpoint`), and `backend` is derived from
+ * them where a spec is shown. The local kind is called `local` here, whatever it is called outside.
+ */
+
+export const LOCAL = 'local';
+
+const REMOTE_KINDS: ReadonlySet<string> = new Set(['a2a']);
+
+export const Backend = z.strictObject({
+  kind: z.string().refine((kind) => kind.trim() !== '', 'backend kind must not be empty'),
+  version: z
+    .int()
+    .superRefine((version, context) => {
+      if (version !== 1) context.addIssue(`backend version ${version} is unsupported; expected 1`);
+    })
+    .default(1),
+  config: z.custom<JsonObject>(isObject, 'backend config must be a JSON object').default({}),
+});
+type Backend = z.infer<typeof Backend>;
+
+const LocalConfig = z.strictObject({
+  model_id: z.string().optional(),
+  system_prompt: z.string().optional(),
+  max_rounds: z.int().nonnegative().optional(),
+});
+type LocalConfig = z.infer<typeof LocalConfig>;
+
+type Place = { local: LocalConfig } | { endpoint: RemoteEndpoint } | { problem: string };
+
+/** What both fields together say. */
+export const placeOf = (backend: Backend | undefined, endpoint: RemoteEndpoint | undefined): Place => {
+  const said = backend && placeOfBackend(backend);
+  if (said && 'problem' in said) return said;
+  if (!endpoint) return said ?? { local: {} };
+  if (!REMOTE_KINDS.has(endpoint.backend)) return unsupported(endpoint.backend);
+  if (said && !('endpoint' in said && isDeepStrictEqual(said.endpoint, endpoint))) {
+    return { problem: 'cannot mix canonical backend and legacy endpoint fields' };
+  }
+  return { endpoint };
+};
+
+const placeOfBackend = ({ kind, config }: Backend): Place => {
+  const { backend: repeated, ...rest } = config;
+  if (repeated !== undefined && repeated !== kind) {
+    return { problem: `backend config backend '${String(repeated)}' does not match kind '${kind}'` };
+  }
+  if (kind === LOCAL) {
+    const local = LocalConfig.safeParse(rest);
+    return local.success ? { local: local.data } : { problem: inConfig(local.error) };
+  }
+  if (!REMOTE_KINDS.has(kind)) return unsupported(kind);
+  const endpoint = RemoteEndpoint.safeParse({ ...rest, backend: kind }, { reportInput: true });
+  return endpoint.success ? { endpoint: endpoint.data } : { problem: inConfig(endpoint.error) };
+};
+
+const unsupported = (kind: string): Place => ({ problem: `unsupported backend kind '${kind}'` });
+
+const inConfig = (error: z.ZodError): string => firstProblem(error, ['backend', 'config']);
