@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { ToolDescriptor } from '../schema/agent.ts';
-import type { Resume } from '../schema/run.ts';
+import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
+import type { StateUpdate, StateView } from './state.ts';
+import type { Mail, Tasks } from './tasks.ts';
 import { clientTicket, permissionTicket } from './tickets.ts';
 
 /**
@@ -26,6 +28,8 @@ export type ToolProgress = {
 
 /** Everything a tool may use besides its arguments; `signal` fires when the run is cancelled. */
 export type ToolContext = {
+  /** Whose threads and runs these are; those of another scope do not exist for this one. */
+  scope: string;
   run_id: string;
   thread_id: string;
   call_id: string;
@@ -35,12 +39,32 @@ export type ToolContext = {
   progress(update: ToolProgress): void;
   /** A piece of the tool's output while it runs. */
   stream(delta: string): void;
+  /** Progress of a call that works for this one, as its own run reported it: shown beneath this call. */
+  relay(message_id: string, progress: Record<string, Json>): void;
   /** The decision on the ticket that this call waited for, when it was suspended before. */
   decision?: Resume;
+  /** The id of that ticket. */
+  ticket_id?: string;
+  state: StateView;
+  /**
+   * Work that goes on when the call is over; the run waits for it before it ends. Only where the agent lists the
+   * plugin `background_tasks`: a tool that finds none does its work in the call.
+   */
+  tasks?: Tasks;
+  /** Addresses of other agents. */
+  mail?: Mail;
 };
 
 /** `message`, where set, is what the model reads instead of the JSON of `data`. */
-export type ToolOutput = { data: Json; message?: string; metadata?: Record<string, Json> };
+export type ToolOutput = {
+  data: Json;
+  message?: string;
+  metadata?: Record<string, Json>;
+  /** Applied with the result. */
+  state?: readonly StateUpdate[];
+  /** Scheduled for the next inference; as those of a hook. */
+  actions?: readonly { key: string; payload: unknown }[];
+};
 
 /** Instead of an output: the call waits for a decision on this ticket. */
 export type Suspension = { suspend: Ticket };
@@ -52,8 +76,17 @@ export type GateDecision =
   | { kind: 'suspend'; ticket: Ticket }
   | { kind: 'set_result'; output: ToolOutput };
 
-/** `decision` is there when the call was suspended before and goes through its gates again. */
-export type GatedCall = { id: string; name: string; arguments: Json; decision?: Resume };
+/**
+ * `decision` is there when the call was suspended before and goes through its gates again; `resume_mode` is that
+ * of the ticket it is on.
+ */
+export type GatedCall = {
+  id: string;
+  name: string;
+  arguments: Json;
+  decision?: Resume;
+  resume_mode?: ResumeMode;
+};
 
 export type Tool = {
   descriptor: ToolDescriptor;
@@ -63,6 +96,13 @@ export type Tool = {
   exclusive: boolean;
   /** The caller need not check arguments against `descriptor.parameters`. */
   checksOwnArguments: boolean;
+  /** What it would say of arguments that it does not take, for a tool that can tell without executing. */
+  refuses?(args: Json): ToolError | undefined;
+  /**
+   * A decision on the ticket with which it suspended a call leads back into it, and never becomes the result
+   * itself; so does a crash in between. It must know what it has done already.
+   */
+  resumesItself?: boolean;
   /** Takes whatever JSON the model produced; throws `ToolError`. */
   execute(args: Json, context: ToolContext): Promise<ToolOutput | Suspension>;
   /** Asked before each call. Must not have effects: it may be asked again for the same call. */
@@ -82,14 +122,25 @@ const PREFIX = {
 
 export type ToolErrorKind = keyof typeof PREFIX;
 
-/** A failure the model is told about; `message` carries no prefix. */
+type FailedOutput = Pick<ToolOutput, 'data' | 'metadata'>;
+
+/** A failure the model is told about; `message` carries no prefix. With a `code`, models can tell it apart. */
 export class ToolError extends Error {
   readonly kind: ToolErrorKind;
+  readonly code: string | undefined;
+  /** What clients get beside the message, which then carries no prefix. */
+  readonly output: FailedOutput | undefined;
 
-  constructor(kind: ToolErrorKind, message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
+  constructor(
+    kind: ToolErrorKind,
+    message: string,
+    options: { cause?: unknown; code?: string; output?: FailedOutput } = {},
+  ) {
+    super(message, { cause: options.cause });
     this.name = 'ToolError';
     this.kind = kind;
+    this.code = options.code;
+    this.output = options.output;
   }
 
   /** The model called something that is not in its catalogue. */
@@ -141,7 +192,12 @@ export const defineTool = <Input extends z.ZodType>({
   idempotent,
   exclusive,
   checksOwnArguments: true,
-  execute: async (args, context) => execute(parseArguments(input, args), context),
+  refuses: (args) => parseArguments(input, args).error,
+  execute: async (args, context) => {
+    const { data, error } = parseArguments(input, args);
+    if (error) throw error;
+    return execute(data, context);
+  },
   ...(needsApproval !== false && { gate: approvalGate(input, needsApproval) }),
 });
 
@@ -185,11 +241,7 @@ export const defineClientTool = (definition: ClientToolDefinition): Tool => ({
       throw new ToolError('internal', `'${definition.id}' is executed by the client`);
     },
   }),
-  // Bad arguments are told to the model, not to the client.
-  gate: (call) =>
-    definition.input.safeParse(given(call.arguments)).success
-      ? { kind: 'suspend', ticket: clientTicket(call) }
-      : PROCEED,
+  gate: (call) => ({ kind: 'suspend', ticket: clientTicket(call) }),
 });
 
 const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {
@@ -201,10 +253,14 @@ const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {
 /** A model that gives no arguments means none (agent-loop.md 6.1). */
 const given = (args: Json): Json => (args === null || args === '' ? {} : args);
 
-const parseArguments = <Input extends z.ZodType>(input: Input, args: Json): z.output<Input> => {
+const parseArguments = <Input extends z.ZodType>(
+  input: Input,
+  args: Json,
+): { data: z.output<Input>; error?: never } | { data?: never; error: ToolError } => {
   const parsed = input.safeParse(given(args), { reportInput: true });
-  if (parsed.success) return parsed.data;
-  throw new ToolError('invalid_arguments', parsed.error.issues.map(describeIssue).join('; '));
+  if (parsed.success) return { data: parsed.data };
+  const problems = parsed.error.issues.map(describeIssue);
+  return { error: new ToolError('invalid_arguments', problems.join('; ')) };
 };
 
 /** A refinement speaks for itself; every other issue is put behind the path it is about. */
@@ -227,13 +283,17 @@ const succeeded = (name: string, { data, message, metadata }: ToolOutput): ToolR
   ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
 });
 
+const NO_DETAILS = { code: undefined, output: undefined };
+
 const failed = (name: string, error: Error): ToolResult => {
   const kind = kindOf(error);
+  const { code, output } = error instanceof ToolError ? error : NO_DETAILS;
+  if (output) return { ...succeeded(name, output), status: 'error', message: error.message };
   return {
     tool_name: name,
     status: 'error',
-    data: null,
-    message: `${PREFIX[kind]}${error.message}`,
+    data: code === undefined ? null : { error: { code, message: error.message } },
+    message: code === undefined ? `${PREFIX[kind]}${error.message}` : `[${code}] ${error.message}`,
     ...(kind === 'timeout' && { metadata: { timed_out: true } }),
   };
 };

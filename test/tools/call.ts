@@ -3,6 +3,7 @@ import { type Json, type Tool, type ToolContext, toToolResult } from '../../src/
 
 /** A context whose clock stands at one second past ten and whose reports go nowhere. */
 export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext => ({
+  scope: 'test',
   run_id: 'r1',
   thread_id: 't1',
   call_id: 'c1',
@@ -10,6 +11,8 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   now: () => 10_999,
   progress: () => {},
   stream: () => {},
+  relay: () => {},
+  state: { get: () => undefined },
   ...overrides,
 });
 

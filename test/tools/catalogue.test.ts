@@ -1,8 +1,9 @@
 import t from 'tap';
 import { z } from 'zod';
 import { Invalid } from '../../src/schema/outcome.ts';
-import { createCatalogue, type ToolRules } from '../../src/tools/catalogue.ts';
+import { createCatalogue } from '../../src/tools/catalogue.ts';
 import { defineTool } from '../../src/tools/tool.ts';
+import type { ToolRules } from '../../src/tools/tool-rules.ts';
 
 const tool = (id: string) =>
   defineTool({ id, description: '', input: z.object({}), execute: () => ({ data: null }) });
