@@ -1,16 +1,18 @@
 /** The catalogue of every statechart of the service: what visualisers, documentation and tests read. */
+import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
 import { runMachine } from './run.ts';
 import { threadMachine } from './thread.ts';
 import { toolCallMachine } from './tool-call.ts';
 
-export { dispatchMachine, runMachine, threadMachine, toolCallMachine };
+export { circuitBreakerMachine, dispatchMachine, runMachine, threadMachine, toolCallMachine };
 
 export const machines = {
   thread: threadMachine,
   run: runMachine,
   'tool-call': toolCallMachine,
   dispatch: dispatchMachine,
+  'circuit-breaker': circuitBreakerMachine,
 } as const;
 
 export type MachineName = keyof typeof machines;

@@ -2,7 +2,9 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { ProviderSpec } from '../schema/model.ts';
 import type { AiSdkAdapter } from './ai-sdk.ts';
+import { anthropicCache, openaiCache } from './cache-hints.ts';
 import {
   anthropicEffort,
   compatibleEffort,
@@ -10,6 +12,7 @@ import {
   openaiChatEffort,
   openaiResponsesEffort,
 } from './effort.ts';
+import { connectVertex, vertexBaseUrl } from './vertex.ts';
 
 /**
  * Every real adapter as a row: where its service is, which variable holds its key, and how to speak to it. A row
@@ -19,11 +22,12 @@ import {
 type Connection = { baseURL: string; apiKey: string; headers: Record<string, string> };
 
 export type AdapterRow = {
-  baseUrl: string;
+  /** Where the service is unless the spec says so itself. */
+  baseUrl: string | ((spec: ProviderSpec) => string);
   keyVariable: string;
   /** The service also answers without a key. */
   keyOptional?: boolean;
-  connect(connection: Connection): AiSdkAdapter;
+  connect(connection: Connection, spec: ProviderSpec): AiSdkAdapter;
 };
 
 const compatible = (baseUrl: string, keyVariable: string): AdapterRow => ({
@@ -44,6 +48,7 @@ export const ADAPTERS = {
     connect: (connection) => ({
       language: createAnthropic(connection).languageModel,
       effort: anthropicEffort,
+      cache: anthropicCache,
       systemFirst: true,
     }),
   },
@@ -53,6 +58,7 @@ export const ADAPTERS = {
     connect: (connection) => ({
       language: createOpenAI(connection).chat,
       effort: openaiChatEffort,
+      cache: openaiCache,
       systemFirst: false,
     }),
   },
@@ -62,6 +68,7 @@ export const ADAPTERS = {
     connect: (connection) => ({
       language: createOpenAI(connection).responses,
       effort: openaiResponsesEffort,
+      cache: openaiCache,
       // The history is sent whole every time; without a stored copy the service returns its reasoning encrypted.
       options: { openai: { store: false } },
       systemFirst: false,
@@ -89,4 +96,15 @@ export const ADAPTERS = {
   aliyun: compatible('https://dashscope.aliyuncs.com/compatible-mode/v1/', 'ALIYUN_API_KEY'),
   mimo: compatible('https://api.xiaomimimo.com/v1/', 'MIMO_API_KEY'),
   nebius: compatible('https://api.studio.nebius.ai/v1/', 'NEBIUS_API_KEY'),
+  vertex: {
+    baseUrl: vertexBaseUrl,
+    keyVariable: 'VERTEX_API_KEY',
+    connect: (connection, spec) => ({
+      language: connectVertex(connection, spec),
+      effort: geminiEffort,
+      systemFirst: true,
+    }),
+  },
+  // Which headers a program has to name itself by is between its owner and the service: `adapter_options.headers`.
+  github_copilot: compatible('https://api.githubcopilot.com/', 'GITHUB_COPILOT_TOKEN'),
 } satisfies Record<string, AdapterRow>;

@@ -5,9 +5,11 @@ import type {
 } from '@ai-sdk/provider';
 import type { ToolDescriptor } from '../schema/agent.ts';
 import type { ModelSpec } from '../schema/model.ts';
+import type { CacheHints } from './cache-hints.ts';
 import { interrupted, toModelError } from './classify.ts';
 import type { EffortOptions } from './effort.ts';
 import { ModelError } from './errors.ts';
+import { idleSecondsOf } from './idle.ts';
 import type { InferenceEnd, InferenceRequest, Model } from './model.ts';
 import { toPrompt } from './prompt.ts';
 import { createPartReceiver, type PartReceiver } from './stream-parts.ts';
@@ -27,6 +29,8 @@ export type AiSdkAdapter = {
   effort: EffortOptions;
   /** Provider options of every call. */
   options?: LanguageModelV3CallOptions['providerOptions'];
+  /** Absent: the provider caches by itself, or not at all. */
+  cache?: CacheHints;
   systemFirst: boolean;
 };
 
@@ -41,7 +45,8 @@ export const createAiSdkModel = (
   provider,
   upstream: spec.upstream_model,
   async stream(request, sink, signal) {
-    const watchdog = createWatchdog(timeoutSeconds, signal);
+    const idle = idleSecondsOf(request, upstreamOf(request, spec));
+    const watchdog = createWatchdog({ call: timeoutSeconds, idle }, signal);
     try {
       if (signal.aborted) throw new ModelError('cancelled', '');
       const reader = await open(
@@ -69,12 +74,17 @@ const callOptions = (
 ): LanguageModelV3CallOptions => {
   const { temperature, top_p, max_tokens, reasoning_effort } = request.overrides;
   const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
-  const providerOptions = mergeOptions(
+  const providerOptions = mergeOptions([
     adapter.options,
     reasoning_effort == null ? undefined : adapter.effort(reasoning_effort, upstreamOf(request, spec)),
-  );
+    request.cache && adapter.cache?.call?.(request.session),
+  ]);
   return {
-    prompt: toPrompt(request, { modalities: spec.modalities, systemFirst: adapter.systemFirst }),
+    prompt: toPrompt(request, {
+      modalities: spec.modalities,
+      systemFirst: adapter.systemFirst,
+      cacheMark: adapter.cache?.mark,
+    }),
     abortSignal,
     ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
     ...(temperature != null && { temperature }),
@@ -86,10 +96,13 @@ const callOptions = (
 
 type ProviderOptions = LanguageModelV3CallOptions['providerOptions'];
 
-const mergeOptions = (base: ProviderOptions, extra: ProviderOptions): ProviderOptions => {
-  if (!base || !extra) return base ?? extra;
-  const keys = new Set([...Object.keys(base), ...Object.keys(extra)]);
-  return Object.fromEntries([...keys].map((key) => [key, { ...base[key], ...extra[key] }]));
+const mergeOptions = (all: readonly ProviderOptions[]): ProviderOptions => {
+  const given = all.filter((options) => options !== undefined);
+  if (given.length < 2) return given[0];
+  const providers = new Set(given.flatMap((options) => Object.keys(options)));
+  return Object.fromEntries(
+    [...providers].map((name) => [name, Object.assign({}, ...given.map((options) => options[name]))]),
+  );
 };
 
 type FunctionTool = Extract<NonNullable<LanguageModelV3CallOptions['tools']>[number], { type: 'function' }>;

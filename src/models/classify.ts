@@ -80,8 +80,10 @@ export const toStreamError = (error: unknown, begun: boolean): ModelError => {
 };
 
 /** A stream that broke off; every error of the transport counts as a reset unless it says more. */
-export const interrupted = (cause: 'connection reset' | 'goaway', error?: unknown): ModelError =>
-  new ModelError('stream_interrupted', cause, { cause: error });
+export const interrupted = (
+  cause: 'connection reset' | 'goaway' | 'idle stall',
+  error?: unknown,
+): ModelError => new ModelError('stream_interrupted', cause, { cause: error });
 
 const RESET = /^terminated$|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|socket hang up/i;
 

@@ -18,31 +18,51 @@ const KINDS = {
   unauthorized: { transient: false, text: prefixed('unauthorized') },
   model_not_found: { transient: false, text: prefixed('model not found') },
   content_filtered: { transient: false, text: prefixed('content filtered') },
+  unavailable: { transient: true, text: () => 'all models unavailable' },
+  attempts_exhausted: { transient: false, text: () => 'pool attempts exhausted' },
   cancelled: { transient: false, text: () => 'cancelled' },
 } satisfies Record<string, Kind>;
 
 export type ModelErrorClass = keyof typeof KINDS;
 
-type ModelErrorOptions = { status?: number; retryAfterSeconds?: number; cause?: unknown };
+/** The model that was asked, where the caller knows it only as a pool. */
+type Asked = { id: string; provider: string; upstream: string };
+
+type ModelErrorOptions = { status?: number; retryAfterSeconds?: number; by?: Asked; cause?: unknown };
 
 export class ModelError extends Error {
   readonly class: ModelErrorClass;
   readonly transient: boolean;
+  /** What the message says besides its class; for a broken stream, why it broke. */
+  readonly detail: string;
   /** HTTP status of the provider, where there was one. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
+  readonly by?: Asked;
 
   /** `detail` is what follows the text of the class; for a broken stream it is the cause. */
   constructor(
     kind: ModelErrorClass,
     detail: string,
-    { status, retryAfterSeconds, cause }: ModelErrorOptions = {},
+    { status, retryAfterSeconds, by, cause }: ModelErrorOptions = {},
   ) {
     super(KINDS[kind].text(detail), { cause });
     this.name = 'ModelError';
     this.class = kind;
+    this.detail = detail;
     this.transient = KINDS[kind].transient;
     if (status !== undefined) this.status = status;
     if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
+    if (by) this.by = by;
+  }
+  /** The same failure, with the model that it came from. */
+  from(by: Asked): ModelError {
+    const { status, retryAfterSeconds } = this;
+    return new ModelError(this.class, this.detail, {
+      ...(status !== undefined && { status }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      by,
+      cause: this,
+    });
   }
 }

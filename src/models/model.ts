@@ -20,6 +20,12 @@ export type InferenceRequest = {
   tools: readonly ToolDescriptor[];
   /** `null` or absent = unset. */
   overrides: Partial<InferenceOverrides>;
+  /** Whose inference it is; a pool sends the inferences of one session to the same member. */
+  session?: { thread_id: string; run_id: string };
+  /** Asks the provider to keep what comes again. `stable_messages`: how many of `messages`, from the first. */
+  cache?: { stable_messages: number };
+  /** A stream silent for so long broke off (agent-loop.md 9.4). A model that cannot tell ignores it. */
+  stream_idle_timeout_secs?: number;
 };
 
 export type InferenceSink = {
@@ -31,17 +37,28 @@ export type InferenceSink = {
   toolDelta(id: string, argsDelta: string): void;
   /** `argsText` is the whole JSON text of the arguments; it is broken only if the model wrote it so. */
   toolEnd(id: string, argsText: string): void;
+  /** The call breaks off and will not end. */
+  toolCancel?(id: string, name: string, reason: string): void;
+  /** Everything heard so far is void; the answer starts over. */
+  reset?(reason: string): void;
 };
 
 export type StopReason = 'EndTurn' | 'MaxTokens' | 'ToolUse' | 'StopSequence';
 
-export type InferenceEnd = { usage?: Usage; stop: StopReason };
+export type InferenceEnd = {
+  usage?: Usage;
+  stop: StopReason;
+  /** The model that answered, where it is not the one that was asked: a member of a pool. */
+  by?: Pick<Model, 'id' | 'provider' | 'upstream'>;
+  /** For the model to read before its next answer, as a user message after the results of its calls. */
+  note?: string;
+};
 
 export type Model = {
   id: string;
   /** id of the provider */
   provider: string;
-  /** name of the model at the provider */
+  /** name of the model at the provider; of a pool, its id */
   upstream: string;
   stream(request: InferenceRequest, sink: InferenceSink, signal: AbortSignal): Promise<InferenceEnd>;
 };

@@ -20,6 +20,8 @@ export type PromptRules = {
   modalities: ModelSpec['modalities'];
   /** The provider takes system texts only before everything else; later ones are moved there. */
   systemFirst: boolean;
+  /** Options that tell the provider to keep everything up to the message that carries them. */
+  cacheMark?: LanguageModelV3Message['providerOptions'];
 };
 
 type Media = Extract<ContentBlock, { source: unknown }>;
@@ -29,15 +31,21 @@ type ToolMessage = Extract<LanguageModelV3Message, { role: 'tool' }>;
 type ToolNames = Map<string, string>;
 
 export const toPrompt = (
-  { system, messages }: InferenceRequest,
+  { system, messages, cache }: InferenceRequest,
   rules: PromptRules,
 ): LanguageModelV3Prompt => {
+  const mark = (message: LanguageModelV3Message | undefined): void => {
+    if (message && cache && rules.cacheMark) message.providerOptions = rules.cacheMark;
+  };
   const names: ToolNames = new Map();
   const opening: LanguageModelV3Prompt = system.flatMap(systemMessage);
+  // The system prompt comes first; what follows it may be different next time.
+  mark(opening[0]);
   const rest: LanguageModelV3Prompt = [];
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     const target = message.role === 'system' && rules.systemFirst ? opening : rest;
     target.push(...CONVERT[message.role](message, names, rules));
+    if (index + 1 === cache?.stable_messages) mark(rest.at(-1));
   }
   return [...opening, ...rest];
 };
@@ -103,7 +111,7 @@ const filePart = (block: Media, { modalities }: PromptRules): LanguageModelV3Fil
   const { source, title } = block;
   const mediaType = source.type === 'base64' ? source.media_type : ASSUMED_TYPE[block.type];
   const modality = modalityOf(block.type, mediaType);
-  if (modalities?.input && !modalities.input.includes(modality)) {
+  if (modalities?.input?.length && !modalities.input.includes(modality)) {
     throw new ModelError('invalid_request', `this model does not take ${modality} input`);
   }
   return {

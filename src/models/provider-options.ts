@@ -41,6 +41,9 @@ type KeySource = { variable: string; optional?: boolean };
 
 export const apiKeyOf = (spec: ProviderSpec, { variable, optional }: KeySource, env: Environment): string => {
   if (spec.api_key) return spec.api_key;
+  if (credentialsKindOf(spec) === 'service_account_json') {
+    throw new Invalid("credentials_kind 'service_account_json' requires api_key with the JSON key");
+  }
   if (!mayUseEnvironment(spec)) {
     throw new Invalid(
       "credentials_kind 'bearer' requires api_key unless adapter_options.allow_env_credentials is true",
@@ -57,4 +60,64 @@ const mayUseEnvironment = ({ adapter_options }: ProviderSpec): boolean => {
   const allowed = adapter_options?.allow_env_credentials ?? false;
   if (typeof allowed === 'boolean') return allowed;
   throw new Invalid('adapter_options.allow_env_credentials must be a boolean when present');
+};
+
+const CREDENTIALS = ['bearer', 'service_account_json'] as const;
+type CredentialsKind = (typeof CREDENTIALS)[number];
+
+export const credentialsKindOf = ({ adapter_options }: ProviderSpec): CredentialsKind => {
+  const given = adapter_options?.credentials_kind ?? 'bearer';
+  if (typeof given !== 'string') {
+    throw new Invalid(`adapter_options.credentials_kind must be a string, got ${JSON.stringify(given)}`);
+  }
+  const kind = CREDENTIALS.find((each) => each === given);
+  if (kind) return kind;
+  throw new Invalid(`unknown adapter_options.credentials_kind '${given}' (valid: ${CREDENTIALS.join(', ')})`);
+};
+
+const DEFAULT_SCOPES = ['https://www.googleapis.com/auth/cloud-platform'];
+
+export const scopesOf = ({ adapter_options }: ProviderSpec): string[] => {
+  const scopes = adapter_options?.scopes ?? DEFAULT_SCOPES;
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
+  throw new Invalid('adapter_options.scopes must be a list of strings');
+};
+
+/** A text of the options that the adapter's own address is made of. */
+export const textOptionOf = ({ adapter_options }: ProviderSpec, key: string): string | undefined => {
+  const value = adapter_options?.[key];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new Invalid(`adapter_options.${key} must be a string`);
+};
+
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  model_discovery_schema: ['openai', 'openai-compatible', 'openrouter', 'gemini', 'google'],
+  model_discovery_auth: [
+    'bearer',
+    'authorization-bearer',
+    'x-goog-api-key',
+    'google-api-key',
+    'gemini-api-key',
+    'none',
+    'no-auth',
+    'disabled',
+  ],
+};
+
+/** Options that no other reader looks at. `adapter` is its one spelling. */
+export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
+  if (credentialsKindOf(spec) === 'service_account_json' && adapter !== 'vertex') {
+    throw new Invalid(
+      `credentials_kind 'service_account_json' requires adapter ∈ [vertex]; got '${spec.adapter}'`,
+    );
+  }
+  for (const [key, choices] of Object.entries(CHOICES)) {
+    const given = spec.adapter_options?.[key];
+    if (given === undefined || given === null) continue;
+    if (typeof given === 'string' && choices.includes(given.trim().toLowerCase())) continue;
+    throw new Invalid(
+      `adapter_options.${key} must be one of ${choices.join(', ')}, got ${JSON.stringify(given)}`,
+    );
+  }
 };

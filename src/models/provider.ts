@@ -3,7 +3,14 @@ import { Invalid } from '../schema/outcome.ts';
 import { ADAPTERS, type AdapterRow } from './adapters.ts';
 import { createAiSdkModel } from './ai-sdk.ts';
 import type { Provider } from './model.ts';
-import { apiKeyOf, baseUrlOf, type Environment, headersOf, timeoutSecondsOf } from './provider-options.ts';
+import {
+  apiKeyOf,
+  baseUrlOf,
+  checkOptions,
+  type Environment,
+  headersOf,
+  timeoutSecondsOf,
+} from './provider-options.ts';
 import { createScriptedProvider } from './scripted.ts';
 
 const ALIASES: Readonly<Record<string, string>> = { 'openai-resp': 'openai_resp', responses: 'openai_resp' };
@@ -33,11 +40,13 @@ export const createProvider = (spec: ProviderSpec, env: Environment): Provider =
   if (name === 'scripted') return createScriptedProvider(spec);
   const row = ROWS.get(name);
   if (!row) throw new Invalid(`unsupported provider adapter: ${spec.adapter}`);
-  const adapter = row.connect({
-    baseURL: baseUrlOf(spec, row.baseUrl),
+  checkOptions(spec, name);
+  const connection = {
+    baseURL: baseUrlOf(spec, typeof row.baseUrl === 'string' ? row.baseUrl : row.baseUrl(spec)),
     apiKey: apiKeyOf(spec, { variable: row.keyVariable, optional: row.keyOptional ?? false }, env),
     headers: headersOf(spec),
-  });
+  };
+  const adapter = row.connect(connection, spec);
   const timeoutSeconds = timeoutSecondsOf(spec);
   return {
     id: spec.id,

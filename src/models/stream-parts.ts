@@ -146,6 +146,7 @@ const ENCRYPTED: Record<ReasoningPart['type'], readonly [provider: string, key: 
   'reasoning-delta': [
     ['anthropic', 'signature'],
     ['google', 'thoughtSignature'],
+    ['vertex', 'thoughtSignature'],
   ],
   'reasoning-end': [['openai', 'reasoningEncryptedContent']],
 };

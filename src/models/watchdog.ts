@@ -1,3 +1,4 @@
+import { interrupted } from './classify.ts';
 import { ModelError } from './errors.ts';
 
 /**
@@ -21,19 +22,22 @@ export type Watchdog = {
   close(): void;
 };
 
+/** Seconds. `idle` is for the gap between events, where it is shorter than what holds for the whole call. */
+export type WatchdogLimits = { call: number; idle?: number | undefined };
+
 /** A longer one would run out at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const createWatchdog = (
-  limitSeconds: number,
+  limits: WatchdogLimits,
   caller: AbortSignal,
   now: () => number = () => performance.now(),
 ): Watchdog => {
-  const limitMs = limitSeconds * 1000;
   const abort = new AbortController();
+  let limit = limits.call;
   let cause: ModelError | undefined;
   let last = now();
-  let subject = 'inference';
+  let tooLate = (): ModelError => new ModelError('timeout', `inference timeout after ${limit}s`);
   const end = (error: ModelError): void => {
     if (cause) return;
     cause = error;
@@ -41,12 +45,12 @@ export const createWatchdog = (
     abort.abort(error);
   };
   const check = (): void => {
-    const left = limitMs - (now() - last);
-    if (left > 0) timer = setTimeout(check, Math.min(left, LONGEST_TIMER_MS));
-    else end(new ModelError('timeout', `${subject} timeout after ${limitSeconds}s`));
+    const left = limit * 1000 - (now() - last);
+    if (left <= 0) end(tooLate());
+    else timer = setTimeout(check, Math.min(left, LONGEST_TIMER_MS));
   };
   const cancel = (): void => end(new ModelError('cancelled', ''));
-  let timer = setTimeout(check, Math.min(limitMs, LONGEST_TIMER_MS));
+  let timer = setTimeout(check, Math.min(limit * 1000, LONGEST_TIMER_MS));
   const close = (): void => {
     clearTimeout(timer);
     caller.removeEventListener('abort', cancel);
@@ -59,8 +63,13 @@ export const createWatchdog = (
   return {
     signal: abort.signal,
     opened: () => {
-      subject = 'stream idle';
+      tooLate = () => new ModelError('timeout', `stream idle timeout after ${limit}s`);
       touch();
+      if (cause || limits.idle === undefined || limits.idle >= limit) return;
+      limit = limits.idle;
+      tooLate = () => interrupted('idle stall');
+      clearTimeout(timer);
+      check();
     },
     touch,
     cause: () => cause,

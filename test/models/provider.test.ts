@@ -9,7 +9,7 @@ const create = (spec: Partial<ProviderSpec>, env: Record<string, string> = {}) =
 t.test('the supported adapters come in their order, without scripted', async (t) => {
   t.same(
     SUPPORTED_ADAPTERS.join(' '),
-    'anthropic openai openai_resp deepseek gemini ollama ollama_cloud cohere together fireworks groq xai zai bigmodel aliyun mimo nebius',
+    'anthropic openai openai_resp deepseek gemini ollama ollama_cloud cohere together fireworks groq xai zai bigmodel aliyun mimo nebius vertex github_copilot',
   );
 });
 
@@ -50,7 +50,7 @@ const refused: [name: string, spec: Partial<ProviderSpec>, message: string][] = 
   ],
   ['no key', {}, KEY_NEEDED],
   ['an empty key', { api_key: '' }, KEY_NEEDED],
-  ['a null key', { api_key: null, adapter_options: { allow_env_credentials: false } }, KEY_NEEDED],
+  ['no key and no allowance', { adapter_options: { allow_env_credentials: false } }, KEY_NEEDED],
   [
     'a variable that is not set',
     { adapter_options: { allow_env_credentials: true } },
@@ -73,6 +73,26 @@ const refused: [name: string, spec: Partial<ProviderSpec>, message: string][] = 
     'a header with a broken name',
     { api_key: 'k', adapter_options: { headers: { 'a b': 'x' } } },
     'adapter_options.headers[a b] is not a valid HTTP header',
+  ],
+  [
+    'a kind of credentials that is none',
+    { api_key: 'k', adapter_options: { credentials_kind: 'x' } },
+    "unknown adapter_options.credentials_kind 'x' (valid: bearer, service_account_json)",
+  ],
+  [
+    'a kind of credentials that is no text',
+    { api_key: 'k', adapter_options: { credentials_kind: 1 } },
+    'adapter_options.credentials_kind must be a string, got 1',
+  ],
+  [
+    'a service account for another adapter',
+    { api_key: 'k', adapter_options: { credentials_kind: 'service_account_json' } },
+    "credentials_kind 'service_account_json' requires adapter ∈ [vertex]; got 'openai'",
+  ],
+  [
+    'an unknown discovery schema',
+    { api_key: 'k', adapter_options: { model_discovery_schema: 'x' } },
+    'adapter_options.model_discovery_schema must be one of openai, openai-compatible, openrouter, gemini, google, got "x"',
   ],
   ['a base_url that is none', { api_key: 'k', base_url: 'nowhere' }, "base_url must be a URL, got 'nowhere'"],
 ];
@@ -105,4 +125,9 @@ t.test('a local ollama needs no key, once the environment may be asked', async (
 t.test('a scripted provider needs no key, and unknown options are ignored', async (t) => {
   t.ok(create({ adapter: 'scripted', adapter_options: { whatever: true } }));
   t.ok(create({ api_key: 'k', adapter_options: { whatever: true } }));
+});
+
+t.test('discovery options are taken in any case', async (t) => {
+  const adapter_options = { model_discovery_schema: 'OpenRouter', model_discovery_auth: 'No-Auth' };
+  t.ok(create({ api_key: 'k', adapter_options }));
 });

@@ -326,3 +326,55 @@ for (const [adapter, upstream_model, effort, sent] of efforts) {
     t.match((await send(t, adapter, request, { model: { upstream_model } })).body, sent);
   });
 }
+
+const session = { thread_id: 't'.repeat(70), run_id: 'r' };
+const long = { system: ['Prompt.', 'Today.'], messages: history, session };
+
+t.test('anthropic is asked to keep the system prompt and what comes again', async (t) => {
+  const { body } = await send(t, 'anthropic', requestOf('', { ...long, cache: { stable_messages: 3 } }));
+  const kept = { cache_control: { type: 'ephemeral' } };
+  t.match(body.system, [{ text: 'Prompt.', ...kept }, { text: 'Today.' }, { text: 'Be brief.' }]);
+  t.match(body.messages, [{}, {}, { content: [{ type: 'tool_result', ...kept }, { text: 'and now?' }] }]);
+  t.equal(JSON.stringify(body).split('ephemeral').length - 1, 2);
+});
+
+t.test('a message that is not sent leaves the mark to the one before it', async (t) => {
+  const { body } = await send(t, 'anthropic', requestOf('', { ...long, cache: { stable_messages: 5 } }));
+  t.match(body.messages, [{}, {}, { content: [{ type: 'tool_result', cache_control: {} }, {}] }]);
+});
+
+t.test('openai is told which requests belong together', async (t) => {
+  for (const adapter of ['openai', 'openai_resp']) {
+    const { body } = await send(t, adapter, requestOf('x', { session, cache: { stable_messages: 0 } }));
+    t.equal(body.prompt_cache_key, 't'.repeat(64));
+    t.notOk(
+      (await send(t, adapter, requestOf('x', { cache: { stable_messages: 0 } }))).body.prompt_cache_key,
+    );
+  }
+});
+
+t.test('without being asked nothing is marked, and elsewhere there is nothing to mark', async (t) => {
+  t.notMatch(JSON.stringify((await send(t, 'anthropic', requestOf('', long))).body), /cache/);
+  t.notMatch(JSON.stringify((await send(t, 'openai', requestOf('', long))).body), /cache/);
+  for (const adapter of ['groq', 'gemini']) {
+    const { body } = await send(t, adapter, requestOf('', { ...long, cache: { stable_messages: 3 } }));
+    t.notMatch(JSON.stringify(body), /cache/);
+  }
+});
+
+t.test('a stream that is silent for longer than the request allows is an idle stall', async (t) => {
+  const { url } = await startSseServer(t, (response) =>
+    sendEvents(response, [chatChunk({ content: 'Hel' })]),
+  );
+  const model = createProvider({ id: 'p', adapter: 'groq', api_key: 'key', base_url: url }, {}).model({
+    id: 'm',
+    provider_id: 'p',
+    upstream_model: 'up',
+  });
+  const { error } = await inferenceFailure(model, requestOf('x', { stream_idle_timeout_secs: 0.1 }));
+  t.match(error, { class: 'stream_interrupted', message: 'stream interrupted (idle stall)' });
+});
+
+t.test('a spec with an empty list of modalities takes every block', async (t) => {
+  t.ok(await send(t, 'openai', linked('image'), { model: { modalities: { input: [] } } }));
+});

@@ -3,9 +3,9 @@ import t from 'tap';
 import { createWatchdog } from '../../src/models/watchdog.ts';
 
 /** A watchdog of ten seconds on a clock that only moves when told. */
-const watch = (caller: AbortSignal = new AbortController().signal) => {
+const watch = (caller: AbortSignal = new AbortController().signal, idle?: number) => {
   let time = 0;
-  const watchdog = createWatchdog(10, caller, () => time);
+  const watchdog = createWatchdog({ call: 10, idle }, caller, () => time);
   return {
     watchdog,
     pass: (ms: number) => {
@@ -69,4 +69,40 @@ t.test('a closed watchdog ends nothing any more', async (t) => {
   abort.abort();
   t.notOk(watchdog.signal.aborted);
   t.equal(watchdog.cause(), undefined);
+});
+
+t.test(
+  'a shorter limit for gaps holds once the stream is open, and a gap is then an idle stall',
+  async (t) => {
+    const { watchdog, pass } = watch(undefined, 3);
+    pass(9_000);
+    t.notOk(watchdog.signal.aborted);
+    watchdog.opened();
+    pass(2_999);
+    watchdog.touch();
+    pass(2_999);
+    t.equal(watchdog.cause(), undefined);
+    pass(1);
+    t.match(watchdog.cause(), {
+      class: 'stream_interrupted',
+      message: 'stream interrupted (idle stall)',
+      transient: true,
+    });
+  },
+);
+
+t.test('a longer limit for gaps changes nothing', async (t) => {
+  const { watchdog, pass } = watch(undefined, 11);
+  watchdog.opened();
+  pass(10_000);
+  t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: stream idle timeout after 10s' });
+});
+
+t.test('a stream that opens after the cancel sets no timer again', async (t) => {
+  const abort = new AbortController();
+  const { watchdog, pass } = watch(abort.signal, 3);
+  abort.abort();
+  watchdog.opened();
+  pass(20_000);
+  t.match(watchdog.cause(), { class: 'cancelled' });
 });

@@ -1,0 +1,80 @@
+import { ModelError, type ModelErrorClass } from './errors.ts';
+import type { InferenceEnd, InferenceSink, Model } from './model.ts';
+import { backoffMs, type Pause, type RetrySettings } from './retry.ts';
+
+/**
+ * Repeats an inference that failed before it said anything (agent-loop.md 9.3).
+ *
+ * Guarantees: nothing the sink heard is ever said twice; the signal ends a wait at once; the last failure is the
+ * one that is thrown. Nobody is told of a retry. Costs: one call a delta.
+ */
+
+const RETRIED: ReadonlySet<ModelErrorClass> = new Set(['rate_limited', 'overloaded', 'timeout', 'provider']);
+
+export const isRetried = (error: ModelError): boolean => RETRIED.has(error.class);
+
+export const withOpeningRetry = (
+  model: Model,
+  settings: RetrySettings,
+  pause: Pause,
+  retries: (error: ModelError) => boolean = isRetried,
+): Model => ({
+  ...model,
+  stream(request, sink, signal) {
+    const watched = watchSink(sink);
+    return retryOpening({ settings, pause, signal, begun: watched.begun, retries }, () =>
+      model.stream(request, watched.sink, signal),
+    );
+  },
+});
+
+export type Opening = {
+  settings: RetrySettings;
+  pause: Pause;
+  signal: AbortSignal;
+  /** Whether the sink has heard anything. */
+  begun(): boolean;
+  /** Whether trying the same model again makes sense. */
+  retries(error: ModelError): boolean;
+};
+
+export const retryOpening = async (
+  { settings, pause, signal, begun, retries }: Opening,
+  attempt: () => Promise<InferenceEnd>,
+): Promise<InferenceEnd> => {
+  for (let retry = 0; ; retry += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const hopeless = !(error instanceof ModelError) || begun() || !retries(error);
+      if (hopeless || retry >= settings.max_retries) throw error;
+      await pause(backoffMs(settings, error, retry), signal);
+      if (signal.aborted) throw new ModelError('cancelled', '');
+    }
+  }
+};
+
+type WatchedSink = { sink: InferenceSink; begun(): boolean };
+
+/** The sink, with a note of whether it was told anything. */
+export const watchSink = (sink: InferenceSink): WatchedSink => {
+  let begun = false;
+  const noting =
+    <Args extends unknown[]>(tell: (...args: Args) => void) =>
+    (...args: Args): void => {
+      begun = true;
+      tell(...args);
+    };
+  return {
+    sink: {
+      ...sink,
+      text: noting((delta: string) => sink.text(delta)),
+      reasoning: noting((delta: string) => sink.reasoning(delta)),
+      reasoningEncrypted: noting((value: string) => sink.reasoningEncrypted(value)),
+      toolStart: noting((id: string, name: string) => sink.toolStart(id, name)),
+      toolDelta: noting((id: string, delta: string) => sink.toolDelta(id, delta)),
+      toolEnd: noting((id: string, args: string) => sink.toolEnd(id, args)),
+    },
+    begun: () => begun,
+  };
+};

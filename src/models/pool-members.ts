@@ -1,0 +1,132 @@
+import type { PoolSpec } from '../schema/model.ts';
+import { ModelError } from './errors.ts';
+import { createPoolSessions, type PoolSession } from './pool-sessions.ts';
+import { byOrder, byRendezvous, createRotation, type HomeRouting, type Member } from './routing.ts';
+
+/**
+ * Which member of a pool is asked next: where a session is at home, when it leaves its member, and for which
+ * other one. Calls no model and knows no time; whether a member's breaker admits a call is asked of the caller.
+ */
+
+/** One inference on its way through the members. */
+export type Visit = {
+  /** The member to ask now. */
+  readonly index: number;
+  /** Whether this failure is a reason to ask another member. */
+  leaves(error: ModelError): boolean;
+  /** @throws ModelError when there is no member left, or the session has switched too often */
+  switch(because: ModelError): void;
+  succeeded(): void;
+};
+
+export type Membership = {
+  isQuarantined(index: number): boolean;
+  /** The member has no capacity for us, and waiting for it is not worth it. */
+  isQuota(error: ModelError): boolean;
+  visit(session: { thread_id: string; run_id: string } | undefined): Visit;
+};
+
+export const createMembership = (
+  { members, routing: { home: routing, sticky_scope }, switch: rules }: PoolSpec,
+  admits: (index: number) => boolean,
+): Membership => {
+  const { isQuota, leaves } = switchRules(rules);
+  const most = rules.max_switches_per_session ?? Number.POSITIVE_INFINITY;
+  const sessions = createPoolSessions();
+  const quarantined = new Set<number>();
+  const isUsable = (index: number): boolean => !quarantined.has(index) && admits(index);
+  const homeOf = createHomes(routing, members, { quarantined, isUsable });
+  const pick = (key: string, eligible: Eligible): number | undefined =>
+    routing === 'first_healthy' ? byOrder(members, eligible) : byRendezvous(key, members, eligible);
+
+  const sessionOf = (key: string): PoolSession => {
+    const known = sessions.get(key);
+    if (known && !quarantined.has(known.member)) return known;
+    const session = { member: homeOf(key), switches: known?.switches ?? 0 };
+    // A hash finds the way home again; the other routings would lead elsewhere next time.
+    if (routing !== 'deterministic') sessions.set(key, session);
+    return session;
+  };
+
+  return {
+    isQuarantined: (index) => quarantined.has(index),
+    isQuota,
+    visit(from) {
+      const key = (sticky_scope === 'thread' ? from?.thread_id : from?.run_id) ?? '';
+      const session = sessionOf(key);
+      const tried = new Set<number>();
+      // Another inference of the session may move it meanwhile; this one goes its own way.
+      let index = session.member;
+      return {
+        get index() {
+          return index;
+        },
+        leaves(error) {
+          if (PERMANENT.has(error.class) && leaves(error)) quarantined.add(index);
+          return quarantined.has(index) || leaves(error);
+        },
+        switch(because) {
+          tried.add(index);
+          const next = pick(key, (each) => isUsable(each) && !tried.has(each));
+          if (next === undefined) throw new ModelError('unavailable', '', { cause: because });
+          if (session.switches >= most) throw new ModelError('attempts_exhausted', '', { cause: because });
+          session.switches += 1;
+          session.member = index = next;
+          sessions.set(key, session);
+        },
+        succeeded() {
+          if (session.switches === 0) return;
+          session.switches = 0;
+          if (routing === 'deterministic' && session.member === homeOf(key)) sessions.delete(key);
+        },
+      };
+    },
+  };
+};
+
+type Eligible = (index: number) => boolean;
+
+type Health = { quarantined: ReadonlySet<number>; isUsable: Eligible };
+
+/** There is always a home, even if nobody is there: whoever asks it finds out, and switches. */
+const createHomes = (
+  routing: HomeRouting,
+  members: readonly Member[],
+  { quarantined, isUsable }: Health,
+): ((key: string) => number) => {
+  const isHome: Eligible = (index) => members[index]?.role === 'member';
+  const isKept: Eligible = (index) => isHome(index) && !quarantined.has(index);
+  const rotate = createRotation(members);
+  const ways: Record<HomeRouting, (key: string) => number | undefined> = {
+    deterministic: (key) => byRendezvous(key, members, isKept),
+    round_robin: () => rotate(isKept),
+    first_healthy: () => byOrder(members, (index) => isHome(index) && isUsable(index)),
+  };
+  return (key) => ways[routing](key) ?? byOrder(members, isKept) ?? byOrder(members, isHome) ?? 0;
+};
+
+const QUOTA: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']);
+const PERMANENT: ReadonlySet<string> = new Set(['unauthorized', 'model_not_found']);
+
+/**
+ * Which failures lead to another member. A failure that may pass and is no matter of quota has been retried on
+ * the member before; it then counts as one of the member's health, like an open breaker.
+ */
+const switchRules = ({
+  on_circuit_open,
+  on_quota,
+  on_permanent,
+  quota_retry_after_threshold_secs: threshold = 0,
+}: PoolSpec['switch']) => {
+  const isQuota = ({
+    class: kind,
+    retryAfterSeconds: wait = Number.POSITIVE_INFINITY,
+  }: ModelError): boolean => on_quota && QUOTA.has(kind) && wait >= threshold;
+  return {
+    isQuota,
+    leaves: (error: ModelError): boolean => {
+      if (QUOTA.has(error.class)) return isQuota(error);
+      return PERMANENT.has(error.class) ? on_permanent : on_circuit_open && error.transient;
+    },
+  };
+};

@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ModelError } from './errors.ts';
+
+/** How failures of a model are repeated: the section `retry` of an agent (agent-loop.md 9.3). */
+export type RetrySettings = {
+  max_retries: number;
+  backoff_base_ms: number;
+  overloaded_backoff_base_ms: number;
+  max_stream_retries: number;
+  stream_idle_timeout_secs: number;
+};
+
+export const DEFAULT_RETRY: RetrySettings = {
+  max_retries: 2,
+  backoff_base_ms: 500,
+  overloaded_backoff_base_ms: 2000,
+  max_stream_retries: 2,
+  stream_idle_timeout_secs: 60,
+};
+
+const LONGEST_BACKOFF_MS = 8000;
+
+/** Milliseconds before retry `n` (from 0); never sooner than the provider allows. */
+export const backoffMs = (settings: RetrySettings, error: ModelError, n: number): number => {
+  const { backoff_base_ms, overloaded_backoff_base_ms } = settings;
+  const base = error.class === 'overloaded' ? overloaded_backoff_base_ms : backoff_base_ms;
+  return Math.max(Math.min(base * 2 ** n, LONGEST_BACKOFF_MS), (error.retryAfterSeconds ?? 0) * 1000);
+};
+
+/** Returns when the time is over or the signal has fired. */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/** A timer that is set for longer would run out at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const pause: Pause = async (ms, signal) => {
+  try {
+    await wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+};

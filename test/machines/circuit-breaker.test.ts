@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { createActor } from 'xstate';
+import { circuitBreakerMachine } from '../../machines/index.ts';
+import { pathOf, untaken, type Walk, walk } from './walk.ts';
+
+const THRESHOLD = 3;
+const COOLDOWN = 30;
+const TIMES = [0, COOLDOWN - 1, COOLDOWN, 2 * COOLDOWN];
+
+const events = [
+  { type: 'SUCCEED' },
+  { type: 'ABANDON' },
+  ...TIMES.flatMap((at) => [
+    { type: 'FAIL', at },
+    { type: 'PROBE', at },
+  ]),
+];
+
+const walkBreaker = (): Promise<Walk> =>
+  walk(circuitBreakerMachine, { input: { threshold: THRESHOLD, cooldownMs: COOLDOWN }, events });
+
+t.test('a breaker goes from each state exactly where its table says', async (t) => {
+  const { edges } = await walkBreaker();
+  const moves = new Set(
+    edges
+      .filter(({ taken }) => taken.length > 0)
+      .map(({ from, event, to }) => `${pathOf(from)} ${event.type} ${pathOf(to)}`),
+  );
+  t.same(
+    [...moves].sort(),
+    [
+      'closed SUCCEED closed',
+      'closed FAIL closed',
+      'closed FAIL open',
+      'open PROBE halfOpen',
+      'halfOpen SUCCEED closed',
+      'halfOpen FAIL open',
+      'halfOpen ABANDON open',
+    ].sort(),
+  );
+});
+
+t.test('a probe is let through only when the cooldown since the last opening is over', async (t) => {
+  const { edges } = await walkBreaker();
+  const probes = edges.filter(({ from, event }) => pathOf(from) === 'open' && event.type === 'PROBE');
+  t.ok(probes.length > 0);
+  for (const { from, event, to } of probes) {
+    const over = event.at - from.context.openedAt >= COOLDOWN;
+    t.equal(pathOf(to), over ? 'halfOpen' : 'open');
+  }
+});
+
+t.test('the walk takes every transition of the machine', async (t) => {
+  const walked = await walkBreaker();
+  t.same(untaken(walked.description, [walked]), []);
+});
+
+t.test('whatever happens, it is open exactly as a count of failures in a row and a clock say', async () => {
+  const event = fc.oneof(
+    { weight: 5, arbitrary: fc.constant('FAIL' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('SUCCEED' as const, 'ABANDON' as const) },
+    { weight: 3, arbitrary: fc.constant('PROBE' as const) },
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(event, fc.integer({ min: 0, max: 20 })), { maxLength: 60 }), (happened) => {
+      const actor = createActor(circuitBreakerMachine, {
+        input: { threshold: THRESHOLD, cooldownMs: COOLDOWN },
+      }).start();
+      const model = { state: 'closed', row: 0, openedAt: 0 };
+      let at = 0;
+      for (const [type, passed] of happened) {
+        at += passed;
+        actor.send({ type, at });
+        happen(model, type, at);
+        if (actor.getSnapshot().value !== model.state) return false;
+      }
+      return true;
+    }),
+  );
+});
+
+const happen = (model: { state: string; row: number; openedAt: number }, type: string, at: number): void => {
+  const { state } = model;
+  if (type === 'FAIL' && state !== 'open') {
+    model.row += 1;
+    if (state === 'halfOpen' || model.row >= THRESHOLD) Object.assign(model, { state: 'open', openedAt: at });
+  }
+  if (type === 'SUCCEED' && state !== 'open') Object.assign(model, { state: 'closed', row: 0 });
+  if (type === 'ABANDON' && state === 'halfOpen') model.state = 'open';
+  if (type === 'PROBE' && state === 'open' && at - model.openedAt >= COOLDOWN) model.state = 'halfOpen';
+};

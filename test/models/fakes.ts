@@ -1,0 +1,65 @@
+import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
+import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from '../../src/models/model.ts';
+import type { Pause } from '../../src/models/retry.ts';
+
+/** What a fake model does when it is asked; the last of its acts is repeated. */
+export type Act = (
+  sink: InferenceSink,
+  request: InferenceRequest,
+  signal: AbortSignal,
+) => InferenceEnd | Promise<InferenceEnd>;
+
+export type FakeModel = Model & { readonly asked: readonly InferenceRequest[] };
+
+export const fakeModel = (id: string, ...acts: readonly Act[]): FakeModel => {
+  const asked: InferenceRequest[] = [];
+  return {
+    id,
+    provider: `${id}-provider`,
+    upstream: `${id}-upstream`,
+    asked,
+    async stream(request, sink, signal) {
+      const act = acts[Math.min(asked.length, acts.length - 1)];
+      asked.push(request);
+      if (!act) throw new Error(`${id} has nothing to do`);
+      return act(sink, request, signal);
+    },
+  };
+};
+
+export const says =
+  (text: string): Act =>
+  (sink) => {
+    sink.text(text);
+    return { stop: 'EndTurn' };
+  };
+
+export const fails =
+  (kind: ModelErrorClass, options: { retryAfterSeconds?: number; detail?: string } = {}): Act =>
+  () => {
+    const { detail = 'why', ...more } = options;
+    throw new ModelError(kind, detail, more);
+  };
+
+/** Says something and then breaks off. */
+export const breaksOff =
+  (
+    begin: (sink: InferenceSink) => void,
+    kind: ModelErrorClass = 'stream_interrupted',
+    detail = 'goaway',
+  ): Act =>
+  (sink) => {
+    begin(sink);
+    throw new ModelError(kind, detail);
+  };
+
+/** Waits no time and remembers how long it was told to. */
+export const recordingPause = (): { pause: Pause; waited: number[] } => {
+  const waited: number[] = [];
+  return {
+    waited,
+    pause: async (ms) => {
+      waited.push(ms);
+    },
+  };
+};

@@ -1,0 +1,98 @@
+import t from 'tap';
+import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
+import { withOpeningRetry } from '../../src/models/opening.ts';
+import { DEFAULT_RETRY, pause, type RetrySettings } from '../../src/models/retry.ts';
+import { type Act, breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
+import { infer, inferenceFailure, requestOf } from './infer.ts';
+
+const setUp = (acts: readonly Act[], settings: Partial<RetrySettings> = {}) => {
+  const { pause, waited } = recordingPause();
+  const model = fakeModel('m', ...acts);
+  return { model, waited, retrying: withOpeningRetry(model, { ...DEFAULT_RETRY, ...settings }, pause) };
+};
+
+t.test('a failure before any output is repeated twice, then it is thrown', async (t) => {
+  const { model, waited, retrying } = setUp([fails('provider', { detail: 'Oops' })]);
+  const { heard, error } = await inferenceFailure(retrying, requestOf('x'));
+  t.equal(error.message, 'provider error: Oops');
+  t.equal(model.asked.length, 3);
+  t.same(waited, [500, 1000]);
+  t.same(heard, []);
+});
+
+t.test('an answer after a failure is the answer, and nobody hears of the retry', async (t) => {
+  const { retrying } = setUp([fails('timeout'), says('hi')]);
+  t.same(await infer(retrying, requestOf('x')), { heard: [['text', 'hi']], end: { stop: 'EndTurn' } });
+});
+
+const kinds: [kind: ModelErrorClass, asked: number][] = [
+  ['rate_limited', 3],
+  ['overloaded', 3],
+  ['timeout', 3],
+  ['provider', 3],
+  ['stream_interrupted', 1],
+  ['context_overflow', 1],
+  ['invalid_request', 1],
+  ['unauthorized', 1],
+  ['model_not_found', 1],
+  ['content_filtered', 1],
+  ['unavailable', 1],
+  ['cancelled', 1],
+];
+for (const [kind, asked] of kinds) {
+  t.test(`${kind} leads to ${asked} request(s)`, async (t) => {
+    const { model, retrying } = setUp([fails(kind)]);
+    await inferenceFailure(retrying, requestOf('x'));
+    t.equal(model.asked.length, asked);
+  });
+}
+
+const delays: [name: string, act: Act, settings: Partial<RetrySettings>, waited: number[]][] = [
+  ['doubles up to eight seconds', fails('provider'), { max_retries: 6 }, [500, 1000, 2000, 4000, 8000, 8000]],
+  ['begins longer when overloaded', fails('overloaded'), {}, [2000, 4000]],
+  ['is at least Retry-After', fails('rate_limited', { retryAfterSeconds: 20 }), {}, [20_000, 20_000]],
+  ['is not shortened by Retry-After', fails('rate_limited', { retryAfterSeconds: 0 }), {}, [500, 1000]],
+  ['follows the settings', fails('overloaded'), { max_retries: 1, overloaded_backoff_base_ms: 7 }, [7]],
+  ['is none without retries', fails('provider'), { max_retries: 0 }, []],
+];
+for (const [name, act, settings, expected] of delays) {
+  t.test(`the delay ${name}`, async (t) => {
+    const { waited, retrying } = setUp([act], settings);
+    await inferenceFailure(retrying, requestOf('x'));
+    t.same(waited, expected);
+  });
+}
+
+t.test('once something was heard nothing is repeated', async (t) => {
+  for (const begin of [
+    (sink: Parameters<Act>[0]) => sink.text('Hel'),
+    (sink: Parameters<Act>[0]) => sink.reasoning('Hm'),
+    (sink: Parameters<Act>[0]) => sink.toolStart('a', 'search'),
+  ]) {
+    const { model, retrying } = setUp([breaksOff(begin, 'timeout')]);
+    await inferenceFailure(retrying, requestOf('x'));
+    t.equal(model.asked.length, 1);
+  }
+});
+
+t.test('an error that is not of the model is thrown at once', async (t) => {
+  const { model, retrying } = setUp([
+    () => {
+      throw new TypeError('bug');
+    },
+  ]);
+  await t.rejects(infer(retrying, requestOf('x')), new TypeError('bug'));
+  t.equal(model.asked.length, 1);
+});
+
+t.test('a cancel ends the wait', async (t) => {
+  const abort = new AbortController();
+  const model = fakeModel('m', () => {
+    setImmediate(() => abort.abort());
+    throw new ModelError('rate_limited', 'why', { retryAfterSeconds: 3600 });
+  });
+  const retrying = withOpeningRetry(model, DEFAULT_RETRY, pause);
+  const { error } = await inferenceFailure(retrying, requestOf('x'), abort.signal);
+  t.equal(error.class, 'cancelled');
+  t.equal(model.asked.length, 1);
+});

@@ -1,0 +1,231 @@
+import t from 'tap';
+import { createBreakers } from '../../src/models/breakers.ts';
+import type { ModelError, ModelErrorClass } from '../../src/models/errors.ts';
+import type { InferenceEnd, InferenceRequest } from '../../src/models/model.ts';
+import { createPool } from '../../src/models/pool.ts';
+import { DEFAULT_RETRY, type RetrySettings } from '../../src/models/retry.ts';
+import { PoolSpec } from '../../src/schema/model.ts';
+import { type Act, breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
+import { type Heard, infer, inferenceFailure, requestOf } from './infer.ts';
+
+type Rules = { members?: object[]; routing?: object; switch?: object };
+
+/** A pool of models `a`, `b`, …, with what each does; asked in list order unless the rules say otherwise. */
+const setUp = (
+  acts: readonly (readonly Act[])[],
+  rules: Rules = {},
+  settings: Partial<RetrySettings> = {},
+) => {
+  const clock = { time: 0, now: () => clock.time };
+  const { pause, waited } = recordingPause();
+  const models = acts.map((each, index) => fakeModel('abcdef'.charAt(index), ...each));
+  const spec = PoolSpec.parse({
+    id: 'pool',
+    members: models.map(({ id }) => ({ model_id: id })),
+    routing: { home: 'first_healthy' },
+    ...rules,
+  });
+  const breakers = createBreakers(clock);
+  const pool = createPool({ spec, models: new Map(models.map((each) => [each.id, each])), breakers, pause });
+  const model = pool.model({ ...DEFAULT_RETRY, ...settings });
+  const asked = () => models.map((each) => each.asked.length);
+  const ask = (thread_id = 't', run_id = 'r', more: Partial<InferenceRequest> = {}) =>
+    infer(model, requestOf('x', { session: { thread_id, run_id }, ...more }));
+  const fail = (thread_id = 't', run_id = 'r', more: Partial<InferenceRequest> = {}) =>
+    inferenceFailure(model, requestOf('x', { session: { thread_id, run_id }, ...more }));
+  return { clock, waited, models, breakers, model, asked, ask, fail };
+};
+
+const answered = ({ end }: { end: InferenceEnd }): string => end.by?.id ?? '';
+
+t.test('the end names the member that answered', async (t) => {
+  const { ask } = setUp([[says('hi')]]);
+  t.match(await ask(), {
+    heard: [['text', 'hi']],
+    end: { stop: 'EndTurn', by: { id: 'a', provider: 'a-provider', upstream: 'a-upstream' } },
+  });
+  const { end } = await ask('t', 'r', { overrides: { upstream_model: 'other' } });
+  t.equal(end.by?.upstream, 'other');
+});
+
+const switching: [kind: ModelErrorClass, asked: number[]][] = [
+  ['rate_limited', [1, 1]],
+  ['overloaded', [1, 1]],
+  ['unauthorized', [1, 1]],
+  ['model_not_found', [1, 1]],
+  ['provider', [3, 1]],
+  ['timeout', [3, 1]],
+];
+for (const [kind, expected] of switching) {
+  t.test(`${kind} leads to the next member after ${expected[0]} request(s)`, async (t) => {
+    const { ask, asked } = setUp([[fails(kind)], [says('hi')]]);
+    t.equal(answered(await ask()), 'b');
+    t.same(asked(), expected);
+  });
+}
+
+const staying: ModelErrorClass[] = ['invalid_request', 'context_overflow', 'content_filtered', 'cancelled'];
+for (const kind of staying) {
+  t.test(`${kind} is the same with every member, so nobody else is asked`, async (t) => {
+    const { fail, asked } = setUp([[fails(kind)], [says('hi')]]);
+    t.match(await fail(), { error: { class: kind, by: { id: 'a', upstream: 'a-upstream' } } });
+    t.same(asked(), [1, 0]);
+  });
+}
+
+const rules: [name: string, rule: object, act: Act, asked: number[]][] = [
+  ['without on_quota', { on_quota: false }, fails('rate_limited'), [3, 0]],
+  ['without on_permanent', { on_permanent: false }, fails('unauthorized'), [1, 0]],
+  ['without on_circuit_open', { on_circuit_open: false }, fails('provider'), [3, 0]],
+  [
+    'with a Retry-After below the threshold',
+    { quota_retry_after_threshold_secs: 30 },
+    fails('rate_limited', { retryAfterSeconds: 29 }),
+    [3, 0],
+  ],
+];
+for (const [name, rule, act, expected] of rules) {
+  t.test(`${name} the member is kept`, async (t) => {
+    const { fail, asked } = setUp([[act], [says('hi')]], { switch: rule });
+    await fail();
+    t.same(asked(), expected);
+  });
+}
+
+t.test('a Retry-After of the threshold or none at all leads to another member', async (t) => {
+  for (const act of [fails('rate_limited', { retryAfterSeconds: 30 }), fails('overloaded')]) {
+    const { ask, asked } = setUp([[act], [says('hi')]], { switch: { quota_retry_after_threshold_secs: 30 } });
+    await ask();
+    t.same(asked(), [1, 1]);
+  }
+});
+
+t.test('once the sink has heard something nobody else is asked', async (t) => {
+  const { fail, asked } = setUp([[breaksOff((sink) => sink.text('Hel'), 'overloaded')], [says('hi')]]);
+  const { heard, error } = await fail();
+  t.same(heard, [['text', 'Hel']] satisfies Heard[]);
+  t.match(error, { class: 'overloaded', by: { id: 'a' } });
+  t.same(asked(), [1, 0]);
+});
+
+t.test('with nobody left all models are unavailable, because of the last failure', async (t) => {
+  const { fail, asked } = setUp([[fails('overloaded')], [fails('rate_limited')]]);
+  const { error } = await fail();
+  t.equal(error.message, 'all models unavailable');
+  t.match(error.cause, { class: 'rate_limited' });
+  t.ok(error.transient);
+  t.same(asked(), [1, 1]);
+});
+
+t.test('a session may switch so often until a success', async (t) => {
+  const down = fails('overloaded');
+  const { fail, ask, asked } = setUp([[down, says('a')], [down, says('b'), down], [says('c')]], {
+    switch: { max_switches_per_session: 1 },
+  });
+  t.match(await fail(), { error: { message: 'pool attempts exhausted', transient: false } });
+  t.same(asked(), [1, 1, 0]);
+  t.equal(answered(await ask()), 'b', 'the session stays where it went');
+  t.equal(answered(await ask()), 'a', 'and may switch again after the success');
+  t.same(asked(), [2, 3, 0]);
+});
+
+t.test('a session whose member is out for good has a new home, which is no switch', async (t) => {
+  const { ask } = setUp([[says('a'), fails('unauthorized')], [says('b')]], {
+    routing: { home: 'round_robin' },
+    switch: { max_switches_per_session: 0 },
+  });
+  t.equal(answered(await ask('one')), 'a');
+  t.equal(answered(await ask('two')), 'b');
+  await t.rejects(ask('one'), { message: 'pool attempts exhausted' });
+  t.equal(answered(await ask('one')), 'b');
+});
+
+t.test('a session stays with the member that it switched to', async (t) => {
+  const { ask } = setUp([[fails('overloaded'), says('a')], [says('b')]]);
+  t.equal(answered(await ask('one')), 'b');
+  t.equal(answered(await ask('two')), 'a');
+  t.equal(answered(await ask('one')), 'b');
+});
+
+t.test('sessions are threads or runs', async (t) => {
+  for (const sticky_scope of ['thread', 'run'] as const) {
+    const { ask } = setUp([[says('a')], [says('b')]], { routing: { home: 'round_robin', sticky_scope } });
+    const sameThread = [answered(await ask('t', 'r1')), answered(await ask('t', 'r2'))];
+    t.equal(new Set(sameThread).size, sticky_scope === 'thread' ? 1 : 2);
+    const sameRun = [answered(await ask('t1', 'r')), answered(await ask('t2', 'r'))];
+    t.equal(new Set(sameRun).size, sticky_scope === 'thread' ? 2 : 1);
+  }
+});
+
+t.test('deterministic: a thread is always sent to the same member, threads spread over all', async (t) => {
+  const { ask, asked } = setUp([[says('a')], [says('b')]], { routing: {} });
+  for (const thread of Array.from({ length: 40 }, (_, index) => `thread-${index}`)) {
+    t.equal(answered(await ask(thread)), answered(await ask(thread)));
+  }
+  t.ok(
+    asked().every((count) => count > 20),
+    String(asked()),
+  );
+});
+
+t.test('failover_only members are no home, but take over', async (t) => {
+  const { ask, asked } = setUp([[says('a')], [says('b'), fails('overloaded')]], {
+    routing: {},
+    members: [{ model_id: 'a', weight: 1_000_000, role: 'failover_only' }, { model_id: 'b' }],
+  });
+  t.equal(answered(await ask('one')), 'b');
+  t.equal(answered(await ask('two')), 'a');
+  t.same(asked(), [1, 2]);
+});
+
+t.test('a member whose breaker is open is not asked, by any session', async (t) => {
+  const { ask, asked, clock } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 4 });
+  t.equal(answered(await ask('one')), 'b');
+  t.equal(answered(await ask('two')), 'b');
+  t.same(asked(), [5, 2]);
+  clock.time += 30_000;
+  t.equal(answered(await ask('three')), 'b');
+  t.same(asked(), [6, 3], 'one probe, without retries');
+});
+
+t.test('retries end when the breaker opens', async (t) => {
+  const { ask, asked, waited } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 9 });
+  t.equal(answered(await ask()), 'b');
+  t.same(asked(), [5, 1]);
+  t.equal(waited.length, 4);
+});
+
+t.test('a permanent failure keeps a member out until the pool is made again', async (t) => {
+  const { ask, asked, clock } = setUp([[fails('unauthorized'), says('a')], [says('b')]], { routing: {} });
+  for (let thread = 0; thread < 20; thread += 1) t.equal(answered(await ask(`t${thread}`)), 'b');
+  clock.time += 3_600_000;
+  t.equal(answered(await ask('later')), 'b');
+  t.equal(asked()[0], 1);
+});
+
+t.test('an upstream name that a run asked for and nobody has keeps no member out', async (t) => {
+  const { ask, fail, asked } = setUp([[fails('model_not_found'), says('a')], [says('b')]]);
+  const { error } = await fail('t', 'r', { overrides: { upstream_model: 'nope' } });
+  t.equal(error.class satisfies ModelError['class'], 'model_not_found');
+  t.equal(answered(await ask()), 'a');
+  t.same(asked(), [2, 0]);
+});
+
+t.test('every member out of reach fails without a request', async (t) => {
+  const { ask, fail, asked } = setUp([[fails('unauthorized')]]);
+  await fail();
+  t.match(await fail('other'), { error: { message: 'all models unavailable' } });
+  await t.rejects(ask('third'), { message: 'all models unavailable' });
+  t.same(asked(), [1]);
+});
+
+t.test('a pool of a missing model is not made', async (t) => {
+  const make = () =>
+    createPool({
+      spec: PoolSpec.parse({ id: 'p', members: [{ model_id: 'gone' }] }),
+      models: new Map(),
+      breakers: createBreakers({ now: () => 0 }),
+      pause: recordingPause().pause,
+    });
+  t.throws(make, { message: "model pool 'p' references missing model 'gone'" });
+});

@@ -1,0 +1,87 @@
+import t from 'tap';
+import { createBreakers } from '../../src/models/breakers.ts';
+import type { InferenceSink } from '../../src/models/model.ts';
+import { DEFAULT_RETRY } from '../../src/models/retry.ts';
+import { createRoutes } from '../../src/models/route.ts';
+import { PoolSpec } from '../../src/schema/model.ts';
+import { breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
+import { type Heard, infer, inferenceFailure, recordingSink, requestOf } from './infer.ts';
+
+const setUp = () => {
+  const clock = { time: 0, now: () => clock.time };
+  const { pause, waited } = recordingPause();
+  return { clock, waited, routes: createRoutes({ breakers: createBreakers(clock), pause }) };
+};
+
+const recoverable = (heard: Heard[]): InferenceSink => ({
+  ...recordingSink(heard),
+  reset: () => heard.push(['text', '<reset>']),
+  toolCancel: () => {},
+});
+
+t.test('a model is retried as its agent says, and says why it is kept away from', async (t) => {
+  const { routes, clock, waited } = setUp();
+  const broken = fakeModel('m', fails('provider', { detail: 'Oops' }));
+  const route = routes.model(broken);
+  await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 0 }), requestOf('x'));
+  t.equal(broken.asked.length, 1);
+  const { error } = await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 9 }), requestOf('x'));
+  t.equal(error.message, 'provider error: Oops');
+  t.equal(broken.asked.length, 5, 'the breaker opened');
+  t.equal(waited.length, 3, 'and nobody waits for a model that is kept away from');
+  await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));
+  t.equal(broken.asked.length, 5);
+  clock.time += 30_000;
+  await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));
+  t.equal(broken.asked.length, 6);
+});
+
+t.test('an answer that broke off in a pool goes on, with another member if need be', async (t) => {
+  const { routes } = setUp();
+  const a = fakeModel(
+    'a',
+    breaksOff((sink) => sink.text('Hel')),
+    fails('overloaded'),
+  );
+  const b = fakeModel('b', says('lo'));
+  const spec = PoolSpec.parse({
+    id: 'p',
+    members: [{ model_id: 'a' }, { model_id: 'b' }],
+    routing: { home: 'first_healthy' },
+  });
+  const model = routes.pool(
+    spec,
+    new Map([
+      ['a', a],
+      ['b', b],
+    ]),
+  )(DEFAULT_RETRY);
+  const heard: Heard[] = [];
+  const end = await model.stream(requestOf('x'), recoverable(heard), new AbortController().signal);
+  t.same(heard, [
+    ['text', 'Hel'],
+    ['text', 'lo'],
+  ]);
+  t.match(end, { by: { id: 'b' } });
+  t.match(b.asked[0]?.messages[1], { role: 'assistant', content: [{ text: 'Hel' }] });
+});
+
+t.test('a pool and a model share the breaker of that model', async (t) => {
+  const { routes } = setUp();
+  const a = fakeModel('a', fails('provider'));
+  const b = fakeModel('b', says('hi'));
+  await inferenceFailure(routes.model(a)({ ...DEFAULT_RETRY, max_retries: 9 }), requestOf('x'));
+  const spec = PoolSpec.parse({
+    id: 'p',
+    members: [{ model_id: 'a' }, { model_id: 'b', role: 'failover_only' }],
+  });
+  const pool = routes.pool(
+    spec,
+    new Map([
+      ['a', a],
+      ['b', b],
+    ]),
+  );
+  t.match((await infer(pool(DEFAULT_RETRY), requestOf('x'))).end, { by: { id: 'b' } });
+  t.equal(a.asked.length, 5);
+});
