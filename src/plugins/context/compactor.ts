@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Model } from '../../models/model.ts';
+import type { Clock, Ids } from '../../schema/clock.ts';
+import { type Message, textOf } from '../../schema/message.ts';
+import type { CompactionPlan } from './compaction.ts';
+import { estimateMessage } from './estimate.ts';
+import type { CompactionSettings } from './settings.ts';
+import type { ShorteningLimits } from './shorten.ts';
+import { summarize } from './summarize.ts';
+import { savesEnough, summaryMessage, summaryPrompt } from './summary.ts';
+
+/**
+ * Compaction in the background (agent-loop.md 12.3).
+ *
+ * Guarantees: one task at a time; to begin one takes no wait; nothing here writes: what became of a task is data,
+ * and whoever asked for it commits the message and tells of it. An outcome never rejects, and a cancelled task is
+ * over at once, whatever the model does.
+ * Costs: one inference of the summarizer a task.
+ */
+
+export type CompactionOutcome = {
+  task_id: string;
+  plan: CompactionPlan;
+  /** milliseconds */
+  ended_at_ms: number;
+  result:
+    | { kind: 'completed'; message: Message; post_tokens: number; summary_hash: string }
+    | { kind: 'failed'; error: string }
+    | { kind: 'skipped'; reason: 'insufficient_savings'; post_tokens: number }
+    | { kind: 'cancelled' };
+};
+
+export type CompactionTask = {
+  task_id: string;
+  plan: CompactionPlan;
+  /** milliseconds */
+  started_at_ms: number;
+  outcome: Promise<CompactionOutcome>;
+};
+
+export type Compactor = {
+  /** `undefined` while a task is under way or its outcome was not taken. */
+  begin(plan: CompactionPlan): CompactionTask | undefined;
+  /** The outcome of a task that is over; once. */
+  take(): CompactionOutcome | undefined;
+  /** A task that is under way ends as cancelled. */
+  cancel(): void;
+};
+
+export type CompactorDeps = {
+  model: Model;
+  settings: CompactionSettings;
+  /** How tool results are shortened for the summarizer. */
+  limits: ShorteningLimits;
+  /** Raw messages as a model may see them, without what was retracted. */
+  view(messages: readonly Message[]): readonly Message[];
+  clock: Clock;
+  ids: Ids;
+};
+
+export const createCompactor = (deps: CompactorDeps): Compactor => {
+  let running: AbortController | undefined;
+  let ended: CompactionOutcome | undefined;
+  return {
+    begin(plan) {
+      if (running || ended || deps.settings.mode === 'off') return undefined;
+      const controller = new AbortController();
+      running = controller;
+      const task_id = deps.ids.uuid();
+      const outcome = outcomeOf(deps, plan, controller.signal).then((result) => {
+        running = undefined;
+        ended = { task_id, plan, ended_at_ms: deps.clock.now(), result };
+        return ended;
+      });
+      return { task_id, plan, started_at_ms: deps.clock.now(), outcome };
+    },
+    take() {
+      const taken = ended;
+      ended = undefined;
+      return taken;
+    },
+    cancel: () => running?.abort(),
+  };
+};
+
+type Result = CompactionOutcome['result'];
+
+const outcomeOf = (deps: CompactorDeps, plan: CompactionPlan, signal: AbortSignal): Promise<Result> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
+    compact(deps, plan, signal).then(resolve, (error: unknown) =>
+      resolve({ kind: 'failed', error: error instanceof Error ? error.message : String(error) }),
+    );
+  });
+
+const compact = async (deps: CompactorDeps, plan: CompactionPlan, signal: AbortSignal): Promise<Result> => {
+  const { model, settings, limits, view, ids } = deps;
+  const prompt = summaryPrompt({ ...plan, messages: view(plan.messages) }, settings, limits);
+  const text = await summarize(model, prompt, signal);
+  if (text.trim() === '') return { kind: 'failed', error: 'the summarizer answered nothing' };
+  const message = summaryMessage(ids.uuid(), text, plan);
+  const post_tokens = estimateMessage(message);
+  if (!savesEnough(post_tokens, plan, settings)) {
+    return { kind: 'skipped', reason: 'insufficient_savings', post_tokens };
+  }
+  const summary_hash = createHash('sha256').update(textOf(message.content)).digest('hex');
+  return { kind: 'completed', message, post_tokens, summary_hash };
+};

@@ -1,0 +1,29 @@
+import { type Message, textOf } from '../../schema/message.ts';
+import { estimateMessage } from './estimate.ts';
+
+/** Long tool results become a preview of themselves in a request (agent-loop.md 12.2); the stored ones stay. */
+
+export type ShorteningLimits = {
+  threshold_tokens: number;
+  preview_max_chars: number;
+  preview_max_lines: number;
+};
+
+/** The same message when it is no tool result, or short enough. */
+export const shortenResult = (message: Message, limits: ShorteningLimits): Message => {
+  if (message.role !== 'tool') return message;
+  const original = estimateMessage(message);
+  if (original < limits.threshold_tokens) return message;
+  const text = textOf(message.content);
+  const preview = previewOf(text, limits);
+  if (preview.length === text.length) return message;
+  const marker = `[Content compacted: original ~${original} tokens, showing first ${preview.length} chars]`;
+  return { ...message, content: [{ type: 'text', text: `${preview}\n${marker}` }] };
+};
+
+const previewOf = (text: string, { preview_max_chars, preview_max_lines }: ShorteningLimits): string => {
+  let end = Math.min(text.length, preview_max_chars);
+  // A pair of UTF-16 units is one character; half of it is none.
+  if (end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end).split('\n', preview_max_lines).join('\n');
+};

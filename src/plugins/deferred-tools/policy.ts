@@ -1,0 +1,71 @@
+import type { ToolDescriptor } from '../../schema/agent.ts';
+import { compileGlob } from '../../tools/glob.ts';
+import { savingOf } from './cost.ts';
+import type { DeferredTools } from './section.ts';
+import type { Beliefs, Modes } from './state.ts';
+import { breakEvenRate, usageRate } from './usage.ts';
+
+/**
+ * Which of an agent's tools are deferred (agent-loop.md 14.4): the section decides, promotions and deferrals on
+ * the thread are exceptions from it. Pure: state comes in and goes out.
+ */
+export type Policy = {
+  /** What a request saves while everything is as the section says. */
+  readonly saving: number;
+  isDeferred(modes: Modes, id: string): boolean;
+  /** What a search looks through: also tools that a search has made visible. */
+  searchable(modes: Modes): readonly ToolDescriptor[];
+  promote(modes: Modes, ids: readonly string[], turn: number): Modes;
+  defer(modes: Modes, ids: readonly string[]): Modes;
+  /** Without the promotions that do not pay any more. */
+  cool(modes: Modes, beliefs: Beliefs, turn: number): Modes;
+};
+
+export const createPolicy = (config: DeferredTools, tools: readonly ToolDescriptor[]): Policy => {
+  const modeOf = ruleOf(config);
+  const known = new Map(tools.map((tool) => [tool.id, tool]));
+  const configured = new Set(tools.filter(({ id }) => modeOf(id) === 'deferred').map(({ id }) => id));
+  const isDeferred = ({ promoted, deferred }: Modes, id: string) =>
+    configured.has(id) ? !Object.hasOwn(promoted, id) : deferred.includes(id);
+
+  const isCold = (id: string, promotedAt: number, beliefs: Beliefs, turn: number): boolean => {
+    const tool = known.get(id);
+    if (!tool) return true;
+    const usedAt = Object.hasOwn(beliefs, id) ? (beliefs[id]?.turn ?? 0) : 0;
+    if (turn - Math.max(promotedAt, usedAt) < config.disc_beta.defer_after) return false;
+    const limit = config.disc_beta.thresh_mult * breakEvenRate(config.disc_beta, savingOf(tool));
+    return usageRate(config, beliefs, id, turn) < limit;
+  };
+
+  return {
+    saving: tools.filter(({ id }) => configured.has(id)).reduce((sum, tool) => sum + savingOf(tool), 0),
+    isDeferred,
+    searchable: (modes) => tools.filter(({ id }) => configured.has(id) || modes.deferred.includes(id)),
+    promote: ({ promoted, deferred }, ids, turn) => ({
+      promoted: {
+        ...promoted,
+        ...Object.fromEntries(ids.filter((id) => configured.has(id)).map((id) => [id, turn])),
+      },
+      deferred: deferred.filter((id) => !ids.includes(id)),
+    }),
+    defer: ({ promoted, deferred }, ids) => ({
+      promoted: keep(promoted, (id) => !ids.includes(id)),
+      deferred: [...new Set([...deferred, ...ids.filter((id) => known.has(id) && !configured.has(id))])],
+    }),
+    cool: ({ promoted, deferred }, beliefs, turn) => ({
+      promoted: keep(promoted, (id, since) => !isCold(id, since, beliefs, turn)),
+      deferred,
+    }),
+  };
+};
+
+const ruleOf = ({ rules, default_mode }: DeferredTools) => {
+  const compiled = rules.map(({ tool, mode }) => ({ matches: compileGlob(tool), mode }));
+  return (id: string) => compiled.find(({ matches }) => matches(id))?.mode ?? default_mode;
+};
+
+const keep = (
+  promoted: Modes['promoted'],
+  wanted: (id: string, since: number) => boolean,
+): Modes['promoted'] =>
+  Object.fromEntries(Object.entries(promoted).filter(([id, since]) => wanted(id, since)));

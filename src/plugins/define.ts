@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import { Invalid } from '../schema/outcome.ts';
+import type { StateKey } from '../tools/state.ts';
+import type { Plugin, PluginAbout, PluginParts, Section } from './plugin.ts';
+
+/**
+ * A plugin with at most one section. `config` is what the agent's section says, after the schema has filled in
+ * its defaults; a missing section is `{}`.
+ *
+ * @example
+ * definePlugin({
+ *   id: 'greeter',
+ *   section: { key: 'greeter', schema: z.strictObject({ name: z.string().default('friend') }) },
+ *   create: ({ name }) => ({
+ *     hooks: {
+ *       before_inference: () => ({
+ *         actions: [
+ *           {
+ *             key: 'runtime.add_context_message',
+ *             payload: { key: 'greeter', target: 'system', content: `Call the user ${name}.` },
+ *           },
+ *         ],
+ *       }),
+ *     },
+ *   }),
+ * });
+ */
+export const definePlugin = <Config = undefined>(definition: {
+  id: string;
+  section?: Section<Config>;
+  state?: readonly StateKey<unknown>[];
+  create(config: Config, about: PluginAbout): PluginParts;
+}): Plugin => {
+  const { id, section, state = [], create } = definition;
+  return {
+    id,
+    sections: section ? [section] : [],
+    state,
+    // Without a section, Config is undefined.
+    parts: (about) =>
+      create(
+        section ? configOf(id, section, about.agent.sections[section.key]) : (undefined as Config),
+        about,
+      ),
+  };
+};
+
+/** @throws Invalid */
+export const configOf = <Config>(id: string, section: Section<Config>, given: unknown): Config => {
+  const parsed = section.schema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
+  const reason = parsed.error.issues.map(describe).join('; ');
+  throw new Invalid(`invalid config for plugin ${id}: section "${section.key}" — ${reason}`);
+};
+
+const describe = ({ path, message }: z.core.$ZodIssue): string =>
+  path.length === 0 ? message : `${path.join('.')}: ${message}`;

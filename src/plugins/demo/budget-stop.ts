@@ -1,0 +1,13 @@
+import { definePlugin } from '../define.ts';
+
+/** A budget for demo agents (agent-loop.md 18.3), in the form of a spec's `stop_conditions` (1.4). */
+export const BUDGET_STOP_CONDITIONS = [
+  { type: 'token_budget', max_total: 50_000 },
+  { type: 'timeout', seconds: 60 },
+  { type: 'consecutive_errors', max: 3 },
+] as const;
+
+export const budgetStopPlugin = definePlugin({
+  id: 'budget-stop',
+  create: () => ({ stop_conditions: BUDGET_STOP_CONDITIONS }),
+});

@@ -1,0 +1,117 @@
+import { Invalid } from '../../schema/outcome.ts';
+import {
+  beginsCondition,
+  type Condition,
+  type Cursor,
+  conditionsAt,
+  failAt,
+  formatCondition,
+} from './condition.ts';
+import { escapeLiteral, literalOf } from './wildcard.ts';
+
+/**
+ * The rule language: which calls a rule is about (agent-loop.md 14.1).
+ *
+ *     Bash                                that tool
+ *     mcp__files__*                       tools whose id matches a glob
+ *     /^(get|list)_/                      tools whose id matches a regular expression
+ *     Bash(rm *)                          a glob on the one argument, or on the JSON of all
+ *     Bash(command ~ "rm *", cwd = "/")   all of the conditions
+ *
+ * Text that is none of these is a tool id or a glob on it, as it stands. But what can only be meant as a condition
+ * must be a correct one: a rule that forbids something must not turn into one that matches nothing.
+ * `parsePattern(formatPattern(pattern))` gives the pattern back.
+ */
+
+export type ToolPart =
+  | { kind: 'exact'; name: string }
+  | { kind: 'glob'; glob: string }
+  | { kind: 'regex'; source: string };
+
+export type ArgumentPart =
+  | { kind: 'any' }
+  | { kind: 'primary'; glob: string }
+  | { kind: 'conditions'; conditions: readonly Condition[] };
+
+export type Pattern = { tool: ToolPart; args: ArgumentPart };
+
+const ANY: ArgumentPart = { kind: 'any' };
+
+/** Expressions and globs in it are not compiled. @throws Invalid with the position */
+export const parsePattern = (text: string): Pattern => {
+  const given = text.trim();
+  if (given === '') throw new Invalid('pattern is empty');
+  return regexPattern(given) ?? namedPattern(given) ?? { tool: nameOf(given), args: ANY };
+};
+
+const namedPattern = (text: string): Pattern | undefined => {
+  const open = unescaped(text, '(');
+  const name = text.slice(0, Math.max(open, 0)).trimEnd();
+  if (name === '') return undefined;
+  const args = argumentsAt(text, open);
+  return args && { tool: nameOf(name), args };
+};
+
+/** `/regex/`, or `/regex/(…)`: then the expression ends at the first `/(`. */
+const regexPattern = (text: string): Pattern | undefined => {
+  if (!text.startsWith('/') || text.length < 3) return undefined;
+  if (text.endsWith('/')) return { tool: regexOf(text.slice(1, -1)), args: ANY };
+  const close = unescaped(text, '/(', 1);
+  const args = close > 1 ? argumentsAt(text, close + 1) : undefined;
+  return args && { tool: regexOf(text.slice(1, close)), args };
+};
+
+/** Where `wanted` first stands, but not behind a backslash; -1 when nowhere. */
+const unescaped = (text: string, wanted: string, from = 0): number => {
+  for (let at = from; at < text.length; at += 1) {
+    if (text.startsWith(wanted, at)) return at;
+    if (text[at] === '\\') at += 1;
+  }
+  return -1;
+};
+
+/** A tool id has no blanks at its ends. */
+const nameOf = (text: string): ToolPart => {
+  const name = literalOf(text);
+  return name === undefined ? { kind: 'glob', glob: text } : { kind: 'exact', name: name.trim() };
+};
+
+const regexOf = (text: string): ToolPart => ({
+  kind: 'regex',
+  source: text.replace(/\\([\s\S])/g, (found, character) => (character === '/' ? '/' : found)),
+});
+
+/** What the parentheses hold that open at `open` and end the text; undefined when they do not. */
+const argumentsAt = (text: string, open: number): ArgumentPart | undefined => {
+  if (beginsCondition(text, open + 1)) {
+    const cursor: Cursor = { text, at: open + 1 };
+    const conditions = conditionsAt(cursor);
+    if (text[cursor.at] !== ')') failAt(cursor, '"," or ")"');
+    cursor.at += 1;
+    if (cursor.at < text.length) failAt(cursor, 'the end');
+    return { kind: 'conditions', conditions };
+  }
+  if (!text.endsWith(')')) return undefined;
+  const glob = text.slice(open + 1, -1);
+  if (glob.trim() === '') return undefined;
+  return glob.trim() === '*' ? ANY : { kind: 'primary', glob };
+};
+
+/** The one spelling of a pattern. */
+export const formatPattern = ({ tool, args }: Pattern): string =>
+  `${formatTool(tool)}${formatArguments(args)}`;
+
+const formatTool = (tool: ToolPart): string =>
+  tool.kind === 'exact' ? escapeLiteral(tool.name) : toolText(tool);
+
+const formatArguments = (args: ArgumentPart): string => {
+  if (args.kind === 'any') return '';
+  return `(${args.kind === 'primary' ? args.glob : args.conditions.map(formatCondition).join(', ')})`;
+};
+
+/** The exact name, the glob, or the expression between slashes. */
+export const toolText = (tool: ToolPart): string => {
+  if (tool.kind === 'exact') return tool.name;
+  if (tool.kind === 'glob') return tool.glob;
+  return `/${tool.source.replace(/\\[\s\S]|\//g, (found) => (found === '/' ? '\\/' : found))}/`;
+};

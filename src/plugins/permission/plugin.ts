@@ -1,0 +1,71 @@
+import { Invalid } from '../../schema/outcome.ts';
+import { editedArguments, isApproval } from '../../tools/decision.ts';
+import type { StateView } from '../../tools/state.ts';
+import { permissionTicket } from '../../tools/tickets.ts';
+import type { GatedCall } from '../../tools/tool.ts';
+import { definePlugin } from '../define.ts';
+import type { HookContext, HookOutcome, Plugin } from '../plugin.ts';
+import { rememberDecision } from './decision.ts';
+import { expiryOf } from './expiry.ts';
+import { type Behavior, type CompiledRule, compileRule, judge, tryCompileRule } from './policy.ts';
+import { deniedTools } from './preview.ts';
+import { permissionSection } from './section.ts';
+import { permissionOverrides, permissionPolicy } from './state.ts';
+
+/**
+ * Allows, asks for or denies each call of a tool (agent-loop.md 14.1). Rules come from three places, which count
+ * alike: the agent's section as it is now, decisions that were to be remembered (state of the thread), and skills
+ * that are active (state of the run). What is denied whatever its arguments are is not offered to the model.
+ *
+ * Guarantees: a decision opens one call, with the arguments that it names; a deny that applies to these arguments
+ * blocks the call nevertheless.
+ */
+export const permissionPlugin: Plugin = definePlugin({
+  id: 'permission',
+  section: permissionSection,
+  state: [permissionPolicy],
+  create: ({ default_behavior, rules }) => {
+    const ofSection = rules.map(compileRule);
+    const rulesFor = (state: StateView) => [...ofSection, ...granted(state), ...ofSkills(state)];
+    return {
+      gate: (call, context) => {
+        const decided = isApproval(call.decision);
+        const subject = { name: call.name, arguments: editedArguments(call.decision) ?? call.arguments };
+        const { behavior, rule } = judge(rulesFor(context.state), default_behavior, subject);
+        if (behavior === 'deny') {
+          return { kind: 'block', reason: `Tool '${call.name}' denied by permission rules` };
+        }
+        if (behavior === 'allow' || decided) return { kind: 'proceed' };
+        const expires = expiryOf(rule, context.now());
+        return { kind: 'suspend', ticket: { ...permissionTicket(call), ...(expires && { expires }) } };
+      },
+      hooks: {
+        before_inference: ({ state, tools }) => ({
+          actions: deniedTools(
+            rulesFor(state),
+            tools().map(({ id }) => id),
+          ).map((id) => ({ key: 'runtime.exclude_tool', payload: id })),
+        }),
+        decided: (context) => remember(context, default_behavior),
+      },
+    };
+  },
+});
+
+const remember = (
+  context: HookContext & { readonly call: GatedCall },
+  otherwise: Behavior,
+): HookOutcome | undefined => {
+  const change = rememberDecision(context.call, context, otherwise);
+  return change && { state: [change] };
+};
+
+const granted = (state: StateView): CompiledRule[] =>
+  (state.get(permissionPolicy)?.rules ?? []).map(compileRule);
+
+/** Skills may come with names that are no pattern; these allow nothing. */
+const ofSkills = (state: StateView): CompiledRule[] =>
+  (state.get(permissionOverrides)?.rules ?? []).flatMap((rule) => {
+    const compiled = tryCompileRule(rule);
+    return compiled instanceof Invalid ? [] : [compiled];
+  });

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { Invalid } from '../../schema/outcome.ts';
+import { OPERATORS } from './condition.ts';
+import { type Call, compilePattern, compileTool } from './match.ts';
+import { type Pattern, parsePattern } from './pattern.ts';
+
+/**
+ * What the rules say of a call (agent-loop.md 14.1): deny beats allow beats ask, whatever their order and however
+ * specific they are. Of the rules with the winning behaviour the most specific one is reported; it also says how
+ * long an ask may wait. A rule more can therefore make a call stricter at will, but never free a denied one.
+ */
+
+export const Behavior = z.enum(['allow', 'ask', 'deny']);
+export type Behavior = z.infer<typeof Behavior>;
+
+export type Rule = {
+  tool: string;
+  behavior: Behavior;
+  timeout_secs?: number | undefined;
+  on_timeout?: 'deny' | 'approve' | undefined;
+};
+
+export type CompiledRule = {
+  readonly rule: Rule;
+  readonly pattern: Pattern;
+  readonly specificity: readonly number[];
+  matches(call: Call): boolean;
+  isAboutTool(name: string): boolean;
+};
+
+/** `rule` is undefined when none matched and the default decided. */
+export type Verdict = { behavior: Behavior; rule: Rule | undefined };
+
+const STRICTEST_FIRST: readonly Behavior[] = ['deny', 'allow', 'ask'];
+
+/** @throws Invalid when its pattern is not correct */
+export const compileRule = (rule: Rule): CompiledRule => {
+  const pattern = parsePattern(rule.tool);
+  return {
+    rule,
+    pattern,
+    specificity: specificityOf(pattern),
+    matches: compilePattern(pattern),
+    isAboutTool: compileTool(pattern.tool),
+  };
+};
+
+/** What is wrong with its pattern comes back instead. */
+export const tryCompileRule = (rule: Rule): CompiledRule | Invalid => {
+  try {
+    return compileRule(rule);
+  } catch (error) {
+    if (error instanceof Invalid) return error;
+    throw error;
+  }
+};
+
+export const judge = (rules: readonly CompiledRule[], otherwise: Behavior, call: Call): Verdict => {
+  const matching = rules.filter((rule) => rule.matches(call));
+  for (const behavior of STRICTEST_FIRST) {
+    const found = matching.filter(({ rule }) => rule.behavior === behavior);
+    if (found.length > 0) return { behavior, rule: found.reduce(moreSpecific).rule };
+  }
+  return { behavior: otherwise, rule: undefined };
+};
+
+/** It forbids a tool whatever the arguments are, so the model need not see the tool. */
+export const deniesTool = ({ rule, pattern }: CompiledRule): boolean =>
+  rule.behavior === 'deny' && pattern.args.kind === 'any';
+
+/** The first of two that are equally specific. */
+const moreSpecific = (one: CompiledRule, other: CompiledRule): CompiledRule => {
+  for (const [position, value] of one.specificity.entries()) {
+    const difference = value - (other.specificity[position] ?? 0);
+    if (difference !== 0) return difference > 0 ? one : other;
+  }
+  return one;
+};
+
+const TOOL_RANK = { exact: 2, glob: 1, regex: 0 } as const satisfies Record<Pattern['tool']['kind'], number>;
+
+/** What is compared, in this order: the tool part, argument presence, number of conditions, precision of operators. */
+const specificityOf = ({ tool, args }: Pattern): number[] => {
+  const operators = args.kind === 'conditions' ? args.conditions.map(({ operator }) => operator) : [];
+  if (args.kind === 'primary') operators.push('~');
+  const precision = operators.map((operator) => OPERATORS.length - OPERATORS.indexOf(operator));
+  return [
+    TOOL_RANK[tool.kind],
+    operators.length > 0 ? 1 : 0,
+    operators.length,
+    precision.reduce((sum, one) => sum + one, 0),
+  ];
+};

@@ -1,0 +1,78 @@
+import type { AgentSpec } from '../../schema/agent.ts';
+import { configOf } from '../define.ts';
+import { formatPattern, toolText } from './pattern.ts';
+import { type Behavior, type CompiledRule, compileRule, deniesTool } from './policy.ts';
+import { permissionSection } from './section.ts';
+
+/** What an agent's rules do to its tools before any call (config.md 6.4). */
+
+type PreviewedAgent = Pick<AgentSpec, 'id' | 'plugin_ids' | 'sections'> & {
+  active_hook_filter?: readonly string[] | null | undefined;
+};
+
+export type PermissionPreview = {
+  agent_id: string;
+  permission_plugin_enabled: boolean;
+  /** null when the plugin is not enabled */
+  default_behavior: Behavior | null;
+  candidate_tools: string[];
+  unconditionally_denied: string[];
+  effective_tools: string[];
+  args_conditional_rules: { tool: string; behavior: Behavior; pattern: string }[];
+};
+
+/**
+ * `tools` are the ids of the registered tools that pass the agent's catalogue.
+ * @throws Invalid when the section is not legal
+ */
+export const previewPermissions = (agent: PreviewedAgent, tools: Iterable<string>): PermissionPreview => {
+  const candidates = [...new Set(tools)].sort();
+  const enabled = isEnabled(agent);
+  if (!enabled) return previewOf(agent.id, candidates, null, []);
+  const section = configOf('permission', permissionSection, agent.sections[permissionSection.key]);
+  return previewOf(agent.id, candidates, section.default_behavior, section.rules.map(compileRule));
+};
+
+const isEnabled = ({ plugin_ids, active_hook_filter }: PreviewedAgent): boolean => {
+  const filter = active_hook_filter ?? [];
+  return plugin_ids.includes('permission') && (filter.length === 0 || filter.includes('permission'));
+};
+
+const previewOf = (
+  agent_id: string,
+  candidates: string[],
+  default_behavior: Behavior | null,
+  rules: readonly CompiledRule[],
+): PermissionPreview => {
+  const denied = new Set(deniedTools(rules, candidates));
+  const effective = candidates.filter((tool) => !denied.has(tool));
+  return {
+    agent_id,
+    permission_plugin_enabled: default_behavior !== null,
+    default_behavior,
+    candidate_tools: candidates,
+    unconditionally_denied: [...denied],
+    effective_tools: effective,
+    args_conditional_rules: rules
+      // A deny on a glob is about no effective tool, so only those with arguments are left here.
+      .filter((rule) => isOpen(rule) && effective.some(rule.isAboutTool))
+      .map(({ rule, pattern }) => ({
+        tool: toolText(pattern.tool),
+        behavior: rule.behavior,
+        pattern: formatPattern(pattern),
+      }))
+      .sort((a, b) => compare(a.tool, b.tool) || compare(a.pattern, b.pattern)),
+  };
+};
+
+/** The tools that no call can use, whatever its arguments are; in the order given. */
+export const deniedTools = (rules: readonly CompiledRule[], tools: readonly string[]): string[] => {
+  const denies = rules.filter(deniesTool);
+  return tools.filter((tool) => denies.some((rule) => rule.isAboutTool(tool)));
+};
+
+/** What it decides is not known before a call comes: of its arguments, or of which tool. */
+const isOpen = ({ pattern }: CompiledRule): boolean =>
+  pattern.args.kind !== 'any' || pattern.tool.kind !== 'exact';
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

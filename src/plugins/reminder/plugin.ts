@@ -1,0 +1,32 @@
+import { definePlugin } from '../define.ts';
+import type { Plugin, ScheduledAction } from '../plugin.ts';
+import { compileOutput, compileTool } from './match.ts';
+import { type Rule, reminderSection } from './section.ts';
+
+/**
+ * Messages for the next inference after certain tool results (agent-loop.md 14.2). `builtIn` are the rules of
+ * agents that have no section.
+ */
+export const createReminderPlugin = ({ builtIn = [] }: { builtIn?: readonly Rule[] } = {}): Plugin =>
+  definePlugin({
+    id: 'reminder',
+    section: reminderSection,
+    create: ({ rules }, { agent }) => {
+      const reminders = (agent.sections[reminderSection.key] ? rules : builtIn).map(compileRule);
+      return {
+        hooks: {
+          after_tool_execute: ({ call, result }) => ({
+            actions: reminders
+              .filter(({ isTool, isOutput }) => isTool(call) && isOutput(result))
+              .map(({ action }) => action),
+          }),
+        },
+      };
+    },
+  });
+
+const compileRule = ({ name, tool, output, message }: Rule, index: number) => {
+  const key = `reminder.${name ?? `rule-${index}-${tool}`}`;
+  const action: ScheduledAction = { key: 'runtime.add_context_message', payload: { key, ...message } };
+  return { action, isTool: compileTool(tool), isOutput: compileOutput(output) };
+};

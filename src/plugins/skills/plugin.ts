@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { update } from '../../tools/state.ts';
+import { configOf, definePlugin } from '../define.ts';
+import { permissionOverrides } from '../permission/state.ts';
+import type { Plugin, Section } from '../plugin.ts';
+import { escapeXml, renderCatalog } from './catalog.ts';
+import { restrictedTo, type SkillSource } from './source.ts';
+import { type Activation, skillsState, stateOf } from './state.ts';
+import { createSkillTools } from './tools.ts';
+
+/**
+ * Skills for agents (agent-loop.md 14.3), in two plugins: `skills-discovery` shows what there is and has the tools,
+ * `skills-active-instructions` keeps the instructions of activated skills in view. Both look only at the skills
+ * that the agent's section allows, also when another agent of the same thread has activated more.
+ */
+
+const SCRIPT_TIMEOUT_MS = 60_000;
+
+const list = z.array(z.string()).nullish();
+
+type SkillsConfig = { allowlist: string[] | null };
+
+const section: Section<SkillsConfig> = {
+  key: 'skills',
+  schema: z
+    .strictObject({
+      allowlist: list.meta({ description: 'ids of the skills that the agent may use; null = all' }),
+      ids: list.meta({ description: 'another name of allowlist' }),
+    })
+    .refine(({ allowlist, ids }) => allowlist === undefined || ids === undefined, {
+      message: "'ids' is another name of 'allowlist': give one of them",
+    })
+    .transform(({ allowlist, ids }) => ({ allowlist: allowlist ?? ids ?? null })),
+  display_name: 'Skills',
+  category: 'context',
+  default_value: {},
+};
+
+export const createSkillsPlugins = (
+  source: SkillSource,
+  { scriptTimeoutMs = SCRIPT_TIMEOUT_MS }: { scriptTimeoutMs?: number } = {},
+): Plugin[] => [discovery(source, scriptTimeoutMs), activeInstructions(source)];
+
+const DISCOVERY = 'skills-discovery';
+
+const discovery = (source: SkillSource, scriptTimeoutMs: number): Plugin =>
+  definePlugin({
+    id: DISCOVERY,
+    section,
+    state: [skillsState, permissionOverrides],
+    create: ({ allowlist }, { agent, tools }) => {
+      const skills = restrictedTo(source, allowlist);
+      return {
+        tools: createSkillTools({ skills, agent, tools, scriptTimeoutMs }),
+        hooks: {
+          before_inference: () => {
+            const content = renderCatalog(skills.list());
+            return content === undefined ? undefined : message('skill_catalog', 'system', content);
+          },
+        },
+      };
+    },
+  });
+
+const activeInstructions = (source: SkillSource): Plugin =>
+  definePlugin({
+    id: 'skills-active-instructions',
+    state: [skillsState],
+    create: (_, { agent }) => {
+      const { allowlist } = configOf(DISCOVERY, section, agent.sections[section.key]);
+      const allowed = restrictedTo(source, allowlist);
+      return {
+        hooks: {
+          before_inference: ({ state }) => {
+            const activations = state.get(skillsState)?.activations ?? [];
+            const current = activations.filter((activation) => isCurrent(source, activation));
+            const shown = current.filter((activation) => isCurrent(allowed, activation));
+            const dropped = current.length < activations.length;
+            return {
+              ...(dropped && { state: [update(skillsState, stateOf(current))] }),
+              ...(shown.length > 0 &&
+                message('active_skill_instructions', 'suffix_system', instructions(shown))),
+            };
+          },
+        },
+      };
+    },
+  });
+
+const message = (key: string, target: 'system' | 'suffix_system', content: string) => ({
+  actions: [{ key: 'runtime.add_context_message', payload: { key, target, content } } as const],
+});
+
+/** A skill that was edited, deleted or broken since has other instructions than these, or none. */
+const isCurrent = (source: SkillSource, { skill_id, revision }: Activation): boolean => {
+  const skill = source.get(skill_id);
+  return skill !== undefined && 'revision' in skill && skill.revision === revision;
+};
+
+const instructions = (activations: readonly Activation[]): string =>
+  [
+    '<active_skill_instructions>',
+    ...activations.map(
+      ({ skill_id, instructions }) =>
+        `<skill_instruction skill="${escapeXml(skill_id)}">\n${instructions}\n</skill_instruction>`,
+    ),
+    '</active_skill_instructions>',
+  ].join('\n');

@@ -1,0 +1,113 @@
+import type { Termination } from '../../schema/run.ts';
+import type { StopCondition } from '../../schema/stop-condition.ts';
+import { compileRegex } from './regex.ts';
+import type { Inference, StopStats } from './stats.ts';
+
+/**
+ * Stop policies (agent-loop.md 8): whether a run ends after an inference.
+ *
+ * Guarantees: pure; the spec's `max_rounds` is asked first, then the conditions in list order, and the first that
+ * applies decides. An answer in the last allowed round is a natural end, a request for tools there is a stop.
+ * Relies on: stats that already contain the inference.
+ * Costs: patterns are compiled once an agent; a match is linear in the text of the answer.
+ */
+
+export type StopVerdict = Extract<Termination, { type: 'natural_end' | 'stopped' }>;
+
+export type StopPolicies = {
+  /** How many answers the stats must keep. */
+  readonly texts: number;
+  /** @param now milliseconds */
+  evaluate(stats: StopStats, inference: Inference, now: number): StopVerdict | undefined;
+  /** After an inference that failed; nothing was answered, so only the count of failures can end the run. */
+  evaluateFailure(stats: StopStats): StopVerdict | undefined;
+};
+
+type About = { stats: StopStats; inference: Inference; now: number };
+type Policy = (about: About) => StopVerdict | undefined;
+
+export const createStopPolicies = (spec: {
+  max_rounds: number;
+  stop_conditions?: readonly StopCondition[];
+}): StopPolicies => {
+  const conditions = spec.stop_conditions ?? [];
+  const policies = [maxRounds(spec.max_rounds), ...conditions.map(policyOf)];
+  return {
+    texts: Math.max(0, ...conditions.map(textsOf)),
+    evaluate(stats, inference, now) {
+      for (const policy of policies) {
+        const verdict = policy({ stats, inference, now });
+        if (verdict) return verdict;
+      }
+      return undefined;
+    },
+    evaluateFailure: ({ consecutive_errors: failed }) =>
+      conditions.some((one) => one.type === 'consecutive_errors' && reached(one.max, failed))
+        ? stopped('consecutive_errors')
+        : undefined,
+  };
+};
+
+const policyOf = (condition: StopCondition): Policy => {
+  switch (condition.type) {
+    case 'max_rounds':
+      return maxRounds(condition.rounds);
+    case 'timeout':
+      return when('timeout', ({ stats, now }) => now - stats.start_time_ms > condition.seconds * 1000);
+    case 'token_budget':
+      return when(
+        'token_budget',
+        ({ stats }) => stats.total_input_tokens + stats.total_output_tokens > condition.max_total,
+      );
+    case 'consecutive_errors':
+      return when('consecutive_errors', ({ stats }) => reached(condition.max, stats.consecutive_errors));
+    case 'stop_on_tool':
+      return when('stop_on_tool', ({ inference }) =>
+        inference.calls.some(({ name }) => name === condition.tool_name),
+      );
+    case 'content_match':
+      return contentMatch(condition.pattern);
+    case 'loop_detection':
+      return loopDetection(textsOf(condition));
+  }
+};
+
+type Code = Extract<StopVerdict, { type: 'stopped' }>['value']['code'];
+
+const stopped = (code: Code, detail?: string): StopVerdict => ({
+  type: 'stopped',
+  value: { code, ...(detail !== undefined && { detail }) },
+});
+
+const when =
+  (code: Code, applies: (about: About) => boolean): Policy =>
+  (about) =>
+    applies(about) ? stopped(code) : undefined;
+
+/** A limit of 0 is none. */
+const reached = (limit: number, value: number): boolean => limit > 0 && value >= limit;
+
+const maxRounds =
+  (limit: number): Policy =>
+  ({ stats, inference }) => {
+    if (!reached(limit, stats.step_count)) return undefined;
+    return inference.calls.length === 0 ? { type: 'natural_end' } : stopped('max_rounds');
+  };
+
+/** An empty pattern is none. */
+const contentMatch = (pattern: string): Policy => {
+  if (pattern === '') return () => undefined;
+  const compiled = compileRegex(pattern);
+  if ('error' in compiled) return () => stopped('content_match_invalid_regex', compiled.error);
+  return when('content_match', ({ inference }) => compiled.test(inference.text));
+};
+
+/** Answers that a condition compares; one answer alone is no loop. */
+const textsOf = (condition: StopCondition): number =>
+  condition.type === 'loop_detection' ? Math.min(Math.max(condition.window, 2), 64) : 0;
+
+const loopDetection = (window: number): Policy =>
+  when('loop_detection', ({ stats }) => {
+    const last = stats.recent_response_texts.slice(-window);
+    return last.length === window && last.every((text) => text === last[0]);
+  });

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { isCompactionDue, planCompaction } from '../../../src/plugins/context/compaction.ts';
+import { estimateMessages } from '../../../src/plugins/context/estimate.ts';
+import { foldHistory } from '../../../src/plugins/context/fold.ts';
+import type { ContextPolicy } from '../../../src/schema/context-policy.ts';
+import type { Message } from '../../../src/schema/message.ts';
+import { assistant, calls, histories, openCalls, result, retraction, summary, user } from './history.ts';
+
+type Mode = ContextPolicy['compaction_mode'];
+
+const rule = (compaction_mode: Mode = 'keep_recent_raw_suffix', compaction_raw_suffix_messages = 2) => ({
+  compaction_mode,
+  compaction_raw_suffix_messages,
+});
+
+const FRONTIER = rule('compact_to_safe_frontier');
+
+/** How many of the oldest messages a plan covers. */
+const covered = (history: readonly Message[], by = rule()): number =>
+  planCompaction(history, by)?.range.to_seq ?? 0;
+
+t.test(
+  'a compaction is due when the estimate of system texts and messages reaches the threshold',
+  async (t) => {
+    const request = { system: ['x'.repeat(24)], messages: [user(90)] };
+    t.equal(isCompactionDue(request, { autocompact_threshold: 100 }), true);
+    t.equal(isCompactionDue(request, { autocompact_threshold: 101 }), false);
+    t.equal(isCompactionDue(request, {}), false);
+  },
+);
+
+t.test('everything from the latest visible user message on stays raw', async (t) => {
+  const turn = [user(1024), assistant()];
+  t.equal(covered([...turn, user(), calls('a'), result('a'), assistant(), assistant()]), 2);
+});
+
+t.test('so do the last messages, however old the user message', async (t) => {
+  t.equal(covered([user(2000), assistant(), user()], rule('keep_recent_raw_suffix', 2)), 1);
+  t.equal(covered([user(2000), assistant(), user()], rule('keep_recent_raw_suffix', 0)), 2);
+});
+
+t.test('up to the safe frontier only the last message and what belongs to it stay raw', async (t) => {
+  t.equal(covered([user(2000), assistant(), user()], FRONTIER), 2);
+  t.equal(
+    covered([user(2000), calls('a'), result('a'), calls('b', 'c'), result('b'), result('c')], FRONTIER),
+    3,
+  );
+});
+
+t.test('a range never ends between a call and its result', async (t) => {
+  const history = [user(2000), calls('a', 'b'), result('a'), result('b'), assistant()];
+  t.equal(covered(history, rule('keep_recent_raw_suffix', 5)), 0);
+  for (const suffix of [4, 3, 2]) {
+    t.equal(
+      covered([...history, user()], rule('keep_recent_raw_suffix', suffix)),
+      suffix === 2 ? 4 : 1,
+      `${suffix}`,
+    );
+  }
+});
+
+t.test('a result after a wait belongs to its call too', async (t) => {
+  const history = [user(2000), calls('a'), result('a'), user(), result('a'), assistant(), user()];
+  t.equal(covered(history, FRONTIER), 6);
+  t.equal(covered(history.slice(0, 5), FRONTIER), 1);
+  t.equal(covered([user(2000), calls('a'), result('a'), user(), retraction('a')], FRONTIER), 1);
+});
+
+t.test('a call that never got a result is open until somebody speaks', async (t) => {
+  t.equal(covered([user(2000), assistant(), calls('a'), result('b'), result('b')], FRONTIER), 2);
+  t.equal(covered([user(2000), calls('a'), user(), assistant()], FRONTIER), 3);
+});
+
+t.test('a range that would gain fewer than 1024 tokens is skipped, with the reason', async (t) => {
+  const history = (tokens: number) => [user(tokens), assistant(10), user(), assistant()];
+  t.match(planCompaction(history(1014), rule()), { kind: 'compact', pre_tokens: 1024 });
+  t.match(planCompaction(history(1013), rule()), {
+    kind: 'skip',
+    reason: 'too_little_gain',
+    pre_tokens: 1023,
+    range: { from_seq: 1, to_seq: 2 },
+  });
+});
+
+t.test('the summary before is taken in, and only what came after it is summarized', async (t) => {
+  const before = summary(1, 2);
+  const history = [user(), assistant(), before, user(1024), assistant(), user(), assistant()];
+  const plan = planCompaction(history, rule());
+  t.match(plan, {
+    kind: 'compact',
+    range: { from_seq: 1, to_seq: 5 },
+    boundary_message_id: history[4]?.id,
+    previous: { id: before.id },
+  });
+  t.same(
+    plan?.kind === 'compact' && plan.messages.map(({ id }) => id),
+    history.slice(3, 5).map(({ id }) => id),
+  );
+  t.equal(plan?.pre_tokens, 1034 + estimateMessages([before]));
+});
+
+t.test('what is covered already, or was tried in vain, is not planned again', async (t) => {
+  const history = [user(2000), assistant(), user(), assistant()];
+  t.equal(planCompaction([...history, summary(1, 2), assistant()], rule()), undefined);
+  t.equal(planCompaction(history, rule(), 2), undefined);
+  t.match(planCompaction([...history, user(), assistant()], rule(), 2), { range: { to_seq: 4 } });
+});
+
+t.test('a thread without messages has nothing to compact', async (t) => {
+  t.equal(planCompaction([], rule()), undefined);
+  t.equal(planCompaction([user(5000)], FRONTIER), undefined);
+});
+
+t.test(
+  'a plan never covers an open call, the last message or the raw suffix, and covers no less than it may',
+  async () => {
+    const mode = fc.constantFrom<Mode[]>('keep_recent_raw_suffix', 'compact_to_safe_frontier');
+    fc.assert(
+      fc.property(histories, mode, fc.nat(6), (history, compaction_mode, suffix) => {
+        const to = covered(history, rule(compaction_mode, suffix));
+        const latest = history.findLastIndex(({ role, visibility }) => role === 'user' && !visibility);
+        const limit =
+          compaction_mode === 'compact_to_safe_frontier'
+            ? history.length - 1
+            : Math.min(history.length - 1, history.length - suffix, latest < 0 ? history.length : latest);
+        const isSafe = (end: number) => openCalls(history.slice(0, end)).length === 0;
+        const larger = Array.from({ length: Math.max(0, limit - to) }, (_, index) => to + 1 + index);
+        return to <= Math.max(0, limit) && isSafe(to) && larger.every((end) => !isSafe(end));
+      }),
+      { numRuns: 1000 },
+    );
+  },
+);
+
+t.test(
+  'however often a growing thread is compacted, its folded history is one summary and a raw tail',
+  async () => {
+    fc.assert(
+      fc.property(fc.array(histories, { minLength: 1, maxLength: 6 }), (turns) => {
+        const history: Message[] = [];
+        return turns.every((turn) => {
+          history.push(...turn, user(1100), assistant(), user(), assistant());
+          const plan = planCompaction(history, rule());
+          if (plan?.kind !== 'compact') return false;
+          const { from_seq, to_seq } = plan.range;
+          const made = summary(from_seq, to_seq);
+          const tail = history.slice(to_seq);
+          history.push(made);
+          const folded = foldHistory(history);
+          return (
+            folded[0] === made &&
+            folded.length === tail.length + 1 &&
+            tail.every((message, index) => folded[index + 1] === message) &&
+            planCompaction(history, rule()) === undefined
+          );
+        });
+      }),
+      { numRuns: 200 },
+    );
+  },
+);

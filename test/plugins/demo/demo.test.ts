@@ -1,0 +1,71 @@
+import t from 'tap';
+import { BUDGET_STOP_CONDITIONS, budgetStopPlugin } from '../../../src/plugins/demo/budget-stop.ts';
+import { frontendToolsPlugin } from '../../../src/plugins/demo/frontend-tools.ts';
+import { createPhaseLogger } from '../../../src/plugins/demo/phase-logger.ts';
+import { aboutAgent, hookContext } from '../context.ts';
+
+for (const name of ['askUserQuestion', 'set_background_color']) {
+  t.test(`a call of ${name} waits for the client under its own id`, async (t) => {
+    const args = { message: 'Which one?' };
+    const { gate } = frontendToolsPlugin.parts(aboutAgent());
+    t.same(await gate?.({ id: 'c1', name, arguments: args }, hookContext()), {
+      kind: 'suspend',
+      ticket: {
+        suspension: { id: 'c1', action: `tool:${name}`, parameters: args },
+        pending: { id: 'c1', name, arguments: args },
+        resume_mode: 'use_decision_as_tool_result',
+      },
+    });
+  });
+}
+
+t.test('a call without arguments has a ticket without parameters', async (t) => {
+  const { gate } = frontendToolsPlugin.parts(aboutAgent());
+  const decision = await gate?.({ id: 'c1', name: 'askUserQuestion', arguments: null }, hookContext());
+  t.match(decision, { ticket: { suspension: { parameters: undefined }, pending: { arguments: null } } });
+});
+
+t.test('frontend_tools lets other calls pass', async (t) => {
+  const { gate } = frontendToolsPlugin.parts(aboutAgent());
+  t.same(await gate?.({ id: 'c1', name: 'get_weather', arguments: {} }, hookContext()), { kind: 'proceed' });
+});
+
+t.test('phase_logger writes one line a phase, without arguments and results', async (t) => {
+  const lines: object[] = [];
+  const { hooks } = createPhaseLogger({ log: { info: (data) => lines.push(data) } }).parts(aboutAgent());
+  const context = hookContext({ step_index: 2 });
+  const call = { id: 'c1', name: 'get_weather', arguments: { location: 'Tokyo' } };
+  const inference = { text: 'secret', calls: [call], usage: undefined, model: 'm' };
+  const result = { tool_name: 'get_weather', status: 'success' as const, data: {}, message: null };
+  await hooks?.run_start?.(context);
+  await hooks?.step_start?.(context);
+  await hooks?.before_inference?.(context);
+  await hooks?.after_inference?.({ ...context, inference });
+  await hooks?.before_tool_execute?.({ ...context, call });
+  await hooks?.after_tool_execute?.({ ...context, call, result });
+  await hooks?.step_end?.(context);
+  await hooks?.run_end?.(context);
+
+  const where = { run_id: 'r1', thread_id: 't1', agent_id: 'a1', step_index: 2 };
+  const tool = { call_id: 'c1', tool: 'get_weather' };
+  t.same(lines, [
+    { phase: 'run_start', ...where },
+    { phase: 'step_start', ...where },
+    { phase: 'before_inference', ...where },
+    { phase: 'after_inference', ...where },
+    { phase: 'before_tool_execute', ...where, ...tool },
+    { phase: 'after_tool_execute', ...where, ...tool },
+    { phase: 'step_end', ...where },
+    { phase: 'run_end', ...where },
+  ]);
+});
+
+t.test('budget-stop stands for a budget of tokens, time and errors', async (t) => {
+  t.equal(budgetStopPlugin.id, 'budget-stop');
+  t.same(budgetStopPlugin.parts(aboutAgent()), { stop_conditions: BUDGET_STOP_CONDITIONS });
+  t.same(BUDGET_STOP_CONDITIONS, [
+    { type: 'token_budget', max_total: 50_000 },
+    { type: 'timeout', seconds: 60 },
+    { type: 'consecutive_errors', max: 3 },
+  ]);
+});

@@ -1,0 +1,123 @@
+import t from 'tap';
+import { rememberDecision } from '../../../src/plugins/permission/decision.ts';
+import { expiryOf } from '../../../src/plugins/permission/expiry.ts';
+import { permissionPolicy } from '../../../src/plugins/permission/state.ts';
+import type { Resume } from '../../../src/schema/run.ts';
+import { editedArguments, isApproval } from '../../../src/tools/decision.ts';
+import type { Json } from '../../../src/tools/tool.ts';
+import { stateStore } from '../context.ts';
+
+const decided = (result: Json, action: Resume['action'] = 'resume'): Resume => ({
+  decision_id: 'd1',
+  action,
+  result,
+  reason: 'because',
+  updated_at: 1,
+});
+
+t.test('a resume is an approval unless its payload says otherwise', async (t) => {
+  t.ok(isApproval(decided(null)));
+  t.ok(isApproval(decided({ approved: true })));
+  t.ok(isApproval(decided(['approved'])));
+  t.notOk(isApproval(decided({ approved: false })));
+  t.notOk(isApproval(decided({ approved: true }, 'cancel')));
+  t.notOk(isApproval(undefined));
+});
+
+t.test('an approval may carry other arguments', async (t) => {
+  t.strictSame(editedArguments(decided({ arguments: { to: 'b' } })), { to: 'b' });
+  t.strictSame(editedArguments(decided({ approved: true, arguments: {} })), {});
+  const without: Json[] = [null, 'x', { approved: true }, { arguments: null }, [{ arguments: 1 }]];
+  for (const payload of without) {
+    t.equal(editedArguments(decided(payload)), undefined, JSON.stringify(payload));
+  }
+  t.equal(editedArguments(decided({ approved: false, arguments: {} })), undefined);
+  t.equal(editedArguments(decided({ arguments: {} }, 'cancel')), undefined);
+  t.equal(editedArguments(undefined), undefined);
+});
+
+/** What the state of the thread says after these decisions on calls of a tool. */
+const remembered = (name: string, ...decisions: Resume[]) => {
+  const { view, apply } = stateStore();
+  for (const decision of decisions) {
+    const call = { id: 'c1', name, arguments: {}, decision };
+    const change = rememberDecision(call, { state: view, now: () => 7 }, 'ask');
+    if (change) apply([change]);
+  }
+  return view.get(permissionPolicy);
+};
+
+t.test('a decision that is to be remembered becomes a rule with its source', async (t) => {
+  t.strictSame(remembered('send_mail', decided({ approved: true, remember: 'thread' })), {
+    default_behavior: 'ask',
+    rules: [
+      {
+        tool: 'send_mail',
+        behavior: 'allow',
+        scope: 'thread',
+        decision_id: 'd1',
+        reason: 'because',
+        granted_at: 7,
+      },
+    ],
+  });
+});
+
+t.test('what is remembered of a refusal is a deny rule', async (t) => {
+  const refusal = decided({ remember: 'session' }, 'cancel');
+  t.match(remembered('rm', refusal), { rules: [{ tool: 'rm', behavior: 'deny', scope: 'session' }] });
+  const polite = decided({ approved: false, remember: 'project' });
+  t.match(remembered('rm', polite), { rules: [{ tool: 'rm', behavior: 'deny', scope: 'project' }] });
+});
+
+t.test('a pattern is remembered instead of the tool', async (t) => {
+  const pattern = 'Bash(command ~ "git *")';
+  const state = remembered('Bash', decided({ remember: 'thread', pattern }));
+  t.match(state, { rules: [{ tool: pattern, behavior: 'allow' }] });
+});
+
+t.test('the id of a tool is remembered as it is, also when it reads like a pattern', async (t) => {
+  t.match(remembered('a*(b)', decided({ remember: 'thread' })), { rules: [{ tool: 'a\\*\\(b)' }] });
+  t.match(remembered('/x/', decided({ remember: 'thread' })), { rules: [{ tool: '\\/x/' }] });
+});
+
+const forgotten: [why: string, payload: Json][] = [
+  ['no payload', null],
+  ['only this once', { remember: 'once' }],
+  ['no known scope', { remember: 'galaxy' }],
+  ['a pattern about another tool', { remember: 'thread', pattern: 'Read' }],
+  ['a pattern that is broken', { remember: 'thread', pattern: 'Bash(command ~ "x)' }],
+  ['an expression that is broken', { remember: 'thread', pattern: '/Bash(/' }],
+  ['a pattern that is no text', { remember: 'thread', pattern: 1 }],
+  ['a pattern of 1025 characters', { remember: 'thread', pattern: '*'.repeat(1025) }],
+];
+for (const [why, payload] of forgotten) {
+  t.test(`nothing is remembered: ${why}`, async (t) => {
+    t.equal(remembered('Bash', decided(payload)), undefined);
+  });
+}
+
+t.test('the same decision again adds nothing, another one does', async (t) => {
+  const allow = decided({ remember: 'thread' });
+  t.equal(remembered('rm', allow, allow)?.rules.length, 1);
+  const both = remembered('rm', allow, decided({ remember: 'thread' }, 'cancel'));
+  t.strictSame(
+    both?.rules.map(({ behavior }) => behavior),
+    ['allow', 'deny'],
+  );
+});
+
+t.test('only a rule with a time limit gives an expiry', async (t) => {
+  const rule = { tool: 'x', behavior: 'ask' } as const;
+  t.equal(expiryOf(undefined, 1000), undefined);
+  t.equal(expiryOf(rule, 1000), undefined);
+  t.strictSame(expiryOf({ ...rule, timeout_secs: 5 }, 1000), { at: 6000, outcome: 'cancel' });
+  t.strictSame(expiryOf({ ...rule, timeout_secs: 5, on_timeout: 'deny' }, 0), {
+    at: 5000,
+    outcome: 'cancel',
+  });
+  t.strictSame(expiryOf({ ...rule, timeout_secs: 5, on_timeout: 'approve' }, 0), {
+    at: 5000,
+    outcome: 'resume',
+  });
+});
