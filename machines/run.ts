@@ -30,8 +30,11 @@ export type Acted = { kind: 'executed' } | { kind: 'suspended' } | { kind: 'bloc
 /** What the decisions and the input that ended a wait led to. */
 export type Decided = { kind: 'resolved' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
 
-/** `over`: the model had answered, and there was no input for another step. */
-export type Checkpointed = { over: boolean };
+/**
+ * `over`: the model had answered, and there was no input for another step; `waits`: nor is there an end, since
+ * background tasks are still at work.
+ */
+export type Checkpointed = { over: false } | { over: true; waits?: boolean };
 
 /** Where an execution begins: with an inference, in the middle of a step after a crash, or with decisions. */
 export type RunEntry = 'inference' | 'unfinished_calls' | 'decisions';
@@ -55,7 +58,7 @@ export type RunMachineEvent =
   | { type: 'RESUME' }
   | { type: 'RELEASE' };
 
-type Failure = { transient?: boolean };
+type Failure = { transient?: boolean; final?: boolean };
 type Failed = { event: { error: unknown } };
 type Blocked = { event: { output: Acted | Decided } };
 
@@ -74,7 +77,7 @@ const failed = (retried: string, final: string) =>
       description: retried,
     },
     {
-      target: '#run.ending',
+      target: '#run.concluding',
       actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
       description: final,
     },
@@ -85,7 +88,7 @@ const storeFailed = (final: string) =>
 
 const blocked = {
   guard: { type: 'isBlocked', params: ({ event }: Blocked) => event.output },
-  target: '#run.ending',
+  target: '#run.concluding',
   actions: {
     type: 'end',
     params: ({ event }: Blocked) => ({
@@ -99,12 +102,10 @@ const blocked = {
   description: 'A gate forbids a call.',
 } as const;
 
-const cancelled = (description: string) =>
-  ({
-    target: '#run.ending',
-    actions: { type: 'end', params: { ending: { type: 'cancelled' } } },
-    description,
-  }) as const;
+const cancel = { type: 'end', params: { ending: { type: 'cancelled' } } } as const;
+
+/** Nothing executes that would have to conclude. */
+const cancelled = (description: string) => ({ target: '#run.ending', actions: cancel, description }) as const;
 
 const given = { params: ({ event }: Blocked) => event.output };
 
@@ -118,6 +119,7 @@ export const runMachine = setup({
     reschedule: service<void>(),
     reclaim: service<{ entry: RunEntry }>(),
     park: service<void>(),
+    conclude: service<void>(),
     finish: service<void>(),
   },
   delays: {
@@ -138,6 +140,8 @@ export const runMachine = setup({
     isSteered: ({ context }) => context.steered,
     isAwaited: ({ context }) => context.steered || context.decided,
     isOver: (_, { over }: Checkpointed) => over,
+    isOverButWaits: (_, checkpointed: Checkpointed) => checkpointed.over && checkpointed.waits === true,
+    isFinal: (_, { error }: { error: unknown }) => (error as Failure | null)?.final === true,
     canRetry: ({ context }, { error }: { error: unknown }) =>
       (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
   },
@@ -187,7 +191,11 @@ export const runMachine = setup({
       on: {
         STEER: { actions: 'steer', description: 'New input for the next step.' },
         RESUME: { actions: 'resume', description: 'A call is decided while others still execute.' },
-        CANCEL: cancelled('Cancelled: model and tools are told to stop, partial text is dropped.'),
+        CANCEL: {
+          target: 'concluding',
+          actions: cancel,
+          description: 'Cancelled: model and tools are told to stop, partial text is dropped.',
+        },
         DEAD_LETTER: {
           target: 'ending',
           actions: {
@@ -249,7 +257,7 @@ export const runMachine = setup({
             onDone: [
               {
                 guard: { type: 'isStopped', params: ({ event }) => event.output },
-                target: '#run.ending',
+                target: '#run.concluding',
                 actions: {
                   type: 'end',
                   params: ({ event }) => ({
@@ -276,7 +284,7 @@ export const runMachine = setup({
                 description: 'Background tasks are still at work.',
               },
               {
-                target: '#run.ending',
+                target: '#run.concluding',
                 actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
                 description: 'The model answered without asking for tools.',
               },
@@ -323,8 +331,13 @@ export const runMachine = setup({
                 description: 'More input came meanwhile.',
               },
               {
+                guard: { type: 'isOverButWaits', params: ({ event }) => event.output },
+                target: '#run.waiting',
+                description: 'The model has answered; background tasks are still at work.',
+              },
+              {
                 guard: { type: 'isOver', params: ({ event }) => event.output },
-                target: '#run.ending',
+                target: '#run.concluding',
                 actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
                 description: 'The model has answered, and what waits is not for this run.',
               },
@@ -397,10 +410,18 @@ export const runMachine = setup({
               },
               { target: 'parked', description: 'Durable.' },
             ],
-            onError: {
-              target: '#run.released',
-              description: 'The store does not take it; the lease will expire.',
-            },
+            onError: [
+              {
+                guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
+                target: '#run.ending',
+                actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
+                description: 'A phase or hook failed.',
+              },
+              {
+                target: '#run.released',
+                description: 'The store does not take it; the lease will expire.',
+              },
+            ],
           },
         },
         parked: {
@@ -410,6 +431,29 @@ export const runMachine = setup({
             RESUME: { target: '#run.running.deciding', description: 'A decision, new input or a wake-up.' },
           },
         },
+      },
+    },
+    concluding: {
+      tags: ['running'],
+      description:
+        'The run knows how it ends: the last step is completed, the hooks of the end run, mail leaves.',
+      on: {
+        CANCEL: cancelled('Cancelled, and nothing more is waited for.'),
+        RELEASE: { target: 'released', description: 'The service stops, or the lease is lost.' },
+      },
+      invoke: {
+        src: 'conclude',
+        input: ({ context }) => context,
+        onDone: { target: 'ending', description: 'Nothing is left to do but to say so.' },
+        onError: [
+          {
+            guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
+            target: 'ending',
+            actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
+            description: 'A phase or hook failed; that is how the run ends.',
+          },
+          { target: 'released', description: 'The store does not take it; the lease will expire.' },
+        ],
       },
     },
     ending: {

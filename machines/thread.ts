@@ -23,6 +23,8 @@ export type ThreadHost = {
   executes(request: object): boolean;
   /** Is it one that waits in this process? */
   holds(request: object): boolean;
+  /** Does the run that a task event is for wait for its tasks, and does nothing execute it? */
+  awaitsTasks(request: object): boolean;
 };
 
 export type ThreadEvent =
@@ -30,7 +32,9 @@ export type ThreadEvent =
   | { type: 'QUEUE'; request: object }
   | { type: 'STEER'; request: object }
   | { type: 'CONTINUE'; request: object }
+  | { type: 'DRIVE'; request: object }
   | { type: 'DECIDE'; request: object }
+  | { type: 'TASK_EVENT'; request: object }
   | { type: 'CANCEL'; request: object }
   | { type: 'INTERRUPT'; request: object }
   | { type: 'WAKE' }
@@ -70,6 +74,19 @@ const continuesLater = {
   description: 'The run that it is for goes on with it when it is its turn.',
 } as const;
 
+const notDriven = { actions: 'refuse', description: 'The thread is busy with something else.' } as const;
+
+const wakesLater = {
+  guard: 'awaitsTasks',
+  actions: 'enqueueWake',
+  description: 'Another run executes: the one that waits for the task goes on when it is its turn.',
+} as const;
+
+const keepsEvent = {
+  actions: 'keepEvent',
+  description: 'Its run waits for something else and learns of it then; if it is done, nobody has to know.',
+} as const;
+
 const nothingToContinue = { actions: 'refuse', description: 'No run waits here.' } as const;
 
 export const threadMachine = setup({
@@ -84,6 +101,9 @@ export const threadMachine = setup({
     isDelayed: ({ context, event }) => 'request' in event && context.host.isDelayed(event.request),
     executes: ({ context, event }) => 'request' in event && context.host.executes(event.request),
     holds: ({ context, event }) => 'request' in event && context.host.holds(event.request),
+    awaitsTasks: ({ context, event }) => 'request' in event && context.host.awaitsTasks(event.request),
+    holdsAwaiting: ({ context, event }) =>
+      'request' in event && context.host.holds(event.request) && context.host.awaitsTasks(event.request),
   },
   actions: {
     startRun: () => {},
@@ -96,6 +116,10 @@ export const threadMachine = setup({
     resumeHeld: () => {},
     enqueueDecision: () => {},
     enqueueContinuation: () => {},
+    deliverEvent: () => {},
+    enqueueWake: () => {},
+    wakeHeld: () => {},
+    keepEvent: () => {},
     cancel: () => {},
     bumpEpoch: () => {},
     cancelActive: () => {},
@@ -129,7 +153,9 @@ export const threadMachine = setup({
         QUEUE: [forLater, startsNow],
         STEER: [forLater, { ...startsNow, description: 'No run to steer: as QUEUE.' }],
         CONTINUE: nothingToContinue,
+        DRIVE: { ...startsNow, description: 'A tool call of another thread drives a run here.' },
         DECIDE: { actions: 'refuse', description: 'No run waits here.' },
+        TASK_EVENT: keepsEvent,
         INTERRUPT: { actions: 'interrupt', description: 'Nothing executes; the queue goes.' },
         WAKE: {
           guard: 'hasQueued',
@@ -155,9 +181,19 @@ export const threadMachine = setup({
           { actions: 'enqueue', description: 'The run is past its last step: as QUEUE.' },
         ],
         CONTINUE: [continuesLater, nothingToContinue],
+        DRIVE: notDriven,
         DECIDE: [
           { guard: 'executes', actions: 'decide', description: 'One of its calls waits, others execute.' },
           { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },
+        ],
+        TASK_EVENT: [
+          {
+            guard: 'takesInput',
+            actions: 'deliverEvent',
+            description: 'Joins its run, which executes, at the next step.',
+          },
+          wakesLater,
+          keepsEvent,
         ],
         INTERRUPT: {
           actions: ['interrupt', 'cancelActive'],
@@ -187,10 +223,12 @@ export const threadMachine = setup({
           { actions: 'enqueue', description: 'The run is being cancelled: as QUEUE.' },
         ],
         CONTINUE: [continuesLater, nothingToContinue],
+        DRIVE: notDriven,
         DECIDE: [
           { guard: 'executes', actions: 'refuse', description: 'The run is being cancelled.' },
           { actions: 'enqueueDecision', description: 'Another run: goes on when it is its turn.' },
         ],
+        TASK_EVENT: [wakesLater, keepsEvent],
         INTERRUPT: {
           target: 'busy',
           actions: ['interrupt', 'refuseClaimant'],
@@ -227,6 +265,7 @@ export const threadMachine = setup({
         QUEUE: [forLater, continuesRun, startsBeside],
         STEER: [forLater, continuesRun, startsBeside],
         CONTINUE: [continuesRun, { actions: 'refuse', description: 'It does not continue this run.' }],
+        DRIVE: [continuesRun, notDriven],
         DECIDE: [
           { guard: 'holds', target: 'busy', actions: 'resumeHeld', description: 'It goes on in place.' },
           {
@@ -234,6 +273,21 @@ export const threadMachine = setup({
             actions: ['enqueueDecision', 'startNext'],
             description: 'It goes on from its last commit.',
           },
+        ],
+        TASK_EVENT: [
+          {
+            guard: 'holdsAwaiting',
+            target: 'busy',
+            actions: 'wakeHeld',
+            description: 'The run that waits for the task goes on in place.',
+          },
+          {
+            guard: 'awaitsTasks',
+            target: 'busy',
+            actions: ['enqueueWake', 'startNext'],
+            description: 'The run that waits for the task goes on from its last commit.',
+          },
+          keepsEvent,
         ],
         INTERRUPT: { actions: 'interrupt', description: 'The wait is over.' },
         WAKE: {

@@ -1,7 +1,7 @@
 import type { GateDecision } from '../tools/tool.ts';
 import { toToolResult } from '../tools/tool.ts';
 import { advanceCall, isOpenTicket } from './calls.ts';
-import { execute, gate, rejected } from './execute.ts';
+import { execute, finishCall, gate, rejected } from './execute.ts';
 import { interruptCalls, settle, suspend } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
 
@@ -17,10 +17,10 @@ export type ActOutcome = { kind: 'executed' } | { kind: 'suspended' } | { kind: 
 export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> => {
   const group: StepCall[] = [];
   for (const entry of turn.calls.filter(({ status }) => status === 'new')) {
-    let decision = await gate(turn, entry);
+    let decision = await gate(turn, entry, signal);
     if (decision.kind !== 'proceed' && group.length > 0) {
       await runGroup(turn, group.splice(0), signal);
-      if (!signal.aborted && entry.status === 'new') decision = await gate(turn, entry);
+      if (!signal.aborted && entry.status === 'new') decision = await gate(turn, entry, signal);
     }
     if (signal.aborted || entry.status !== 'new') break;
     if (decision.kind === 'proceed') group.push(entry);
@@ -55,7 +55,10 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
       const outcome = await running[index];
       if (signal.aborted || !outcome) return;
       if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
-      else settle(turn, entry, outcome);
+      else {
+        settle(turn, entry, outcome.result);
+        await finishCall(turn, entry, outcome, signal);
+      }
     }
     if (neighbours.some(isOpenTicket)) {
       interruptCalls(turn);

@@ -1,7 +1,7 @@
 import { rememberingAdvance } from '../../machines/advance.ts';
 import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts';
 import type { ToolCall } from '../schema/message.ts';
-import { ResumeMode } from '../schema/run.ts';
+import { ResumeMode, type StateSnapshot } from '../schema/run.ts';
 import type { RunState } from './state.ts';
 import type { StepCall, ToolCallStatus, Turn } from './turn.ts';
 
@@ -48,6 +48,7 @@ const mirrored = (turn: Turn, entry: StepCall) => {
     updated_at,
     resume_mode: ticket?.resume_mode ?? 'replay_tool_call',
     ...(ticket && { suspension_id: ticket.id, suspension_reason: ticket.reason }),
+    ...(ticket?.expires && { expires: ticket.expires }),
     ...(decision && { resume_input: decision }),
   };
 };
@@ -61,7 +62,7 @@ export const clearCalls = (turn: Turn): void => {
 };
 
 /** The calls as an earlier execution of the run left them. */
-export const restoredCalls = (state: RunState): StepCall[] => {
+export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
   // Only publishCalls writes under this key.
   const stored = state.get(KEY) as { calls: Record<string, ReturnType<typeof mirrored>> } | undefined;
   return Object.values(stored?.calls ?? {}).map((entry) => ({
@@ -76,9 +77,27 @@ export const restoredCalls = (state: RunState): StepCall[] => {
             id: entry.suspension_id,
             reason: entry.suspension_reason ?? '',
             resume_mode: ResumeMode.parse(entry.resume_mode),
+            ...(entry.expires && { expires: entry.expires }),
           },
   }));
 };
+
+/** Runs that tickets of the last step name behind `prefix`, and what became of the calls that have them. */
+export const delegatedRuns = (
+  state: StateSnapshot | null,
+  prefix: string,
+): { run_id: string; open: boolean; cancelled: boolean }[] =>
+  restoredCalls({ get: (key) => state?.extensions[key] }).flatMap((entry) =>
+    entry.ticket?.id.startsWith(prefix)
+      ? [
+          {
+            run_id: entry.ticket.id.slice(prefix.length),
+            open: isOpenTicket(entry),
+            cancelled: entry.status === 'cancelled',
+          },
+        ]
+      : [],
+  );
 
 const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running'];
 

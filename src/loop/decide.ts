@@ -1,7 +1,8 @@
 import type { Resume } from '../schema/run.ts';
-import { toToolResult } from '../tools/tool.ts';
+import { type Tool, toToolResult } from '../tools/tool.ts';
 import { advanceCall, openTickets } from './calls.ts';
-import { execute, gate, rejected } from './execute.ts';
+import { execute, finishCall, gate, gatedCall, rejected } from './execute.ts';
+import { runPhase } from './phases.ts';
 import { interrupted, retract, settleResumed, suspend } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
 
@@ -9,7 +10,7 @@ import type { StepCall, Turn } from './turn.ts';
  * Ends a wait (agent-loop.md 7.3, 7.4): applies the decisions that have come to the calls that are still
  * suspended, in the order of their ids. If new input waits for the run, the calls left open are superseded and
  * the input joins the history. A call that was started by a decision when the process died runs again only if
- * its tool says that this is harmless.
+ * its tool says that this is harmless. A tool that resumes itself gets every decision on its own tickets.
  */
 
 export type DecideOutcome =
@@ -21,6 +22,8 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
   for (const entry of openTickets(turn.calls)) {
     const decision = turn.decisions.get(entry.call.id);
     if (!decision) continue;
+    const call = { ...gatedCall(entry, decision), decision };
+    await runPhase(turn, 'decided', signal, { call });
     if (decision.action === 'cancel') decline(turn, entry, decision);
     else {
       const blocked = await resume(turn, entry, decision, signal);
@@ -54,16 +57,22 @@ const resume = async (
   decision: Resume,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  if (entry.status === 'running' && !isIdempotent(turn, entry)) {
+  const own = entry.ticket?.resume_mode === 'use_decision_as_tool_result';
+  const resumesItself = own && toolOf(turn, entry)?.resumesItself === true;
+  if (entry.status === 'running' && !resumesItself && toolOf(turn, entry)?.idempotent !== true) {
     settleResumed(turn, entry, interrupted(entry));
     return undefined;
   }
   if (entry.status === 'suspended') advanceCall(turn, entry, 'RESUME');
-  if (entry.ticket?.resume_mode === 'use_decision_as_tool_result') {
+  if (resumesItself) {
+    await run(turn, entry, signal);
+    return undefined;
+  }
+  if (own) {
     settleResumed(turn, entry, toToolResult(entry.call.name, { data: decision.result }));
     return undefined;
   }
-  const verdict = await gate(turn, entry);
+  const verdict = await gate(turn, entry, signal);
   if (signal.aborted) return undefined;
   if (verdict.kind === 'block') {
     settleResumed(turn, entry, rejected(entry, verdict.reason));
@@ -83,8 +92,10 @@ const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<vo
   const outcome = await execute(turn, entry, signal);
   if (signal.aborted) return;
   if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
-  else settleResumed(turn, entry, outcome);
+  else {
+    settleResumed(turn, entry, outcome.result);
+    await finishCall(turn, entry, outcome, signal);
+  }
 };
 
-const isIdempotent = (turn: Turn, { call }: StepCall): boolean =>
-  turn.agent.tools.get(call.name)?.idempotent === true;
+const toolOf = (turn: Turn, { call }: StepCall): Tool | undefined => turn.agent.tools.get(call.name);

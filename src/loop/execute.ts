@@ -1,31 +1,83 @@
+import type { HookOutcome } from '../plugins/plugin.ts';
+import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
+import { editedArguments } from '../tools/decision.ts';
 import {
   type GateDecision,
+  type GatedCall,
+  type Json,
   type Suspension,
+  type Tool,
+  type ToolContext,
   ToolError,
   type ToolOutput,
   type ToolProgress,
   toToolResult,
 } from '../tools/tool.ts';
+import { checkedArguments } from '../tools/validate.ts';
+import { contextOf, runPhase, take } from './phases.ts';
+import { tasksOf } from './tasks.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /** One call: its gate, and the tool itself. Whatever a tool returns or throws becomes a result or a ticket. */
 
 const PROCEED: GateDecision = { kind: 'proceed' };
 
-/** A tool that the agent does not have fails when it is executed, without being asked for. */
-export const gate = async (turn: Turn, entry: StepCall): Promise<GateDecision> => {
-  const tool = turn.agent.tools.get(entry.call.name);
-  if (!tool?.gate || entry.malformed !== undefined) return PROCEED;
-  const decision = entry.ticket && turn.decisions.get(entry.call.id);
-  return tool.gate({ ...entry.call, ...(decision && { decision }) });
+/** The first of these that a gate answers decides; of two gates with the same answer, the plugin listed first. */
+const WEIGHT = ['block', 'suspend', 'set_result'] as const satisfies GateDecision['kind'][];
+
+/** What the tool is executed with: those that the model gave, or those that a decision has put in their place. */
+const argumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Promise<Json | ToolError> => {
+  const { call, ticket } = entry;
+  const replays = ticket?.resume_mode === 'replay_tool_call';
+  const edited = replays ? editedArguments(turn.decisions.get(call.id)) : undefined;
+  try {
+    return await checkedArguments(tool, edited ?? call.arguments, (problem) =>
+      turn.warn({ tool: call.name, problem }, 'arguments are not checked: the schema cannot be used'),
+    );
+  } catch (error) {
+    if (error instanceof ToolError) return error;
+    throw error;
+  }
 };
+
+/** A tool that the agent does not have fails when it is executed, without being asked for. */
+export const gatedCall = ({ call, ticket }: StepCall, decision: Resume | undefined): GatedCall => ({
+  ...call,
+  ...(decision && { decision }),
+  ...(ticket && { resume_mode: ticket.resume_mode }),
+});
+
+export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<GateDecision> => {
+  const tool = turn.agent.tools.get(entry.call.name);
+  if (!tool || entry.malformed !== undefined) return PROCEED;
+  const decision = entry.ticket && turn.decisions.get(entry.call.id);
+  // Nobody is asked about a call that cannot run.
+  const args = await argumentsOf(turn, tool, entry);
+  if (args instanceof ToolError || tool.refuses?.(args)) return PROCEED;
+  const call = gatedCall(entry, decision);
+  const asked: (GateDecision | Promise<GateDecision>)[] = turn.agent.plugins.flatMap(({ parts }) =>
+    parts.gate ? [parts.gate(call, contextOf(turn, signal))] : [],
+  );
+  if (tool.gate) asked.push(tool.gate(call));
+  if (asked.length === 0) return PROCEED;
+  const answers = await Promise.all(asked);
+  const heaviest = WEIGHT.flatMap((kind) => answers.filter((answer) => answer.kind === kind));
+  // The client is asked once: where it executes the call, that is its approval too.
+  return heaviest.find(isForClient) ?? heaviest[0] ?? PROCEED;
+};
+
+const isForClient = (decision: GateDecision): boolean =>
+  decision.kind === 'suspend' && decision.ticket.resume_mode === 'use_decision_as_tool_result';
+
+export type Executed = { result: ToolResult; asks: Pick<ToolOutput, 'state' | 'actions'> };
 
 export const execute = async (
   turn: Turn,
   entry: StepCall,
   signal: AbortSignal,
-): Promise<ToolResult | Suspension> => {
+): Promise<Executed | Suspension> => {
+  await runPhase(turn, 'before_tool_execute', signal, { call: entry.call });
   const startedAt = turn.clock.now();
   const tool = turn.agent.tools.get(entry.call.name);
   const outcome = await attempt(turn, entry, signal);
@@ -37,7 +89,19 @@ export const execute = async (
     turn.observe.tools.ended({ ...ended, status: 'suspend' in outcome ? 'suspended' : 'succeeded' });
     if ('suspend' in outcome) return outcome;
   }
-  return toToolResult(entry.call.name, outcome);
+  return { result: toToolResult(entry.call.name, outcome), asks: outcome instanceof Error ? {} : outcome };
+};
+
+/** What follows a result: the state and actions that the tool asks for, then the hooks. */
+export const finishCall = async (
+  turn: Turn,
+  { call }: StepCall,
+  { result, asks }: Executed,
+  signal: AbortSignal,
+): Promise<void> => {
+  // Keys and payloads are those of plugin.ts; a tool that schedules anything else schedules nothing that is known.
+  take(turn, asks as HookOutcome);
+  await runPhase(turn, 'after_tool_execute', signal, { call, result });
 };
 
 const attempt = async (
@@ -51,8 +115,12 @@ const attempt = async (
   if (entry.malformed)
     return new ToolError('invalid_arguments', `the arguments are not JSON (${entry.malformed})`);
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
+  const tasks = tasksOf(turn);
   try {
-    return await tool.execute(call.arguments, {
+    const args = await argumentsOf(turn, tool, entry);
+    if (args instanceof ToolError) return args;
+    return await tool.execute(args, {
+      scope: turn.scope,
       run_id: turn.run_id,
       thread_id: turn.thread_id,
       call_id: call.id,
@@ -61,7 +129,11 @@ const attempt = async (
       progress: (update) => reportProgress(turn, entry, update),
       stream: (delta) =>
         turn.stream.emit({ event_type: 'tool_call_stream_delta', id: call.id, name: call.name, delta }),
-      ...(decision && { decision }),
+      relay: (message_id, progress) => relayProgress(turn, entry, message_id, progress),
+      state: turn.state.view(),
+      ...(tasks && { tasks }),
+      ...(turn.mail && { mail: turn.mail }),
+      ...(decision && entry.ticket && { decision, ticket_id: entry.ticket.id }),
     });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
@@ -83,6 +155,26 @@ const reportProgress = (turn: Turn, { call }: StepCall, update: ToolProgress): v
       parent_node_id: `run:${turn.run_id}`,
       run_id: turn.run_id,
       thread_id: turn.thread_id,
+    },
+  });
+
+/** Clients show it beneath the call that it works for (agent-loop.md 6.4). */
+const relayProgress = (
+  turn: Turn,
+  { call }: StepCall,
+  message_id: string,
+  progress: Parameters<ToolContext['relay']>[1],
+): void =>
+  turn.stream.emit({
+    event_type: 'activity_snapshot',
+    message_id,
+    activity_type: 'tool-call-progress',
+    replace: true,
+    content: {
+      ...progress,
+      parent_node_id: `tool_call:${call.id}`,
+      parent_call_id: call.id,
+      parent_run_id: turn.run_id,
     },
   });
 

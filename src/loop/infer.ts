@@ -1,9 +1,14 @@
 import { ModelError } from '../models/errors.ts';
-import type { InferenceEnd, InferenceRequest, InferenceSink } from '../models/model.ts';
+import type { InferenceEnd, InferenceSink } from '../models/model.ts';
 import type { ToolCall } from '../schema/message.ts';
+import type { Termination } from '../schema/run.ts';
 import { clearCalls, newCall } from './calls.ts';
-import { modelHistory } from './history.ts';
+import { handOver, noteActive } from './handoff.ts';
+import { runPhase } from './phases.ts';
+import { requestFor } from './request.ts';
+import { count, countFailure, startCount } from './rounds.ts';
 import { interruptCalls } from './settle.ts';
+import { mustWait } from './tasks.ts';
 import { produce, type Step, type StepCall, type Turn } from './turn.ts';
 
 /**
@@ -15,7 +20,10 @@ export type InferOutcome =
   | { kind: 'answer' }
   | { kind: 'calls' }
   | { kind: 'truncated' }
-  | { kind: 'stopped'; ending: { type: 'stopped'; value: { code: 'max_rounds' } } };
+  | { kind: 'pending_work' }
+  | { kind: 'stopped'; ending: Ending };
+
+type Ending = Exclude<Termination, { type: 'suspended' | 'error' | 'cancelled' }>;
 
 /** An inference that failed; the message is what `termination.value` says. */
 export class InferenceFailed extends Error {
@@ -32,19 +40,36 @@ export class InferenceFailed extends Error {
 }
 
 export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutcome> => {
+  if (!turn.begun) {
+    turn.begun = true;
+    startCount(turn);
+    noteActive(turn);
+    await runPhase(turn, 'run_start', signal);
+  }
+  const refused = handOver(turn);
+  if (refused !== undefined) return stopped({ type: 'blocked', value: refused });
   const step = openStep(turn);
+  await runPhase(turn, 'step_start', signal);
+  await runPhase(turn, 'before_inference', signal);
+  if (signal.aborted) return NOTHING;
   let end: InferenceEnd;
   try {
-    end = await turn.agent.model.stream(requestOf(turn), sinkOf(turn, step, signal), signal);
+    end = await turn.agent.model.stream(requestFor(turn, step, signal), sinkOf(turn, step, signal), signal);
   } catch (error) {
     observe(turn, step, undefined, error);
+    const verdict = signal.aborted ? undefined : countFailure(turn);
+    if (verdict) return stopped(verdict);
     throw new InferenceFailed(error);
   }
-  // The machine has moved on and another service closes the step; nothing of this inference may be kept.
-  if (signal.aborted) return { kind: 'answer' };
+  if (signal.aborted) return NOTHING;
   observe(turn, step, end, undefined);
-  return conclude(turn, step, end);
+  return conclude(turn, { step, end, signal });
 };
+
+/** The machine has moved on and another service closes the step; nothing of this inference may be kept. */
+const NOTHING: InferOutcome = { kind: 'answer' };
+
+const stopped = (ending: Ending): InferOutcome => ({ kind: 'stopped', ending });
 
 const openStep = (turn: Turn): Step => {
   const step: Step = {
@@ -53,21 +78,12 @@ const openStep = (turn: Turn): Step => {
     startedAt: turn.clock.now(),
     text: '',
     reported: false,
+    completed: false,
   };
   clearCalls(turn);
   turn.step = step;
   turn.stream.emit({ event_type: 'step_start', message_id: step.message_id });
   return step;
-};
-
-const requestOf = (turn: Turn): InferenceRequest => {
-  const { spec, tools } = turn.agent;
-  return {
-    system: spec.system_prompt === '' ? [] : [spec.system_prompt],
-    messages: modelHistory([...turn.committed(), ...turn.produced]),
-    tools: tools.size === 0 ? [] : Array.from(tools.values(), (tool) => tool.descriptor),
-    overrides: spec.reasoning_effort === undefined ? {} : { reasoning_effort: spec.reasoning_effort },
-  };
 };
 
 /** A provider that does not look at its signal talks to nobody once the run has moved on. */
@@ -111,6 +127,17 @@ const sinkOf = (turn: Turn, step: Step, signal: AbortSignal): InferenceSink => {
         arguments: ready.call.arguments,
       });
     },
+    toolCancel(id, name, reason) {
+      if (signal.aborted) return;
+      names.delete(id);
+      stream.emit({ event_type: 'tool_call_cancel', id, name, reason });
+    },
+    reset(reason) {
+      if (signal.aborted) return;
+      step.text = '';
+      turn.calls = [];
+      stream.emit({ event_type: 'stream_reset', reason });
+    },
   };
 };
 
@@ -128,8 +155,8 @@ const parseCall = (turn: Turn, named: { id: string; name: string }, argsText: st
 const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: unknown): void => {
   const { model } = turn.agent;
   const call = {
-    model: model.upstream,
-    provider: model.provider,
+    model: end?.by?.upstream ?? model.upstream,
+    provider: end?.by?.provider ?? model.provider,
     seconds: (turn.clock.now() - step.startedAt) / 1000,
   };
   if (end) turn.observe.inference.ended({ ...call, status: 'ok', ...(end.usage && { usage: end.usage }) });
@@ -138,21 +165,41 @@ const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: u
 
 const classOf = (error: unknown): string => (error instanceof ModelError ? error.class : 'internal');
 
-const conclude = (turn: Turn, step: Step, end: InferenceEnd): InferOutcome => {
-  turn.rounds += 1;
+type Concluded = { step: Step; end: InferenceEnd; signal: AbortSignal };
+
+const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<InferOutcome> => {
   turn.inputTokens += end.usage?.prompt_tokens ?? 0;
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
+  turn.note = end.note;
   reportInference(turn, end);
-  const truncated = end.stop === 'MaxTokens' && turn.continuations < turn.agent.spec.max_continuation_retries;
-  if (truncated) turn.calls = [];
+  const cutOff = end.stop === 'MaxTokens' && turn.continuations < turn.agent.spec.max_continuation_retries;
+  if (cutOff) turn.calls = [];
   keepAnswer(turn, step);
-  turn.answered = !truncated && turn.calls.length === 0;
-  if (truncated) return continueTruncated(turn);
-  const { max_rounds: limit } = turn.agent.spec;
-  if (turn.answered) return { kind: 'answer' };
-  if (limit === 0 || turn.rounds < limit) return { kind: 'calls' };
-  interruptCalls(turn);
-  return { kind: 'stopped', ending: { type: 'stopped', value: { code: 'max_rounds' } } };
+  turn.answered = !cutOff && turn.calls.length === 0;
+  const verdict = count(turn, {
+    text: step.text,
+    calls: turn.calls.map(({ call }) => call),
+    usage: end.usage,
+  });
+  const ends = await runPhase(turn, 'after_inference', signal, {
+    inference: {
+      text: step.text,
+      calls: turn.calls.map(({ call }) => call),
+      usage: end.usage,
+      model: end.by?.upstream ?? turn.agent.model.upstream,
+    },
+  });
+  if (signal.aborted) return NOTHING;
+  // An answer in the last allowed round ends by itself, unless new input makes another step.
+  const ending: Ending | undefined = ends ? { type: 'behavior_requested' } : verdict;
+  if (ending && ending.type !== 'natural_end') {
+    interruptCalls(turn);
+    return stopped(ending);
+  }
+  if (cutOff && !ending) return continueTruncated(turn);
+  if (turn.calls.length > 0) return { kind: 'calls' };
+  turn.answered = true;
+  return (await mustWait(turn, signal)) ? { kind: 'pending_work' } : { kind: 'answer' };
 };
 
 /** Also called for an inference that was cancelled: the tail of a run always reports its open inference. */
@@ -162,7 +209,7 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
   step.reported = true;
   turn.stream.emit({
     event_type: 'inference_complete',
-    model: turn.agent.model.upstream,
+    model: end?.by?.upstream ?? turn.agent.model.upstream,
     ...(end?.usage && { usage: end.usage }),
     duration_ms: turn.clock.now() - step.startedAt,
   });

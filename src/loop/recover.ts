@@ -42,6 +42,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     startedAt: turn.clock.now(),
     text: '',
     reported: true,
+    completed: false,
   };
   turn.stream.emit({ event_type: 'step_start', message_id: message.id });
   const died: StepCall[] = [];

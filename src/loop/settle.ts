@@ -36,6 +36,7 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
     id: ticket.suspension.id,
     reason: ticket.suspension.action,
     resume_mode: ticket.resume_mode,
+    ...(ticket.expires && { expires: ticket.expires }),
   };
   // What was decided before does not answer the new ticket.
   turn.decisions.delete(id);

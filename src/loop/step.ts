@@ -1,14 +1,43 @@
+import { takeCompaction } from './compaction.ts';
 import { reportInference } from './infer.ts';
+import { runPhase } from './phases.ts';
 import { setLifecycle } from './state.ts';
-import type { Turn } from './turn.ts';
+import { noteTasks } from './tasks.ts';
+import { produce, type Turn } from './turn.ts';
 
 /** Ends the open step of a turn, in one of the ways of runtime.md 6.3. Without an open step nothing happens. */
 
-/** State, snapshot, `step_end`. An inference that was cut off by a cancel is reported here and not counted. */
-export const completeStep = (turn: Turn): void => {
-  if (!turn.step) return;
-  if (turn.step.reported) turn.steps += 1;
-  else reportInference(turn);
+/**
+ * Hooks, state, snapshot, `step_end`. An inference that was cut off by a cancel is reported here and not counted.
+ * A cancel may come while the hooks run: whoever closes the step then, they are not called again, and it is closed once.
+ */
+export const completeStep = async (turn: Turn, signal: AbortSignal): Promise<void> => {
+  const { step } = turn;
+  if (!step) return;
+  if (!step.reported) reportInference(turn);
+  else if (!step.completed) {
+    step.completed = true;
+    keepNote(turn);
+    takeCompaction(turn);
+    noteTasks(turn);
+    turn.steps += 1;
+    await runPhase(turn, 'step_end', signal);
+  }
+  if (turn.step === step) closeStep(turn);
+};
+
+const keepNote = (turn: Turn): void => {
+  if (turn.note === undefined) return;
+  produce(turn, {
+    id: turn.ids.uuid(),
+    role: 'user',
+    content: [{ type: 'text', text: turn.note }],
+    visibility: 'internal',
+  });
+  turn.note = undefined;
+};
+
+const closeStep = (turn: Turn): void => {
   turn.step = undefined;
   setLifecycle(turn.state, {
     run_id: turn.run_id,

@@ -1,11 +1,14 @@
 import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
+import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
+import type { Compactor } from '../plugins/context/compactor.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
-import type { Resume, ResumeMode } from '../schema/run.ts';
-import type { RunEvent, Usage } from '../schema/run-event.ts';
+import type { InferenceOverrides, Resume, ResumeMode } from '../schema/run.ts';
+import type { RunEvent, TicketExpiry, Usage } from '../schema/run-event.ts';
 import type { ResolvedAgent } from './agent.ts';
+import type { Mailer, RunTasks } from './background.ts';
 import type { RunState } from './state.ts';
 
 /**
@@ -25,7 +28,7 @@ export type RunStream = {
 export type ToolCallStatus = StateValueFrom<typeof toolCallMachine>;
 
 /** What a suspended call waits for. */
-export type OpenTicket = { id: string; reason: string; resume_mode: ResumeMode };
+export type OpenTicket = { id: string; reason: string; resume_mode: ResumeMode; expires?: TicketExpiry };
 
 /** A call of the step, with what became of it. */
 export type StepCall = {
@@ -48,21 +51,32 @@ export type Step = {
   text: string;
   /** The inference has been reported with `inference_complete`. */
   reported: boolean;
+  /** It counts, and its hooks have been called. */
+  completed: boolean;
 };
 
 export type Turn = {
+  readonly scope: string;
   readonly run_id: string;
   readonly thread_id: string;
-  readonly agent: ResolvedAgent;
+  /** Changes at a step boundary, when a plugin hands the run to another agent. */
+  agent: ResolvedAgent;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly stream: RunStream;
   readonly state: RunState;
   readonly observe: LoopObserver;
+  /** For the operator's log. */
+  warn(data: object, text: string): void;
   /** Committed history of the thread, oldest first. */
   committed(): readonly Message[];
   /** Messages of this run that wait for the next commit. */
   produced: Message[];
+  /** Its `run_start` hooks have run. */
+  begun: boolean;
+  readonly maxPhaseRounds: number;
+  /** @throws Invalid when there is no such agent, or it cannot be resolved */
+  resolveAgent(id: string): ResolvedAgent;
   step: Step | undefined;
   /** The calls of the last step; suspended ones stay here after it. */
   calls: StepCall[];
@@ -72,11 +86,20 @@ export type Turn = {
   hasInput(): boolean;
   /** Finished inference rounds of the run. */
   steps: number;
-  /** Inferences since the last new user input; what `max_rounds` counts. */
-  rounds: number;
   /** The last inference asked for no tools and was not cut off. */
   answered: boolean;
   continuations: number;
+  /** Of the thread; undefined when the agent has no context policy. */
+  readonly compactor: Compactor | undefined;
+  /** Its background tasks; undefined where a run can have none. */
+  readonly tasks: RunTasks | undefined;
+  readonly mail: Mailer | undefined;
+  /** An event about the thread, of no run; logged with the next commit. */
+  tell(event: CompactionEvent): void;
+  /** For the model to read before its next answer, behind the results of the step. */
+  note: string | undefined;
+  /** Of the activation (agent-loop.md 1.6). */
+  readonly overrides: Partial<InferenceOverrides>;
   inputTokens: number;
   outputTokens: number;
   /** Text of the last assistant message of this run. */

@@ -24,6 +24,7 @@ const live = async ({ actor, settle }: StubbedActor): Promise<void> => {
   await settle({ over: false });
   await settle({ kind: 'answer' });
   await settle();
+  await settle();
 };
 
 t.test('live actors are listed with their state and with who works for whom', async (t) => {
@@ -83,7 +84,8 @@ t.test('a follower sees every transition of a run, each as the description has i
       ['running.inferring', 'done.infer', 'running.acting'],
       ['running.acting', 'done.act', 'running.checkpointing'],
       ['running.checkpointing', 'done.checkpoint', 'running.inferring'],
-      ['running.inferring', 'done.infer', 'ending'],
+      ['running.inferring', 'done.infer', 'concluding'],
+      ['concluding', 'done.conclude', 'ending'],
       ['ending', 'done.finish', 'ended'],
     ],
   );
@@ -154,7 +156,7 @@ t.test('one who comes late gets what lives, then what happens', async (t) => {
       actor: 'run:R',
       from: 'running.inferring',
       event: 'CANCEL',
-      to: 'ending',
+      to: 'concluding',
       time: 5000,
     },
   ]);

@@ -1,6 +1,8 @@
 import { createRunState } from '../../src/loop/state.ts';
 import type { RunStream, StepCall, Turn } from '../../src/loop/turn.ts';
-import { AgentSpec } from '../../src/schema/agent.ts';
+import { DEFAULT_RETRY } from '../../src/models/retry.ts';
+import { createStopPolicies } from '../../src/plugins/stop/policies.ts';
+import { AgentSpec, type ToolDescriptor } from '../../src/schema/agent.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { RunEvent, Ticket } from '../../src/schema/run-event.ts';
 import type { GateDecision, Json, Suspension, Tool, ToolOutput } from '../../src/tools/tool.ts';
@@ -15,6 +17,8 @@ type Options = {
   gate?: GateDecision[];
   run?: (args: Json, signal: AbortSignal) => Promise<ToolOutput | Suspension>;
   exclusive?: boolean;
+  /** Its schema; without, it checks its own arguments. */
+  unchecked?: ToolDescriptor['parameters'];
 };
 
 export type Scene = ReturnType<typeof scene>;
@@ -35,15 +39,15 @@ export const asked = (id: string): StepCall => ({
 
 const toolOf = (
   id: string,
-  { gate = [], run = async () => ({ data: id }), exclusive = false }: Options,
+  { gate = [], run = async () => ({ data: id }), exclusive = false, unchecked }: Options,
   trace: string[],
 ): Tool => {
   const left = [...gate];
   return {
-    descriptor: { id, name: id, description: '', parameters: {}, category: null },
+    descriptor: { id, name: id, description: '', parameters: unchecked ?? {}, category: null },
     idempotent: false,
     exclusive,
-    checksOwnArguments: true,
+    checksOwnArguments: unchecked === undefined,
     async execute(args, { signal }) {
       trace.push(`start ${id}`);
       const outcome = await run(args, signal);
@@ -80,16 +84,23 @@ const streamOf = (events: RunEvent[], trace: string[]): RunStream => ({
 export const scene = (tools: Record<string, Options>) => {
   const trace: string[] = [];
   const events: RunEvent[] = [];
+  const warned: object[] = [];
   const state = createRunState(null);
   const ids = Object.keys(tools);
   let made = 0;
   const turn: Turn = {
+    scope: 'test',
     run_id: 'r1',
     thread_id: 't1',
     agent: {
       spec: AgentSpec.parse({ id: 'a' }),
       model: NO_MODEL,
       tools: new Map(Object.entries(tools).map(([id, options]) => [id, toolOf(id, options, trace)])),
+      plugins: [],
+      stop: createStopPolicies({ max_rounds: 16 }),
+      contextPolicy: undefined,
+      compaction: undefined,
+      retry: DEFAULT_RETRY,
       resolution_id: '1',
     },
     clock: { now: () => 1_000 },
@@ -101,17 +112,28 @@ export const scene = (tools: Record<string, Options>) => {
     },
     stream: streamOf(events, trace),
     state,
+    warn: (data) => warned.push(data),
     observe: { inference: { ended() {} }, tools: { ended() {} } },
     committed: () => [],
     produced: [],
+    begun: true,
+    maxPhaseRounds: 16,
+    resolveAgent: () => {
+      throw new Error('no other agent is asked for here');
+    },
     step: undefined,
     calls: ids.map(asked),
     decisions: new Map(),
     hasInput: () => false,
     steps: 0,
-    rounds: 1,
     answered: false,
     continuations: 0,
+    compactor: undefined,
+    tasks: undefined,
+    mail: undefined,
+    tell: () => {},
+    note: undefined,
+    overrides: {},
     inputTokens: 0,
     outputTokens: 0,
     response: '',
@@ -120,7 +142,7 @@ export const scene = (tools: Record<string, Options>) => {
       return { taken: 0 };
     },
   };
-  return { turn, trace, events };
+  return { turn, trace, events, warned };
 };
 
 /** As the run's state has them, which is what a commit keeps: 'a running, b new'. */

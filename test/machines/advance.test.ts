@@ -79,6 +79,7 @@ t.test('an event that every guard refuses is illegal', async (t) => {
     isDelayed: never,
     executes: never,
     holds: never,
+    awaitsTasks: never,
   };
   t.throws(
     () => advance(threadMachine, { value: 'idle', context: { host } }, { type: 'WAKE' }),

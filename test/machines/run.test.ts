@@ -19,6 +19,8 @@ const failures = [transient, permanent];
 const kinds = (...found: string[]): Outcome[] => found.map((kind) => ({ output: { kind } }));
 
 const BLOCKED: Outcome = { output: { kind: 'blocked', reason: 'denied' } };
+/** A phase or hook failed, so that to try again, now or later, would do the same. */
+const FINAL: Outcome = { error: Object.assign(new Error('final'), { final: true }) };
 const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
 const REQUESTED: RunEnding = { type: 'behavior_requested' };
 
@@ -30,10 +32,16 @@ const services: Record<string, Outcome[]> = {
     ...failures,
   ],
   act: [...kinds('executed', 'suspended'), BLOCKED, ...failures],
-  checkpoint: [{ output: { over: true } }, { output: { over: false } }, ...failures],
+  checkpoint: [
+    { output: { over: true } },
+    { output: { over: true, waits: true } },
+    { output: { over: false } },
+    ...failures,
+  ],
   reschedule: [{ output: undefined }, ...failures],
   reclaim: [...ENTRIES.map((entry) => ({ output: { entry } })), ...failures],
-  park: [{ output: undefined }, ...failures],
+  park: [{ output: undefined }, ...failures, FINAL],
+  conclude: [{ output: undefined }, ...failures, FINAL],
   finish: [{ output: undefined }, ...failures],
 };
 
@@ -61,11 +69,13 @@ const edges = walks.flatMap((walked) => walked.edges);
 const statusOf = (snapshot: AnyMachineSnapshot): string | undefined =>
   STATUSES.find((status) => snapshot.hasTag(status));
 const released = (snapshot: AnyMachineSnapshot): boolean => pathOf(snapshot) === 'released';
+const isEnding = (snapshot: AnyMachineSnapshot): boolean =>
+  ['concluding', 'ending'].includes(pathOf(snapshot));
 const nameOf = ({ event }: Edge): string =>
   event.type.replace(/^xstate\.(done|error)\.actor\..*\.(\w+)$/, '$1 in $2');
 /** What a service that is done has to say. */
 const found = ({ event }: Edge): string | undefined =>
-  event.output?.kind ?? (event.output?.over ? 'over' : undefined);
+  event.output?.kind ?? (event.output?.over ? (event.output.waits ? 'over, waits' : 'over') : undefined);
 /** Something that a wait of the run waits for has come. */
 const atHand = ({ context }: AnyMachineSnapshot): boolean => context.steered || context.decided;
 const told = (edge: Edge): string => `${pathOf(edge.from)} on ${JSON.stringify(edge.event)}`;
@@ -111,7 +121,8 @@ t.test('nothing leaves the end of a run', async (t) => {
 
 t.test('a run ends for the reason that ended it', async (t) => {
   const reasons = new Map<string, Set<string>>();
-  for (const edge of into('ending').filter(({ from }) => pathOf(from) !== 'ending')) {
+  const decided = [...into('concluding'), ...into('ending')].filter(({ from }) => !isEnding(from));
+  for (const edge of decided) {
     const ending: RunEnding = edge.to.context.ending;
     const name = found(edge) === undefined ? nameOf(edge) : `${nameOf(edge)}: ${found(edge)}`;
     reasons.set(name, (reasons.get(name) ?? new Set()).add(JSON.stringify(ending)));
@@ -133,21 +144,41 @@ t.test('a run ends for the reason that ended it', async (t) => {
       ['error in inferring', failed],
       ['error in acting', failed],
       ['error in checkpointing', failed],
+      ['error in parking', only({ type: 'error', value: 'final' })],
     ]),
   );
+});
+
+t.test('what a run still does before it ends changes its end only by failing, or by a cancel', async (t) => {
+  const concluded = edges.filter(({ from, to }) => pathOf(from) === 'concluding' && pathOf(to) === 'ending');
+  t.same(new Set(concluded.map(nameOf)), new Set(['done in concluding', 'error in concluding', 'CANCEL']));
+  for (const edge of concluded) {
+    const { event, from, to } = edge;
+    const expected: Record<string, RunEnding> = {
+      'done in concluding': from.context.ending,
+      'error in concluding': { type: 'error', value: 'final' },
+      CANCEL: { type: 'cancelled' },
+    };
+    t.same(to.context.ending, expected[nameOf(edge)], event.type);
+  }
+});
+
+t.test('a run that nothing executes has nothing to conclude', async (t) => {
+  const wrong = into('concluding').filter(({ from }) => statusOf(from) !== 'running');
+  t.same(wrong.map(told), []);
 });
 
 t.test('a run has a reason to end exactly when it is ending', async (t) => {
   const wrong = edges.filter(({ to }) => {
     const hasReason = to.context.ending !== undefined;
-    return !released(to) && hasReason !== (statusOf(to) === 'done');
+    return !released(to) && hasReason !== (statusOf(to) === 'done' || isEnding(to));
   });
   t.same(wrong.map(told), []);
 });
 
 t.test('every run can be cancelled until its end is being written', async (t) => {
   const wrong = edges.filter(
-    ({ event, from, to }) => event.type === 'CANCEL' && statusOf(from) !== 'done' && pathOf(to) !== 'ending',
+    ({ event, from, to }) => event.type === 'CANCEL' && statusOf(from) !== 'done' && !isEnding(to),
   );
   t.ok(edges.some(({ event }) => event.type === 'CANCEL'));
   t.same(wrong.map(told), []);
@@ -223,7 +254,9 @@ t.test('input that arrives while a run executes is taken before the run ends by 
     ...after('done in checkpointing'),
   ]
     .filter(({ from }) => from.context.steered)
-    .filter((edge) => [undefined, 'over', 'answer', 'pending_work', 'resolved'].includes(found(edge)));
+    .filter((edge) =>
+      [undefined, 'over', 'over, waits', 'answer', 'pending_work', 'resolved'].includes(found(edge)),
+    );
   t.ok(steered.length > 0);
   for (const { to } of steered) t.equal(pathOf(to), 'running.checkpointing');
 });
@@ -245,7 +278,7 @@ t.test('a decision counts as taken where decisions are applied, and nowhere else
 t.test('what arrives while a run works or its wait is being written is not lost', async (t) => {
   const arrived = edges.filter(
     ({ from, event }) =>
-      (statusOf(from) === 'running' || pathOf(from) === 'waiting.parking') &&
+      ((statusOf(from) === 'running' && !isEnding(from)) || pathOf(from) === 'waiting.parking') &&
       ['STEER', 'RESUME'].includes(event.type),
   );
   t.same(new Set(arrived.map(({ from }) => statusOf(from))), new Set(['running', 'waiting']));
@@ -263,14 +296,11 @@ t.test('what arrives while a run works or its wait is being written is not lost'
 
 t.test('a step boundary ends a run only when it says that the run is over', async (t) => {
   const crossed = after('done in checkpointing');
-  t.same(new Set(crossed.map(found)), new Set(['over', undefined]));
+  t.same(new Set(crossed.map(found)), new Set(['over', 'over, waits', undefined]));
+  const next = { over: 'concluding', 'over, waits': 'waiting.parking' } as Record<string, string>;
   for (const edge of crossed) {
-    const next = edge.from.context.steered
-      ? 'running.checkpointing'
-      : found(edge) === 'over'
-        ? 'ending'
-        : 'running.inferring';
-    t.equal(pathOf(edge.to), next, told(edge));
+    const boundary = next[found(edge) ?? ''] ?? 'running.inferring';
+    t.equal(pathOf(edge.to), edge.from.context.steered ? 'running.checkpointing' : boundary, told(edge));
   }
 });
 
@@ -280,7 +310,7 @@ t.test('a transient failure is retried while attempts are left, any other one is
     t.equal(new Set(failed.map(({ from }) => from.context.attempt)).size, MAX_ATTEMPTS);
     for (const edge of failed) {
       const again = edge.event.error.transient === true && edge.from.context.attempt + 1 < MAX_ATTEMPTS;
-      t.equal(pathOf(edge.to), again ? 'running.retrying.rescheduling' : 'ending', told(edge));
+      t.equal(pathOf(edge.to), again ? 'running.retrying.rescheduling' : 'concluding', told(edge));
     }
   }
 });
@@ -297,8 +327,8 @@ t.test('an attempt is counted once for each retry', async (t) => {
 t.test(
   'a run lets go when the store does not take what it writes between attempts, waits or ends',
   async (t) => {
-    for (const place of ['rescheduling', 'reclaiming', 'parking', 'ending']) {
-      const failed = after(`error in ${place}`);
+    for (const place of ['rescheduling', 'reclaiming', 'parking', 'concluding', 'ending']) {
+      const failed = after(`error in ${place}`).filter(({ event }) => event.error.final !== true);
       t.ok(failed.length > 0);
       t.same(failed.filter(({ to }) => !released(to)).map(told), []);
     }

@@ -11,7 +11,15 @@ import { type Edge, pathOf, untaken, walk } from './walk.ts';
  * edge is shown to keep that true, so it is true on every way through the machine.
  */
 
-const STARTS = ['startRun', 'replaceOpen', 'startNext', 'continueRun', 'resumeHeld', 'startClaimant'];
+const STARTS = [
+  'startRun',
+  'replaceOpen',
+  'startNext',
+  'continueRun',
+  'resumeHeld',
+  'startClaimant',
+  'wakeHeld',
+];
 const INPUTS = ['FOREGROUND', 'QUEUE', 'STEER'];
 const STOPS = ['RUN_ENDED', 'RUN_PARKED'];
 const STATES = ['idle', 'busy', 'displacing', 'waiting'];
@@ -34,8 +42,9 @@ const eventsOf = (types: string[], ...flags: string[]): AnyEventObject[] =>
 
 const events: AnyEventObject[] = [
   ...eventsOf(INPUTS, 'takes', 'continues', 'delayed'),
-  ...eventsOf(['CONTINUE'], 'continues'),
+  ...eventsOf(['CONTINUE', 'DRIVE'], 'continues'),
   ...eventsOf(['DECIDE'], 'executes', 'holds'),
+  ...eventsOf(['TASK_EVENT'], 'takes', 'holds', 'awaits'),
   ...eventsOf(['CANCEL', 'INTERRUPT', 'WAKE', ...STOPS, 'DELETE']),
 ];
 
@@ -49,6 +58,7 @@ const host: ThreadHost = {
   isDelayed: says('delayed'),
   executes: says('executes'),
   holds: says('holds'),
+  awaitsTasks: says('awaits'),
 };
 
 const walked = await walk(threadMachine, {
@@ -177,7 +187,7 @@ t.test('the next in the queue is started only when there is one', async (t) => {
   const started = edges.filter((edge) => count(edge, 'startNext') > 0);
   t.ok(started.length > 0);
   for (const edge of started) {
-    t.ok(count(edge, 'enqueueDecision') > 0 || edge.event.queued === true, told(edge));
+    t.ok(count(edge, 'enqueueDecision', 'enqueueWake') > 0 || edge.event.queued === true, told(edge));
   }
 });
 

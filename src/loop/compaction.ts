@@ -1,0 +1,49 @@
+import type { InferenceRequest } from '../models/model.ts';
+import { isCompactionDue, planCompaction } from '../plugins/context/compaction.ts';
+import {
+  type CompactionEvent,
+  type CompactionMarks,
+  compactionEnded,
+  compactionMarks,
+  compactionSkipped,
+  compactionStarted,
+  NO_COMPACTIONS,
+} from '../plugins/context/compaction-marks.ts';
+import { foldHistory } from '../plugins/context/fold.ts';
+import { update } from '../tools/state.ts';
+import type { Turn } from './turn.ts';
+
+/**
+ * Compaction beside the loop (agent-loop.md 12.3): begun before an inference that it does not delay, its summary
+ * taken over at the next step boundary, of this run or of a later one of the thread.
+ */
+
+/** The history with summaries in place of what they cover. */
+export const folded = (turn: Turn) => foldHistory([...turn.committed(), ...turn.produced]);
+
+export const beginCompaction = (turn: Turn, request: InferenceRequest): void => {
+  const { compactor, agent } = turn;
+  if (!compactor || !agent.contextPolicy || !isCompactionDue(request, agent.contextPolicy)) return;
+  const marks = turn.state.view().get(compactionMarks) ?? NO_COMPACTIONS;
+  const plan = planCompaction(turn.committed(), agent.contextPolicy, marks.tried_to_seq);
+  if (plan?.kind === 'skip') tell(turn, compactionSkipped(marks, plan));
+  const task = plan?.kind === 'compact' ? compactor.begin(plan) : undefined;
+  if (task) turn.tell(compactionStarted(turn.thread_id, task));
+};
+
+/** The summary joins the history; it covers what it was made from, whatever came since. */
+export const takeCompaction = (turn: Turn): void => {
+  const outcome = turn.compactor?.take();
+  if (!outcome) return;
+  const marks = turn.state.view().get(compactionMarks) ?? NO_COMPACTIONS;
+  if (outcome.result.kind === 'completed') {
+    const { message } = outcome.result;
+    turn.produced.push({ ...message, metadata: { ...message.metadata, run_id: turn.run_id } });
+  }
+  tell(turn, compactionEnded(turn.thread_id, marks, outcome));
+};
+
+const tell = (turn: Turn, { marks, event }: { marks: CompactionMarks; event: CompactionEvent }): void => {
+  turn.state.apply([update(compactionMarks, marks)]);
+  turn.tell(event);
+};

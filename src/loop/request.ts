@@ -1,0 +1,57 @@
+import { ModelError } from '../models/errors.ts';
+import type { InferenceRequest } from '../models/model.ts';
+import { POOL } from '../models/pool.ts';
+import type { ToolDescriptor } from '../schema/agent.ts';
+import { beginCompaction, folded } from './compaction.ts';
+import { injectContext, placeContext } from './context-messages.ts';
+import { modelHistory } from './history.ts';
+import { contextOf, type StepScratch, takeScratch } from './phases.ts';
+import type { Step, Turn } from './turn.ts';
+
+/** The request of one inference (agent-loop.md 9.1): system texts, context messages, history, tools, overrides. */
+
+export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): InferenceRequest => {
+  const { spec, retry } = turn.agent;
+  const scratch = takeScratch(turn);
+  const { due, state } = injectContext(turn.state.view(), scratch.messages, step.index);
+  if (state.length > 0) turn.state.apply(state);
+  const history = modelHistory(folded(turn));
+  const request: InferenceRequest = {
+    ...placeContext(spec.system_prompt, due, history),
+    tools: offered(turn, scratch),
+    overrides: checkedOverrides(turn, {
+      ...(spec.reasoning_effort !== undefined && { reasoning_effort: spec.reasoning_effort }),
+      ...turn.overrides,
+      ...scratch.overrides,
+    }),
+    session: { thread_id: turn.thread_id, run_id: turn.run_id },
+    stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
+  };
+  beginCompaction(turn, request);
+  const transforms = turn.agent.plugins.flatMap(({ parts }) => parts.transformRequest ?? []);
+  if (transforms.length === 0) return request;
+  const context = contextOf(turn, signal);
+  return transforms.reduce((before, transform) => transform(before, context), request);
+};
+
+/** Members of a pool have names of their own for what they are (agent-loop.md 1.6). */
+const checkedOverrides = (
+  { agent: { model } }: Turn,
+  overrides: InferenceRequest['overrides'],
+): InferenceRequest['overrides'] => {
+  const problem = (what: string): ModelError =>
+    new ModelError('invalid_request', `inference override upstream_model ${what}`);
+  if (overrides.upstream_model === '') throw problem('cannot be empty');
+  if (overrides.upstream_model != null && model.provider === POOL) {
+    throw problem('is not supported for model pools');
+  }
+  return overrides;
+};
+
+const offered = (turn: Turn, { excluded, included }: StepScratch): readonly ToolDescriptor[] => {
+  const { tools } = turn.agent;
+  if (tools.size === 0) return [];
+  const descriptors = Array.from(tools.values(), (tool) => tool.descriptor);
+  if (excluded.size === 0 && !included) return descriptors;
+  return descriptors.filter(({ id }) => !excluded.has(id) && (included?.has(id) ?? true));
+};

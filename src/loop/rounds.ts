@@ -1,0 +1,30 @@
+import type { StopVerdict } from '../plugins/stop/policies.ts';
+import type { Inference } from '../plugins/stop/stats.ts';
+import { nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
+import { update } from '../tools/state.ts';
+import type { Turn } from './turn.ts';
+
+/** Counts the inferences of a turn for its stop policies (agent-loop.md 8). */
+
+const statsOf = (turn: Turn) => turn.state.view().get(stopStats) ?? startStats(turn.clock.now());
+
+/** The time of a turn begins with its first execution. */
+export const startCount = (turn: Turn): void => {
+  if (!turn.state.view().get(stopStats)) restartCount(turn);
+};
+
+export const count = (turn: Turn, inference: Inference): StopVerdict | undefined => {
+  const stats = nextStats(statsOf(turn), inference, turn.agent.stop.texts);
+  turn.state.apply([update(stopStats, stats)]);
+  return turn.agent.stop.evaluate(stats, inference, turn.clock.now());
+};
+
+export const countFailure = (turn: Turn): StopVerdict | undefined => {
+  const stats = nextStats(statsOf(turn), 'failed', turn.agent.stop.texts);
+  turn.state.apply([update(stopStats, stats)]);
+  return turn.agent.stop.evaluateFailure(stats);
+};
+
+/** New user input: everything is counted from here. */
+export const restartCount = (turn: Turn): void =>
+  turn.state.apply([update(stopStats, startStats(turn.clock.now()))]);

@@ -1,0 +1,35 @@
+import t from 'tap';
+import { act } from '../../src/loop/act.ts';
+import { results, scene } from './turn.ts';
+
+/** agent-loop.md 6.1: the loop checks the arguments of tools that do not check their own. */
+
+const never = new AbortController().signal;
+
+t.test(
+  'a call whose arguments do not fit fails with what is wrong, and the tool is not executed',
+  async (t) => {
+    const { turn, trace } = scene({ a: { unchecked: { required: ['x'] } }, b: {} });
+    t.same(await act(turn, never), { kind: 'executed' });
+    t.notOk(trace.includes('start a'));
+    t.same(results(turn), ["tool a: Invalid arguments: Missing 'x'", 'tool b: "b"']);
+  },
+);
+
+t.test('the arguments that a decision names are the ones that are checked', async (t) => {
+  const { turn } = scene({ a: { unchecked: { required: ['x'] }, run: async (args) => ({ data: args }) } });
+  const [entry] = turn.calls;
+  if (!entry) throw new Error('no call');
+  entry.ticket = { id: 'perm_a', reason: 'tool:PermissionConfirm', resume_mode: 'replay_tool_call' };
+  const result = { approved: true, arguments: { x: 1 } };
+  turn.decisions.set('a', { decision_id: 'd1', action: 'resume', result, updated_at: 1 });
+  await act(turn, never);
+  t.same(results(turn), ['tool a: {"x":1}']);
+});
+
+t.test('a schema that cannot be used is told of once, and its tool is executed', async (t) => {
+  const { turn, warned } = scene({ a: { unchecked: { type: 'strnig' } } });
+  await act(turn, never);
+  t.same(results(turn), ['tool a: "a"']);
+  t.match(warned, [{ tool: 'a', problem: /strnig/ }]);
+});
