@@ -3,6 +3,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { Message } from '../schema/message.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Resume, Run } from '../schema/run.ts';
+import type { Attach } from './channel.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Execution } from './execution.ts';
@@ -14,13 +15,13 @@ import {
   advanceDispatch,
   claimChanges,
   claimedRun,
+  isStandIn,
   logDispatch,
   newDispatch,
   newRun,
   resumedRun,
 } from './records.ts';
-import type { Attach } from './run-stream.ts';
-import { type Submission, userMessage } from './submission.ts';
+import { type ParentCall, type Submission, userMessage } from './submission.ts';
 import { decisionOf, logDecision, ticketOf } from './wait.ts';
 
 /**
@@ -63,14 +64,18 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
   const messagesOf = (request: Submission): Message[] =>
     request.messages.map((message) => userMessage(ids.uuid(), message));
 
-  const createMissing = (write: Write): void => {
+  const createMissing = (write: Write, parent?: ParentCall): void => {
     if (ledger.record()) return;
-    write.create({ id: thread_id, metadata: { created_at: write.at, updated_at: write.at } });
+    write.create({
+      id: thread_id,
+      ...(parent && { parent_thread_id: parent.thread_id }),
+      metadata: { created_at: write.at, updated_at: write.at },
+    });
   };
 
   const workOf = (write: Write, run_id: string, request?: Submission): Dispatch =>
     newDispatch({
-      dispatch_id: ids.uuid(),
+      dispatch_id: request?.mode === 'sub_agent' ? run_id : ids.uuid(),
       thread_id,
       run_id,
       epoch: ledger.epoch(),
@@ -110,20 +115,23 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
 
   return {
     prepare(write, request) {
-      createMissing(write);
-      const run_id = ids.uuid();
+      createMissing(write, request.parent);
+      const run_id = request.run_id ?? ids.uuid();
       const session_id = ids.uuid();
       const queued = workOf(write, run_id, request);
-      const { dispatch_id } = queued;
-      const foreground = request.mode === 'foreground';
+      const foreground = request.mode === 'foreground' || request.mode === 'sub_agent';
       const boundary = foreground ? 'interrupt' : 'new_run';
       const earlier = write.deliver(selectPending(ledger.pending(), boundary, run_id), run_id);
-      const messages = messagesOf(request).map((message) => ({ ...message, metadata: { run_id } }));
+      const messages = messagesOf(request).map((message) => ({
+        ...message,
+        metadata: { ...message.metadata, run_id },
+      }));
       const own = write.messages(messages, run_id);
       const run = newRun({
         run_id,
         thread_id,
-        dispatch_id,
+        ...(!isStandIn(queued) && { dispatch_id: queued.dispatch_id }),
+        ...(request.parent && { parent: request.parent }),
         session_id,
         at: write.at,
         agent_id: request.agent.spec.id,
@@ -149,7 +157,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
       write.stage(messagesOf(request), resumeOf(open.run_id));
       const resumed = resumedRun(open, {
         mode: request.mode === 'foreground' ? 'foreground' : 'resume',
-        dispatch_id,
+        dispatch_id: isStandIn(queued) ? undefined : dispatch_id,
         at: write.at,
         decisions,
         input: request.messages.length > 0,
@@ -161,7 +169,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
     },
     enqueue(write, request) {
       createMissing(write);
-      const run_id = ids.uuid();
+      const run_id = request.run_id ?? ids.uuid();
       const dispatch = workOf(write, run_id, request);
       const run = newRun({
         run_id,
@@ -234,7 +242,8 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
     openFor,
     continues(request) {
       const open = openFor(request);
-      if (!open || request.mode === 'interrupt_then_queue') return false;
+      if (!open || request.mode === 'interrupt_then_queue' || request.run_id !== undefined) return false;
+      if (request.mode === 'sub_agent') return open.run_id === request.into;
       return !request.named || request.agent.spec.id === open.agent_id;
     },
     newWork: (write, run_id) => workOf(write, run_id),

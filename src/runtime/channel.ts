@@ -35,6 +35,9 @@ export type Channel = RunStream & {
   close(): void;
 };
 
+/** Gives a channel its readers, before the first event. */
+export type Attach = (channel: Channel) => void;
+
 type Group = { encoder: Encoder; readers: Set<Reader>; held: string; heldFrames: number };
 
 export const createChannel = (options: { held: boolean }): Channel => {

@@ -23,6 +23,7 @@ export type RuntimeSettings = {
     retry_cap_ms: number;
   };
   foreground_release_wait_ms: number;
+  max_phase_rounds: number;
   event_capture_mode: CaptureMode;
   /** 0 keeps them for ever */
   event_retention_days: number;

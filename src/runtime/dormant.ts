@@ -6,7 +6,7 @@ import type { RunEventOf } from '../schema/run-event.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { statusReason, terminationOf } from './ending.ts';
 import type { Write } from './ledger.ts';
-import { advanceDormant, identityOf, statusOf } from './records.ts';
+import { advanceDormant, ENDED, identityOf } from './records.ts';
 
 /**
  * Ends a run that nothing executes: queued work that is withdrawn, a wait that is cancelled, a run whose workers
@@ -27,7 +27,7 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
   const after: Run = {
     ...rest,
     ...outcome,
-    status: statusOf(next),
+    status: ENDED,
     outcome,
     finished_at: seconds(write.at),
     updated_at: seconds(write.at),

@@ -8,19 +8,23 @@ import {
 } from '../../machines/run.ts';
 import { act } from '../loop/act.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import type { Mailer, RunTasks } from '../loop/background.ts';
 import { cancelCalls, findTicket, openTickets } from '../loop/calls.ts';
 import { decide } from '../loop/decide.ts';
 import { infer } from '../loop/infer.ts';
+import { hasMail, sendOut } from '../loop/outbox.ts';
+import { clearScheduled, runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
 import { setLifecycle, turnMark } from '../loop/state.ts';
 import { abandonStep, completeStep } from '../loop/step.ts';
+import { mustWait, settleLostTasks } from '../loop/tasks.ts';
 import type { StepCall, Turn } from '../loop/turn.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Resume, Run } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
-import type { Channel } from './channel.ts';
+import type { Attach, Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf, statusReason, terminationOf } from './ending.ts';
 import type { Ledger, Write } from './ledger.ts';
@@ -28,8 +32,9 @@ import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
 import { claimChanges, claimedRun, identityOf, logDispatch, PARKED, statusOf } from './records.ts';
 import { createRunRecord } from './run-record.ts';
-import { type Attach, createLoggedStream } from './run-stream.ts';
+import { createLoggedStream } from './run-stream.ts';
 import { beginTurn, createTurn } from './turn.ts';
+import { stageEvent } from './wake.ts';
 
 /**
  * One execution of one run in this process: the run machine with its services. Each service that writes makes one
@@ -57,6 +62,8 @@ export type Execution = {
   /** Notes a decision in the record, with the write of the caller; `resume` then applies it. */
   note(write: Write, callId: string, decision: Resume, parked: boolean): void;
   resume(attach?: Attach): void;
+  /** The wait ends by itself, with the write of the caller; `resume` then goes on. Must be parked. */
+  wake(write: Write): void;
   renew(write: Write): void;
   /** The wait goes on without this process: its dispatch is consumed. Must be parked. */
   leave(write: Write): void;
@@ -73,6 +80,9 @@ export type ExecutionInput = {
   /** Claimed by this process. */
   dispatch: Dispatch;
   channel: Channel;
+  compactor: Turn['compactor'];
+  tasks: RunTasks;
+  mail: Mailer;
   /** How the run was before: not begun, interrupted by a crash, or waiting. */
   from: 'created' | 'running' | 'waiting';
   /** The run waits, and nothing executes. */
@@ -86,20 +96,24 @@ export type ExecutionInput = {
 /** What the services of the machine work on: the context's `host`. */
 type Host = {
   turn: Turn;
-  beginDeciding(): void;
+  beginDeciding(signal: AbortSignal): Promise<void>;
   /** The model has answered: input that waited for this moment makes another step. */
   answered(): void;
-  checkpoint(): Promise<Checkpointed>;
+  checkpoint(signal: AbortSignal): Promise<Checkpointed>;
   reschedule(context: RunContext): Promise<void>;
   reclaim(): Promise<{ entry: RunEntry }>;
   park(signal: AbortSignal): Promise<void>;
   parked(): void;
+  conclude(ending: RunEnding, signal: AbortSignal): Promise<void>;
   finish(ending: RunEnding): Promise<void>;
   failed(error: unknown): void;
 };
 
 // The host of every run machine that this room starts is made by createExecution.
 const hostOf = (context: RunContext): Host => context.host as Host;
+
+/** The machine sets it before it asks for an end. */
+const endingOf = ({ ending }: RunContext): RunEnding => ending ?? { type: 'natural_end' };
 
 /** The retry delay of a dispatch in ms (runtime.md 10.4 rule 5). */
 const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: number): number =>
@@ -111,7 +125,7 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
     actors: {
       decide: fromPromise(async ({ input, signal }) => {
         const host = hostOf(input);
-        host.beginDeciding();
+        await host.beginDeciding(signal);
         return decide(host.turn, signal);
       }),
       infer: fromPromise(async ({ input, signal }) => {
@@ -126,11 +140,12 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
         }
       }),
       act: fromPromise(({ input, signal }) => act(hostOf(input).turn, signal)),
-      checkpoint: fromPromise(({ input }) => hostOf(input).checkpoint()),
+      checkpoint: fromPromise(({ input, signal }) => hostOf(input).checkpoint(signal)),
       reschedule: fromPromise(({ input }) => hostOf(input).reschedule(input)),
       reclaim: fromPromise(({ input }) => hostOf(input).reclaim()),
       park: fromPromise(({ input, signal }) => hostOf(input).park(signal)),
-      finish: fromPromise(({ input }) => hostOf(input).finish(input.ending ?? { type: 'natural_end' })),
+      conclude: fromPromise(({ input, signal }) => hostOf(input).conclude(endingOf(input), signal)),
+      finish: fromPromise(({ input }) => hostOf(input).finish(endingOf(input))),
     },
     actions: { reportParked: ({ context }) => hostOf(context).parked() },
     delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },
@@ -160,7 +175,11 @@ export const createExecution = (
     channel: input.channel,
     continued: from !== 'created',
   });
-  const turn = createTurn(deps, input, stream, (boundary) => commitProgress(boundary));
+  const turn = createTurn(deps, input, {
+    stream,
+    checkpoint: (boundary) => commitProgress(boundary),
+    tell: ({ kind, payload }) => stream.tell(kind, payload),
+  });
   const record = createRunRecord({
     ...input,
     turn,
@@ -192,21 +211,33 @@ export const createExecution = (
     });
   };
 
+  /** Mail is durable in the state of the thread before it leaves. */
+  const sendMail = async (signal: AbortSignal, last = false): Promise<void> => {
+    if (!hasMail(turn)) return;
+    const write = ledger.open(clock.now());
+    const kept = turn.state.takeKept();
+    if (kept) write.keep(run_id, kept);
+    await write.commit('progress');
+    await sendOut(turn, signal, last);
+  };
+
   const host: Host = {
     turn,
-    beginDeciding() {
-      if (turn.step) completeStep(turn);
+    async beginDeciding(signal) {
+      await completeStep(turn, signal);
       if (stream.reopen()) beginStream(true);
     },
     answered() {
       if (selectPending(ledger.pending(), 'on_natural_end', run_id).length > 0)
         actor?.send({ type: 'STEER' });
     },
-    async checkpoint() {
-      completeStep(turn);
+    async checkpoint(signal) {
+      await completeStep(turn, signal);
+      if (signal.aborted) return { over: false };
       const { taken } = await commitProgress(turn.answered ? 'on_natural_end' : 'next_step');
       if (taken > 0) turn.answered = false;
-      return { over: turn.answered };
+      await sendOut(turn, signal);
+      return turn.answered ? { over: true, waits: await mustWait(turn, signal) } : { over: false };
     },
     failed(error) {
       failure = error;
@@ -245,7 +276,9 @@ export const createExecution = (
       return { entry: found };
     },
     async park(signal) {
-      if (turn.step) completeStep(turn);
+      await completeStep(turn, signal);
+      await sendMail(signal);
+      if (signal.aborted) return;
       const suspended = openTickets(turn.calls).length > 0;
       const status_reason = suspended ? 'suspended' : 'awaiting_tasks';
       noteLifecycle('waiting', status_reason);
@@ -276,12 +309,20 @@ export const createExecution = (
       stream.close();
     },
     parked: () => input.onParked(),
+    async conclude(ending, signal) {
+      reopenFor(ending);
+      if (ending.type !== 'error') await completeStep(turn, signal);
+      await runPhase(turn, 'run_end', signal);
+      turn.tasks?.end();
+      if (ledger.record()) await sendMail(signal, true);
+    },
     async finish(ending) {
-      const terminal = conclude(ending);
+      reopenFor(ending);
+      turn.tasks?.end();
+      const terminal = lastWords(ending);
       const write = ledger.open(clock.now());
       record.gather(write);
-      const leftover = targetedAt(ledger.pending(), run_id);
-      if (leftover.length > 0) input.onLeftover(write, leftover);
+      takeLeftover(write);
       // The terminal event is the last of its run, behind the messages of the same commit.
       stream.log(terminal);
       stream.flush(write, record.dispatch().dispatch_id);
@@ -289,6 +330,22 @@ export const createExecution = (
       await write.commit('progress');
       stream.channel().emit(terminal);
     },
+  };
+
+  /** What tasks told is history and nothing else; other input becomes work of its own. */
+  const takeLeftover = (write: Write): void => {
+    const entries = targetedAt(ledger.pending(), run_id);
+    const told = entries.filter(({ message }) => message.visibility === 'internal');
+    const leftover = entries.filter((entry) => !told.includes(entry));
+    if (told.length > 0) write.deliver(told, run_id);
+    if (leftover.length > 0) input.onLeftover(write, leftover);
+  };
+
+  /** Tasks that an earlier process took with it. */
+  const reportLostTasks = (write: Write): void => {
+    const staged = targetedAt(ledger.pending(), run_id).map(({ message }) => message);
+    for (const event of settleLostTasks(turn, staged, (id) => ledger.waiting().has(id)))
+      stageEvent(write, run_id, event);
   };
 
   const noteLifecycle = (status: Run['status'], status_reason: string): void =>
@@ -300,13 +357,17 @@ export const createExecution = (
       step_count: turn.steps,
     });
 
-  /** The tail of the stream (runtime.md 6.3), up to the terminal event, which leaves after the commit. */
-  const conclude = (ending: RunEnding): RunEventOf<'run_finish'> => {
-    const termination = terminationOf(ending);
+  /** The end of a wait is told in a stream of its own; what was open is not executed any more. */
+  const reopenFor = ({ type }: RunEnding): void => {
     if (stream.reopen()) beginStream(false);
-    if (ending.type === 'cancelled') cancelCalls(turn);
-    if (ending.type === 'error') abandonStep(turn);
-    else completeStep(turn);
+    if (type === 'cancelled') cancelCalls(turn);
+  };
+
+  /** The tail of the stream (runtime.md 6.3), up to the terminal event, which leaves after the commit. */
+  const lastWords = (ending: RunEnding): RunEventOf<'run_finish'> => {
+    const termination = terminationOf(ending);
+    abandonStep(turn);
+    clearScheduled(turn);
     const status_reason = statusReason(termination);
     noteLifecycle('done', status_reason);
     if (ending.type !== 'error')
@@ -346,6 +407,7 @@ export const createExecution = (
     run: record.run,
     dispatch: record.dispatch,
     announce(write) {
+      reportLostTasks(write);
       beginStream(from === 'waiting');
       stream.flush(write, record.dispatch().dispatch_id);
       if (from === 'waiting') return;
@@ -410,6 +472,15 @@ export const createExecution = (
     resume(attach) {
       if (attach) stream.readersOfNext(attach);
       actor?.send({ type: 'RESUME' });
+    },
+    wake(write) {
+      const run = record.run();
+      const activation = run.activation && {
+        ...run.activation,
+        trace: { ...run.activation.trace, run_mode: 'internal_wake' as const },
+      };
+      const woken = { ...run, ...(activation && { activation }) };
+      record.set(write, claimedRun(woken, run.session_id ?? '', write.at));
     },
     renew(write) {
       record.advance(

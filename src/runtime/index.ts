@@ -1,8 +1,10 @@
 import { NotFound, Unavailable } from '../schema/outcome.ts';
+import type { SubAgents } from '../tools/sub-agent.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { type Maintenance, startMaintenance } from './maintenance.ts';
 import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
 import { recover } from './recovery.ts';
+import { createSubAgents } from './sub-agents.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { cancelTarget, targetsOf } from './targets.ts';
@@ -24,6 +26,8 @@ export type Runtime = {
   readonly threads: Threads;
   /** Edits of messages that wait to join a history. */
   readonly pending: PendingEdits;
+  /** Runs that tool calls drive. */
+  readonly subAgents: SubAgents;
   /** The agent of the newest run of a thread. */
   lastAgent(scope: string, thread_id: string): string | undefined;
   /** Hands input to a thread (runtime.md 5.1, 8). Resolves once it is durable. @throws Conflict, NotFound */
@@ -43,6 +47,7 @@ export type Runtime = {
 export const createRuntime = (deps: RuntimeDeps): Runtime => {
   const { store } = deps;
   let stopping = false;
+  let letGo = false;
   let maintenance: Maintenance | undefined;
   const supervisor = createSupervisor(deps, () => !stopping);
 
@@ -57,6 +62,8 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
   return {
     threads: createThreads(deps, supervisor),
     pending: createPendingEdits(deps, use),
+    // A run that is still executing while the service stops may delegate.
+    subAgents: createSubAgents(deps, supervisor.use, () => letGo),
     lastAgent: (scope, thread_id) => supervisor.record(scope, thread_id)?.agent_id,
     submit: (scope, thread_id, submission) => use(scope, thread_id, (actor) => actor.submit(submission)),
     async decide(scope, id, kind, decision) {
@@ -84,8 +91,10 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
     async stop(timeoutMs) {
       stopping = true;
       maintenance?.stop();
+      supervisor.stopTasks();
       const deadline = deps.clock.now() + timeoutMs;
       while (executing().length > 0 && deps.clock.now() < deadline) await pause(20);
+      letGo = true;
       for (const actor of supervisor.actors()) actor.release('service is shutting down');
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);

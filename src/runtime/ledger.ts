@@ -1,3 +1,4 @@
+import type { KeptState } from '../loop/state.ts';
 import type { EventVisibility, LoggedEvent } from '../schema/canonical-event.ts';
 import { type Ids, seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
@@ -6,8 +7,9 @@ import { Unavailable } from '../schema/outcome.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
-import type { MessageRow, Store, ThreadRecord } from '../store/index.ts';
+import type { Batch, MessageRow, Store, ThreadRecord } from '../store/index.ts';
 import type { EventListener, RuntimeObserver } from './deps.ts';
+import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
 import { retractedBy } from './retraction.ts';
 
@@ -45,6 +47,8 @@ export type Write = {
   /** What waited joins the history, as input of the run. */
   deliver(entries: readonly PendingMessage[], run_id: string): MessageRange | undefined;
   run(after: Run, before: Run | undefined): void;
+  /** State that is not part of the run record. */
+  keep(run_id: string, kept: KeptState): void;
   dispatch(after: Dispatch, before: Dispatch | undefined): void;
   event(kind: string, payload: Record<string, unknown>, options?: EventOptions): void;
   /** `input` waits for what the durability setting promises for accepted input. */
@@ -61,6 +65,8 @@ export type Ledger = {
   lastSeq(): number;
   /** Messages that wait to join the history, in their order. */
   pending(): readonly PendingMessage[];
+  /** State of the thread, and hidden state of the run. */
+  kept(run_id: string): KeptState;
   /** Runs of the thread that wait for a decision, input or tasks. */
   waiting(): ReadonlyMap<string, Run>;
   /** Runs that were accepted here and have not begun; the store may not have them yet. */
@@ -74,12 +80,18 @@ export type Ledger = {
   open(at: number): Write;
 };
 
+type KeptRow = Omit<KeptState, 'runHidden'> & { runs: Record<string, KeptState['runHidden']> };
+
 export type LedgerDeps = {
   store: Store;
   ids: Ids;
   /** Without, no event is logged. */
   events: EventListener | undefined;
   observe: RuntimeObserver['mailbox'];
+  /** Called for every run record that a commit has written. */
+  onStored(run: Run): void;
+  /** A run of the thread is done, or is about to be. */
+  onRunDone(run_id: string): void;
   /** Called once when a commit fails; the ledger is of no use afterwards. */
   onFailure(error: unknown): void;
 };
@@ -95,6 +107,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let underWay = 0;
   let commits: Promise<unknown> = Promise.resolve();
   let broken = false;
+  let kept: KeptRow | undefined;
   // Nothing of a thread that is not there waits.
   let pending = record ? store.pending.of(scope, id) : [];
   const created = new Map<string, Run>();
@@ -102,10 +115,37 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     record ? store.runs.waitingOf(scope, id).map((run) => [run.run_id, run] as const) : [],
   );
 
+  const keptRow = (): KeptRow => {
+    // Only `keep` writes this row.
+    const stored = record && (store.state.get(scope, id) as KeptRow | undefined);
+    kept ??= stored ?? { thread: {}, threadHidden: {}, runs: {} };
+    return kept;
+  };
+
   /** Read before the first append: rows of a commit under way cannot be read yet. */
   const loaded = (): Message[] => {
     history ??= tail.seq === 0 ? [] : Array.from(store.messages.range(scope, id, {}), (row) => row.message);
     return history;
+  };
+
+  /** A wait that has an end is found by its time, also by the next process. */
+  const moveDeadline = (
+    batch: Batch,
+    before: number | undefined,
+    after: number | undefined,
+    run_id: string,
+  ): void => {
+    if (before === after) return;
+    if (before !== undefined) store.deadlines.remove(batch, { at: before, scope, thread_id: id, run_id });
+    if (after !== undefined) store.deadlines.put(batch, { at: after, scope, thread_id: id, run_id });
+  };
+
+  /** A wait for tasks is found by the next process, which does not have them. */
+  const moveAwaiting = (batch: Batch, before: Run | undefined, after: Run): void => {
+    if (awaitsTasks(before) === awaitsTasks(after)) return;
+    const row = { scope, thread_id: id, run_id: after.run_id };
+    if (awaitsTasks(after)) store.awaiting.put(batch, row);
+    else store.awaiting.remove(batch, row);
   };
 
   const open = (at: number): Write => {
@@ -113,6 +153,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     const batch = store.batch();
     const events: LoggedEvent[] = [];
     const moved: [after: Dispatch, before: Dispatch | undefined][] = [];
+    const runs: Run[] = [];
     // One id a commit, numbered: making ten would cost more than writing the events.
     const eventId = `evt_${ids.uuid()}`;
     let touched = false;
@@ -136,6 +177,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         store.retractions.removeAll(batch, scope, id);
         store.state.remove(batch, scope, id);
         pending = [];
+        kept = undefined;
         stored = undefined;
         record = undefined;
         history = [];
@@ -206,15 +248,30 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       },
       run(after, before) {
         store.runs.put(batch, scope, after, before);
+        runs.push(after);
+        moveDeadline(batch, before && expiryOf(before), expiryOf(after), after.run_id);
+        moveAwaiting(batch, before, after);
         waiting.delete(after.run_id);
         created.delete(after.run_id);
+        if (after.status === 'done' && kept?.runs[after.run_id]) {
+          write.keep(after.run_id, { ...kept, runHidden: {} });
+        }
+        if (after.status === 'done') deps.onRunDone(after.run_id);
         if (after.status === 'waiting') waiting.set(after.run_id, after);
         if (after.status === 'created') created.set(after.run_id, after);
         write.thread((thread) => projectRun(thread, after));
         if (record && record.thread.latest_run_id === after.run_id)
           record = { ...record, agent_id: after.agent_id };
       },
+      keep(run_id, { thread, threadHidden, runHidden }) {
+        const runs = { ...keptRow().runs, [run_id]: runHidden };
+        if (Object.keys(runHidden).length === 0) delete runs[run_id];
+        kept = { thread, threadHidden, runs };
+        if (record) store.state.put(batch, scope, id, kept);
+      },
       dispatch(after, before) {
+        // Of a run that a tool call drives: there is no such row (records.ts).
+        if (after.dispatch_id === after.run_id) return;
         store.dispatches.put(batch, scope, after, before);
         moved.push([after, before]);
       },
@@ -248,6 +305,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           await committed;
           for (const [after, before] of moved) observeDispatch(deps.observe, after, before);
           if (events.length > 0) deps.events?.appended(scope, id, from_seq, events);
+          for (const run of runs) deps.onStored(run);
         } catch (error) {
           if (!broken) deps.onFailure(error);
           broken = true;
@@ -269,6 +327,10 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     lastSeq: () => tail.seq,
     commits: () => underWay,
     pending: () => pending,
+    kept(run_id) {
+      const { thread, threadHidden, runs } = keptRow();
+      return { thread, threadHidden, runHidden: runs[run_id] ?? {} };
+    },
     waiting: () => waiting,
     created: () => created,
     openRun() {
@@ -281,6 +343,9 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     open,
   };
 };
+
+/** The run waits for its background tasks. */
+export const awaitsTasks = (run: Run | undefined): boolean => run?.waiting?.reason === 'background_tasks';
 
 const OPERATION = {
   Queued: 'nack',

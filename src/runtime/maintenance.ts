@@ -12,6 +12,8 @@ import type { Supervisor } from './supervisor.ts';
 export type Maintenance = { stop(): void };
 
 const AT_ONCE = 500;
+/** Tickets expire by the second; a round reads one row when none is due. */
+const DEADLINE_POLL_MS = 1000;
 const DAY_MS = 86_400_000;
 
 export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Maintenance => {
@@ -47,6 +49,14 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
     }
   };
 
+  const expireTickets = async (): Promise<void> => {
+    for (const { scope, thread_id, run_id } of store.deadlines.due(clock.now(), AT_ONCE)) {
+      await supervisor.use(scope, thread_id, (actor) => {
+        if (!stopped) actor.expire(run_id);
+      });
+    }
+  };
+
   const collectDispatches = async (): Promise<void> => {
     const before = clock.now() - mailbox.gc_retention_secs * 1000;
     for (;;) {
@@ -72,6 +82,7 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
   const timers = [
     every(mailbox.lease_renewal_ms, renewLeases),
     every(mailbox.lease_sweep_interval_ms, takeUpAbandoned),
+    every(DEADLINE_POLL_MS, expireTickets),
     every(mailbox.gc_interval_secs * 1000, collectDispatches),
     ...(settings.event_retention_days > 0 ? [every(mailbox.gc_interval_secs * 1000, pruneEvents)] : []),
   ];

@@ -2,6 +2,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { outcomeOf } from './ending.ts';
+import { isStandIn } from './records.ts';
 
 /** Counts and times of executions. */
 
@@ -10,6 +11,7 @@ type Deps = Pick<RuntimeDeps, 'clock' | 'observe'>;
 export const observeStart = ({ clock, observe }: Deps, dispatch: Dispatch): void => {
   const now = clock.now();
   observe.runs.started();
+  if (isStandIn(dispatch)) return;
   observe.mailbox.started({
     enqueueToStart: (now - dispatch.created_at) / 1000,
     claimToStart: (now - dispatch.updated_at) / 1000,
@@ -24,6 +26,7 @@ export const observeEnd = (
   const now = clock.now();
   const runtime = (now - ended.startedAt) / 1000;
   observe.runs.ended(outcome, runtime);
+  if (isStandIn(ended.dispatch)) return;
   observe.mailbox.completed(outcome, {
     enqueueToComplete: (now - ended.dispatch.created_at) / 1000,
     runtime,

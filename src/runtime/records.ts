@@ -54,6 +54,11 @@ export const advanceDormant = (status: keyof typeof DORMANT_STATE, event: RunMac
 /** A claimed run is running from the commit of its claim on. */
 export const CLAIMED: RunStatus = statusOf(advanceDormant('created', { type: 'CLAIM' }));
 
+/** Of a run that nothing executes: there is nothing that would have to conclude. */
+export const ENDED: RunStatus = statusOf(
+  runMachine.resolveState({ value: 'ended', context: DORMANT_CONTEXT }),
+);
+
 export type RunSeed = {
   run_id: string;
   thread_id: string;
@@ -62,7 +67,10 @@ export type RunSeed = {
   origin: RunOrigin;
   adapter: RunAdapter;
   mode: RunMode;
-  dispatch_id: string;
+  /** Without, a tool call drives the run. */
+  dispatch_id?: string;
+  /** The tool call, of a run of another thread. */
+  parent?: { run_id: string; thread_id: string; call_id: string };
   /** Of the execution that claims it in the same commit; without, the run waits for its turn. */
   session_id?: string;
   /** milliseconds */
@@ -84,23 +92,35 @@ export const newRun = (seed: RunSeed): Run => {
     trigger_message_ids: seed.input.trigger_message_ids,
   };
   const session = session_id !== undefined && { session_id };
+  const dispatch = dispatch_id !== undefined && { dispatch_id };
   const activation: Activation = {
     intent: { agent_id, thread_id, kind: { kind: 'new_intent' } },
     ...(input && { input }),
     options: {},
-    trace: { origin: seed.origin, adapter: seed.adapter, run_mode: seed.mode, dispatch_id, ...session },
+    trace: {
+      ...(seed.parent && {
+        parent_run_id: seed.parent.run_id,
+        parent_thread_id: seed.parent.thread_id,
+        parent_tool_call_id: seed.parent.call_id,
+      }),
+      origin: seed.origin,
+      adapter: seed.adapter,
+      run_mode: seed.mode,
+      ...dispatch,
+      ...session,
+    },
     resolution_id,
   };
   return {
     run_id: seed.run_id,
     thread_id,
     agent_id,
-    parent_run_id: null,
+    parent_run_id: seed.parent?.run_id ?? null,
     resolution_id,
     activation,
     ...(input && { input }),
     status: session_id === undefined ? CREATED : CLAIMED,
-    dispatch_id,
+    ...dispatch,
     ...session,
     created_at: at,
     ...(session_id !== undefined && { started_at: at }),
@@ -130,14 +150,27 @@ export const claimedRun = (run: Run, session_id: string, at: number): Run => {
 /** The next activation of a run that waits: by new input, or by decisions (runtime.md 2.5). */
 export const resumedRun = (
   run: Run,
-  by: { mode: RunMode; dispatch_id: string; at: number; decisions: [string, Resume][]; input: boolean },
+  by: {
+    mode: RunMode;
+    /** Without, a tool call drives the run. */
+    dispatch_id: string | undefined;
+    at: number;
+    decisions: [string, Resume][];
+    input: boolean;
+  },
 ): Run => {
+  const { dispatch_id: _before, ...rest } = run;
   const { run_id, thread_id, agent_id } = run;
+  const dispatch = by.dispatch_id !== undefined && { dispatch_id: by.dispatch_id };
   const kind = by.input ? 'continuation_from_run' : 'hitl_resume';
-  const before = run.activation?.trace ?? { origin: 'user', adapter: 'internal' };
+  const { dispatch_id: _traced, ...before } = run.activation?.trace ?? {
+    origin: 'user' as const,
+    adapter: 'internal' as const,
+    dispatch_id: undefined,
+  };
   return {
-    ...run,
-    dispatch_id: by.dispatch_id,
+    ...rest,
+    ...dispatch,
     updated_at: seconds(by.at),
     activation: {
       ...run.activation,
@@ -146,7 +179,7 @@ export const resumedRun = (
       trace: {
         ...before,
         run_mode: by.mode,
-        dispatch_id: by.dispatch_id,
+        ...dispatch,
       },
       seeded_decisions: by.decisions,
     },
@@ -157,9 +190,11 @@ export const identityOf = (run: Run): RunIdentity => {
   const trace = run.activation?.trace;
   return {
     thread_id: run.thread_id,
+    ...(trace?.parent_thread_id !== undefined && { parent_thread_id: trace.parent_thread_id }),
     run_id: run.run_id,
     ...(run.parent_run_id !== null && { parent_run_id: run.parent_run_id }),
     agent_id: run.agent_id,
+    ...(trace?.parent_tool_call_id !== undefined && { parent_tool_call_id: trace.parent_tool_call_id }),
     ...(run.dispatch_id !== undefined && { dispatch_id: run.dispatch_id }),
     ...(run.session_id !== undefined && { session_id: run.session_id }),
     origin: trace?.origin ?? 'user',
@@ -197,6 +232,12 @@ export const newDispatch = (seed: {
   created_at: seed.at,
   updated_at: seed.at,
 });
+
+/**
+ * A run that a tool call drives has no dispatch (runtime.md 5.4). Its execution gets a stand-in, which bears the id
+ * of the run and is neither stored nor logged nor counted.
+ */
+export const isStandIn = ({ dispatch_id, run_id }: Dispatch): boolean => dispatch_id === run_id;
 
 const STATE_OF_STATUS = {
   Queued: 'queued',
@@ -280,12 +321,14 @@ export const logDispatch = (
   kind: string,
   dispatch: Dispatch,
   more: Record<string, unknown> = {},
-): void =>
+): void => {
+  if (isStandIn(dispatch)) return;
   write.event(
     kind,
     { ...dispatchFacts(dispatch), ...more },
     { run_id: dispatch.run_id, correlation_id: dispatch.dispatch_id },
   );
+};
 
 /** Base payload of the dispatch events (runtime.md 13.4). */
 const dispatchFacts = (dispatch: Dispatch): Record<string, unknown> => ({

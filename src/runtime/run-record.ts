@@ -1,6 +1,7 @@
 import type { DispatchEvent } from '../../machines/dispatch.ts';
 import type { RunEnding } from '../../machines/run.ts';
 import { openTickets } from '../loop/calls.ts';
+import { noteTasks } from '../loop/tasks.ts';
 import type { Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
@@ -79,11 +80,14 @@ export const createRunRecord = ({ ledger, turn, stream, status, ...input }: Reco
     run: () => run,
     dispatch: () => dispatch,
     gather(write) {
+      noteTasks(turn);
       stream.flush(write, dispatch.dispatch_id);
       const range = write.messages(turn.produced, run.run_id);
       turn.produced = [];
       noteOutput(range);
       const { waiting: _over, ...rest } = run;
+      const kept = turn.state.takeKept();
+      if (kept) write.keep(run.run_id, kept);
       const seeded_decisions = [...turn.decisions];
       run = {
         ...rest,
@@ -91,10 +95,12 @@ export const createRunRecord = ({ ledger, turn, stream, status, ...input }: Reco
           activation: { ...run.activation, seeded_decisions },
         }),
         status: status(),
+        // Another one, after a hand-over.
+        agent_id: turn.agent.spec.id,
         steps: turn.steps,
         input_tokens: turn.inputTokens,
         output_tokens: turn.outputTokens,
-        state: turn.state.snapshot(),
+        state: turn.state.ofRun(),
         updated_at: seconds(write.at),
       };
     },

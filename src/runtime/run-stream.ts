@@ -1,7 +1,7 @@
 import type { RunStream } from '../loop/turn.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
-import { type Channel, createChannel } from './channel.ts';
+import { type Attach, type Channel, createChannel } from './channel.ts';
 import type { Write } from './ledger.ts';
 
 /**
@@ -9,13 +9,12 @@ import type { Write } from './ledger.ts';
  * next commit. A wait ends the stream that readers have; what comes after it goes into a new one.
  */
 
-/** Gives a channel its readers, before the first event. */
-export type Attach = (channel: Channel) => void;
-
 export type LoggedStream = RunStream & {
   channel(): Channel;
   /** For the log only; the event leaves later, by itself. */
   log(event: RunEvent): void;
+  /** An event about the thread, of no run. */
+  tell(kind: string, payload: Record<string, unknown>): void;
   /** What came since the last commit goes into the write. */
   flush(write: Write, correlation_id: string): void;
   /** Closes the channel of now; the next one gets these readers too. */
@@ -33,7 +32,7 @@ export const createLoggedStream = (
   let channel = first;
   let open = true;
   let isContinued = continued;
-  let captured: { kind: string; payload: RunEvent }[] = [];
+  let captured: { kind: string; payload: Record<string, unknown>; ofThread?: true }[] = [];
   let waiting: Attach[] = [];
 
   const log = (event: RunEvent): void => {
@@ -60,8 +59,13 @@ export const createLoggedStream = (
       if (full) log({ event_type: 'tool_call_delta', id, args_delta });
       channel.toolDelta(id, args_delta);
     },
+    tell(kind, payload) {
+      if (mode !== 'disabled') captured.push({ kind, payload, ofThread: true });
+    },
     flush(write, correlation_id) {
-      for (const { kind, payload } of captured) write.event(kind, payload, { run_id, correlation_id });
+      for (const { kind, payload, ofThread } of captured) {
+        write.event(kind, payload, ofThread ? { visibility: 'internal' } : { run_id, correlation_id });
+      }
       captured = [];
     },
     close() {

@@ -1,21 +1,29 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { ContentBlock, Message, Role } from '../schema/message.ts';
 import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
-import type { Attach } from './run-stream.ts';
+import type { Attach } from './channel.ts';
 
 /** What clients ask of a thread, as the protocols hand it to the runtime. */
 
-export type UserMessage = { role: Exclude<Role, 'tool'>; content: ContentBlock[] };
+export type UserMessage = { role: Exclude<Role, 'tool'>; content: ContentBlock[]; sender_agent_id?: string };
 
-/** runtime.md 8, and the foreground run of 5.1. */
+/** runtime.md 8, the foreground run of 5.1, and a run that a tool call drives (5.4). */
 export type SubmitMode =
   | 'foreground'
   | 'queue'
   | 'live_then_queue'
   | 'interrupt_then_queue'
-  | 'resume_open_run';
+  | 'resume_open_run'
+  | 'sub_agent';
 
-export type DecisionInput = { tool_call_id: string; action: Resume['action']; payload: Resume['result'] };
+export type DecisionInput = {
+  tool_call_id: string;
+  action: Resume['action'];
+  payload: Resume['result'];
+  /** Why, and who says so; kept with the decision and in its event. */
+  reason?: string;
+  decided_by?: string;
+};
 
 export type Submission = {
   mode: SubmitMode;
@@ -31,12 +39,18 @@ export type Submission = {
   decisions?: readonly DecisionInput[];
   /** The run that the input is meant for: the one that it continues, or the only one that it is steered into. */
   into?: string;
+  /** Of the run that it makes, always a new one; nothing happens when there is a run of this id. */
+  run_id?: string;
   /** 0 to 255, smaller first. */
   priority?: number;
   dedupe_key?: string;
   /** milliseconds; not before */
   available_at?: number;
+  /** Of a sub-agent: the call that drives the run. */
+  parent?: ParentCall;
 };
+
+export type ParentCall = { run_id: string; thread_id: string; call_id: string };
 
 export type Accepted = {
   run_id: string;
@@ -52,4 +66,9 @@ export type DecisionTarget = DecisionInput & {
   attach?: Attach;
 };
 
-export const userMessage = (id: string, { role, content }: UserMessage): Message => ({ id, role, content });
+export const userMessage = (id: string, { role, content, sender_agent_id }: UserMessage): Message => ({
+  id,
+  role,
+  content,
+  ...(sender_agent_id !== undefined && { metadata: { sender_agent_id } }),
+});

@@ -1,6 +1,9 @@
 import type { ThreadRecord } from '../store/index.ts';
+import { createChildRuns } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { bindRunMachine } from './execution.ts';
+import type { Peers } from './mail.ts';
+import { createTaskBoard } from './tasks.ts';
 import { createThreadActor, type ThreadActor } from './thread.ts';
 import { bindThreadMachine } from './thread-machine.ts';
 
@@ -28,6 +31,8 @@ export type Supervisor = {
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   actors(): Iterable<ThreadActor>;
+  /** What tasks still do is for nobody: the process ends. */
+  stopTasks(): void;
   /** Threads whose actor failed with work left, so many at most; each is named once. */
   takeAbandoned(limit: number): { scope: string; id: string }[];
 };
@@ -48,6 +53,8 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       id,
       runMachine,
       threadMachine,
+      tasks,
+      peers,
       accepting,
       onRetired(quiet, failed) {
         // Also when it was retired before: the commit of a removal may fail after it.
@@ -61,6 +68,12 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
         retired.set(key, gone);
       },
       onSettled: dropPassive,
+      children: createChildRuns(deps, {
+        scope,
+        id,
+        cancel: (thread_id, run_id) => supervisor.use(scope, thread_id, (actor) => actor.cancel(run_id)),
+        decide: (thread_id, target) => supervisor.use(scope, thread_id, (actor) => actor.decide(target)),
+      }),
     });
     return made;
   };
@@ -73,6 +86,17 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       actors.delete(key);
       actor.close();
     }
+  };
+
+  const tasks = createTaskBoard({
+    clock: deps.clock,
+    ids: deps.ids,
+    log: deps.log,
+    deliver: (scope, id, event) => supervisor.use(scope, id, (actor) => actor.told(event)),
+  });
+  const peers: Peers = {
+    record: (scope, id) => supervisor.record(scope, id),
+    submit: (scope, id, submission) => supervisor.use(scope, id, (actor) => actor.submit(submission)),
   };
 
   const supervisor: Supervisor = {
@@ -99,6 +123,7 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
     },
     actors: () => actors.values(),
+    stopTasks: tasks.stop,
     takeAbandoned(limit) {
       const taken = [...abandoned.entries()].slice(0, limit);
       for (const [key] of taken) abandoned.delete(key);

@@ -1,6 +1,7 @@
 import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Accepted, DecisionTarget, Submission } from './submission.ts';
+import type { TaskEvent } from './tasks.ts';
 import type { Ticket } from './wait.ts';
 
 /** The thread machine bound to the actions of an actor: which request comes with which event. */
@@ -13,6 +14,7 @@ export type Input = Submission & Refusable & { accept(accepted: Accepted): void 
 export type Decision = Refusable & { ticket: Ticket; target: DecisionTarget; accept(): void };
 export type Cancel = Refusable & { run_id: string; done(reached: boolean): void };
 export type Interrupt = Refusable & { done(superseded: number): void };
+export type TaskTold = Refusable & TaskEvent & { accept(): void };
 export type Removal = Refusable & { strategy: ChildStrategy; done(): void };
 
 /** What the machine's guards and actions call. */
@@ -27,6 +29,10 @@ export type Host = ThreadHost & {
   resumeHeld(request: Decision): void;
   enqueueDecision(request: Decision): void;
   enqueueContinuation(request: Input): void;
+  deliverEvent(request: TaskTold): void;
+  enqueueWake(request: TaskTold): void;
+  wakeHeld(request: TaskTold): void;
+  keepEvent(request: TaskTold): void;
   cancel(request: Cancel): void;
   bumpEpoch(): void;
   interrupt(request: Interrupt): void;
@@ -73,6 +79,10 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
       resumeHeld: answering<Decision>((host) => host.resumeHeld),
       enqueueContinuation: answering<Input>((host) => host.enqueueContinuation),
       enqueueDecision: answering<Decision>((host) => host.enqueueDecision),
+      deliverEvent: answering<TaskTold>((host) => host.deliverEvent),
+      enqueueWake: answering<TaskTold>((host) => host.enqueueWake),
+      wakeHeld: answering<TaskTold>((host) => host.wakeHeld),
+      keepEvent: answering<TaskTold>((host) => host.keepEvent),
       cancel: answering<Cancel>((host) => host.cancel),
       bumpEpoch: (args) => hostOf(args).bumpEpoch(),
       interrupt: answering<Interrupt>((host) => host.interrupt),

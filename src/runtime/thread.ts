@@ -1,18 +1,23 @@
 import { createActor } from 'xstate';
+import { createCompactors } from '../loop/compactors.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import { createAdmission } from './admission.ts';
 import type { Channel } from './channel.ts';
+import { type ChildRuns, createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { endDormant } from './dormant.ts';
 import { settleDispatch } from './ending.ts';
 import { type BoundRunMachine, createExecution, type Execution, type ExecutionInput } from './execution.ts';
+import { expiredDecisions } from './expiry.ts';
 import { threadFacts } from './facts.ts';
-import { createLedger, type Ledger, type Write } from './ledger.ts';
+import { awaitsTasks, createLedger, type Ledger, type Write } from './ledger.ts';
+import { createMail, type Peers } from './mail.ts';
 import { blockingBarrier } from './pending.ts';
 import { createQueue } from './queue.ts';
-import { logDispatch, resumedRun } from './records.ts';
+import { isStandIn, logDispatch, resumedRun } from './records.ts';
 import type { Accepted, DecisionTarget, Submission } from './submission.ts';
+import type { TaskBoard, TaskEvent } from './tasks.ts';
 import type {
   BoundThreadMachine,
   Cancel,
@@ -22,8 +27,10 @@ import type {
   Input,
   Interrupt,
   Removal,
+  TaskTold,
 } from './thread-machine.ts';
 import { decisionOf, heldTicketOf, logDecision, type Ticket, ticketOf } from './wait.ts';
+import { enqueueWake, nextStepOf, stageEvent } from './wake.ts';
 
 /**
  * The actor of one thread: everything that changes the thread goes through it, one event after the other. The
@@ -39,10 +46,16 @@ export type ThreadActor = {
   readonly ledger: Ledger;
   /** Resolves when the input is durable. @throws Conflict, NotFound */
   submit(submission: Submission): Promise<Accepted>;
+  /** Resolves when the run is done or waits for somebody; without the run when this process has let go of it. */
+  rested(run_id: string): Promise<Run | undefined>;
   /** Input was staged for whatever executes here. */
   steer(): void;
   /** Resolves when the decision is durable; false when no such ticket is open. */
   decide(target: DecisionTarget): Promise<boolean>;
+  /** A task of one of its runs has told something. Resolves when that is durable, or for nobody. */
+  told(event: TaskEvent): Promise<void>;
+  /** Tickets of a waiting run whose time is over are decided as they say. */
+  expire(run_id: string): void;
   /** The run that a cancel of the thread means: executing, else waiting, else the next in the queue. */
   cancellable(): string | undefined;
   /** False when the run has nothing to cancel any more. */
@@ -69,12 +82,15 @@ export type ThreadOptions = {
   id: string;
   runMachine: BoundRunMachine;
   threadMachine: BoundThreadMachine;
+  tasks: TaskBoard;
+  peers: Peers;
   /** False while the service stops: nothing queued is started any more. */
   accepting(): boolean;
   /** The actor must not be used again; another one may be made once `quiet` resolves. `failed`: work is left. */
   onRetired(quiet: Promise<void>, failed: boolean): void;
   /** It may have become passive. */
   onSettled(): void;
+  children: ChildRuns;
 };
 
 const BUSY = 'thread has an active run; cannot claim inline';
@@ -102,16 +118,33 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     deps.log.error({ err: error, thread_id: id }, 'the thread is made again from the store');
     execution?.release('the service could not write to its store');
     held?.drop();
+    rests.letGo();
     options.onRetired(ledger.quiet(), true);
   };
 
+  const rests = createRests();
+  const onStored = (run: Run): void => {
+    options.children.stored(run);
+    if (run.status === 'done' && !rests.tell(run.run_id, run)) options.children.ended(run);
+  };
+
   const ledger = createLedger(
-    { store, ids, events: deps.events, observe: deps.observe.mailbox, onFailure: retire },
+    {
+      store,
+      ids,
+      events: deps.events,
+      observe: deps.observe.mailbox,
+      onStored,
+      onRunDone: (run_id) => options.tasks.endRun(scope, run_id),
+      onFailure: retire,
+    },
     scope,
     id,
   );
   const queue = createQueue(deps, ledger);
   const admission = createAdmission(deps, ledger, queue);
+
+  const compactors = createCompactors({ clock: deps.clock, ids: deps.ids });
 
   /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
   const letGo = (): void => {
@@ -138,10 +171,19 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     const next = createExecution(deps, options.runMachine, {
       ...input,
       ledger,
+      compactor: compactors(input.agent),
+      tasks: options.tasks.of({
+        scope,
+        thread_id: id,
+        run_id: input.run.run_id,
+        inPlace: input.run.parent_run_id !== null,
+      }),
+      mail: createMail(deps, options.peers, { scope, thread_id: id, run: input.run }),
       onParked() {
         execution = undefined;
         held = next;
         whenEnded?.();
+        rests.tell(next.run_id, next.run());
         actor.send({ type: 'RUN_PARKED' });
         armAlarm();
         options.onSettled();
@@ -150,7 +192,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
         if (execution === next) execution = undefined;
         if (held === next) held = undefined;
         whenEnded?.();
-        if (how === 'released') return letGo();
+        if (how === 'released') {
+          rests.letGo();
+          return letGo();
+        }
         actor.send({ type: 'RUN_ENDED' });
         armAlarm();
         options.onSettled();
@@ -229,12 +274,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     const { run_id } = execution;
     const { dispatch_id } = execution.dispatch();
     const write = ledger.open(clock.now());
-    admission.stageFor(write, request, {
-      boundary: 'next_step',
-      granularity: 'batch',
-      target_run_id: run_id,
-      fallback_to_new_run: false,
-    });
+    admission.stageFor(write, request, nextStepOf(run_id));
     const durable = write.commit('input');
     execution.steer();
     durable.then(
@@ -294,6 +334,20 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     on.resume(target.attach);
   };
 
+  /** Stages what a task tells, with the rest of what it leads to. */
+  const hear = (
+    { run_id, message, staged, accept, refuse }: TaskTold,
+    more?: (write: Write) => void,
+  ): void => {
+    const write = ledger.open(clock.now());
+    stageEvent(write, run_id, message);
+    more?.(write);
+    write.commit('input').then(accept, refuse);
+    staged();
+  };
+
+  const restingRun = (run_id: string): Run | undefined => resting().find((run) => run.run_id === run_id);
+
   const host: Host = {
     hasQueued: () => options.accepting() && queue.ready(clock.now()),
     hasWaiting: () => ledger.waiting().size > 0,
@@ -301,12 +355,16 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       admission.continues(request as Input) &&
       admission.openFor(request as Input)?.run_id !== execution?.run_id,
     takesInput: (request) => {
-      const { into } = request as Input;
+      // A task event is for one run; other input may be.
+      const { into } = request as Pick<Input, 'into'>;
       return execution?.takesInput() === true && (into === undefined || into === execution.run_id);
     },
     isDelayed: (request) => ((request as Input).available_at ?? 0) > clock.now(),
     executes: (request) => (request as Decision).ticket.run_id === execution?.run_id,
-    holds: (request) => (request as Decision).ticket.run_id === held?.run_id,
+    // A run that nobody drives any more goes on with a dispatch, as after a restart.
+    holds: (request) =>
+      runNamedBy(request as Decision | TaskTold) === held?.run_id && !isStandIn(held.dispatch()),
+    awaitsTasks: (request) => awaitsTasks(restingRun((request as TaskTold).run_id)),
     startRun: (request) => startRun(request),
     continueRun,
     enqueue,
@@ -324,6 +382,29 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       execution = held;
       held = undefined;
       if (execution) decideHere(request, execution, true);
+    },
+    deliverEvent(request) {
+      execution?.steer();
+      hear(request);
+    },
+    enqueueWake(request) {
+      hear(request, (write) =>
+        enqueueWake({ ledger, queue, newWork: admission.newWork }, write, request.run_id),
+      );
+    },
+    wakeHeld(request) {
+      execution = held;
+      held = undefined;
+      hear(request, (write) => {
+        execution?.renew(write);
+        execution?.wake(write);
+      });
+      execution?.resume();
+    },
+    keepEvent(request) {
+      if (restingRun(request.run_id)) return hear(request);
+      request.staged();
+      request.accept();
     },
     enqueueDecision({ ticket, target, accept, refuse }) {
       const run = ledger.waiting().get(ticket.run_id);
@@ -423,10 +504,16 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const actor = createActor(options.threadMachine, { input: { host } });
   actor.subscribe({ error: retire });
   const gone = deps.actors.began(actor, { machine: 'thread', id, scope });
-  if (queue.orphaned()) {
+  const undriven = leftUndriven(ledger, store);
+  if (queue.orphaned() || undriven) {
     const write = ledger.open(clock.now());
+    if (undriven) {
+      write.deliver(admission.inputFor(undriven.run_id), undriven.run_id);
+      endDormant(write, undriven, { type: 'CANCEL' }, settings.event_capture_mode);
+    }
     queue.reclaim(write);
     commitInBackground(write);
+    options.children.endStrays();
   }
   actor.start();
 
@@ -442,18 +529,39 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     );
   };
 
+  /** The run of this id, also one that the store does not have yet. */
+  const known = (run_id: string): Run | undefined =>
+    execution?.run_id === run_id
+      ? execution.run()
+      : (ledger.created().get(run_id) ?? store.runs.get(scope, run_id));
+
   const ask = <Answer, Request extends object>(
     send: (request: Request & { accept(answer: Answer): void; refuse(error: unknown): void }) => void,
     request: Request,
   ): Promise<Answer> => new Promise((accept, refuse) => send({ ...request, accept, refuse }));
 
+  const decide = async (target: DecisionTarget): Promise<boolean> => {
+    const ticket = ticketFor(target);
+    if (!ticket) return false;
+    await ask<void, { ticket: Ticket; target: DecisionTarget }>(
+      (request) => actor.send({ type: 'DECIDE', request }),
+      { ticket, target },
+    );
+    return true;
+  };
+
   return {
     ledger,
     // What may be refused is looked at before the machine moves: an action that throws retires the actor.
     async submit(submission) {
+      const twin = submission.run_id === undefined ? undefined : known(submission.run_id);
+      if (twin) return acceptedBefore(twin);
       queue.refuseDuplicate(submission.dedupe_key, (execution ?? held)?.dispatch());
       const open = admission.openFor(submission);
-      if (open && admission.continues(submission)) deps.resolve(open.agent_id);
+      const continues = open !== undefined && admission.continues(submission);
+      if (continues) deps.resolve(open.agent_id);
+      if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
+        throw new NotFound(`run not found: ${submission.into}`);
       if (submission.mode === 'foreground') {
         const blocker = blockingBarrier(ledger.pending(), 'interrupt');
         if (blocker)
@@ -467,16 +575,25 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       const type = EVENT_OF[submission.mode];
       return ask<Accepted, Submission>((request) => actor.send({ type, request }), submission);
     },
-    steer: () => execution?.steer(),
-    async decide(target) {
-      const ticket = ticketFor(target);
-      if (!ticket) return false;
-      await ask<void, { ticket: Ticket; target: DecisionTarget }>(
-        (request) => actor.send({ type: 'DECIDE', request }),
-        { ticket, target },
-      );
-      return true;
+    async rested(run_id) {
+      const waiting = ledger.waiting().get(run_id);
+      if (execution?.run_id === run_id) return rests.wait(run_id);
+      if (waiting) return waiting;
+      await ledger.quiet();
+      const run = store.runs.get(scope, run_id);
+      return run?.status === 'done' ? run : undefined;
     },
+    steer: () => execution?.steer(),
+    told: (event) =>
+      ask<void, TaskEvent & { into: string }>((request) => actor.send({ type: 'TASK_EVENT', request }), {
+        ...event,
+        into: event.run_id,
+      }),
+    expire(run_id) {
+      const run = ledger.waiting().get(run_id);
+      for (const target of run ? expiredDecisions(run, clock.now()) : []) decide(target).catch(() => {});
+    },
+    decide,
     cancellable: () =>
       execution?.run_id ??
       ledger.openRun()?.run_id ??
@@ -522,6 +639,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       held === undefined &&
       queue.size() === 0 &&
       claimant === undefined &&
+      rests.size() === 0 &&
       ledger.commits() === 0,
     close() {
       clearTimeout(alarm);
@@ -530,10 +648,28 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   };
 };
 
+/** A run that a tool call drove, in a process that is gone: nothing else takes it up. */
+const leftUndriven = (ledger: Ledger, store: RuntimeDeps['store']): Run | undefined => {
+  const active = ledger.record()?.thread.active_run_id;
+  const run = active === undefined ? undefined : store.runs.get(ledger.scope, active);
+  return run?.status === 'running' && run.dispatch_id === undefined ? run : undefined;
+};
+
+const runNamedBy = (request: Decision | TaskTold): string =>
+  'ticket' in request ? request.ticket.run_id : request.run_id;
+
+const acceptedBefore = ({ run_id, thread_id, dispatch_id = '', status }: Run): Accepted => ({
+  run_id,
+  thread_id,
+  dispatch_id,
+  status: status === 'created' ? 'queued' : 'running',
+});
+
 const EVENT_OF = {
   foreground: 'FOREGROUND',
   queue: 'QUEUE',
   live_then_queue: 'STEER',
   interrupt_then_queue: 'QUEUE',
+  sub_agent: 'DRIVE',
   resume_open_run: 'CONTINUE',
 } as const satisfies Record<Submission['mode'], string>;

@@ -1,7 +1,8 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { restoredCalls } from '../loop/calls.ts';
-import { createRunState, setTurnMark, turnMark } from '../loop/state.ts';
-import type { RunStream, Turn } from '../loop/turn.ts';
+import { restartCount } from '../loop/rounds.ts';
+import { createRunState, setTurnMark } from '../loop/state.ts';
+import type { Turn } from '../loop/turn.ts';
 import { type Message, textOf } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
@@ -10,15 +11,22 @@ import { selectPending } from './pending.ts';
 
 /** What the loop works on, from the rows of the run and its thread. */
 
+type TurnInput = {
+  run: Run;
+  agent: ResolvedAgent;
+  ledger: Ledger;
+  from: string;
+} & Pick<Turn, 'compactor' | 'tasks' | 'mail'>;
+
 export const createTurn = (
   deps: RuntimeDeps,
-  { run, agent, ledger, from }: { run: Run; agent: ResolvedAgent; ledger: Ledger; from: string },
-  stream: RunStream,
-  checkpoint: Turn['checkpoint'],
+  { run, agent, ledger, from, compactor, tasks, mail }: TurnInput,
+  { stream, checkpoint, tell }: Pick<Turn, 'stream' | 'checkpoint' | 'tell'>,
 ): Turn => {
   const { run_id, thread_id } = run;
-  const state = createRunState(run.state);
+  const state = createRunState(run.state, ledger.kept(run_id));
   return {
+    scope: ledger.scope,
     run_id,
     thread_id,
     agent,
@@ -27,18 +35,29 @@ export const createTurn = (
     stream,
     state,
     observe: deps.observe,
+    warn: (data, text) => deps.log.warn(data, text),
     committed: ledger.history,
     produced: [],
+    begun: false,
+    maxPhaseRounds: deps.settings.max_phase_rounds,
+    resolveAgent: deps.resolve,
     step: undefined,
     calls: from === 'created' ? [] : restoredCalls(state),
     decisions: new Map(run.activation?.seeded_decisions),
     hasInput: () =>
-      selectPending(ledger.pending(), 'resume_input', run_id).length > 0 ||
-      selectPending(ledger.pending(), 'next_step', run_id).length > 0,
+      (['resume_input', 'next_step'] as const).some((at) =>
+        // What tasks tell does not end a wait for a decision.
+        selectPending(ledger.pending(), at, run_id).some(({ message }) => message.visibility !== 'internal'),
+      ),
     steps: run.steps,
-    rounds: run.steps - (turnMark(state)?.first_step ?? 0),
     answered: false,
     continuations: 0,
+    note: undefined,
+    compactor,
+    tasks,
+    mail,
+    tell,
+    overrides: run.activation?.options.overrides ?? {},
     inputTokens: run.input_tokens,
     outputTokens: run.output_tokens,
     response: from === 'created' ? '' : lastAnswer(ledger.history(), run_id),
@@ -49,7 +68,7 @@ export const createTurn = (
 /** New user input continues the run: its counters begin again (agent-loop.md 8). */
 export const beginTurn = (turn: Turn): void => {
   setTurnMark(turn.state, { turn_id: turn.ids.uuid(), first_step: turn.steps });
-  turn.rounds = 0;
+  restartCount(turn);
 };
 
 /** Text of the last assistant message of the run, for an execution that takes it up again. */

@@ -36,6 +36,8 @@ export const decisionOf = (ids: Ids, ticket: Ticket, input: DecisionInput, at: n
     decision_id: ids.uuid(),
     action: refuses ? 'cancel' : input.action,
     result: input.payload,
+    ...(input.reason !== undefined && { reason: input.reason }),
+    ...(input.decided_by !== undefined && { decided_by: input.decided_by }),
     updated_at: at,
   };
 };
@@ -51,7 +53,7 @@ export const logDecision = (
   decision: Resume,
   delivery_path: DeliveryPath,
 ): void => {
-  const { decision_id, action, result, reason = null, updated_at } = decision;
+  const { decision_id, action, result, reason = null, decided_by, updated_at } = decision;
   const payload = {
     thread_id: about.thread_id,
     run_id: about.run_id,
@@ -61,6 +63,7 @@ export const logDecision = (
     action,
     result,
     reason,
+    ...(decided_by !== undefined && { decided_by }),
     resume_updated_at: updated_at,
     delivery_path,
   };

@@ -1,9 +1,11 @@
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
+import { type AwaitingTable, createAwaitingTable } from './awaiting.ts';
 import { copyTo } from './backup.ts';
 import { type Batch, createBatch } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
 import { createCounters } from './counters.ts';
+import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
 import { createEndedWork } from './ended-work.ts';
 import { createEnvironment, openRoot } from './environment.ts';
@@ -42,6 +44,8 @@ export type Store = {
   readonly retractions: RetractionTable;
   readonly runs: RunTable;
   readonly dispatches: DispatchTable;
+  readonly deadlines: DeadlineTable;
+  readonly awaiting: AwaitingTable;
   readonly events: EventTable;
   readonly state: StateTable;
   /** Reads something; throws when the environment does not answer. */
@@ -113,6 +117,8 @@ const assemble = (
     retractions: createRetractionTable(env),
     runs: createRunTable(env, { counters, order }),
     dispatches: createDispatchTable(env, { order, openWork, endedWork }),
+    deadlines: createDeadlineTable(env),
+    awaiting: createAwaitingTable(env),
     events: createEventTable(env),
     state: createStateTable(env),
     ping() {

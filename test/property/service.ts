@@ -1,4 +1,5 @@
 import { createEventFeed, type EventFeed } from '../../src/events/feed.ts';
+import { NO_RECORDS } from '../../src/registry/records.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import type { RuntimeDeps } from '../../src/runtime/deps.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
@@ -9,6 +10,8 @@ import type { Run } from '../../src/schema/run.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import type { Store } from '../../src/store/index.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
+import { plainRoutes } from '../registry/routes.ts';
+import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 import { type GatedStore, gateStore } from './gated-store.ts';
 import type { Steered } from './steered.ts';
 import type { VirtualTime } from './time.ts';
@@ -43,12 +46,15 @@ const SETTINGS = settingsFrom({ mailbox: { max_attempts: 3 } });
 export const resolverFor = ({ provider, tools }: Steered): RuntimeDeps['resolve'] =>
   createRegistry({
     records: {
-      providers: [],
+      ...NO_RECORDS,
       models: [{ id: 'm', provider_id: provider.id, upstream_model: 'm' }],
       agents: AGENTS.map((id) => AgentSpec.parse({ id, model_id: 'm', max_rounds: 6 })),
     },
     providers: [provider],
     catalogue: createCatalogue(tools),
+    plugins: [],
+    routes: plainRoutes,
+    subAgents: NO_SUB_AGENTS,
     env: {},
     resolution_id: '1',
   }).resolve;

@@ -142,6 +142,9 @@ const happensAt = async (t: Test, scene: Scene, commit: number, name: string): P
   if (name === 'a refusal' && outcome !== 'refused') t.notOk(executed.includes(`${thread} risky`));
   await runtime.runtime.submit(SCOPE, thread, { ...runtime.input('and on'), mode: 'foreground' });
   await rows.rest();
+  // An interrupt may come before the model has asked for anything; then this run is the one that asks.
+  if (rows.runs().some(({ status }) => status === 'waiting')) await decide(scene, { approved: true });
+  await rows.rest();
   const last = rows.runs().findLast(({ status }) => status === 'done');
   t.match(
     last,

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { createIds } from '../../src/ids.ts';
 import type { Provider } from '../../src/models/model.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
+import { NO_RECORDS } from '../../src/registry/records.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
@@ -13,6 +14,8 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { type Deferred, defer } from '../http/serve.ts';
+import { plainRoutes } from '../registry/routes.ts';
+import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
 /** The runtime on a real store, without HTTP. Commits fail when the test says so, as they do on a full disk. */
 
@@ -44,12 +47,16 @@ export const startRuntime = async (t: Test, { provider, settings = {}, tools = [
   };
   const { resolve } = createRegistry({
     records: {
+      ...NO_RECORDS,
       providers: [{ id: 'scripted', adapter: 'scripted' }],
       models: [{ id: 'm', provider_id: provider?.id ?? 'scripted', upstream_model: 'm' }],
       agents: [AgentSpec.parse({ id: 'a', model_id: 'm' })],
     },
     providers: provider ? [provider] : [],
     catalogue: createCatalogue([...tools]),
+    plugins: [],
+    routes: plainRoutes,
+    subAgents: NO_SUB_AGENTS,
     env: {},
     resolution_id: '1',
   });

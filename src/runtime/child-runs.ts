@@ -1,0 +1,116 @@
+import { delegatedRuns } from '../loop/calls.ts';
+import type { Run } from '../schema/run.ts';
+import type { RuntimeDeps } from './deps.ts';
+import type { DecisionTarget } from './submission.ts';
+
+/**
+ * What parents and children of sub-agents owe each other (runtime.md 5.4), seen from one thread.
+ *
+ * Guarantees: a child whose call is given up (declined, superseded, its run over) is cancelled; a parent that waits
+ * for a child hears of an end that it did not drive itself; after a crash, no child stays behind a call that is lost.
+ * Relies on the ticket of a delegated call naming the child, so that the rows of the parent say it all.
+ * Costs one look at the calls of the last step for every run record that is written.
+ */
+
+export type ChildRuns = {
+  /** A record of a run of this thread is durable. */
+  stored(run: Run): void;
+  /** The run is done, and no call of this process has followed it. */
+  ended(run: Run): void;
+  /** The process that drove the runs of this thread is gone. */
+  endStrays(): void;
+};
+
+const PREFIX = 'delegate_run:';
+const PAGE = { offset: 0, limit: 100 };
+
+/** One thread, and how others are asked. */
+type Around = {
+  scope: string;
+  id: string;
+  cancel(thread_id: string, run_id: string): Promise<unknown>;
+  decide(thread_id: string, target: DecisionTarget): Promise<unknown>;
+};
+
+export const createChildRuns = (
+  { store, log }: Pick<RuntimeDeps, 'store' | 'log'>,
+  { scope, id, cancel, decide }: Around,
+): ChildRuns => {
+  const inBackground = (about: object, work: Promise<unknown>): void => {
+    work.catch((error) => log.warn({ err: error, ...about }, 'a sub-agent and its parent could not agree'));
+  };
+
+  const end = ({ thread_id, run_id }: Run): void => inBackground({ run_id }, cancel(thread_id, run_id));
+
+  const isAwaited = (child: Run): boolean => {
+    const parent = child.parent_run_id === null ? undefined : store.runs.get(scope, child.parent_run_id);
+    return parent !== undefined && childrenOf(parent).awaited.includes(child.run_id);
+  };
+
+  return {
+    stored(run) {
+      for (const child_id of childrenOf(run).lost) {
+        const child = store.runs.get(scope, child_id);
+        if (child && child.status !== 'done') end(child);
+      }
+    },
+    ended({ run_id, parent_run_id, activation }) {
+      const parent_thread_id = activation?.trace.parent_thread_id;
+      if (parent_run_id === null || parent_thread_id === undefined) return;
+      if ((store.runs.get(scope, parent_run_id)?.status ?? 'done') === 'done') return;
+      const tool_call_id = `${PREFIX}${run_id}`;
+      const target = { run_id: parent_run_id, tool_call_id, action: 'resume', payload: null } as const;
+      inBackground({ run_id }, decide(parent_thread_id, target));
+    },
+    endStrays() {
+      for (const thread_id of store.threads.children(scope, id)) {
+        const runs = (['running', 'waiting'] as const).flatMap(
+          (status) => store.runs.list(scope, { thread_id, status }, PAGE).items,
+        );
+        for (const run of runs.filter(({ parent_run_id }) => parent_run_id !== null)) {
+          // One that has a dispatch goes on by itself.
+          const stray = run.status === 'running' ? run.dispatch_id === undefined : !isAwaited(run);
+          if (stray) end(run);
+        }
+      }
+    },
+  };
+};
+
+/** Children that calls of the last step wait for, and those whose calls will never go on. */
+const childrenOf = (run: Run): { awaited: string[]; lost: string[] } => {
+  const found = delegatedRuns(run.state, PREFIX);
+  const over = run.status === 'done';
+  return {
+    awaited: over ? [] : found.flatMap(({ run_id, open }) => (open ? [run_id] : [])),
+    lost: found.flatMap(({ run_id, open, cancelled }) => (cancelled || (over && open) ? [run_id] : [])),
+  };
+};
+
+/** Who waits until a run rests: done, or waiting for somebody. */
+type Rests = {
+  wait(run_id: string): Promise<Run | undefined>;
+  /** False when nobody waits for it. Without a run: this process has let go of it. */
+  tell(run_id: string, run: Run | undefined): boolean;
+  letGo(): void;
+  size(): number;
+};
+
+export const createRests = (): Rests => {
+  const waiting = new Map<string, ((run: Run | undefined) => void)[]>();
+  const tell: Rests['tell'] = (run_id, run) => {
+    const told = waiting.get(run_id) ?? [];
+    waiting.delete(run_id);
+    for (const resolve of told) resolve(run);
+    return told.length > 0;
+  };
+  return {
+    wait: (run_id) =>
+      new Promise((resolve) => waiting.set(run_id, [...(waiting.get(run_id) ?? []), resolve])),
+    tell,
+    letGo() {
+      for (const run_id of [...waiting.keys()]) tell(run_id, undefined);
+    },
+    size: () => waiting.size,
+  };
+};

@@ -1,0 +1,199 @@
+import type { ContentBlock } from '../schema/message.ts';
+import type { Resume, Run } from '../schema/run.ts';
+import type { RunEvent } from '../schema/run-event.ts';
+import type { SubAgentCall, SubAgentEnd, SubAgentOutcome, SubAgents } from '../tools/sub-agent.ts';
+import type { Attach, Protocol } from './channel.ts';
+import type { RuntimeDeps } from './deps.ts';
+import type { DecisionInput, Submission } from './submission.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/**
+ * Runs that are driven by tool calls of other runs (runtime.md 5.4): on threads of their own, without a dispatch.
+ *
+ * Guarantees: whoever follows a child learns once what it came to; a child whose call is told to stop is cancelled.
+ * A child that waits is continued by the decision on the call that waits for it. Relies on ChildRuns for everything
+ * that happens while no call follows the child, and on the actor of a thread to end a run whose process is gone.
+ */
+
+const MAX_DEPTH = 8;
+
+export const createSubAgents = (
+  deps: RuntimeDeps,
+  use: Supervisor['use'],
+  isLetGo: () => boolean,
+): SubAgents => {
+  const { ids, log, store } = deps;
+
+  const cancel = (scope: string, { run_id, thread_id }: Pick<Run, 'run_id' | 'thread_id'>): void => {
+    // What this process lets go of is ended by the next one.
+    if (isLetGo()) return;
+    use(scope, thread_id, (actor) => actor.cancel(run_id)).catch((error) =>
+      log.warn({ err: error, run_id }, 'a sub-agent could not be cancelled'),
+    );
+  };
+
+  const depthBelow = (scope: string, run_id: string): number => {
+    let depth = 1;
+    for (let run = store.runs.get(scope, run_id); run?.parent_run_id && depth <= MAX_DEPTH; depth += 1)
+      run = store.runs.get(scope, run.parent_run_id);
+    return depth;
+  };
+
+  const follow = async (
+    { scope, signal }: SubAgentCall,
+    child: Pick<Run, 'run_id' | 'thread_id'>,
+    heard: Heard,
+  ): Promise<SubAgentOutcome> => {
+    const stop = (): void => cancel(scope, child);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const run = await use(scope, child.thread_id, (actor) => actor.rested(child.run_id));
+      return outcomeOf(child.run_id, run, heard);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  };
+
+  const driven = (call: SubAgentCall, agent: string, heard: Heard): Omit<Submission, 'messages'> => ({
+    mode: 'sub_agent',
+    agent: deps.resolve(agent),
+    named: true,
+    origin: 'subagent',
+    adapter: 'internal',
+    attach: listener(call, heard),
+    parent: { run_id: call.run_id, thread_id: call.thread_id, call_id: call.call_id },
+  });
+
+  return {
+    async start({ agent, prompt, ...call }) {
+      const { scope } = call;
+      if (call.signal.aborted) return { ...UNSTARTED, status: 'cancelled' };
+      try {
+        if (depthBelow(scope, call.run_id) > MAX_DEPTH)
+          throw new Error(`sub-agents may be nested ${MAX_DEPTH} levels deep, not more`);
+        const heard: Heard = {};
+        const submission = { ...driven(call, agent, heard), messages: said(prompt) };
+        const child = await use(scope, ids.uuid(), (actor) => actor.submit(submission));
+        return await follow(call, child, heard);
+      } catch (error) {
+        return { ...UNSTARTED, status: 'failed', reason: reasonOf(error) };
+      }
+    },
+    async proceed({ child_run_id, decision, ...call }) {
+      const { scope } = call;
+      const child = store.runs.get(scope, child_run_id);
+      if (!child) return { ...UNSTARTED, status: 'failed', reason: `run not found: ${child_run_id}` };
+      try {
+        const heard: Heard = {};
+        await use(scope, child.thread_id, async (actor) => {
+          const { waiting } = actor.ledger.waiting().get(child_run_id) ?? {};
+          // It has gone on by itself, or by somebody else: its end is the answer.
+          if (!waiting) return;
+          const decisions = waiting.tickets?.map(({ tool_call_id }) => decisionOn(tool_call_id, decision));
+          await actor.submit({
+            ...driven(call, child.agent_id, heard),
+            into: child_run_id,
+            messages: decisions ? [] : said(inputOf(decision.result)),
+            ...(decisions && { decisions }),
+          });
+        });
+        return await follow(call, child, heard);
+      } catch (error) {
+        cancel(scope, child);
+        return { ...UNSTARTED, child_run_id, status: 'failed', reason: reasonOf(error) };
+      }
+    },
+    end(scope, child_run_id) {
+      const child = store.runs.get(scope, child_run_id);
+      if (child) cancel(scope, child);
+    },
+  };
+};
+
+const UNSTARTED = { child_run_id: undefined, response: '', steps: 0 };
+
+/** What the call that suspended the child last says that it waits for. */
+type Heard = { question?: string };
+
+/** A reader that gets events instead of frames. */
+const listener =
+  ({ onEvent }: SubAgentCall, heard: Heard): Attach =>
+  (channel) => {
+    const take = (event: RunEvent): string => {
+      const question = event.event_type === 'tool_call_done' && event.result.suspension?.suspension.message;
+      if (question) heard.question = question;
+      onEvent(event);
+      return '';
+    };
+    const protocol: Protocol = {
+      name: 'sub-agent',
+      createEncoder: () => ({
+        event: take,
+        text: (delta) => take({ event_type: 'text_delta', delta }),
+        reasoning: () => '',
+        toolDelta: () => '',
+      }),
+    };
+    channel.attach(protocol, { write() {}, end() {} });
+  };
+
+const said = (text: string): { role: 'user'; content: ContentBlock[] }[] => [
+  { role: 'user', content: [{ type: 'text', text }] },
+];
+
+const decisionOn = (tool_call_id: string, { action, result, reason, decided_by }: Resume): DecisionInput => ({
+  tool_call_id,
+  action,
+  payload: result,
+  ...(reason !== undefined && { reason }),
+  ...(decided_by !== undefined && { decided_by }),
+});
+
+/** The answer to a child that asked for input. */
+const inputOf = (payload: Resume['result']): string => {
+  if (typeof payload === 'string') return payload;
+  const text = typeof payload === 'object' && payload !== null && 'text' in payload && payload.text;
+  return typeof text === 'string' ? text : JSON.stringify(payload);
+};
+
+const outcomeOf = (child_run_id: string, run: Run | undefined, heard: Heard): SubAgentOutcome => ({
+  child_run_id,
+  response: run?.final_output ?? '',
+  steps: run?.steps ?? 0,
+  ...endOf(run, heard),
+});
+
+const endOf = (run: Run | undefined, heard: Heard): SubAgentEnd => {
+  if (!run) return { status: 'failed', reason: 'the run was interrupted' };
+  if (run.waiting)
+    return {
+      status: 'waiting',
+      needs: needsOf(run.waiting),
+      ...(heard.question && { message: heard.question }),
+    };
+  const termination = run.termination_reason;
+  switch (termination?.type) {
+    case 'natural_end':
+    case 'behavior_requested':
+      return { status: 'completed' };
+    case 'cancelled':
+      return { status: 'cancelled' };
+    case 'stopped':
+      return { status: 'failed', reason: `stopped: ${termination.value.code}` };
+    case 'blocked':
+      return { status: 'failed', reason: `blocked: ${termination.value}` };
+    default:
+      return { status: 'failed', reason: run.error_payload?.message ?? 'the run has no end' };
+  }
+};
+
+/** What a sub-agent of the child needs, the child needs. */
+const needsOf = ({ reason, message, tickets }: NonNullable<Run['waiting']>) => {
+  const reasons = tickets?.map((ticket) => ticket.reason) ?? [];
+  if (reason === 'user_input' || reasons.includes('agent_delegate:input_required')) return 'input_required';
+  if (message === 'auth_required' || reasons.includes('agent_delegate:auth_required')) return 'auth_required';
+  return 'suspended';
+};
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
