@@ -7,9 +7,10 @@
  * the command line, the help and the README follow.
  * Relies on: nothing but the input. It reads no environment and no file by itself, so a test hands in all of it.
  */
+export type { EntriesInput } from './settings/entries.ts';
 export { SettingsError } from './settings/error.ts';
 export { settingFlags, settingsHelp, settingsMarkdown } from './settings/help.ts';
 export { listenAddress } from './settings/kinds.ts';
-export { loadSettings, type SettingsInput, settingsFrom } from './settings/parse.ts';
+export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './settings/parse.ts';
 export { assertStartable } from './settings/rules.ts';
 export type { Settings } from './settings/table.ts';

@@ -1,12 +1,20 @@
 import type { AgentSpec } from '../schema/agent.ts';
-import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 
 /** The records that a registry is made of. Of two with one id, the later one counts. */
-export type Records = { providers: ProviderSpec[]; models: ModelSpec[]; agents: AgentSpec[] };
+export type Records = {
+  providers: ProviderSpec[];
+  models: ModelSpec[];
+  model_pools: PoolSpec[];
+  agents: AgentSpec[];
+};
+
+export const NO_RECORDS: Records = { providers: [], models: [], model_pools: [], agents: [] };
 
 export const mergeRecords = (...sources: readonly Records[]): Records => ({
   providers: latest(sources.flatMap((source) => source.providers)),
   models: latest(sources.flatMap((source) => source.models)),
+  model_pools: latest(sources.flatMap((source) => source.model_pools)),
   agents: latest(sources.flatMap((source) => source.agents)),
 });
 

@@ -1,7 +1,10 @@
-import { AgentSpec } from '../schema/agent.ts';
+import { type AgentInput, AgentSpec } from '../schema/agent.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import { Invalid } from '../schema/outcome.ts';
 import type { ReasoningEffort } from '../schema/run.ts';
-import type { Records } from './records.ts';
+import type { AgentChanges } from './agents-file.ts';
+import { demoAgents } from './demo-agents.ts';
+import { NO_RECORDS, type Records } from './records.ts';
 
 /**
  * The records that the service begins with (agent-loop.md 18): a provider and a model `default`, and the agents
@@ -23,18 +26,45 @@ export type SeedInput = {
   openai: { api_key: string | undefined; base_url: string | undefined };
 };
 
-export const seedRecords = ({ seed, default_agent_id, openai }: SeedInput): Records => {
+/** @param changes of the agents file */
+export const seedRecords = (
+  { seed, default_agent_id, openai }: SeedInput,
+  changes: AgentChanges = {},
+): Records => {
   const demo = seed.profile === 'demo';
+  const agents = demo
+    ? [...demoAgents(seed, default_agent_id), ...benchAgents]
+    : [minimalAgent(seed, default_agent_id)];
   return {
+    ...NO_RECORDS,
     providers: [defaultProvider(seed, openai), ...(demo ? [benchProvider] : [])],
     models: [
       { id: 'default', provider_id: 'default', upstream_model: seed.model },
       ...(demo ? benchModels : []),
     ],
-    agents: (demo ? demoAgents(seed, default_agent_id) : [minimalAgent(seed, default_agent_id)]).map(
-      (agent) => AgentSpec.parse(agent),
-    ),
+    agents: changed(agents, changes).map((agent) => AgentSpec.parse(agent)),
   };
+};
+
+/** @throws Invalid when a change is about an agent that is not there, or cannot have it */
+const changed = (agents: readonly AgentInput[], changes: AgentChanges): AgentInput[] => {
+  const ids = agents.map(({ id }) => id);
+  const unknown = Object.keys(changes).find((id) => !ids.includes(id));
+  if (unknown !== undefined) {
+    throw new Invalid(`seed.agents_file: no seeded agent '${unknown}'; there are ${ids.join(', ')}`);
+  }
+  return agents.map((agent) => {
+    const { system_prompt, catalog } = changes[agent.id] ?? {};
+    if (catalog !== undefined && !agent.plugin_ids?.includes('generative-ui')) {
+      throw new Invalid(`seed.agents_file: agent '${agent.id}' draws nothing, so it has no catalog`);
+    }
+    const section = typeof catalog === 'string' ? { catalog_id: catalog } : catalog;
+    return {
+      ...agent,
+      ...(system_prompt !== undefined && { system_prompt }),
+      ...(section && { sections: { ...agent.sections, 'generative-ui': section } }),
+    };
+  });
 };
 
 const defaultProvider = (seed: SeedSettings, openai: SeedInput['openai']): ProviderSpec => {
@@ -67,54 +97,22 @@ const DEV_PROVIDERS = [
 
 export const devRecords = (env: Record<string, string | undefined>, model: string | undefined): Records => {
   const found = DEV_PROVIDERS.find(({ variable }) => env[variable]?.trim());
-  if (!found) return { providers: [], models: [], agents: [] };
+  if (!found) return NO_RECORDS;
   return {
+    ...NO_RECORDS,
     providers: [{ id: 'default', adapter: found.adapter, adapter_options: { allow_env_credentials: true } }],
     models: [{ id: 'default', provider_id: 'default', upstream_model: model ?? found.model }],
-    agents: [],
   };
 };
 
-const minimalAgent = (seed: SeedSettings, id: string) => ({
+const minimalAgent = (seed: SeedSettings, id: string): AgentInput => ({
   id,
   model_id: 'default',
   system_prompt: seed.system_prompt,
   max_rounds: 3,
+  plugin_ids: ['observability'],
   ...(seed.reasoning_effort !== undefined && { reasoning_effort: seed.reasoning_effort }),
 });
-
-const TOOL_ROUTING = `
-
-When the user asks for one of these words, call the tool beside it:
-RUN_WEATHER_TOOL get_weather; RUN_STOCK_TOOL get_stock_price; RUN_APPEND_NOTE append_note;
-RUN_SERVER_INFO serverInfo; RUN_FAILING_TOOL failingTool; RUN_FINISH_TOOL finish;
-RUN_PROGRESS_DEMO progress_demo; RUN_ASK_USER_TOOL askUserQuestion.`;
-
-const demoAgents = (seed: SeedSettings, defaultId: string) => {
-  const effort = seed.reasoning_effort !== undefined && { reasoning_effort: seed.reasoning_effort };
-  const agents = [
-    {
-      id: 'stopper',
-      model_id: 'default',
-      system_prompt: 'Answer in one or two sentences.',
-      max_rounds: 1,
-    },
-    { id: 'thinking', model_id: 'default', system_prompt: 'Be concise.', max_rounds: 1, ...effort },
-    { id: 'a2a', model_id: 'default', system_prompt: seed.system_prompt, max_rounds: seed.max_rounds },
-    { id: 'bench', model_id: 'bench', max_rounds: 1, allowed_tools: [] },
-    { id: 'bench-paced', model_id: 'bench-paced', max_rounds: 1, allowed_tools: [] },
-  ];
-  return [
-    {
-      id: defaultId,
-      model_id: 'default',
-      system_prompt: seed.system_prompt + TOOL_ROUTING,
-      max_rounds: 3,
-      ...effort,
-    },
-    ...agents.filter((agent) => agent.id !== defaultId),
-  ];
-};
 
 /** Answers for measuring the service itself: 200 deltas whatever is asked, at once or 20 ms apart. */
 const benchProvider: ProviderSpec = {
@@ -128,8 +126,17 @@ const benchProvider: ProviderSpec = {
   },
 };
 
-const benchModels: ModelSpec[] = ['bench', 'bench-paced'].map((id) => ({
+const BENCH = ['bench', 'bench-paced'];
+
+const benchModels: ModelSpec[] = BENCH.map((id) => ({
   id,
   provider_id: 'bench',
   upstream_model: id,
+}));
+
+const benchAgents: AgentInput[] = BENCH.map((id) => ({
+  id,
+  model_id: id,
+  max_rounds: 1,
+  allowed_tools: [],
 }));

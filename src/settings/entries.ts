@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { AgentSpec } from '../schema/agent.ts';
-import { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 
 /** Records of the configuration plane that may stand beside the settings. */
 const entryLists = {
   providers: z.array(ProviderSpec),
   models: z.array(ModelSpec),
+  model_pools: z.array(PoolSpec),
   agents: z.array(AgentSpec),
 };
 
@@ -37,6 +38,7 @@ export const parseEntries = (
   return {
     providers: listOf('providers', entryLists.providers),
     models: listOf('models', entryLists.models),
+    model_pools: listOf('model_pools', entryLists.model_pools),
     agents: listOf('agents', entryLists.agents),
   };
 };

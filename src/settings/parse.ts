@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type EntriesInput, entryListNames, parseEntries } from './entries.ts';
+import { type Entries, type EntriesInput, entryListNames, parseEntries } from './entries.ts';
 import { SettingsError } from './error.ts';
 import { parseSettingsFile } from './file.ts';
 import { settingsFile } from './rows/server.ts';
@@ -10,7 +10,7 @@ import { at, nest, type Tree, unknownNames } from './tree.ts';
 
 /**
  * From flags, variables and the settings file to `Settings`. One source speaks for a setting, the first of flag,
- * variable, older variable and key; only that one is judged, so that a flag can mend a broken file. Text that is
+ * variable, older variable, key and option of the program; only that one is judged, so that a flag can mend a broken file. Text that is
  * blank says nothing. All problems of a start are collected and thrown together.
  */
 export type SettingsSources = {
@@ -18,6 +18,8 @@ export type SettingsSources = {
   flags: Record<string, string>;
   env: Record<string, string | undefined>;
   readFile(path: string): string;
+  /** What a program says, where one starts the service with flags and variables too. */
+  options?: Omit<SettingsInput, 'entries'>;
 };
 
 type DeepPartial<T> = T extends readonly unknown[]
@@ -41,31 +43,50 @@ type Source = {
 type Said = { where: string; value: unknown };
 
 /** @throws SettingsError with every problem found. */
-export const loadSettings = ({ flags, env, readFile }: SettingsSources): Settings => {
+export const loadSettings = ({ flags, env, readFile, options = {} }: SettingsSources): Settings => {
   const atStart = (row: Setting): Said | undefined => saidByFlag(row, flags) ?? saidByVariable(row, env);
-  const problems = unknownFlags(flags);
+  const program = programSource(options);
+  const problems = [...unknownFlags(flags), ...unknownIn(program)];
   const file = fileSource(atStart(settingsFile), readFile, problems);
-  return settle(file, (row) => atStart(row) ?? saidInTree(row, file), problems);
+  return settle(file, (row) => atStart(row) ?? saidInTree(row, file) ?? saidInTree(row, program), problems);
 };
 
 /** @throws SettingsError with every problem found. */
 export const settingsFrom = (partial: SettingsInput): Settings => {
   const entriesKey = (list: string): string => `entries.${list}`;
-  const options: Source = {
-    tree: { ...partial },
-    keys: [...settingRows.map((row) => row.key), ...entryListNames.map(entriesKey)],
-    entriesKey,
-    nameOf: (key) => key,
-  };
+  const program = programSource(partial);
+  const options = { ...program, keys: [...program.keys, ...entryListNames.map(entriesKey)], entriesKey };
   return settle(options, (row) => saidInTree(row, options), []);
 };
+
+/** @throws SettingsError with every problem found. */
+export const entriesFrom = (lists: EntriesInput): Entries => {
+  const problems: string[] = [];
+  const tree: Tree = { ...lists };
+  const entries = parseEntries(
+    (list) => at(tree, list),
+    (place) => place,
+    problems,
+  );
+  if (problems.length > 0) throw new SettingsError(problems);
+  return entries;
+};
+
+const programSource = (tree: object): Source => ({
+  tree: { ...tree },
+  keys: settingRows.map((row) => row.key),
+  entriesKey: (list) => list,
+  nameOf: (key) => key,
+});
+
+const unknownIn = ({ tree, keys, nameOf }: Source): string[] => unknownNames(tree, keys, nameOf);
 
 const settle = (
   source: Source,
   find: (row: Setting) => Said | undefined,
   earlier: readonly string[],
 ): Settings => {
-  const problems = [...earlier, ...unknownNames(source.tree, source.keys, source.nameOf)];
+  const problems = [...earlier, ...unknownIn(source)];
   const values = settingRows.map((row) => [row.key, judged(row, find(row), problems)] as const);
   const entries = parseEntries(
     (list) => at(source.tree, source.entriesKey(list)),

@@ -28,6 +28,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EXPOSE_EVAL_ROUTES', 'AdminApiConfig.expose_eval_routes', 'bool', 'true'],
   ['SERVICE_EXPOSE_TRACE_ROUTES', 'AdminApiConfig.expose_trace_routes', 'bool', 'false'],
   ['SERVICE_SEED_PROFILE', 'seed.profile', 'minimal | demo', 'minimal'],
+  ['SERVICE_SKILLS_DIR', 'seed.skills_dir', 'path', './skills'],
   ['SERVICE_DEFAULT_AGENT_ID', 'default_agent_id', 'string', 'default', 'AGENT_ID'],
   ['SERVICE_SEED_MODEL', 'seed.model', 'string', 'deepseek-chat', 'AGENT_MODEL'],
   ['SERVICE_SEED_MAX_ROUNDS', 'seed.max_rounds', 'int', '8', 'AGENT_MAX_ROUNDS'],
@@ -45,6 +46,7 @@ export const contractRows: readonly ContractRow[] = [
     'unset',
     'AGENT_REASONING_EFFORT',
   ],
+  ['SERVICE_SEED_AGENTS_FILE', 'seed.agents_file', 'path', 'unset', 'AGENT_CONFIG'],
   [
     'SERVICE_SEED_OPENAI_ADAPTER',
     'seed.openai_adapter',

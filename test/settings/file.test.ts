@@ -79,7 +79,7 @@ agents: [{id: default, model_id: default}, {id: sales, max_rounds: 2}]
     { id: 'default', model_id: 'default', max_rounds: 16, system_prompt: '' },
     { id: 'sales', max_rounds: 2 },
   ]);
-  t.strictSame(loadFile('').entries, { providers: [], models: [], agents: [] });
+  t.strictSame(loadFile('').entries, { providers: [], models: [], model_pools: [], agents: [] });
 });
 
 t.test('an entry that is not legal stops the start, and the message tells its place', async (t) => {

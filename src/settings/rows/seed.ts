@@ -1,4 +1,4 @@
-import { choice, integer, reasoningEffort, text, url } from '../kinds.ts';
+import { choice, integer, path, reasoningEffort, text, url } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const seedSettings = [
@@ -8,6 +8,13 @@ export const seedSettings = [
     type: choice(['minimal', 'demo']),
     default: 'minimal',
     doc: 'which records are seeded',
+  }),
+  setting({
+    key: 'seed.skills_dir',
+    env: 'SERVICE_SKILLS_DIR',
+    type: path(),
+    default: './skills',
+    doc: 'folder of file skills; it need not exist',
   }),
   setting({
     key: 'default_agent_id',
@@ -47,6 +54,13 @@ export const seedSettings = [
     alsoRead: ['AGENT_REASONING_EFFORT'],
     type: reasoningEffort(),
     doc: 'reasoning of the agents `default` and `thinking`',
+  }),
+  setting({
+    key: 'seed.agents_file',
+    env: 'SERVICE_SEED_AGENTS_FILE',
+    alsoRead: ['AGENT_CONFIG'],
+    type: path(),
+    doc: 'JSON file with prompts and catalogs of seeded agents',
   }),
   setting({
     key: 'seed.openai_adapter',

@@ -1,0 +1,150 @@
+import type { AgentInput, AgentSpec } from '../schema/agent.ts';
+import { type AgentWriting, parseAgent } from '../schema/agent-json.ts';
+import { LOCAL } from '../schema/backend.ts';
+import { isObject, type JsonObject } from '../schema/endpoint.ts';
+import { Invalid } from '../schema/outcome.ts';
+import { checkAgent } from './check.ts';
+
+/**
+ * Overrides of an agent (agent-loop.md 1.7, config.md 5.1): changes that lie over the agent as it was seeded or
+ * written. They are kept as one object: a value replaces, null clears where there is something to clear.
+ */
+
+const SURFACE = 'agent spec patch';
+
+/** What null does: `clears` the value of the base, or takes the override back. */
+const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
+  description: 'clears',
+  backend: 'takes back',
+  model_id: 'takes back',
+  system_prompt: 'takes back',
+  max_rounds: 'takes back',
+  max_continuation_retries: 'takes back',
+  stop_conditions: 'takes back',
+  context_policy: 'clears',
+  plugin_ids: 'takes back',
+  active_hook_filter: 'takes back',
+  sections: 'takes back',
+  allowed_tools: 'clears',
+  allowed_tool_patterns: 'clears',
+  excluded_tools: 'clears',
+  excluded_tool_patterns: 'clears',
+  delegates: 'takes back',
+  reasoning_effort: 'clears',
+  endpoint: 'clears',
+} satisfies Partial<Record<keyof AgentInput, 'clears' | 'takes back'>>;
+
+/**
+ * The agent with its overrides.
+ *
+ * @throws Invalid `invalid agent spec patch: …`
+ */
+export const applyAgentPatch = (
+  base: AgentSpec,
+  overrides: unknown,
+  writing: Pick<AgentWriting, 'localKind'> = {},
+): AgentSpec => {
+  const patch = patchOf(overrides);
+  refuseBothPlaces(patch);
+  const { sections, ...rest } = patch;
+  const spec: JsonObject = { ...jsonOf(base), ...placeOf(patch, writing.localKind ?? LOCAL) };
+  for (const [field, value] of Object.entries(rest)) {
+    if (value !== null) spec[field] = value;
+    else if (PATCHABLE[field] === 'clears') delete spec[field];
+  }
+  if (sections !== undefined && sections !== null) spec.sections = mergedSections(base.sections, sections);
+  const parsed = parseAgent({ ...spec, ...allowFields(spec) }, { surface: SURFACE, ...writing });
+  checkAgent(parsed, SURFACE);
+  return parsed;
+};
+
+/**
+ * What is kept after a request that changes overrides.
+ *
+ * @param body fields to change, and `_clear`: names of overrides to take back first
+ * @throws Invalid
+ */
+export const mergeOverrides = (base: AgentSpec, stored: JsonObject, body: unknown): JsonObject => {
+  const { _clear: given, ...changes } = objectOf(body);
+  const clear = clearedOf(given, changes);
+  const patch = patchOf(changes);
+  const merged = Object.fromEntries(Object.entries(stored).filter(([field]) => !clear.includes(field)));
+  for (const [field, value] of Object.entries(patch)) {
+    if (field === 'sections' && isObject(value)) mergeSections(base, merged, value);
+    else if (value !== null || PATCHABLE[field] === 'clears') merged[field] = value;
+    else delete merged[field];
+  }
+  refuseBothPlaces(merged);
+  return merged;
+};
+
+const refused = (problem: string): Invalid => new Invalid(`invalid ${SURFACE}: ${problem}`);
+
+const objectOf = (given: unknown): JsonObject => {
+  if (!isObject(given)) throw refused('expected an object');
+  // The values are judged by the schema of the agent that comes of them.
+  return given as JsonObject;
+};
+
+const patchOf = (given: unknown): JsonObject => {
+  const patch = objectOf(given);
+  const unknown = Object.keys(patch).find((field) => !Object.hasOwn(PATCHABLE, field));
+  if (unknown !== undefined) throw refused(`unknown field '${unknown}'`);
+  return patch;
+};
+
+const refuseBothPlaces = (patch: JsonObject): void => {
+  if ('backend' in patch && 'endpoint' in patch) {
+    throw refused('backend and endpoint cannot be patched in the same request');
+  }
+};
+
+const clearedOf = (given: unknown, changes: JsonObject): string[] => {
+  if (given === undefined) return [];
+  if (!Array.isArray(given) || !given.every((name) => typeof name === 'string')) {
+    throw refused('_clear must be an array of field-name strings');
+  }
+  for (const name of given) {
+    if (!Object.hasOwn(PATCHABLE, name)) {
+      throw refused(`_clear contains unknown agent-spec field \`${name}\``);
+    }
+    if (Object.hasOwn(changes, name)) {
+      throw refused(`field \`${name}\` appears in both the upsert body and \`_clear\``);
+    }
+  }
+  return given;
+};
+
+/** A spec in its normal form is JSON. */
+const jsonOf = (spec: AgentSpec): JsonObject => structuredClone(spec) as JsonObject;
+
+/** A new backend replaces the place that the base runs in; a local one brings the fields that its config has. */
+const placeOf = ({ backend }: JsonObject, localKind: string): JsonObject => {
+  if (!isObject(backend)) return {};
+  const isLocal = backend.kind === LOCAL || backend.kind === localKind;
+  const config = isLocal && isObject(backend.config) ? backend.config : {};
+  const brought = ['model_id', 'system_prompt', 'max_rounds'].filter((field) => Object.hasOwn(config, field));
+  return Object.fromEntries(['endpoint', ...brought].map((field) => [field, null]));
+};
+
+/** Both cleared means no tools; it never means that nobody has said anything. */
+const allowFields = ({ allowed_tools: ids, allowed_tool_patterns: patterns }: JsonObject): JsonObject =>
+  (ids ?? patterns ?? undefined) === undefined
+    ? { allowed_tools: [], allowed_tool_patterns: [] }
+    : { allowed_tools: ids ?? null, allowed_tool_patterns: patterns ?? null };
+
+const mergedSections = (base: AgentSpec['sections'], changes: unknown): JsonObject => {
+  if (!isObject(changes)) throw refused("field 'sections' must be an object");
+  const merged = { ...base, ...objectOf(changes) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+};
+
+/** A null for a section of the base is kept, as a mark that it is deleted. */
+const mergeSections = (base: AgentSpec, overrides: JsonObject, changes: Record<string, unknown>): void => {
+  const all = { ...(isObject(overrides.sections) && overrides.sections), ...changes };
+  const kept = Object.entries(objectOf(all)).filter(
+    ([key, value]) => value !== null || Object.hasOwn(base.sections, key),
+  );
+  if (kept.length > 0) overrides.sections = Object.fromEntries(kept);
+  else delete overrides.sections;
+};

@@ -1,0 +1,156 @@
+import type { Capabilities } from '../models/capabilities.ts';
+import type { Model } from '../models/model.ts';
+import type { RetrySettings } from '../models/retry.ts';
+import type { CompactorDeps } from '../plugins/context/compactor.ts';
+import { createDefaultPlugins } from '../plugins/context/plugin.ts';
+import { effectivePolicy } from '../plugins/context/policy.ts';
+import { compactionSettings, retrySettings, shorteningLimits } from '../plugins/context/settings.ts';
+import type { Plugin, PluginParts } from '../plugins/plugin.ts';
+import { createStopPolicies, type StopPolicies } from '../plugins/stop/policies.ts';
+import type { AgentSpec } from '../schema/agent.ts';
+import type { ContextPolicy } from '../schema/context-policy.ts';
+import { Invalid } from '../schema/outcome.ts';
+import type { Catalogue } from '../tools/catalogue.ts';
+import { createDelegateTool } from '../tools/delegate.ts';
+import type { SubAgents } from '../tools/sub-agent.ts';
+import type { Tool } from '../tools/tool.ts';
+import { compileToolRules } from '../tools/tool-rules.ts';
+import { checkAgent } from './check.ts';
+import type { Models } from './models.ts';
+import { Unmet } from './unmet.ts';
+
+/** From a spec to an agent that can run (agent-loop.md 1.3, 1.8). */
+
+export type Resolved = {
+  readonly spec: AgentSpec;
+  readonly model: Model;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly plugins: readonly { readonly id: string; readonly parts: PluginParts }[];
+  readonly stop: StopPolicies;
+  readonly contextPolicy: ContextPolicy | undefined;
+  /** With what a compactor of the agent is made; only with a context policy. */
+  readonly compaction: Pick<CompactorDeps, 'model' | 'settings' | 'limits'> | undefined;
+  readonly retry: RetrySettings;
+  readonly resolution_id: string;
+};
+
+export type ResolverDeps = {
+  models: Models;
+  plugins: ReadonlyMap<string, Plugin>;
+  catalogue: Catalogue;
+  /** By id: those that others may delegate to. */
+  agents: ReadonlyMap<string, AgentSpec>;
+  subAgents: SubAgents;
+  resolution_id: string;
+};
+
+/** @throws Unmet when something that it needs is missing, Invalid when it is wrong itself */
+export const createResolver = ({
+  models,
+  plugins,
+  catalogue,
+  agents,
+  subAgents,
+  resolution_id,
+}: ResolverDeps): ((spec: AgentSpec) => Resolved) => {
+  const defaults = createDefaultPlugins({
+    modelOf: ({ model_id }) => models.target(model_id).facts,
+  });
+  const listed = ({ plugin_ids }: AgentSpec): Plugin[] =>
+    [...new Set(plugin_ids)].map((id) => {
+      const plugin = plugins.get(id);
+      if (!plugin) throw new Unmet(`plugin not found: ${id}`);
+      return plugin;
+    });
+  /** The agent behind it is resolved when it is called, so that agents may delegate to each other. */
+  const delegateTools = ({ delegates }: AgentSpec): Tool[] =>
+    [...new Set(delegates)].map((id) => {
+      const delegate = agents.get(id);
+      if (!delegate) throw new Unmet(`agent not found: ${id}`);
+      if (delegate.endpoint)
+        throw new Invalid(
+          `unsupported remote backend \`${delegate.endpoint.backend}\` for delegate \`${id}\``,
+        );
+      return createDelegateTool(delegate, subAgents);
+    });
+  return (spec) => {
+    checkAgent(spec);
+    if (spec.endpoint) {
+      throw new Invalid(`unsupported remote backend \`${spec.endpoint.backend}\` for agent \`${spec.id}\``);
+    }
+    const { route, facts } = models.target(spec.model_id);
+    const retry = retrySettings(spec);
+    const model = route(retry);
+    const { active_hook_filter: filter } = spec;
+    const own = listed(spec).map((plugin) => ({
+      plugin,
+      acts: filter.length === 0 || filter.includes(plugin.id),
+    }));
+    // The runtime's own have the last word on a request: they make it fit.
+    const all = [...own, ...defaults.map((plugin) => ({ plugin, acts: true }))];
+    const { tools, plugins: acting } = equip(spec, all, { catalogue, delegates: delegateTools(spec) });
+    const more = acting.flatMap(({ parts }) => parts.stop_conditions ?? []);
+    return {
+      spec,
+      model,
+      tools,
+      plugins: acting,
+      stop: createStopPolicies({ ...spec, stop_conditions: [...spec.stop_conditions, ...more] }),
+      ...contextOf(spec, facts, model),
+      retry,
+      resolution_id,
+    };
+  };
+};
+
+const contextOf = (
+  spec: AgentSpec,
+  facts: Capabilities,
+  model: Model,
+): Pick<Resolved, 'contextPolicy' | 'compaction'> =>
+  spec.context_policy
+    ? {
+        contextPolicy: effectivePolicy(spec.context_policy, facts),
+        compaction: { model, settings: compactionSettings(spec), limits: shorteningLimits(spec) },
+      }
+    : { contextPolicy: undefined, compaction: undefined };
+
+type Listed = { plugin: Plugin; acts: boolean };
+
+/** Each plugin is told of the tools that the agent has from elsewhere and from those before it. */
+const equip = (
+  spec: AgentSpec,
+  all: readonly Listed[],
+  { catalogue, delegates }: { catalogue: Catalogue; delegates: readonly Tool[] },
+): Pick<Resolved, 'tools' | 'plugins'> => {
+  const isOffered = compileToolRules(spec);
+  const tools = catalogue.select(spec);
+  for (const tool of delegates) {
+    const { id } = tool.descriptor;
+    if (catalogue.get(id)) throw conflict(id, 'global', 'delegate');
+    if (isOffered(id)) tools.set(id, tool);
+  }
+  const delegated = new Set(delegates.map(({ descriptor }) => descriptor.id));
+  const taken = new Set<string>();
+  const plugins = all.map(({ plugin, acts }) => {
+    const { actions, ...rest } = plugin.parts({
+      agent: spec,
+      tools: Array.from(tools.values(), ({ descriptor }) => descriptor),
+    });
+    // A plugin that does not act still finishes what it has scheduled.
+    const parts: PluginParts = { ...(acts && rest), ...(actions && { actions }) };
+    for (const tool of parts.tools ?? []) {
+      const { id } = tool.descriptor;
+      if (catalogue.get(id)) throw conflict(id, 'global', 'plugin');
+      if (delegated.has(id)) throw conflict(id, 'plugin', 'delegate');
+      if (taken.has(id)) throw conflict(id, 'plugin', 'plugin');
+      taken.add(id);
+      if (isOffered(id)) tools.set(id, tool);
+    }
+    return { id: plugin.id, parts };
+  });
+  return { tools, plugins };
+};
+
+const conflict = (id: string, ...by: ('global' | 'plugin' | 'delegate')[]): Invalid =>
+  new Invalid(`tool ID conflict: "${id}" registered by both ${by.join(' and ')}`);

@@ -1,0 +1,19 @@
+import { stopConditionError } from '../plugins/stop/conditions.ts';
+import type { AgentSpec } from '../schema/agent.ts';
+import { Invalid } from '../schema/outcome.ts';
+import { toolRuleIssues } from '../tools/tool-rules.ts';
+
+/**
+ * What an agent must fulfil beyond its shape, whatever else is configured (agent-loop.md 1.3, 1.4).
+ *
+ * @throws Invalid
+ */
+export const checkAgent = (spec: AgentSpec, surface = 'agent spec'): void => {
+  const broken = toolRuleIssues(spec).filter(({ severity }) => severity === 'error');
+  if (broken.length > 0) {
+    const messages = broken.map(({ message }) => message).join('; ');
+    throw new Invalid(`agent spec '${spec.id}' has invalid tool catalog: ${messages}`);
+  }
+  const stop = stopConditionError(spec.stop_conditions);
+  if (stop !== undefined) throw new Invalid(`invalid ${surface}: ${stop}`);
+};
