@@ -4,10 +4,18 @@ import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
+import { createBreakers } from './models/breakers.ts';
 import type { Provider } from './models/model.ts';
-import { mergeRecords, type Records } from './registry/records.ts';
-import { createRegistry } from './registry/registry.ts';
+import { createRoutes } from './models/route.ts';
+import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
+import type { Plugin } from './plugins/plugin.ts';
+import { createSkillSource } from './plugins/skills/source.ts';
+import { readAgentsFile } from './registry/agents-file.ts';
+import { builtInPlugins } from './registry/built-in-plugins.ts';
+import { mergeRecords, NO_RECORDS, type Records } from './registry/records.ts';
+import { createRegistry, type Registry } from './registry/registry.ts';
 import { seedRecords } from './registry/seed.ts';
+import { seedSkills } from './registry/seed-skills.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inputRoutes } from './routes/inputs.ts';
@@ -19,12 +27,14 @@ import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import type { Clock, Ids } from './schema/clock.ts';
+import { Invalid } from './schema/outcome.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
 import { openStore } from './store/index.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createCatalogue } from './tools/catalogue.ts';
 import { createDemoTools } from './tools/demo.ts';
+import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
 import { version } from './version.ts';
 
@@ -37,6 +47,8 @@ export type AppInput = {
   /** Records that go over the seeded ones and under those of the settings file. */
   records?: Records;
   tools?: readonly Tool[];
+  /** Agents list them by id, beside those that are built in. */
+  plugins?: readonly Plugin[];
   providers?: readonly Provider[];
   /** Gives each request its scope; threads and runs of one scope do not exist in another. Default: `scope_id`. */
   resolveScope?: ScopeProvider;
@@ -66,16 +78,12 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const metrics = createMetrics({ prefix: settings.metrics_prefix });
   const startedAt = clock.now();
 
-  const { resolve } = createRegistry({
-    records: mergeRecords(seedRecords(settings), input.records ?? NO_RECORDS, settings.entries),
-    catalogue: createCatalogue([
-      ...(settings.seed.profile === 'demo' ? createDemoTools() : []),
-      ...(input.tools ?? []),
-    ]),
-    providers: input.providers ?? [],
-    env: input.env ?? {},
-    resolution_id: '1',
-  });
+  const subAgents: SubAgents = {
+    start: (request) => runtime.subAgents.start(request),
+    proceed: (request) => runtime.subAgents.proceed(request),
+    end: (...child) => runtime.subAgents.end(...child),
+  };
+  const { resolve } = await firstRegistry(input, { clock, log, subAgents });
   const store = await openStore({ dir: settings.storage_dir, durability: settings.durability });
   const inspector = createInspector({ clock });
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
@@ -145,4 +153,29 @@ export const startApp = async (input: AppInput): Promise<App> => {
   };
 };
 
-const NO_RECORDS: Records = { providers: [], models: [], agents: [] };
+/** Everything that a start brings must be usable. */
+const firstRegistry = async (
+  input: AppInput,
+  { clock, log, subAgents }: { clock: Clock; log: Log; subAgents: SubAgents },
+): Promise<Registry> => {
+  const { settings } = input;
+  const { agents_file, skills_dir, profile } = settings.seed;
+  const skills = await seedSkills(skills_dir);
+  for (const { id, problem } of skills.broken) log.warn({ skill: id, problem }, 'skill cannot be used');
+  const seed = seedRecords(settings, agents_file === undefined ? {} : readAgentsFile(agents_file));
+  const registry = createRegistry({
+    records: mergeRecords(seed, input.records ?? NO_RECORDS, settings.entries),
+    catalogue: createCatalogue([
+      ...(profile === 'demo' ? [...createDemoTools(), ...createStreamingUiTools({ subAgents })] : []),
+      ...(input.tools ?? []),
+    ]),
+    subAgents,
+    plugins: [...builtInPlugins({ log, skills: createSkillSource(() => skills) }), ...(input.plugins ?? [])],
+    providers: input.providers ?? [],
+    routes: createRoutes({ breakers: createBreakers(clock) }),
+    env: input.env ?? {},
+    resolution_id: '1',
+  });
+  if (registry.problems.length > 0) throw new Invalid(registry.problems.join('\n'));
+  return registry;
+};

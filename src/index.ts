@@ -1,10 +1,13 @@
 /** The public API for programs that embed Troupe. Internals never leak through it. */
 
-import { type App, type AppInput, startApp } from './app.ts';
-import { type SettingsInput, settingsFrom } from './settings.ts';
+import { type App, startApp } from './app.ts';
+import { appInput, type TroupeConfig } from './config.ts';
+import { settingsFrom } from './settings.ts';
 
-export type { App } from './app.ts';
+export type { App as Troupe } from './app.ts';
+export type { TroupeConfig } from './config.ts';
 export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
+export { defineProvider, type ProviderDefinition } from './models/define.ts';
 export { ModelError } from './models/errors.ts';
 export type {
   InferenceEnd,
@@ -14,12 +17,29 @@ export type {
   Provider,
   StopReason,
 } from './models/model.ts';
+export { definePlugin } from './plugins/define.ts';
+export type {
+  ContextMessage,
+  HookContext,
+  HookOutcome,
+  Hooks,
+  InferenceOutcome,
+  Plugin,
+  PluginAbout,
+  PluginParts,
+  ScheduledAction,
+  Section,
+} from './plugins/plugin.ts';
 export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.ts';
+export type { AgentInput } from './schema/agent.ts';
+export { type Message, textOf } from './schema/message.ts';
 export type { PendingMessage } from './schema/pending.ts';
-export type { SettingsInput } from './settings.ts';
+export { defineState, type StateKey, type StateUpdate, type StateView, update } from './tools/state.ts';
 export {
   defineClientTool,
   defineTool,
+  type GateDecision,
+  type GatedCall,
   type Suspension,
   type Tool,
   type ToolContext,
@@ -27,17 +47,12 @@ export {
   type ToolOutput,
 } from './tools/tool.ts';
 
-export type TroupeOptions = {
-  /** What is left out has its default; see the table in the README. */
-  settings?: SettingsInput;
-} & Pick<AppInput, 'tools' | 'providers' | 'env' | 'resolveScope' | 'eventLog'>;
-
 /**
  * Starts the service in this process.
  *
- * @throws when a setting is not legal, a record names something that does not exist, or the data folder cannot be used
+ * @throws when a setting is not legal, an entry names something that does not exist, or the data folder cannot be used
  * @example
- * const troupe = await startTroupe({
+ * const troupe = await createTroupe({
  *   settings: { http_addr: '127.0.0.1:0', AdminApiConfig: { bearer_token: 'secret' } },
  *   tools: [
  *     defineTool({
@@ -47,9 +62,10 @@ export type TroupeOptions = {
  *       execute: async ({ a, b }) => ({ data: a + b }),
  *     }),
  *   ],
+ *   agents: [{ id: 'calculator', model_id: 'default', allowed_tools: ['add'] }],
  * });
  * console.log(troupe.url);
  * await troupe.stop();
  */
-export const startTroupe = ({ settings = {}, ...rest }: TroupeOptions = {}): Promise<App> =>
-  startApp({ settings: settingsFrom(settings), ...rest });
+export const createTroupe = async (config: TroupeConfig = {}): Promise<App> =>
+  startApp(appInput(config, settingsFrom(config.settings ?? {})));

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { type App, type AppInput, startApp } from '../app.ts';
+import { appInput, type TroupeConfig } from '../config.ts';
 import { loadSettings, type Settings, settingFlags, settingsHelp } from '../settings.ts';
+import { loadConfigFile } from './config-file.ts';
 
 /** `troupe serve`: the appliance. Every setting is a flag; flags beat variables, variables beat the file. */
 
@@ -22,8 +24,11 @@ export const givenFlags = (options: Record<string, unknown>): Record<string, str
     }),
   );
 
-export const readSettings = (flags: Record<string, string>, env: NodeJS.ProcessEnv): Settings =>
-  loadSettings({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
+export const readSettings = (
+  flags: Record<string, string>,
+  env: NodeJS.ProcessEnv,
+  options: TroupeConfig['settings'] = {},
+): Settings => loadSettings({ flags, env, readFile: (path) => readFileSync(path, 'utf8'), options });
 
 /** Starts the service and stops it gracefully on SIGINT or SIGTERM; a second signal ends it at once. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => {
@@ -42,8 +47,10 @@ export const runUntilSignal = async (input: AppInput): Promise<App> => {
 
 export const serveCommand = withSettingFlags(new Command('serve'))
   .description('start the service')
+  .option('--config <path>', 'module with tools, plugins, providers, agents and settings (TroupeConfig)')
   .action(async (options: Record<string, unknown>) => {
-    const settings = readSettings(givenFlags(options), process.env);
-    const app = await runUntilSignal({ settings, env: process.env });
+    const config = typeof options.config === 'string' ? await loadConfigFile(options.config) : {};
+    const settings = readSettings(givenFlags(options), process.env, config.settings);
+    const app = await runUntilSignal(appInput({ env: process.env, ...config }, settings));
     process.stdout.write(`Troupe listens on ${app.url}\n`);
   });

@@ -16,6 +16,8 @@ const DecisionBody = z
     tool_call_id: z.string().optional(),
     action: z.string(),
     payload: z.json().default(null),
+    reason: z.string().optional(),
+    decided_by: z.string().optional(),
   })
   .check(notBoth('toolCallId', 'tool_call_id'))
   .refine((body) => body.toolCallId !== undefined || body.tool_call_id !== undefined, {

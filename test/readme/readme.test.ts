@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { createSkillSource } from '../../src/plugins/skills/source.ts';
+import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown } from '../../src/settings.ts';
 import { runCommand } from '../e2e/service.ts';
+import { ask } from '../examples/ask.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
 
@@ -67,28 +70,56 @@ t.test('every curl line answers as it says', async (t) => {
   t.match(events, '"event_kind":"RunFinished"');
 });
 
+/** The address of a service that is started with a file of this content. */
+const served = async (t: Test, option: string, name: string, file: string, ...more: string[]) => {
+  const dir = t.testdir({ [name]: file });
+  const files = [option, join(dir, name), '--storage-dir', join(dir, 'data')];
+  const serve = runCommand(t, ['serve', ...files, '--http-addr', '127.0.0.1:0', ...more], {
+    SERVICE_ADMIN_API_BEARER_TOKEN: 'choose-one',
+    ANTHROPIC_API_KEY: 'key',
+    // The seeded models answer scripted text without it.
+    OPENAI_API_KEY: file.includes('openai_resp') ? 'key' : '',
+  });
+  const [, url = ''] = await serve.says(/listens on (\S+)/);
+  return url;
+};
+
 t.test('the settings file starts a service with its agent', async (t) => {
-  const dir = t.testdir();
   const [file = ''] = blocks('yaml');
-  writeFileSync(join(dir, 'troupe.yaml'), file);
-  const serve = runCommand(
-    t,
-    [
-      'serve',
-      '--settings-file',
-      join(dir, 'troupe.yaml'),
-      '--http-addr',
-      '127.0.0.1:0',
-      '--storage-dir',
-      join(dir, 'data'),
-    ],
-    { SERVICE_ADMIN_API_BEARER_TOKEN: 'choose-one', ANTHROPIC_API_KEY: 'key' },
-  );
-  await serve.says(/listens on/);
+  t.ok(await served(t, '--settings-file', 'troupe.yaml', file));
   t.match(
     blocks('sh').find((block) => block.includes('--settings-file')),
     'SERVICE_ADMIN_API_BEARER_TOKEN',
   );
+});
+
+t.test('the settings file with a pool starts a service', async (t) => {
+  const [, file = ''] = blocks('yaml');
+  t.match(file, 'model_pools');
+  t.ok(await served(t, '--settings-file', 'pool.yaml', file));
+});
+
+t.test('the permission section allows, asks and denies as it says', async (t) => {
+  const [, , file = ''] = blocks('yaml');
+  const url = await served(t, '--settings-file', 'agents.yaml', file, '--seed-profile', 'demo');
+  const end = async (content: string) => (await ask(url, 'careful', content)).events.at(-1).termination;
+  t.match(await end('RUN_WEATHER_TOOL'), { type: 'stopped', value: { code: 'max_rounds' } });
+  t.match(await end('RUN_STOCK_TOOL'), { type: 'suspended' });
+});
+
+t.test('the config file starts a service with its plugin and provider', async (t) => {
+  const [example = ''] = blocks('js');
+  const zod = import.meta.resolve('zod');
+  const index = pathToFileURL(join(ROOT, 'src/index.ts')).href;
+  const file = example.replace("'troupe'", `'${index}'`).replace("'zod'", `'${zod}'`);
+  const url = await served(t, '--config', 'troupe.config.mjs', file);
+  t.equal((await ask(url, 'host', 'Hello')).text, 'I was told: Call the user Ada.');
+});
+
+t.test('the plugins table has the built-in plugins', async (t) => {
+  const log = { info: () => {} };
+  const skills = createSkillSource(() => ({ skills: [], broken: [] }));
+  for (const { id } of builtInPlugins({ log, skills })) t.match(readme, `\`${id}\``);
 });
 
 t.test('the embedding example runs', async (t) => {

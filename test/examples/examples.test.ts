@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { runProgram } from '../e2e/service.ts';
+import { startTroupe } from '../service/troupe.ts';
+
+/** Every example is a program, and runs here as one. */
+
+const program = (name: string): string => fileURLToPath(new URL(`${name}.ts`, import.meta.url));
+
+const outputOf = async (name: string, ...args: string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, ['--import=tsx', program(name), ...args])).stdout;
+
+t.test('a tool that asks for approval waits for the decision, and then runs', async (t) => {
+  t.equal(
+    await outputOf('approval', t.testdir()),
+    "suspended transfer { to: 'Ada', amount: 500 }\nDone: 500 went to Ada\n",
+  );
+});
+
+t.test('a plugin acts as the section of the agent says', async (t) => {
+  t.equal(
+    await outputOf('plugin', t.testdir()),
+    'You explain. | epoch: the number that fences a thread\nYou explain.\n',
+  );
+});
+
+t.test('a provider of the program answers, and its failures have a class', async (t) => {
+  t.equal(
+    await outputOf('provider', t.testdir()),
+    'HEAR YE (loud-1)\ninference failed: invalid request: there is nothing to shout\n',
+  );
+});
+
+t.test('the clean-up deletes old threads again and again, but not those in use', async (t) => {
+  const { url, runToEnd, run, call } = await startTroupe(t);
+  const start = (agentId: string, threadId: string) => ({
+    agentId,
+    threadId,
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
+  const threads = async () => (await call('GET', '/v1/threads')).body.items;
+  await runToEnd(start('echo', 'first'));
+  const busy = await run(start('slow', 'busy'));
+  await busy.until('text_delta');
+
+  const careful = runProgram(t, program('clean-up'), [url]);
+  await careful.says(/^0 deleted\n/);
+  t.strictSame(await threads(), ['busy', 'first']);
+
+  const eager = runProgram(t, program('clean-up'), [
+    url,
+    '--older-than-days',
+    '0',
+    '--every-minutes',
+    '0.001',
+  ]);
+  await eager.says(/^1 deleted\n/);
+  t.strictSame(await threads(), ['busy']);
+  await runToEnd(start('echo', 'second'));
+  await eager.says(/1 deleted\n(0 deleted\n)*1 deleted\n/);
+  t.strictSame(await threads(), ['busy']);
+});
