@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
 import { idle } from './idle.ts';
+import { longRun } from './long-run.ts';
 import { machineLine, thisMachine } from './machine.ts';
 import { paced } from './paced.ts';
 import { appendOutcomes, type Benchmark, type Outcome } from './result.ts';
@@ -21,7 +22,17 @@ import { ttft } from './ttft.ts';
  * in the same run. `--server` measures another build than the one of this tree.
  */
 
-const BENCHMARKS: readonly Benchmark[] = [store, streams, ttft, startup, idle, paced, growth, fanOut];
+const BENCHMARKS: readonly Benchmark[] = [
+  store,
+  streams,
+  ttft,
+  startup,
+  idle,
+  paced,
+  growth,
+  longRun,
+  fanOut,
+];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

@@ -18,8 +18,17 @@ export type Command = {
   ended(): Promise<number | null>;
 };
 
-export const runCommand = (t: Test, args: readonly string[], env: Record<string, string> = {}): Command => {
-  const child = spawn(process.execPath, ['--import=tsx', MAIN, ...args], {
+export const runCommand = (t: Test, args: readonly string[], env: Record<string, string> = {}): Command =>
+  runProgram(t, MAIN, args, env);
+
+/** A program of TypeScript. */
+export const runProgram = (
+  t: Test,
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Command => {
+  const child = spawn(process.execPath, ['--import=tsx', file, ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -55,6 +55,8 @@ export type TestModels = {
 
 const NAMES = ['slow', 'flaky', 'steps', 'echo'] as const;
 
+const NO_RETRY = { max_retries: 0, max_stream_retries: 0 };
+
 export const createTestModels = (): TestModels => {
   const waiting = new Set<() => void>();
   const end = (): InferenceEnd => ({
@@ -109,7 +111,8 @@ export const createTestModels = (): TestModels => {
     },
     entries: {
       models: NAMES.map((id) => ({ id, provider_id: 'test', upstream_model: `${id}-upstream` })),
-      agents: NAMES.map((id) => ({ id, model_id: id, max_rounds: 8 })),
+      // What fails in these tests fails for the loop: the model layer does not try again.
+      agents: NAMES.map((id) => ({ id, model_id: id, max_rounds: 8, sections: { retry: NO_RETRY } })),
     },
   };
   return models;

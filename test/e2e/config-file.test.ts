@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { loadConfigFile } from '../../src/commands/config-file.ts';
+import { appInput } from '../../src/config.ts';
+import { createTroupe } from '../../src/index.ts';
+import { settingsFrom } from '../../src/settings.ts';
+import { ask } from '../examples/ask.ts';
+import { runCommand } from './service.ts';
+
+/** `troupe serve --config`: a module that says what a program would say. */
+
+const INDEX = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
+const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
+
+const CONFIG = `
+import { defineProvider } from ${JSON.stringify(pathToFileURL(INDEX).href)};
+const parrot = defineProvider({
+  id: 'parrot',
+  stream: async (_, sink) => {
+    sink.text('parrot says hi');
+    return { stop: 'EndTurn' };
+  },
+});
+export default {
+  settings: { http_addr: 'not-this:1', default_agent_id: 'polly' },
+  providers: [parrot],
+  models: [{ id: 'parrot', provider_id: 'parrot', upstream_model: 'parrot' }],
+  agents: [{ id: 'bird', model_id: 'parrot' }],
+};
+`;
+
+const fileOf = (t: Test, name: string, content: string): string => join(t.testdir({ [name]: content }), name);
+
+t.test('a config file brings providers, agents and settings, and flags go over these', async (t) => {
+  const file = fileOf(t, 'troupe.config.mjs', CONFIG);
+  const more = ['--http-addr', '127.0.0.1:0', '--storage-dir', `${file}.data`];
+  const service = runCommand(t, ['serve', '--config', file, ...more], TOKEN);
+  const [, url = ''] = await service.says(/listens on (\S+)/);
+  t.equal((await ask(url, 'bird', 'Hello')).text, 'parrot says hi');
+  t.equal((await ask(url, 'polly', 'Hello')).text, 'Scripted response to: Hello');
+  service.child.kill('SIGTERM');
+  t.equal(await service.ended(), 0);
+});
+
+t.test('a config file may be TypeScript where the runtime loads it', async (t) => {
+  const typed = CONFIG.replace('async (_, sink)', 'async (_: unknown, sink)');
+  for (const name of ['troupe.config.mts', 'troupe.config.ts']) {
+    t.match(await loadConfigFile(fileOf(t, name, typed)), { agents: [{ id: 'bird' }] }, name);
+  }
+});
+
+const LOADING: [name: string, content: string, message: RegExp][] = [
+  ['c.mjs', 'export const config = {};', /^--config: the default export of .*c\.mjs must be an object/],
+  ['c.mjs', 'export default [];', /must be an object of type TroupeConfig$/],
+  ['c.odd', 'export default {};', /^--config: Node v.* cannot load .*c\.odd; TypeScript needs Node 22\.18/],
+];
+for (const [name, content, message] of LOADING) {
+  t.test(`not loaded: ${name} with ${content}`, async (t) => {
+    await t.rejects(loadConfigFile(fileOf(t, name, content)), { name: 'Invalid', message });
+  });
+}
+
+t.test('a file that is not there is one line on the screen', async (t) => {
+  const service = runCommand(t, ['serve', '--config', '/nowhere/c.mjs'], TOKEN);
+  t.equal(await service.ended(), 1);
+  t.equal(service.errors(), 'troupe: --config: there is no file /nowhere/c.mjs\n');
+});
+
+t.test('what a program says is judged, whatever its types say', async (t) => {
+  const unknown: object = { tolls: [] };
+  t.throws(() => appInput(unknown, settingsFrom({})), {
+    message: /^tolls: not an option; allowed: settings, /,
+  });
+  const broken: object = { agents: [{ id: 'a', foo: 1 }], models: [{ id: 'm' }] };
+  t.throws(() => appInput(broken, settingsFrom({})), {
+    name: 'SettingsError',
+    message: /^models\[0\]\.provider_id: .*\nmodels\[0\]\.upstream_model: .*\nagents\[0\]: .*"foo"/,
+  });
+});
+
+t.test('a program that names what is not there does not start', async (t) => {
+  const settings = {
+    http_addr: '127.0.0.1:0',
+    storage_dir: t.testdir(),
+    AdminApiConfig: { bearer_token: 'x' },
+  };
+  const agents = [{ id: 'a', model_id: 'x', plugin_ids: ['y'] }];
+  await t.rejects(createTroupe({ settings, agents }), {
+    name: 'Invalid',
+    message: "agent 'a' references missing model 'x'\nagent 'a' uses missing plugin 'y'",
+  });
+  await t.rejects(createTroupe({ settings: { http_addr: 'nowhere' } }), { name: 'SettingsError' });
+});

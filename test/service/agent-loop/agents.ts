@@ -1,0 +1,125 @@
+import type { Test } from 'tap';
+import type { AppInput } from '../../../src/app.ts';
+import { createTroupe } from '../../../src/index.ts';
+import type { InferenceRequest } from '../../../src/models/model.ts';
+import { definePlugin } from '../../../src/plugins/define.ts';
+import type { Plugin, PluginParts } from '../../../src/plugins/plugin.ts';
+import { textOf } from '../../../src/schema/message.ts';
+import { type EntriesInput, entriesFrom, type SettingsInput } from '../../../src/settings.ts';
+import { asks, type Call, type Inference } from '../models.ts';
+import { ADMIN_TOKEN, type RunEventLike, startTroupe, type Troupe } from '../troupe.ts';
+
+/** Services with agents of the test's own, and what is read again and again of their runs and requests. */
+
+type Own = EntriesInput &
+  Pick<AppInput, 'tools' | 'plugins' | 'clock'> & { settings?: Omit<SettingsInput, 'entries'> };
+
+/** The service of the tests with these entries over its seeded ones. Model `steps` answers by `models.steps`. */
+export const startWith = (
+  t: Test,
+  { tools, plugins, clock, settings, ...entries }: Own = {},
+): Promise<Troupe> =>
+  startTroupe(t, {
+    ...(settings && { settings }),
+    app: {
+      records: entriesFrom(entries),
+      ...(tools && { tools }),
+      ...(plugins && { plugins }),
+      ...(clock && { clock }),
+    },
+  });
+
+/** Why a service with these entries does not start. */
+export const refusalOf = async (
+  t: Test,
+  { settings, ...config }: Parameters<typeof createTroupe>[0] = {},
+): Promise<string> => {
+  try {
+    const troupe = await createTroupe({
+      settings: {
+        http_addr: '127.0.0.1:0',
+        storage_dir: t.testdir(),
+        seed: { profile: 'demo' },
+        AdminApiConfig: { bearer_token: ADMIN_TOKEN },
+        ...settings,
+      },
+      ...config,
+    });
+    await troupe.stop();
+    return 'it started';
+  } catch (error) {
+    return String(error);
+  }
+};
+
+export const say = (agentId: string, content = 'Hello', threadId?: string) => ({
+  agentId,
+  ...(threadId !== undefined && { threadId }),
+  messages: [{ role: 'user', content }],
+});
+
+export const says =
+  (text: string): Inference =>
+  (sink) => {
+    sink.text(text);
+    return { stop: 'EndTurn', usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 } };
+  };
+
+export const types = (events: readonly RunEventLike[]): string[] =>
+  events.map(({ event_type }) => event_type);
+
+export const only = (events: readonly RunEventLike[], type: string): RunEventLike[] =>
+  events.filter(({ event_type }) => event_type === type);
+
+/** What the run streamed as text. */
+export const textIn = (events: readonly RunEventLike[]): string =>
+  only(events, 'text_delta')
+    .map(({ delta }) => delta)
+    .join('');
+
+export const endOf = (events: readonly RunEventLike[]): RunEventLike => {
+  const last = events.at(-1);
+  if (last?.event_type !== 'run_finish') throw new Error(`no run_finish at the end: ${types(events)}`);
+  return last;
+};
+
+/** The text of the only result of a call, as the stream had it. */
+export const resultsIn = (events: readonly RunEventLike[]): unknown[] =>
+  only(events, 'tool_call_done').map(({ result }) => result);
+
+/** What the models were asked, the oldest first. */
+export const requestsOf = ({ models }: Troupe): InferenceRequest[] =>
+  models.requests.map(({ request }) => request);
+
+/** `role: text` of a request's messages. */
+export const seenIn = (request: InferenceRequest | undefined): string[] =>
+  (request?.messages ?? []).map(({ role, content }) => `${role}: ${textOf(content)}`);
+
+export const toolsIn = (request: InferenceRequest | undefined): string[] =>
+  (request?.tools ?? []).map(({ id }) => id);
+
+/** The last state that the run has shown. */
+export const stateIn = (events: readonly RunEventLike[]): Record<string, unknown> => {
+  const shown = only(events, 'state_snapshot').at(-1)?.snapshot;
+  // A state_snapshot has this shape (agent-loop.md 13).
+  return (shown as { extensions: Record<string, unknown> }).extensions;
+};
+
+/** A run that asks for the calls, one a step, and then says that it is done. */
+export const runCalls = async (troupe: Troupe, ...calls: Call[]) => {
+  troupe.models.requests.length = 0;
+  troupe.models.steps.push(...calls.map((call) => asks(call)), says('done'));
+  const events = await troupe.runToEnd(say('own', 'x', 'T'));
+  return { events, results: resultsIn(events), requests: requestsOf(troupe) };
+};
+
+/** Upstream names of the models that answered. */
+export const modelsIn = (events: readonly RunEventLike[]): unknown[] =>
+  only(events, 'inference_complete').map(({ model }) => model);
+
+export const pluginOf = (id: string, parts: PluginParts): Plugin => definePlugin({ id, create: () => parts });
+
+/** The agent `own`, with these plugins. */
+export const ownAgent = (...plugin_ids: string[]): EntriesInput['agents'] => [
+  { id: 'own', model_id: 'steps', plugin_ids },
+];

@@ -1,0 +1,449 @@
+import t, { type Test } from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import { NO_RECORDS } from '../../src/registry/records.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import { type Run, RunList } from '../../src/schema/run.ts';
+import { asks, hangs, type Inference } from './models.ts';
+import { decline, resume } from './suspended.ts';
+import { createTestTools, type TestTools } from './tools.ts';
+import { eventually, type RunEventLike, startTroupe, type Troupe, type TroupeOptions } from './troupe.ts';
+import { type View, viewOf } from './view.ts';
+
+/**
+ * Agents that hand tasks to other agents (agent-loop.md 15.1, runtime.md 5.4). `boss` and `worker` use the same
+ * scripted model: what a test puts up is played in the order in which they infer; after that, it echoes.
+ */
+
+type Office = {
+  troupe: Troupe;
+  tools: TestTools;
+  /** The thread of `boss`. */
+  view: View;
+  start(...script: Inference[]): Promise<RunEventLike[]>;
+  /** Runs of sub-agents, the oldest first. */
+  children(): Promise<Run[]>;
+  onlyChild(holds?: (run: Run) => boolean): Promise<Run>;
+};
+
+const messages = [{ role: 'user', content: 'Go' }];
+
+const office = async (t: Test, options: TroupeOptions = {}): Promise<Office> => {
+  const tools = createTestTools();
+  const agents = [
+    { id: 'boss', delegates: ['boss', 'worker', 'brief', 'strict', 'failing', 'slow'] },
+    { id: 'worker', delegates: ['boss', 'worker'] },
+    { id: 'brief', max_rounds: 1 },
+    { id: 'strict', plugin_ids: ['permission'], sections: { permission: { default_behavior: 'deny' } } },
+    { id: 'failing', model_id: 'flaky', sections: { retry: { max_retries: 0, max_stream_retries: 0 } } },
+  ].map((agent) => AgentSpec.parse({ model_id: 'steps', max_rounds: 8, ...agent }));
+  const troupe = await startTroupe(t, {
+    ...options,
+    app: { tools: tools.tools, records: { ...NO_RECORDS, agents } },
+  });
+  t.teardown(tools.release);
+  const children = async (): Promise<Run[]> => {
+    const { body } = await troupe.call('GET', '/v1/runs?limit=200');
+    return RunList.parse(body).items.filter(({ parent_run_id }) => parent_run_id !== null);
+  };
+  return {
+    troupe,
+    tools,
+    view: viewOf(troupe, 'parent'),
+    start(...script) {
+      troupe.models.steps.push(...script);
+      return troupe.runToEnd({ agentId: 'boss', threadId: 'parent', messages });
+    },
+    children,
+    async onlyChild(holds = () => true) {
+      const [child] = await eventually(children, ([run]) => run !== undefined && holds(run));
+      if (!child) throw new Error('no sub-agent was started');
+      return child;
+    },
+  };
+};
+
+const delegates = (id: string, agent: string, prompt = 'a task'): Inference =>
+  asks([id, `agent_run_${agent}`, { prompt }]);
+
+const says =
+  (text: string): Inference =>
+  (sink) => {
+    sink.text(text);
+    return { stop: 'EndTurn' };
+  };
+
+const resultOf = (events: readonly RunEventLike[], id: string) =>
+  events.find((event) => event.event_type === 'tool_call_done' && event.id === id)?.result;
+
+const isDone = ({ status }: Run): boolean => status === 'done';
+
+t.test('a delegated call runs the agent on a thread of its own and gives its answer', async (t) => {
+  const { start, onlyChild, view, troupe } = await office(t);
+  const events = await start(delegates('c1', 'worker', 'count the sheep'), says('three'));
+  const child = await onlyChild();
+  t.strictSame(resultOf(events, 'c1'), {
+    tool_name: 'agent_run_worker',
+    status: 'success',
+    data: { agent_id: 'worker', status: 'completed', response: 'three', steps: 1 },
+    message: null,
+    metadata: { child_run_id: child.run_id },
+  });
+  t.match(events.at(-1), { event_type: 'run_finish', termination: { type: 'natural_end' } });
+
+  const parent_run_id = String(events[0]?.run_id);
+  t.match(child, {
+    agent_id: 'worker',
+    parent_run_id,
+    status: 'done',
+    final_output: 'three',
+    activation: {
+      trace: { origin: 'subagent', parent_run_id, parent_thread_id: 'parent', parent_tool_call_id: 'c1' },
+    },
+  });
+  t.notOk('dispatch_id' in child, 'no dispatch stands behind it');
+  const own = viewOf(troupe, child.thread_id);
+  t.equal((await own.thread()).parent_thread_id, 'parent');
+  t.strictSame(await own.dispatches(), []);
+  t.strictSame(await own.texts(), ['user: count the sheep', 'assistant: three']);
+  const [started] = (await own.events(child.run_id)).filter(({ event_kind }) => event_kind === 'RunStarted');
+  t.match(started?.payload, { identity: { parent_run_id, parent_tool_call_id: 'c1', origin: 'subagent' } });
+  const kinds = await own.kinds();
+  t.notOk(kinds.some((kind) => ['RunQueued', 'RunSubmitted'].includes(kind)));
+  t.strictSame(
+    (await view.runs()).map(({ run_id }) => run_id),
+    [parent_run_id],
+    'it is not among the runs of its parent',
+  );
+  await own.check(t);
+  await view.check(t);
+});
+
+t.test('what becomes of the delegate is told while it happens', async (t) => {
+  const { start, onlyChild, tools } = await office(t);
+  const running = start(delegates('c1', 'worker'), asks(['c2', 'hold']), says('done'));
+  await eventually(
+    async () => tools.holding(),
+    (calls) => calls.length > 0,
+  );
+  tools.release();
+  const events = await running;
+  const child = await onlyChild(isDone);
+  const told = events.filter(({ event_type }) => event_type === 'activity_snapshot');
+  t.match(told[0], { message_id: 'c1', content: { status: 'running', message: 'delegating to worker' } });
+  t.match(told.at(-1), { content: { status: 'done', message: 'delegation to worker completed' } });
+  t.equal(child.steps, 2);
+});
+
+t.test('progress of the tools of a sub-agent is shown beneath the call that started it', async (t) => {
+  const { start, onlyChild } = await office(t);
+  const events = await start(
+    delegates('c1', 'worker'),
+    delegates('c2', 'worker'),
+    says('inner'),
+    says('outer'),
+    says('over'),
+  );
+  const [child] = [await onlyChild()];
+  const relayed = events.filter(
+    ({ event_type, message_id }) => event_type === 'activity_snapshot' && message_id === 'c2',
+  );
+  t.equal(relayed.length, 2);
+  t.match(relayed[0], {
+    activity_type: 'tool-call-progress',
+    content: {
+      call_id: 'c2',
+      run_id: child?.run_id,
+      parent_node_id: 'tool_call:c1',
+      parent_call_id: 'c1',
+      parent_run_id: events[0]?.run_id,
+    },
+  });
+});
+
+t.test('agents may delegate to each other, but not without end', async (t) => {
+  const { start, children, view } = await office(t);
+  const script = Array.from({ length: 9 }, (_, level) =>
+    delegates(`c${level}`, level % 2 ? 'boss' : 'worker'),
+  );
+  await start(...script);
+  const runs = await children();
+  t.equal(runs.length, 8);
+  t.ok(runs.every(isDone));
+  const deepest = runs.at(-1);
+  t.match(deepest?.final_output, 'echo: a task');
+  t.strictSame(
+    runs.slice(1).map(({ parent_run_id }) => parent_run_id),
+    runs.slice(0, -1).map(({ run_id }) => run_id),
+  );
+  await view.check(t);
+});
+
+t.test('two delegates of one message work at the same time', async (t) => {
+  const { start, children, tools } = await office(t);
+  const hold: Inference = (sink, request, signal) =>
+    asks([`h${Math.random()}`, 'hold'])(sink, request, signal);
+  const both = asks(['a', 'agent_run_worker', { prompt: 'A' }], ['b', 'agent_run_worker', { prompt: 'B' }]);
+  const running = start(both, hold, hold);
+  await eventually(
+    async () => tools.holding(),
+    (calls) => calls.length === 2,
+  );
+  tools.release();
+  const events = await running;
+  t.match(resultOf(events, 'a'), { data: { response: 'echo: A' } });
+  t.match(resultOf(events, 'b'), { data: { response: 'echo: B' } });
+  t.equal((await children()).length, 2);
+});
+
+const FAILURES: [agent: string, script: Inference[], why: string][] = [
+  ['brief', [asks(['x', 'note'])], 'failed: stopped: max_rounds'],
+  ['strict', [asks(['x', 'note'])], "failed: blocked: Tool 'note' denied by permission rules"],
+  ['failing', [], 'failed: inference failed: '],
+];
+for (const [agent, script, why] of FAILURES) {
+  t.test(`a delegate that does not complete fails the call and says why: ${why}`, async (t) => {
+    const { start, troupe, onlyChild, view } = await office(t);
+    troupe.models.failures.push(new ModelError('invalid_request', 'no'));
+    const events = await start(delegates('c1', agent), ...script);
+    const child = await onlyChild(isDone);
+    t.match(resultOf(events, 'c1'), {
+      status: 'error',
+      data: { agent_id: agent, status: new RegExp(`^${why}`) },
+      message: new RegExp(`^delegation to ${agent} ${why}`),
+      metadata: { child_run_id: child.run_id },
+    });
+    t.match(events.at(-1), { termination: { type: 'natural_end' } }, 'the run goes on');
+    await view.check(t);
+  });
+}
+
+t.test('a prompt is required', async (t) => {
+  const { start, children } = await office(t);
+  for (const args of [{}, { prompt: '' }, { prompt: ' ' }]) {
+    const events = await start(asks(['c1', 'agent_run_worker', args]));
+    t.match(resultOf(events, 'c1'), { message: 'Invalid arguments: prompt must not be empty' });
+  }
+  t.strictSame(await children(), []);
+});
+
+t.test('a sub-agent that is cancelled by its own id fails the call', async (t) => {
+  const { start, onlyChild, troupe } = await office(t);
+  const running = start(delegates('c1', 'worker'), hangs('half'));
+  const child = await onlyChild();
+  t.equal((await troupe.post(`/v1/runs/${child.run_id}/cancel`)).status, 202);
+  t.match(resultOf(await running, 'c1'), {
+    status: 'error',
+    data: { status: 'cancelled' },
+    message: 'delegation to worker cancelled',
+  });
+});
+
+t.test('cancelling the parent cancels its children, however deep', async (t) => {
+  const { start, children, troupe, view } = await office(t);
+  const running = start(delegates('c1', 'worker'), delegates('c2', 'worker'), hangs('half'));
+  await eventually(children, (runs) => runs.length === 2);
+  await eventually(
+    async () => troupe.models.requests.length,
+    (asked) => asked === 3,
+  );
+  t.equal((await troupe.post('/v1/threads/parent/cancel')).status, 202);
+  t.match((await running).at(-1), { termination: { type: 'cancelled' } });
+  const runs = await eventually(children, (found) => found.every(isDone));
+  t.ok(runs.every(({ termination_reason }) => termination_reason?.type === 'cancelled'));
+  await view.check(t);
+});
+
+t.test(
+  'a sub-agent that waits makes its parent wait, and goes on with the decision on the parent',
+  async (t) => {
+    const { start, onlyChild, tools, troupe, view } = await office(t);
+    const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
+    const child = await onlyChild(({ status }) => status === 'waiting');
+    t.match(events.at(-1), { termination: { type: 'suspended' } });
+    t.match(resultOf(events, 'c1'), {
+      status: 'pending',
+      suspension: {
+        suspension: {
+          id: `delegate_run:${child.run_id}`,
+          action: 'agent_delegate:suspended',
+          message: "Permission required for tool 'risky'",
+          parameters: {
+            agent_id: 'worker',
+            backend_status: 'suspended',
+            child_run_id: child.run_id,
+            tool_call_id: 'c1',
+          },
+        },
+        pending: { id: 'c1', name: 'agent_run_worker', arguments: { prompt: 'a task' } },
+        resume_mode: 'use_decision_as_tool_result',
+      },
+    });
+    t.strictSame(tools.executed, []);
+
+    t.equal((await view.post('/decision', resume('c1', { approved: true }))).status, 202);
+    const parent = await view.until(events[0]?.run_id, 'done');
+    t.match(parent.termination_reason, { type: 'natural_end' });
+    t.strictSame(tools.executed, ['r1']);
+    const again = await onlyChild(isDone);
+    t.equal(again.run_id, child.run_id);
+    t.notOk('dispatch_id' in again);
+    const kinds = await view.kinds(events[0]?.run_id);
+    t.ok(kinds.includes('ToolCallResumed'));
+    t.match((await view.texts()).join('\n'), `"response":"echo: a task"`);
+    await view.check(t);
+    await viewOf(troupe, child.thread_id).check(t);
+  },
+);
+
+t.test('a refusal reaches the tool of the sub-agent that asked', async (t) => {
+  const { start, onlyChild, tools, view } = await office(t);
+  const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
+  await view.post('/decision', resume('c1', { approved: false }));
+  await view.until(events[0]?.run_id, 'done');
+  t.match(await onlyChild(isDone), { termination_reason: { type: 'natural_end' } });
+  t.strictSame(tools.executed, []);
+});
+
+t.test('waits are handed up and decisions down through every level', async (t) => {
+  const { start, children, tools, view } = await office(t);
+  const events = await start(delegates('c1', 'worker'), delegates('c2', 'worker'), asks(['r1', 'risky']));
+  t.strictSame(
+    (await children()).map(({ status }) => status),
+    ['waiting', 'waiting'],
+  );
+  await view.post('/decision', resume('c1', { approved: true }));
+  await view.until(events[0]?.run_id, 'done');
+  t.strictSame(tools.executed, ['r1']);
+  t.equal((await children()).filter(isDone).length, 2);
+  await view.check(t);
+});
+
+t.test('a sub-agent that waits again makes its parent wait again', async (t) => {
+  const { start, children, tools, view } = await office(t);
+  const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']), asks(['r2', 'risky']));
+  await view.post('/decision', resume('c1', { approved: true }));
+  await eventually(
+    async () => tools.executed,
+    (calls) => calls.length === 1,
+  );
+  await view.until(events[0]?.run_id, 'waiting');
+  await view.post('/decision', resume('c1', { approved: true }));
+  await view.until(events[0]?.run_id, 'done');
+  t.strictSame(tools.executed, ['r1', 'r2']);
+  t.equal((await children()).length, 1);
+  await view.check(t);
+});
+
+const GIVE_UPS: Record<string, (office: Office) => Promise<unknown>> = {
+  'by a cancel decision': ({ view }) => view.post('/decision', decline('c1')),
+  'by new input': ({ view }) => view.say('never mind', { agentId: 'boss' }),
+  'by a cancel of its parent': ({ view }) => view.post('/cancel'),
+  'by an interrupt': ({ view }) => view.post('/interrupt'),
+  'with the thread': ({ troupe }) => troupe.call('DELETE', '/v1/threads/parent'),
+  'after a restart': async ({ troupe, view }) => {
+    await troupe.restart();
+    await view.post('/cancel');
+  },
+};
+for (const [how, giveUp] of Object.entries(GIVE_UPS)) {
+  t.test(`a child that waits is cancelled when its call is given up ${how}`, async (t) => {
+    const here = await office(t);
+    await here.start(delegates('c1', 'worker'), asks(['r1', 'risky']));
+    await here.onlyChild(({ status }) => status === 'waiting');
+    await giveUp(here);
+    t.match(await here.onlyChild(isDone), { termination_reason: { type: 'cancelled' } });
+    t.strictSame(here.tools.executed, []);
+  });
+}
+
+t.test('a child that waits behind a call that a crash has lost is cancelled', async (t) => {
+  const { start, children, troupe, view } = await office(t);
+  const both = asks(['a', 'agent_run_worker', { prompt: 'A' }], ['b', 'agent_run_slow', { prompt: 'B' }]);
+  const running = start(both, asks(['r1', 'risky']));
+  await eventually(children, (runs) => runs.some(({ status }) => status === 'waiting'));
+  await eventually(
+    async () => troupe.models.waiting(),
+    (count) => count === 1,
+  );
+  await troupe.restart();
+  await running;
+  const runs = await eventually(children, (found) => found.every(isDone));
+  t.strictSame(
+    runs.map(({ termination_reason }) => termination_reason),
+    [{ type: 'cancelled' }, { type: 'cancelled' }],
+  );
+  await view.check(t);
+});
+
+t.test('a decision on the sub-agent itself carries its parent on', async (t) => {
+  const { start, onlyChild, tools, troupe, view } = await office(t);
+  const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
+  const child = await onlyChild(({ status }) => status === 'waiting');
+  const answer = await troupe.post(`/v1/runs/${child.run_id}/decision`, resume('r1', { approved: true }));
+  t.equal(answer.status, 202);
+  await view.until(events[0]?.run_id, 'done');
+  t.strictSame(tools.executed, ['r1']);
+  t.match((await view.texts()).join('\n'), '"response":"echo: a task"');
+  await view.check(t);
+  await viewOf(troupe, child.thread_id).check(t);
+});
+
+t.test('parent and child wait through a restart', async (t) => {
+  const { start, onlyChild, tools, troupe, view } = await office(t);
+  const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
+  const child = await onlyChild(({ status }) => status === 'waiting');
+  await troupe.restart();
+  t.match(await onlyChild(), { run_id: child.run_id, status: 'waiting' });
+  await view.post('/decision', resume('c1', { approved: true }));
+  await view.until(events[0]?.run_id, 'done');
+  t.strictSame(tools.executed, ['r1']);
+  t.match(await onlyChild(isDone), { run_id: child.run_id });
+  t.strictSame(await viewOf(troupe, child.thread_id).dispatches(), []);
+  await view.check(t);
+});
+
+t.test('a process that dies leaves no sub-agent running', async (t) => {
+  const { start, children, troupe, view } = await office(t);
+  const running = start(delegates('c1', 'worker'), delegates('c2', 'worker'), hangs('half'));
+  await eventually(
+    async () => troupe.models.requests.length,
+    (asked) => asked === 3,
+  );
+  await troupe.restart();
+  await running;
+  const runs = await eventually(children, (found) => found.every(isDone));
+  t.equal(runs.length, 2);
+  await view.rest();
+  const [parent] = await view.runs();
+  t.match(parent, { status: 'done', termination_reason: { type: 'natural_end' } });
+  t.match((await view.texts()).join('\n'), '[Tool execution was interrupted]');
+  await view.check(t);
+  for (const { thread_id } of runs) await viewOf(troupe, thread_id).check(t);
+});
+
+t.test('a process that dies after the decision leaves no sub-agent running', async (t) => {
+  const { start, onlyChild, tools, troupe, view } = await office(t);
+  await start(delegates('c1', 'worker'), asks(['g1', 'guarded']));
+  await view.post('/decision', resume('c1', { approved: true }));
+  await eventually(
+    async () => tools.holding(),
+    (calls) => calls.length === 1,
+  );
+  await troupe.restart();
+  t.match(await onlyChild(isDone), { termination_reason: { type: 'cancelled' } });
+  await view.rest();
+  t.match((await view.runs())[0], { status: 'done', termination_reason: { type: 'natural_end' } });
+  await view.check(t);
+});
+
+t.test('the UI tools of the demo give what their sub-agent writes', async (t) => {
+  const troupe = await startTroupe(t);
+  troupe.models.steps.push(asks(['u1', 'render_openui_ui', { prompt: 'a card' }]));
+  const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'ui', messages });
+  const output = events
+    .filter(({ event_type }) => event_type === 'tool_call_stream_delta')
+    .map(({ delta }) => delta)
+    .join('');
+  t.not(output, '');
+  t.match(resultOf(events, 'u1'), { status: 'success', data: { content: output } });
+});
