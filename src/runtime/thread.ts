@@ -3,21 +3,19 @@ import { createCompactors } from '../loop/compactors.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import { createAdmission } from './admission.ts';
-import type { Channel } from './channel.ts';
 import { type ChildRuns, createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { endDormant } from './dormant.ts';
-import { settleDispatch } from './ending.ts';
-import { type BoundRunMachine, createExecution, type Execution, type ExecutionInput } from './execution.ts';
+import { type BoundRunMachine, createExecution } from './execution.ts';
 import { expiredDecisions } from './expiry.ts';
-import { threadFacts } from './facts.ts';
 import { awaitsTasks, createLedger, type Ledger, type Write } from './ledger.ts';
 import { createMail, type Peers } from './mail.ts';
+import { createOccupancy } from './occupancy.ts';
 import { blockingBarrier } from './pending.ts';
 import { createQueue } from './queue.ts';
-import { isStandIn, logDispatch, resumedRun } from './records.ts';
+import { isStandIn } from './records.ts';
 import type { Accepted, DecisionTarget, Submission } from './submission.ts';
 import type { TaskBoard, TaskEvent } from './tasks.ts';
+import { createEnds } from './thread-ends.ts';
 import type {
   BoundThreadMachine,
   Cancel,
@@ -29,8 +27,10 @@ import type {
   Removal,
   TaskTold,
 } from './thread-machine.ts';
-import { decisionOf, heldTicketOf, logDecision, type Ticket, ticketOf } from './wait.ts';
-import { enqueueWake, nextStepOf, stageEvent } from './wake.ts';
+import type { ThreadParts } from './thread-parts.ts';
+import { createStarts, type Launch } from './thread-starts.ts';
+import { createWaits } from './thread-waits.ts';
+import type { Ticket } from './wait.ts';
 
 /**
  * The actor of one thread: everything that changes the thread goes through it, one event after the other. The
@@ -93,39 +93,20 @@ export type ThreadOptions = {
   children: ChildRuns;
 };
 
-const BUSY = 'thread has an active run; cannot claim inline';
-const INTERRUPTED = 'queued dispatch superseded by interrupt';
-const OVERTAKEN = 'queued dispatch superseded by newer dispatch epoch';
-
 export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): ThreadActor => {
-  const { clock, ids, settings, store } = deps;
+  const { clock, ids, store } = deps;
   const { scope, id } = options;
-  /** What executes, and what waits here for a decision without executing: never the same. */
-  let execution: Execution | undefined;
-  let held: Execution | undefined;
-  let claimant: Input | undefined;
   let alarm: NodeJS.Timeout | undefined;
-  let whenEnded: (() => void) | undefined;
 
-  /** Resolves when nothing executes any more. */
-  const ended = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (execution) whenEnded = resolve;
-      else resolve();
-    });
+  const occupancy = createOccupancy();
+  const rests = createRests();
 
   const retire = (error: unknown): void => {
     deps.log.error({ err: error, thread_id: id }, 'the thread is made again from the store');
-    execution?.release('the service could not write to its store');
-    held?.drop();
+    occupancy.active?.release('the service could not write to its store');
+    occupancy.held?.drop();
     rests.letGo();
     options.onRetired(ledger.quiet(), true);
-  };
-
-  const rests = createRests();
-  const onStored = (run: Run): void => {
-    options.children.stored(run);
-    if (run.status === 'done' && !rests.tell(run.run_id, run)) options.children.ended(run);
   };
 
   const ledger = createLedger(
@@ -134,7 +115,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       ids,
       events: deps.events,
       observe: deps.observe.mailbox,
-      onStored,
+      onStored(run) {
+        options.children.stored(run);
+        if (run.status === 'done' && !rests.tell(run.run_id, run)) options.children.ended(run);
+      },
       onRunDone: (run_id) => options.tasks.endRun(scope, run_id),
       onFailure: retire,
     },
@@ -143,357 +127,65 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   );
   const queue = createQueue(deps, ledger);
   const admission = createAdmission(deps, ledger, queue);
+  const compactors = createCompactors({ clock, ids });
 
-  const compactors = createCompactors({ clock: deps.clock, ids: deps.ids });
-
-  /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
-  const letGo = (): void => {
-    claimant?.refuse(new Unavailable('the thread was let go; try again'));
-    claimant = undefined;
-    options.onRetired(ledger.quiet(), true);
-  };
-
-  /** For commits that nobody waits for: a failure has already retired the actor. */
   const commitInBackground = (write: Write): void => {
     write.commit('progress').catch(() => {});
   };
 
-  /** Other work takes the thread: the wait goes on without this process. */
-  const leaveHeld = (write: Write): void => {
-    held?.leave(write);
-    held = undefined;
+  const parts: ThreadParts = {
+    deps,
+    scope,
+    id,
+    ledger,
+    queue,
+    admission,
+    occupancy,
+    open: () => ledger.open(clock.now()),
+    commitInBackground,
   };
 
-  const launch = (
-    input: Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 'from'>,
-    write: Write,
-  ): Execution => {
+  /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
+  const letGo = (): void => {
+    rests.letGo();
+    starts.refuseClaim(new Unavailable('the thread was let go; try again'));
+    options.onRetired(ledger.quiet(), true);
+  };
+
+  const launch: Launch = (input, write) => {
+    const { run_id, parent_run_id } = input.run;
     const next = createExecution(deps, options.runMachine, {
       ...input,
       ledger,
       compactor: compactors(input.agent),
-      tasks: options.tasks.of({
-        scope,
-        thread_id: id,
-        run_id: input.run.run_id,
-        inPlace: input.run.parent_run_id !== null,
-      }),
+      tasks: options.tasks.of({ scope, thread_id: id, run_id, inPlace: parent_run_id !== null }),
       mail: createMail(deps, options.peers, { scope, thread_id: id, run: input.run }),
       onParked() {
-        execution = undefined;
-        held = next;
-        whenEnded?.();
-        rests.tell(next.run_id, next.run());
+        occupancy.park(next);
+        rests.tell(run_id, next.run());
         actor.send({ type: 'RUN_PARKED' });
         armAlarm();
         options.onSettled();
       },
       onSettled(how) {
-        if (execution === next) execution = undefined;
-        if (held === next) held = undefined;
-        whenEnded?.();
-        if (how === 'released') {
-          rests.letGo();
-          return letGo();
-        }
+        occupancy.gone(next);
+        if (how === 'released') return letGo();
         actor.send({ type: 'RUN_ENDED' });
         armAlarm();
         options.onSettled();
       },
       onLeftover: (write, entries) => admission.leaveOver(write, entries, next),
     });
-    execution = next;
+    occupancy.begin(next);
     next.announce(write);
     return next;
-  };
-
-  const begin = (
-    request: Input,
-    prepared: ReturnType<typeof admission.prepare>,
-    write: Write,
-    channel: Channel,
-  ) => {
-    const started = launch({ ...prepared, channel }, write);
-    const durable = write.commit('input');
-    started.start();
-    durable.then(() => {
-      channel.release();
-      const { run, dispatch } = prepared;
-      request.accept({
-        run_id: run.run_id,
-        thread_id: id,
-        dispatch_id: dispatch.dispatch_id,
-        status: 'running',
-      });
-    }, request.refuse);
-  };
-
-  const startRun = (request: Input, instead?: Run): void => {
-    const write = ledger.open(clock.now());
-    if (request.mode === 'foreground') {
-      write.bumpEpoch();
-      queue.withdraw(write, OVERTAKEN);
-    }
-    if (instead) endWait(write, instead);
-    leaveHeld(write);
-    const prepared = admission.prepare(write, request);
-    begin(request, prepared, write, admission.channelFor(request));
-  };
-
-  const continueRun = (request: Input): void => {
-    const open = admission.openFor(request);
-    if (!open) throw new Conflict(`no run of thread '${id}' waits`);
-    const write = ledger.open(clock.now());
-    leaveHeld(write);
-    const prepared = admission.prepareContinuation(write, request, open);
-    begin(request, prepared, write, admission.channelFor(request));
-  };
-
-  const enqueue = (request: Input): void => {
-    const write = ledger.open(clock.now());
-    const { run_id, dispatch_id } = admission.enqueue(write, request);
-    write
-      .commit('input')
-      .then(() => request.accept({ run_id, thread_id: id, dispatch_id, status: 'queued' }), request.refuse);
-    armAlarm();
-  };
-
-  const enqueueContinuation = (request: Input): void => {
-    const open = admission.openFor(request);
-    if (!open) throw new Conflict(`no run of thread '${id}' waits`);
-    const write = ledger.open(clock.now());
-    const { run_id } = open;
-    const { dispatch_id } = admission.enqueueContinuation(write, request, open);
-    write
-      .commit('input')
-      .then(() => request.accept({ run_id, thread_id: id, dispatch_id, status: 'queued' }), request.refuse);
-  };
-
-  const deliver = (request: Input): void => {
-    if (!execution) throw new Conflict(`no run of thread '${id}' executes`);
-    const { run_id } = execution;
-    const { dispatch_id } = execution.dispatch();
-    const write = ledger.open(clock.now());
-    admission.stageFor(write, request, nextStepOf(run_id));
-    const durable = write.commit('input');
-    execution.steer();
-    durable.then(
-      () => request.accept({ run_id, thread_id: id, dispatch_id, status: 'running' }),
-      request.refuse,
-    );
-  };
-
-  /** Takes the next dispatch that may start. One that turns out to be void is settled, and the next one is tried. */
-  const startNext = (): void => {
-    const write = ledger.open(clock.now());
-    leaveHeld(write);
-    const claimed = queue.take(write);
-    const started = claimed && launch({ ...claimed, channel: admission.channelOf(claimed.run) }, write);
-    commitInBackground(write);
-    if (started) started.start();
-    else actor.send({ type: 'RUN_ENDED' });
-  };
-
-  /** Whatever is queued or executes now belongs to an epoch that is over. */
-  const overtake = (write: Write, reason: string): number => {
-    write.bumpEpoch();
-    const superseded = queue.withdraw(write, reason);
-    interruptActive(write);
-    return superseded;
-  };
-
-  const interruptActive = (write: Write): void => {
-    if (execution?.stoppable()) logDispatch(write, 'RunInterrupted', execution.dispatch());
-  };
-
-  /** Runs that wait and do nothing else: one whose wait is being written still executes. */
-  const resting = (): Run[] =>
-    [...ledger.waiting().values()].filter(({ run_id }) => run_id !== execution?.run_id);
-
-  /** A wait that is over: the run is done, and no ticket of it is open. */
-  const endWait = (write: Write, run: Run): void => {
-    write.deliver(admission.inputFor(run.run_id), run.run_id);
-    const after = endDormant(write, run, { type: 'CANCEL' }, settings.event_capture_mode);
-    if (held?.run_id === run.run_id) {
-      const dispatch = held.dispatch();
-      write.dispatch(settleDispatch(dispatch, after, undefined, ledger.epoch(), write.at), dispatch);
-      held.drop();
-      held = undefined;
-    }
-    queue.consume(write, run.run_id);
-  };
-
-  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution, parked: boolean): void => {
-    const write = ledger.open(clock.now());
-    const decision = decisionOf(ids, ticket, target, write.at);
-    on.renew(write);
-    on.note(write, ticket.call_id, decision, parked);
-    const { dispatch_id } = on.dispatch();
-    logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
-    write.commit('input').then(answer.accept, answer.refuse);
-    on.resume(target.attach);
-  };
-
-  /** Stages what a task tells, with the rest of what it leads to. */
-  const hear = (
-    { run_id, message, staged, accept, refuse }: TaskTold,
-    more?: (write: Write) => void,
-  ): void => {
-    const write = ledger.open(clock.now());
-    stageEvent(write, run_id, message);
-    more?.(write);
-    write.commit('input').then(accept, refuse);
-    staged();
-  };
-
-  const restingRun = (run_id: string): Run | undefined => resting().find((run) => run.run_id === run_id);
-
-  const host: Host = {
-    hasQueued: () => options.accepting() && queue.ready(clock.now()),
-    hasWaiting: () => ledger.waiting().size > 0,
-    continuesOpenRun: (request) =>
-      admission.continues(request as Input) &&
-      admission.openFor(request as Input)?.run_id !== execution?.run_id,
-    takesInput: (request) => {
-      // A task event is for one run; other input may be.
-      const { into } = request as Pick<Input, 'into'>;
-      return execution?.takesInput() === true && (into === undefined || into === execution.run_id);
-    },
-    isDelayed: (request) => ((request as Input).available_at ?? 0) > clock.now(),
-    executes: (request) => (request as Decision).ticket.run_id === execution?.run_id,
-    // A run that nobody drives any more goes on with a dispatch, as after a restart.
-    holds: (request) =>
-      runNamedBy(request as Decision | TaskTold) === held?.run_id && !isStandIn(held.dispatch()),
-    awaitsTasks: (request) => awaitsTasks(restingRun((request as TaskTold).run_id)),
-    startRun: (request) => startRun(request),
-    continueRun,
-    enqueue,
-    enqueueContinuation,
-    deliver,
-    refuse(request) {
-      const open = ledger.record()?.thread.open_run_id;
-      request.refuse(new NotFound(`run not found: ${open ?? `open run for thread ${id}`}`));
-    },
-    startNext,
-    decide(request) {
-      if (execution) decideHere(request, execution, false);
-    },
-    resumeHeld(request) {
-      execution = held;
-      held = undefined;
-      if (execution) decideHere(request, execution, true);
-    },
-    deliverEvent(request) {
-      execution?.steer();
-      hear(request);
-    },
-    enqueueWake(request) {
-      hear(request, (write) =>
-        enqueueWake({ ledger, queue, newWork: admission.newWork }, write, request.run_id),
-      );
-    },
-    wakeHeld(request) {
-      execution = held;
-      held = undefined;
-      hear(request, (write) => {
-        execution?.renew(write);
-        execution?.wake(write);
-      });
-      execution?.resume();
-    },
-    keepEvent(request) {
-      if (restingRun(request.run_id)) return hear(request);
-      request.staged();
-      request.accept();
-    },
-    enqueueDecision({ ticket, target, accept, refuse }) {
-      const run = ledger.waiting().get(ticket.run_id);
-      if (!run) return refuse(new NotFound(`run not found: ${ticket.run_id}`));
-      const write = ledger.open(clock.now());
-      if (held?.run_id === run.run_id) leaveHeld(write);
-      const decision = decisionOf(ids, ticket, target, write.at);
-      const queued = queue.find(run.run_id);
-      const before = queued ? (run.activation?.seeded_decisions ?? []) : [];
-      const dispatch = queued ?? admission.newWork(write, run.run_id);
-      const after = resumedRun(run, {
-        mode: 'resume',
-        dispatch_id: dispatch.dispatch_id,
-        at: write.at,
-        decisions: [...before, [ticket.call_id, decision]],
-        input: false,
-      });
-      write.run(after, run);
-      if (target.attach) admission.attachTo(run.run_id, target.attach);
-      const about = { thread_id: id, dispatch_id: dispatch.dispatch_id, ...ticket };
-      logDecision(write, about, decision, 'durable_dispatch');
-      if (!queued) queue.add(write, dispatch);
-      write.commit('input').then(accept, refuse);
-    },
-    cancel({ run_id, done, refuse }) {
-      if (execution?.run_id === run_id) return done(execution.cancel());
-      const write = ledger.open(clock.now());
-      const waiting = ledger.waiting().get(run_id);
-      if (waiting) endWait(write, waiting);
-      else if (queue.find(run_id)) queue.cancel(write, run_id);
-      else return done(false);
-      write.commit('input').then(() => done(true), refuse);
-    },
-    bumpEpoch() {
-      const write = ledger.open(clock.now());
-      overtake(write, OVERTAKEN);
-      commitInBackground(write);
-    },
-    interrupt({ done, refuse }) {
-      const write = ledger.open(clock.now());
-      const superseded = overtake(write, INTERRUPTED);
-      for (const run of resting()) endWait(write, run);
-      write.commit('input').then(() => done(superseded), refuse);
-    },
-    cancelActive() {
-      execution?.cancel();
-    },
-    replaceOpen: (request) => startRun(request, ledger.openRun()),
-    holdClaimant(request) {
-      claimant = request;
-    },
-    startClaimant() {
-      const request = claimant;
-      claimant = undefined;
-      if (request) startRun(request);
-      else actor.send({ type: 'RUN_ENDED' });
-    },
-    refuseClaimant() {
-      claimant?.refuse(new Conflict(BUSY));
-      claimant = undefined;
-    },
-    reportTimeout() {
-      if (!execution) return;
-      const write = ledger.open(clock.now());
-      logDispatch(write, 'MailboxTimeout', execution.dispatch(), {
-        reason: 'local_cancel_release_wait',
-        timeout_ms: settings.foreground_release_wait_ms,
-      });
-      commitInBackground(write);
-    },
-    remove({ strategy, done, refuse }) {
-      const record = ledger.record();
-      if (!record) return refuse(new NotFound(`thread not found: ${id}`));
-      const write = ledger.open(clock.now());
-      overtake(write, INTERRUPTED);
-      for (const run of resting()) endWait(write, run);
-      write.remove();
-      const facts = { ...threadFacts(record.thread), child_strategy: strategy };
-      write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
-      write.commit('input').then(done, refuse);
-      execution?.cancel();
-      options.onRetired(ended().then(ledger.quiet), false);
-    },
   };
 
   const armAlarm = (): void => {
     clearTimeout(alarm);
     const next = queue.nextAt();
-    if (next !== undefined && !execution) alarm = setTimeout(wake, Math.max(0, next - clock.now())).unref();
+    if (next !== undefined && !occupancy.active)
+      alarm = setTimeout(wake, Math.max(0, next - clock.now())).unref();
   };
 
   const wake = (): void => {
@@ -501,39 +193,73 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     armAlarm();
   };
 
+  const waits = createWaits(parts);
+  const starts = createStarts(parts, {
+    launch,
+    endWait: waits.endWait,
+    nothingStarted: () => actor.send({ type: 'RUN_ENDED' }),
+    armAlarm,
+  });
+  const ends = createEnds(parts, waits, (quiet) => options.onRetired(quiet, false));
+
+  const host: Host = {
+    hasQueued: () => options.accepting() && queue.ready(clock.now()),
+    hasWaiting: () => ledger.waiting().size > 0,
+    continuesOpenRun: (request) =>
+      admission.continues(request as Input) &&
+      admission.openFor(request as Input)?.run_id !== occupancy.active?.run_id,
+    takesInput: (request) => {
+      // A task event is for one run; other input may be.
+      const { into } = request as Pick<Input, 'into'>;
+      const { active } = occupancy;
+      return active?.takesInput() === true && (into === undefined || into === active.run_id);
+    },
+    isDelayed: (request) => ((request as Input).available_at ?? 0) > clock.now(),
+    executes: (request) => (request as Decision).ticket.run_id === occupancy.active?.run_id,
+    // A run that nobody drives any more goes on with a dispatch, as after a restart.
+    holds: (request) => {
+      const { held } = occupancy;
+      return runNamedBy(request as Decision | TaskTold) === held?.run_id && !isStandIn(held.dispatch());
+    },
+    awaitsTasks: (request) => awaitsTasks(waits.restingRun((request as TaskTold).run_id)),
+    ...starts,
+    ...waits,
+    ...ends,
+  };
+
   const actor = createActor(options.threadMachine, { input: { host } });
   actor.subscribe({ error: retire });
   const gone = deps.actors.began(actor, { machine: 'thread', id, scope });
   const undriven = leftUndriven(ledger, store);
   if (queue.orphaned() || undriven) {
-    const write = ledger.open(clock.now());
-    if (undriven) {
-      write.deliver(admission.inputFor(undriven.run_id), undriven.run_id);
-      endDormant(write, undriven, { type: 'CANCEL' }, settings.event_capture_mode);
-    }
+    const write = parts.open();
+    if (undriven) waits.endWait(write, undriven);
     queue.reclaim(write);
     commitInBackground(write);
     options.children.endStrays();
   }
   actor.start();
 
-  /** The open ticket that a decision is for; of several runs the newest one that has it. */
-  const ticketFor = ({ run_id, tool_call_id }: DecisionTarget): Ticket | undefined => {
-    const active = [execution, held].flatMap((each) => (each ? [heldTicketOf(each, tool_call_id)] : []));
-    const dormant = resting()
-      .reverse()
-      .filter((run) => run.run_id !== held?.run_id)
-      .map((run) => ticketOf(run, tool_call_id));
-    return [...active, ...dormant].find(
-      (found) => found && (run_id === undefined || found.run_id === run_id),
-    );
-  };
-
   /** The run of this id, also one that the store does not have yet. */
   const known = (run_id: string): Run | undefined =>
-    execution?.run_id === run_id
-      ? execution.run()
+    occupancy.active?.run_id === run_id
+      ? occupancy.active.run()
       : (ledger.created().get(run_id) ?? store.runs.get(scope, run_id));
+
+  /** What may be refused is looked at before the machine moves: an action that throws retires the actor. */
+  const refuseInput = (submission: Submission): void => {
+    queue.refuseDuplicate(submission.dedupe_key, (occupancy.active ?? occupancy.held)?.dispatch());
+    const open = admission.openFor(submission);
+    const continues = open !== undefined && admission.continues(submission);
+    if (continues) deps.resolve(open.agent_id);
+    if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
+      throw new NotFound(`run not found: ${submission.into}`);
+    const blocker = submission.mode === 'foreground' && blockingBarrier(ledger.pending(), 'interrupt');
+    if (blocker)
+      throw new Conflict(
+        `delivery blocked by barrier: pending '${blocker.pending_id}' must be consumed first`,
+      );
+  };
 
   const ask = <Answer, Request extends object>(
     send: (request: Request & { accept(answer: Answer): void; refuse(error: unknown): void }) => void,
@@ -541,7 +267,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   ): Promise<Answer> => new Promise((accept, refuse) => send({ ...request, accept, refuse }));
 
   const decide = async (target: DecisionTarget): Promise<boolean> => {
-    const ticket = ticketFor(target);
+    const ticket = waits.ticketFor(target);
     if (!ticket) return false;
     await ask<void, { ticket: Ticket; target: DecisionTarget }>(
       (request) => actor.send({ type: 'DECIDE', request }),
@@ -552,23 +278,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
 
   return {
     ledger,
-    // What may be refused is looked at before the machine moves: an action that throws retires the actor.
     async submit(submission) {
       const twin = submission.run_id === undefined ? undefined : known(submission.run_id);
       if (twin) return acceptedBefore(twin);
-      queue.refuseDuplicate(submission.dedupe_key, (execution ?? held)?.dispatch());
-      const open = admission.openFor(submission);
-      const continues = open !== undefined && admission.continues(submission);
-      if (continues) deps.resolve(open.agent_id);
-      if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
-        throw new NotFound(`run not found: ${submission.into}`);
-      if (submission.mode === 'foreground') {
-        const blocker = blockingBarrier(ledger.pending(), 'interrupt');
-        if (blocker)
-          throw new Conflict(
-            `delivery blocked by barrier: pending '${blocker.pending_id}' must be consumed first`,
-          );
-      }
+      refuseInput(submission);
       if (submission.mode === 'interrupt_then_queue') {
         actor.send({ type: 'INTERRUPT', request: { done() {}, refuse() {} } satisfies Interrupt });
       }
@@ -577,13 +290,13 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
     async rested(run_id) {
       const waiting = ledger.waiting().get(run_id);
-      if (execution?.run_id === run_id) return rests.wait(run_id);
+      if (occupancy.active?.run_id === run_id) return rests.wait(run_id);
       if (waiting) return waiting;
       await ledger.quiet();
       const run = store.runs.get(scope, run_id);
       return run?.status === 'done' ? run : undefined;
     },
-    steer: () => execution?.steer(),
+    steer: () => occupancy.active?.steer(),
     told: (event) =>
       ask<void, TaskEvent & { into: string }>((request) => actor.send({ type: 'TASK_EVENT', request }), {
         ...event,
@@ -595,7 +308,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
     decide,
     cancellable: () =>
-      execution?.run_id ??
+      occupancy.active?.run_id ??
       ledger.openRun()?.run_id ??
       [...ledger.waiting().keys()].at(-1) ??
       queue.find()?.run_id,
@@ -604,7 +317,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
         actor.send({ type: 'CANCEL', request: { run_id, done, refuse } satisfies Cancel });
       }),
     interrupt() {
-      const something = execution !== undefined || ledger.waiting().size > 0 || queue.size() > 0;
+      const something = occupancy.active !== undefined || ledger.waiting().size > 0 || queue.size() > 0;
       return new Promise((resolve, refuse) => {
         const done = (superseded: number): void => resolve(something ? superseded : undefined);
         actor.send({ type: 'INTERRUPT', request: { done, refuse } satisfies Interrupt });
@@ -616,29 +329,29 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
         actor.send({ type: 'DELETE', request: { strategy, done: resolve, refuse } satisfies Removal });
       }),
     renew() {
+      const { active, held } = occupancy;
       const leaving = held && (held.dispatch().lease_until ?? 0) < clock.now();
-      const { status, run_status } = execution?.dispatch() ?? {};
+      const { status, run_status } = active?.dispatch() ?? {};
       // A run whose wait is being written has the longer lease already.
       const executes = status === 'Claimed' && run_status === 'running';
       if (!leaving && !executes) return;
-      const write = ledger.open(clock.now());
-      if (leaving) leaveHeld(write);
-      if (executes) execution?.renew(write);
+      const write = parts.open();
+      if (leaving) occupancy.leave(write);
+      if (executes) active?.renew(write);
       commitInBackground(write);
     },
     release(reason) {
       clearTimeout(alarm);
-      claimant?.refuse(new Unavailable(reason));
-      claimant = undefined;
-      execution?.release(reason);
-      held?.drop();
+      starts.refuseClaim(new Unavailable(reason));
+      occupancy.active?.release(reason);
+      occupancy.held?.drop();
     },
-    executing: () => execution !== undefined,
+    executing: () => occupancy.active !== undefined,
     passive: () =>
-      execution === undefined &&
-      held === undefined &&
+      occupancy.active === undefined &&
+      occupancy.held === undefined &&
       queue.size() === 0 &&
-      claimant === undefined &&
+      !starts.isClaimed() &&
       rests.size() === 0 &&
       ledger.commits() === 0,
     close() {
