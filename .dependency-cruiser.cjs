@@ -12,6 +12,7 @@ const rooms = {
   'src/registry': ['src/store', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
   'src/telemetry': ['src/store', 'src/schema'],
   'src/loop': ['machines', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
+  'src/assistant': ['src/runtime', 'src/registry', 'src/models', 'src/tools', 'src/store', 'src/schema'],
   'src/runtime': ['machines', 'src/store', 'src/loop', 'src/tools', 'src/schema'],
   'src/http': ['src/schema'],
   'src/settings': ['src/schema'],
@@ -19,6 +20,7 @@ const rooms = {
   'src/events': ['src/store', 'src/schema'],
   'src/inspection': ['machines', 'src/statecharts', 'src/schema'],
   'src/load': ['src/schema'],
+  'src/a2a': ['src/schema'],
   'src/protocols': ['src/runtime', 'src/http', 'src/schema'],
 };
 
