@@ -1,7 +1,8 @@
+export type { AuditQuery } from './audit.ts';
 export { backupFolder } from './backup.ts';
 export type { Batch } from './batch.ts';
 export type { EventScope } from './events.ts';
-export { MAX_ID_BYTES } from './keys.ts';
+export { checkId, MAX_ID_BYTES } from './keys.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';
 export { type Page, Position } from './page.ts';
 export type { Retraction } from './retractions.ts';

@@ -4,6 +4,7 @@ import { type AwaitingTable, createAwaitingTable } from './awaiting.ts';
 import { copyTo } from './backup.ts';
 import { type Batch, createBatch } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
+import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { createCounters } from './counters.ts';
 import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
@@ -28,9 +29,11 @@ export type StoreOptions = {
   durability: 'process' | 'power';
   /** Address space to begin with, in bytes; it grows with the data. */
   mapSize?: number;
+  /** Seals the secrets of the configuration at rest; without it they are stored plain. See `control-plane.ts`. */
+  secretsKey?: string;
 };
 
-export type Store = {
+export type Store = ControlPlane & {
   batch(): Batch;
   /**
    * Applies the batch whole or not at all. `progress` resolves when readers see it; `input` also waits for the
@@ -58,7 +61,10 @@ export type Store = {
   readonly reads: number;
 };
 
-/** @throws Unavailable when the folder cannot be used, is in use, or was written by a newer program */
+/**
+ * @throws Unavailable when the folder cannot be used, is in use, or was written by a newer program, and when its
+ * secrets are sealed with another key
+ */
 export const openStore = (options: StoreOptions): Promise<Store> => openStoreOfFormat(options, FORMAT);
 
 export const openStoreOfFormat = async (options: StoreOptions, format: Format): Promise<Store> => {
@@ -68,7 +74,7 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
   try {
     root = openEnvironment(dir, options.mapSize);
     bringUpToDate(root, root.openDB('meta', {}), dir, format);
-    return assemble(root, ownership, { dir, durability: options.durability });
+    return await assemble(root, ownership, { ...options, dir });
   } catch (error) {
     await root?.close();
     await ownership.release();
@@ -88,11 +94,11 @@ const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase
   }
 };
 
-const assemble = (
+const assemble = async (
   root: RootDatabase,
   ownership: Ownership,
-  { dir, durability }: Pick<StoreOptions, 'dir' | 'durability'>,
-): Store => {
+  { dir, durability, secretsKey }: StoreOptions,
+): Promise<Store> => {
   const env = createEnvironment(root);
   const meta = env.rows('meta');
   const counters = createCounters(env.rows('counters'), env.counter);
@@ -100,6 +106,10 @@ const assemble = (
   const endedWork = createEndedWork(env);
   const order = createOrder(meta);
   const committer = createCommitter(env, counters, { dir, durability });
+  const controlPlane = await openControlPlane(env, meta, {
+    secretsKey,
+    commit: (batch) => committer.commit(batch, 'progress'),
+  });
   let closing: Promise<void> | undefined;
 
   const shutDown = async (): Promise<void> => {
@@ -121,6 +131,7 @@ const assemble = (
     awaiting: createAwaitingTable(env),
     events: createEventTable(env),
     state: createStateTable(env),
+    ...controlPlane,
     ping() {
       if (closing) throw new Unavailable(`the store in '${dir}' is closed`);
       if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);

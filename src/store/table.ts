@@ -84,8 +84,8 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
   };
 };
 
-/** Keys on disk are made of text and numbers only; `END` is for bounds. */
-const written = (key: (string | number | Uint8Array)[]): Key => key as Key;
+/** Keys on disk are made of text and numbers only; `END` is for bounds. A key of one part is read as that part. */
+const written = (key: (string | number | Uint8Array)[]): Key => (Array.isArray(key) ? key : [key]) as Key;
 
 const bounds = ({ prefix, from, to, after, reverse = false, limit, offset }: Span) => {
   const low = [...prefix, ...(from ?? [])];

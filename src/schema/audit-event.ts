@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+/** Who changed what in the configuration, and from where (config.md 9.1). Payloads are redacted already. */
+
+export const AuditAction = z.enum([
+  'create',
+  'update',
+  'delete',
+  'restart',
+  'publish',
+  'restore',
+  'seed_apply',
+  'apply_failed',
+]);
+export type AuditAction = z.infer<typeof AuditAction>;
+
+const Payload = z.record(z.string(), z.json());
+
+export const AuditEvent = z
+  .object({
+    id: z.string().meta({ description: 'ULID; events are ordered by it' }),
+    ts: z.string().meta({ description: 'RFC 3339, UTC' }),
+    actor: z.string(),
+    action: AuditAction,
+    resource: z.string().meta({ description: '`<namespace>/<id>`' }),
+    before: Payload.optional(),
+    after: Payload.optional(),
+    ip: z.string(),
+    request_id: z.string().nullable(),
+    restored_from: z.string().nullable(),
+    error: z.string().optional().meta({ description: 'of `apply_failed` only' }),
+    forced: z.literal(true).optional(),
+    overrides: Payload.optional().meta({
+      description: 'override object after a change of overrides; empty when none is left',
+    }),
+  })
+  .meta({ id: 'AuditEvent' });
+export type AuditEvent = z.infer<typeof AuditEvent>;
+
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+export const isUlid = (text: string): boolean => ULID.test(text);

@@ -1,0 +1,105 @@
+import { type AuditEvent, isUlid } from '../schema/audit-event.ts';
+import { Invalid } from '../schema/outcome.ts';
+import { type AuditFilter, indexKeys, matchingIds } from './audit-index.ts';
+import type { Batch } from './batch.ts';
+import type { Environment } from './environment.ts';
+import { checkId } from './keys.ts';
+import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import type { Cipher } from './secrets-cipher.ts';
+
+/**
+ * The audit log, by the ids of its events. An id begins with its time, so a span of time is a span of keys.
+ *
+ * A page costs a seek and a read an event that it shows, whatever the filters and however long the log is; what
+ * that takes when an event is written is told in `audit-index.ts`. Payloads and error texts are sealed when there
+ * is a key; what filters look at is not.
+ */
+
+export type AuditQuery = AuditFilter & {
+  /** milliseconds; `since` is included, `until` is not */
+  since?: number;
+  until?: number;
+  limit: number;
+  /** Only events with a smaller id. */
+  before?: string;
+};
+
+export type AuditTable = {
+  put(batch: Batch, event: AuditEvent): void;
+  get(id: string): AuditEvent | undefined;
+  /**
+   * The newest first. `next` is there when the page is not the last, and is the `before` of the next one.
+   * @throws Invalid when `before` is not an id
+   */
+  page(query: AuditQuery): { items: AuditEvent[]; next?: string };
+  /** Removes events older than this, the oldest first and at most `max`; tells how many. */
+  prune(batch: Batch, olderThanMs: number, max: number): number;
+};
+
+type Body = Pick<AuditEvent, 'before' | 'after' | 'overrides' | 'error'>;
+type Head = Omit<AuditEvent, keyof Body>;
+
+export const createAuditTable = (
+  env: Environment,
+  cipher: Cipher,
+): { table: AuditTable; sealPlain: SealPlain } => {
+  const events = createSealedTable<Head, Body>(env, 'audit', cipher);
+  const index = env.table<true>('audit_index');
+
+  const get = (id: string): AuditEvent | undefined => (isUlid(id) ? events.get([id]) : undefined);
+
+  const table: AuditTable = {
+    get,
+    put(batch, { before, after, overrides, error, ...head }) {
+      if (!isUlid(head.id)) throw new Invalid(`audit event id '${head.id}' is not a ULID`);
+      checkId('actor', head.actor);
+      events.put(batch, [head.id], head, { before, after, overrides, error });
+      for (const key of indexKeys(head)) index.put(batch, key, true);
+    },
+    page({ since, until, limit, before, ...filter }) {
+      if (before !== undefined && !isUlid(before)) throw new Invalid('invalid cursor');
+      const items: AuditEvent[] = [];
+      for (const id of matchingIds(index, filter, idsBetween(since, until, before))) {
+        const last = items.at(-1);
+        if (items.length === limit) return { items, ...(last && { next: last.id }) };
+        const event = get(id);
+        if (event) items.push(event);
+      }
+      return { items };
+    },
+    prune(batch, olderThanMs, max) {
+      let removed = 0;
+      for (const { key, head } of events.heads({ prefix: [], to: [firstIdAt(olderThanMs)], limit: max })) {
+        for (const listed of indexKeys(head)) index.remove(batch, listed);
+        events.remove(batch, key);
+        removed += 1;
+      }
+      return removed;
+    },
+  };
+  return { table, sealPlain: events.sealPlain };
+};
+
+const idsBetween = (since = 0, until = Number.POSITIVE_INFINITY, before?: string) => {
+  const end = Number.isFinite(until) ? firstIdAt(until) : undefined;
+  const ends = [end, before].filter((id) => id !== undefined).sort();
+  return { since: firstIdAt(since), before: ends[0] };
+};
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_DIGITS = 10;
+const LAST_TIME = 2 ** 48 - 1;
+
+/**
+ * The beginning that all ids of a millisecond share, and so before all of them and behind all older ones. A time
+ * between two milliseconds belongs to the later one: no event lies between them.
+ */
+const firstIdAt = (ms: number): string => {
+  let rest = Math.min(Math.max(Math.ceil(ms), 0), LAST_TIME);
+  let id = '';
+  while (id.length < TIME_DIGITS) {
+    id = DIGITS.charAt(rest % 32) + id;
+    rest = Math.floor(rest / 32);
+  }
+  return id;
+};

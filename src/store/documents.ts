@@ -1,0 +1,28 @@
+import type { JsonObject } from '../schema/endpoint.ts';
+import type { Batch } from './batch.ts';
+import type { Environment } from './environment.ts';
+import { checkId, isId } from './keys.ts';
+import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import type { Cipher } from './secrets-cipher.ts';
+
+/** Settings that are one of a kind, each under its name (the assistant's, config.md 11.1); sealed like config. */
+
+export type DocumentTable = {
+  get(name: string): JsonObject | undefined;
+  put(batch: Batch, name: string, value: JsonObject): void;
+};
+
+export const createDocumentTable = (
+  env: Environment,
+  cipher: Cipher,
+): { table: DocumentTable; sealPlain: SealPlain } => {
+  const rows = createSealedTable<{ name: string }, { value: JsonObject }>(env, 'documents', cipher);
+  const table: DocumentTable = {
+    get: (name) => (isId(name) ? rows.get([name])?.value : undefined),
+    put(batch, name, value) {
+      checkId('name', name);
+      rows.put(batch, [name], { name }, { value });
+    },
+  };
+  return { table, sealPlain: rows.sealPlain };
+};

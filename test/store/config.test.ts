@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { Invalid } from '../../src/schema/outcome.ts';
+import { openStore } from '../../src/store/index.ts';
+import { isId } from '../../src/store/keys.ts';
+import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
+import { storeFor } from './open.ts';
+import { write } from './records.ts';
+
+t.test('a record is read back as it was put, by its namespace and id', async (t) => {
+  const store = await storeFor(t);
+  const full = record('a', {
+    source: { kind: 'builtin', binary_version: '1.2.3' },
+    hidden: true,
+    user_overrides: { description: null, sections: { x: null } },
+    published: { spec: { id: 'a', old: true }, user_overrides: {}, hidden: false },
+  });
+  await write(store, (batch) => {
+    store.config.put(batch, full);
+    store.config.put(batch, record('a', { namespace: 'agents', published: null }));
+  });
+  t.strictSame(store.config.get('models', 'a'), full);
+  t.equal(store.config.get('agents', 'a')?.published, null);
+  t.equal(store.config.get('agents', 'b'), undefined);
+  t.equal(store.config.get('agents', '\n'), undefined);
+  t.throws(() => store.config.put(store.batch(), record('\n')), Invalid);
+});
+
+t.test('a put replaces the whole record, and a removed one is gone', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => store.config.put(batch, record('a', { user_overrides: { x: 1 } })));
+  await write(store, (batch) => store.config.put(batch, record('a', { revision: 2 })));
+  t.strictSame(store.config.get('models', 'a'), record('a', { revision: 2 }));
+  await write(store, (batch) => store.config.remove(batch, 'models', 'a'));
+  t.equal(store.config.get('models', 'a'), undefined);
+  t.strictSame(store.config.list('models'), []);
+});
+
+const inByteOrder = (ids: string[]): string[] =>
+  ids.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+
+t.test('a list is in the order of the bytes of its ids, whatever they are', async (t) => {
+  const store = await storeFor(t);
+  // A surrogate pair sorts before U+FFFD in UTF-16, and behind it in bytes; long ids are encoded in another way.
+  const id = fc
+    .oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 90 }),
+      fc.constantFrom('\ufffd', '😀', 'a', 'a!'),
+    )
+    .filter(isId);
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(id, { maxLength: 20 }), async (ids) => {
+      await write(store, (batch) => {
+        for (const each of ids) store.config.put(batch, record(each));
+      });
+      const listed = store.config.list('models').map((found) => found.id);
+      await write(store, (batch) => {
+        for (const each of ids) store.config.remove(batch, 'models', each);
+      });
+      t.strictSame(listed, inByteOrder(ids));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+t.test('a page begins at its offset, ends with its namespace, and reads what it shows', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => {
+    for (let n = 100; n < 400; n += 1) store.config.put(batch, record(`m${n}`));
+    store.config.put(batch, record('x', { namespace: 'agents' }));
+    store.config.put(batch, record('x', { namespace: 'providers' }));
+  });
+  const ids = (page?: { offset?: number; limit?: number }) =>
+    store.config.list('models', page).map(({ id }) => id);
+  const before = store.reads;
+  t.strictSame(ids({ offset: 250, limit: 2 }), ['m350', 'm351']);
+  t.equal(store.reads - before, 2);
+  t.strictSame(ids({ offset: 299, limit: 5 }), ['m399']);
+  t.strictSame(ids({ offset: 300 }), []);
+  t.equal(ids().length, 300);
+  t.equal(ids({ offset: 1 }).length, 299);
+});
+
+t.test('records that differ from what is live are found without reading the others', async (t) => {
+  const store = await storeFor(t);
+  const live = { spec: { id: 'm7' }, hidden: false };
+  await write(store, (batch) => {
+    for (let n = 0; n < 50; n += 1) store.config.put(batch, record(`m${n}`));
+    store.config.put(batch, record('m7', { published: live }));
+    store.config.put(batch, record('x', { namespace: 'agents', published: null }));
+    store.config.put(batch, record('y', { namespace: 'agents', published: null }));
+  });
+  const before = store.reads;
+  t.strictSame(
+    store.config.unpublished().map(({ namespace, id, published }) => [namespace, id, published]),
+    [
+      ['agents', 'x', null],
+      ['agents', 'y', null],
+      ['models', 'm7', live],
+    ],
+  );
+  t.ok(store.reads - before <= 6);
+  await write(store, (batch) => {
+    store.config.put(batch, record('m7'));
+    store.config.remove(batch, 'agents', 'x');
+  });
+  t.strictSame(
+    store.config.unpublished().map(({ id }) => id),
+    ['y'],
+  );
+});
+
+t.test('a document is kept under its name', async (t) => {
+  const store = await storeFor(t);
+  t.equal(store.documents.get('assistant'), undefined);
+  await write(store, (batch) => store.documents.put(batch, 'assistant', { revision: 1 }));
+  await write(store, (batch) => store.documents.put(batch, 'assistant', { revision: 2, model_id: null }));
+  t.strictSame(store.documents.get('assistant'), { revision: 2, model_id: null });
+  t.equal(store.documents.get('other'), undefined);
+});
+
+t.test('a record, its audit event and its publication are there together after a restart', async (t) => {
+  const dir = t.testdir();
+  const first = await openStore({ dir, durability: 'process' });
+  const id = ulidAt(1000, 1);
+  await write(first, (batch) => {
+    first.config.put(batch, record('a'));
+    first.audit.put(batch, auditEvent(id));
+    first.publications.put(batch, publication(1), [version('a', 1)]);
+    first.documents.put(batch, 'd', { kept: true });
+  });
+  const copied = join(dir, 'copy');
+  await first.backup(copied);
+  await first.close();
+  for (const folder of [dir, copied]) {
+    const again = await storeFor(t, { dir: folder });
+    t.strictSame(again.config.get('models', 'a'), record('a'));
+    t.strictSame(again.audit.page({ limit: 5 }).items, [auditEvent(id)]);
+    t.strictSame(again.publications.latest('default'), publication(1));
+    t.strictSame(again.publications.version('default', 'model', 'a', 1), version('a', 1));
+    t.strictSame(again.documents.get('d'), { kept: true });
+  }
+});

@@ -1,0 +1,90 @@
+import t from 'tap';
+import { Integrity } from '../../src/schema/outcome.ts';
+import { publication, version } from './config-rows.ts';
+import { storeFor } from './open.ts';
+import { write } from './records.ts';
+
+t.test('a publication is read back as it was put, in the order of its entries', async (t) => {
+  const store = await storeFor(t);
+  const full = publication(3, {
+    entries: [
+      { kind: 'agent', id: 'a', version: 7 },
+      { kind: 'agent', id: 'b', version: 1 },
+      { kind: 'model_pool', id: 'a', version: 300 },
+      { kind: 'agent', id: 'late', version: 2 },
+    ],
+    source_config_revisions: [
+      { namespace: 'agents', id: 'b', revision: 12 },
+      { namespace: 'mcp-servers', id: 'x', revision: 1 },
+    ],
+    created_by: 'ci',
+    metadata: { reason: { kind: 'write' } },
+  });
+  const empty = publication(4, { entries: [], source_config_revisions: [] });
+  await write(store, (batch) => {
+    store.publications.put(batch, full, []);
+    store.publications.put(batch, empty, []);
+  });
+  t.strictSame(store.publications.get('default', 3), full);
+  t.strictSame(store.publications.get('default', 4), empty);
+  t.equal(store.publications.get('default', 5), undefined);
+  t.equal(store.publications.get('other', 3), undefined);
+});
+
+t.test('the latest publication of a scope has its highest number', async (t) => {
+  const store = await storeFor(t);
+  t.equal(store.publications.latest('default'), undefined);
+  for (const number of [1, 2, 10, 9]) {
+    await write(store, (batch) => store.publications.put(batch, publication(number), []));
+  }
+  await write(store, (batch) => store.publications.put(batch, publication(99, { scope_id: 'default2' }), []));
+  t.equal(store.publications.latest('default')?.snapshot_version, 10);
+  t.equal(store.publications.latest('default2')?.snapshot_version, 99);
+  t.equal(store.publications.latest(''), undefined);
+});
+
+t.test('every version of a resource stays, and the latest is known without its value', async (t) => {
+  const store = await storeFor(t);
+  const versions = Array.from({ length: 12 }, (_, n) => version('a', n + 1, { value: { n } }));
+  await write(store, (batch) =>
+    store.publications.put(batch, publication(1), [...versions, version('a', 40, { kind: 'agent' })]),
+  );
+  t.strictSame(store.publications.version('default', 'model', 'a', 3), versions[2]);
+  t.strictSame(store.publications.latestVersion('default', 'model', 'a'), {
+    kind: 'model',
+    id: 'a',
+    version: 12,
+    hash: 'sha256:12',
+  });
+  t.equal(store.publications.latestVersion('default', 'agent', 'a')?.version, 40);
+  t.equal(store.publications.latestVersion('default', 'model', 'b'), undefined);
+  t.equal(store.publications.version('default', 'model', 'a', 13), undefined);
+});
+
+t.test('what is published cannot be written again, and the batch that tries is not committed', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => store.publications.put(batch, publication(1), [version('a', 1)]));
+  const batch = store.batch();
+  t.throws(() => store.publications.put(batch, publication(1, { created_by: 'x' }), []), {
+    name: 'Integrity',
+    message: "publication 1 exists in scope 'default' and cannot be written again",
+  });
+  t.throws(() => store.publications.put(batch, publication(2), [version('a', 1)]), Integrity);
+  t.strictSame(store.publications.latest('default'), publication(1));
+});
+
+t.test('a publication of 1,000 entries costs no read or write an entry', async (t) => {
+  const store = await storeFor(t);
+  const ids = Array.from({ length: 1000 }, (_, n) => `resource-${10_000 + n}`);
+  const large = publication(1, {
+    entries: ids.map((id) => ({ kind: 'agent', id, version: 12 })),
+    source_config_revisions: ids.map((id) => ({ namespace: 'agents', id, revision: 12 })),
+  });
+  const batch = store.batch();
+  const before = store.reads;
+  store.publications.put(batch, large, [version('resource-10000', 12, { kind: 'agent' })]);
+  t.equal(batch.writes.length, 2);
+  t.equal(store.reads - before, 2);
+  await store.commit(batch);
+  t.strictSame(store.publications.latest('default'), large);
+});
