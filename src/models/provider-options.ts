@@ -39,8 +39,9 @@ const headerValue = (name: string, value: unknown): string => {
 /** `variable` is the adapter's own; `optional` is for services that also answer without a key. */
 type KeySource = { variable: string; optional?: boolean };
 
-export const apiKeyOf = (spec: ProviderSpec, { variable, optional }: KeySource, env: Environment): string => {
-  if (spec.api_key) return spec.api_key;
+/** @throws Invalid when there is no key, and none may be taken from elsewhere */
+export const requireKey = (spec: ProviderSpec): void => {
+  if (spec.api_key) return;
   if (credentialsKindOf(spec) === 'service_account_json') {
     throw new Invalid("credentials_kind 'service_account_json' requires api_key with the JSON key");
   }
@@ -49,6 +50,11 @@ export const apiKeyOf = (spec: ProviderSpec, { variable, optional }: KeySource, 
       "credentials_kind 'bearer' requires api_key unless adapter_options.allow_env_credentials is true",
     );
   }
+};
+
+export const apiKeyOf = (spec: ProviderSpec, { variable, optional }: KeySource, env: Environment): string => {
+  requireKey(spec);
+  if (spec.api_key) return spec.api_key;
   const key = env[variable];
   if (key || optional) return key ?? '';
   throw new Invalid(
@@ -105,8 +111,11 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Options that no other reader looks at. `adapter` is its one spelling. */
+/** Every option that has a rule, whether or not it is read. `adapter` is its one spelling. */
 export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
+  mayUseEnvironment(spec);
+  scopesOf(spec);
+  headersOf(spec);
   if (credentialsKindOf(spec) === 'service_account_json' && adapter !== 'vertex') {
     throw new Invalid(
       `credentials_kind 'service_account_json' requires adapter ∈ [vertex]; got '${spec.adapter}'`,

@@ -6,6 +6,8 @@ import { requiredText } from './problems.ts';
 import { ReasoningEffort } from './run.ts';
 import { StopCondition } from './stop-condition.ts';
 
+export type { ToolDescriptor } from './tool-descriptor.ts';
+
 /**
  * What an agent is (agent-loop.md 1).
  *
@@ -37,6 +39,7 @@ const Fields = z.strictObject({
       z
         .int()
         .nonnegative()
+        .max(4_294_967_295)
         .transform((budget) => ({ budget })),
     ])
     .optional(),
@@ -96,16 +99,3 @@ export const AgentSpec = z.preprocess(currentForm, Fields).transform(normalForm)
 export type AgentSpec = z.infer<typeof AgentSpec>;
 /** As it is written: only `id` is required. */
 export type AgentInput = z.input<typeof AgentSpec>;
-
-/** A tool as the model and the catalogue see it (agent-loop.md 6.1). */
-export const ToolDescriptor = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string(),
-    parameters: z.record(z.string(), z.json()).meta({ description: 'JSON Schema of the arguments object' }),
-    category: z.string().nullable(),
-    metadata: z.record(z.string(), z.json()).optional(),
-  })
-  .meta({ id: 'ToolDescriptor' });
-export type ToolDescriptor = z.infer<typeof ToolDescriptor>;

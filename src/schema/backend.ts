@@ -21,7 +21,10 @@ export const Backend = z.strictObject({
       if (version !== 1) context.addIssue(`backend version ${version} is unsupported; expected 1`);
     })
     .default(1),
-  config: z.custom<JsonObject>(isObject, 'backend config must be a JSON object').default({}),
+  config: z
+    .custom<JsonObject>(isObject, 'backend config must be a JSON object')
+    .meta({ type: 'object' })
+    .default({}),
 });
 type Backend = z.infer<typeof Backend>;
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 /** A remote agent (agent-loop.md 1.2). What it says of its address never contains the token. */
 
-export type JsonObject = { [key: string]: z.infer<ReturnType<typeof z.json>> };
+export type Json = z.infer<ReturnType<typeof z.json>>;
+export type JsonObject = { [key: string]: Json };
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -13,8 +14,12 @@ export const withoutNulls = (given: unknown): unknown =>
     ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
     : given;
 
+/** An object in which null means absent. */
+export const nullsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((given: z.input<Schema>) => withoutNulls(given), schema);
+
 /** What stands for a secret wherever it is shown. */
-const REDACTED = '***';
+export const REDACTED = '***';
 
 const baseUrlProblem = (url: string): string | undefined => {
   if (url === '') return 'remote endpoint base_url must not be empty';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, withoutNulls } from './endpoint.ts';
+import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
 import { requiredText } from './problems.ts';
 
 /** Models, pools of models and providers (agent-loop.md 2.1 to 2.3, config.md 3.2 to 3.4). */
@@ -20,8 +20,13 @@ const modalities = (direction: 'input' | 'output') =>
     if (twice) context.addIssue(`'modalities.${direction}' contains duplicate '${twice}'`);
   });
 
+const ModalityFields = z.strictObject({
+  input: modalities('input').optional(),
+  output: modalities('output').optional(),
+});
+
 /** `YYYY-MM` or `YYYY-MM-DD`, a day that the calendar has. */
-const isDate = (text: string): boolean => {
+export const isDate = (text: string): boolean => {
   if (!/^\d{4}-\d{2}(-\d{2})?$/.test(text)) return false;
   const day = text.length === 7 ? `${text}-01` : text;
   const date = new Date(`${day}T00:00:00Z`);
@@ -35,9 +40,7 @@ const ModelFields = z
     upstream_model: requiredText('upstream_model'),
     context_window: aboveZero('context_window').optional(),
     max_output_tokens: aboveZero('max_output_tokens').optional(),
-    modalities: z
-      .strictObject({ input: modalities('input').optional(), output: modalities('output').optional() })
-      .optional(),
+    modalities: nullsAbsent(ModalityFields).optional(),
     knowledge_cutoff: z
       .string()
       .trim()
@@ -59,37 +62,34 @@ const unlessEmpty = ({ modalities: given, ...spec }: z.infer<typeof ModelFields>
   return { ...spec, ...(Object.keys(told).length > 0 && { modalities: told }) };
 };
 
-export const ModelSpec = z
-  .preprocess((given: z.input<typeof ModelFields>) => withoutNulls(given), ModelFields)
-  .transform(unlessEmpty)
-  .meta({ id: 'ModelSpec' });
+export const ModelSpec = nullsAbsent(ModelFields).transform(unlessEmpty).meta({ id: 'ModelSpec' });
 export type ModelSpec = z.infer<typeof ModelSpec>;
 
-const PoolMember = z.strictObject({
+const MemberFields = z.strictObject({
   model_id: requiredText('model_id'),
   weight: u32.default(1),
   role: z.enum(['member', 'failover_only']).default('member'),
 });
 
+const RoutingFields = z.strictObject({
+  home: z.enum(['deterministic', 'round_robin', 'first_healthy']).default('deterministic'),
+  sticky_scope: z.enum(['thread', 'run']).default('thread'),
+});
+
+const SwitchFields = z.strictObject({
+  on_circuit_open: z.boolean().default(true),
+  on_quota: z.boolean().default(true),
+  quota_retry_after_threshold_secs: z.int().nonnegative().optional(),
+  on_permanent: z.boolean().default(true),
+  max_switches_per_session: u32.optional(),
+});
+
 const PoolFields = z
   .strictObject({
     id: requiredText('id'),
-    members: z.array(PoolMember),
-    routing: z
-      .strictObject({
-        home: z.enum(['deterministic', 'round_robin', 'first_healthy']).default('deterministic'),
-        sticky_scope: z.enum(['thread', 'run']).default('thread'),
-      })
-      .prefault({}),
-    switch: z
-      .strictObject({
-        on_circuit_open: z.boolean().default(true),
-        on_quota: z.boolean().default(true),
-        quota_retry_after_threshold_secs: z.int().nonnegative().optional(),
-        on_permanent: z.boolean().default(true),
-        max_switches_per_session: u32.optional(),
-      })
-      .prefault({}),
+    members: z.array(nullsAbsent(MemberFields)),
+    routing: nullsAbsent(RoutingFields).prefault({}),
+    switch: nullsAbsent(SwitchFields).prefault({}),
   })
   .superRefine(({ members }, context) => {
     if (members.length === 0) return context.addIssue('must declare at least one member');
@@ -104,9 +104,7 @@ const PoolFields = z
     }
   });
 
-export const PoolSpec = z
-  .preprocess((given: z.input<typeof PoolFields>) => withoutNulls(given), PoolFields)
-  .meta({ id: 'ModelPoolSpec' });
+export const PoolSpec = nullsAbsent(PoolFields).meta({ id: 'ModelPoolSpec' });
 export type PoolSpec = z.infer<typeof PoolSpec>;
 
 const ProviderFields = z.strictObject({

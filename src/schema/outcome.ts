@@ -5,11 +5,17 @@
 export abstract class Outcome extends Error {
   /** Machine-readable code that joins the body, only where the contract has one (runtime.md 0.4). */
   readonly code: string | undefined;
+  /** More keys of the body, only where the contract has them (config.md 6.2, 8). */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { code?: string; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = new.target.name;
     this.code = options.code;
+    this.details = options.details;
   }
 }
 

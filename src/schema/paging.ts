@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Query values of list routes (runtime.md 0.6). Values come as text; what is not a count is refused. */
 
-const count = z.string().regex(/^\d{1,15}$/, 'expected a non-negative integer');
+export const count = z.string().regex(/^\d{1,15}$/, 'expected a non-negative integer');
 
 /** Clamped to 1..200, 50 when absent. */
 export const Limit = count

@@ -25,6 +25,17 @@ export const parseEntry = <Entry>(surface: string, schema: z.ZodType<Entry>, giv
   throw new Invalid(`invalid ${surface}: ${problemsOf(parsed.error).join('; ')}`);
 };
 
+/**
+ * For entries whose rules have a wording that names the surface itself.
+ *
+ * @throws Invalid the words of the broken rules; for a wrong shape as `parseEntry`
+ */
+export const parseWorded = <Entry>(surface: string, schema: z.ZodType<Entry>, given: unknown): Entry => {
+  const rules = schema.safeParse(given).error?.issues.filter(({ code }) => code === 'custom') ?? [];
+  if (rules.length > 0) throw new Invalid(rules.map(({ message }) => message).join('; '));
+  return parseEntry(surface, schema, given);
+};
+
 /** A text that must say something. */
 export const requiredText = (field: string) =>
   z.string().refine((text) => text.trim() !== '', `field '${field}' cannot be empty`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ToolDescriptor } from './tool-descriptor.ts';
 
 /** Runs (runtime.md 2.4 to 2.7). Times are seconds since the epoch, except `waiting.tickets[].updated_at` (ms). */
 
@@ -69,7 +70,7 @@ export type Waiting = z.infer<typeof Waiting>;
 
 export const ReasoningEffort = z.union([
   z.enum(['none', 'low', 'medium', 'high', 'max']),
-  z.object({ budget: z.int().nonnegative() }),
+  z.object({ budget: z.int().nonnegative().max(4_294_967_295) }),
 ]);
 export type ReasoningEffort = z.infer<typeof ReasoningEffort>;
 
@@ -131,7 +132,13 @@ export const Activation = z.object({
     ]),
   }),
   input: RunInput.optional(),
-  options: z.object({ overrides: InferenceOverrides.optional() }),
+  options: z.object({
+    overrides: InferenceOverrides.optional(),
+    frontend_tools: z
+      .array(ToolDescriptor)
+      .optional()
+      .meta({ description: 'tools that the client of this run executes' }),
+  }),
   trace: z.object({
     parent_run_id: z.string().optional(),
     parent_thread_id: z.string().optional(),

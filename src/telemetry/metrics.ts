@@ -185,6 +185,34 @@ const createMailboxMetrics = (group: Group) => {
   };
 };
 
+const createAuditMetrics = ({ registry, name }: Group) => {
+  const events = createCounter(registry, ['action'], {
+    name: name('audit_events_total'),
+    help: 'Events written to the audit log',
+  });
+  const failures = createCounter(registry, [], {
+    name: name('audit_write_failures_total'),
+    help: 'Events of the audit log that were lost',
+  });
+  const pruned = createCounter(registry, [], {
+    name: name('audit_sweep_pruned_total'),
+    help: 'Events of the audit log that were removed for their age',
+  });
+  return {
+    event(action: string) {
+      events.add(1, action);
+    },
+    failed() {
+      failures.add(1);
+    },
+    pruned(count: number) {
+      pruned.add(count);
+    },
+  };
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
 export const createMetrics = ({ prefix = 'service_' }: MetricsOptions = {}) => {
   const registry = new Registry();
   const group: Group = { registry, name: (suffix) => `${prefix}${suffix}` };
@@ -198,6 +226,7 @@ export const createMetrics = ({ prefix = 'service_' }: MetricsOptions = {}) => {
     inference: createInferenceMetrics(group),
     tools: createToolMetrics(group),
     mailbox: createMailboxMetrics(group),
+    audit: createAuditMetrics(group),
     /** A failure that no client was told about: it is logged and counted here. */
     error(errorClass: string) {
       errors.add(1, errorClass);

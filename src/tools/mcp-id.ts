@@ -5,6 +5,9 @@ import { Invalid } from '../schema/outcome.ts';
 export const mcpToolId = (server: string, tool: string): string =>
   `mcp__${component(server, 'server')}__${component(tool, 'tool')}`;
 
+/** What the ids of a server's tools begin with. @throws Invalid when nothing is left of the name */
+export const mcpToolPrefix = (server: string): string => `mcp__${component(server, 'server')}__`;
+
 /** @throws Invalid when nothing is left of the name */
 const component = (name: string, what: string): string => {
   const id = name.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');

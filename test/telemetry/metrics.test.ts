@@ -155,15 +155,32 @@ t.test('a failure inside the service is counted by its class', async (t) => {
   t.equal(series.get('service_errors_total{class="Integrity"}'), 2);
 });
 
-t.test('a series appears with its first observation, gauges are there from the start', async (t) => {
-  const series = await recorded(() => {});
-  t.strictSame([...series.keys()].sort(), [
-    'service_active_runs',
-    'service_http_requests_in_flight',
-    'service_mailbox_queue_depth',
-    'service_sse_connections',
-  ]);
+t.test('the audit log counts what it wrote, lost and removed', async (t) => {
+  const series = await recorded(({ audit }) => {
+    audit.event('create');
+    audit.event('create');
+    audit.failed();
+    audit.pruned(7);
+  });
+  t.equal(series.get('service_audit_events_total{action="create"}'), 2);
+  t.equal(series.get('service_audit_write_failures_total'), 1);
+  t.equal(series.get('service_audit_sweep_pruned_total'), 7);
 });
+
+t.test(
+  'a series with labels appears with its first observation, others are there from the start',
+  async (t) => {
+    const series = await recorded(() => {});
+    t.strictSame([...series.keys()].sort(), [
+      'service_active_runs',
+      'service_audit_sweep_pruned_total',
+      'service_audit_write_failures_total',
+      'service_http_requests_in_flight',
+      'service_mailbox_queue_depth',
+      'service_sse_connections',
+    ]);
+  },
+);
 
 t.test('asking for the text twice counts nothing twice', async (t) => {
   const metrics = createMetrics();

@@ -1,0 +1,89 @@
+import type { Clock } from '../schema/clock.ts';
+import { isObject } from '../schema/endpoint.ts';
+import { fetchText } from './fetch-text.ts';
+import { isPublicAddress, type Resolve, resolveName } from './public-address.ts';
+
+/**
+ * The card of a remote agent, as a server of A2A agents shows it (config.md 13.5).
+ *
+ * Guarantees: a read never throws; what a server answered, also that it did not, holds for 15 s, and those who ask
+ * meanwhile ask once; the token goes to the origin of `base_url` only. See `fetch-text.ts` for where it may connect.
+ * Costs one request, and one cached card of at most 256 KiB for each server that was read in the last 15 s.
+ */
+export type CardServer = {
+  base_url: string;
+  auth?: { token: string } | undefined;
+  timeout_ms?: number | undefined;
+};
+
+export type CardStatus =
+  | { connected: true; last_error: null; card_url: string; card: Record<string, unknown> }
+  | { connected: false; last_error: string; card_url: null; card: null };
+
+type CardDeps = {
+  clock: Clock;
+  resolve?: Resolve;
+  /** Which addresses may be connected to. */
+  mayConnect?: (address: string) => boolean;
+};
+
+const KEPT_MS = 15_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
+const LONGEST_TIMEOUT_MS = 30_000;
+const LARGEST_BYTES = 256 * 1024;
+
+type Entry = { status: Promise<CardStatus>; until: number };
+
+/**
+ * @example
+ * const readCard = createCardReader({ clock });
+ * const { connected, card } = await readCard({ base_url: 'https://agents.example' });
+ */
+export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promise<CardStatus>) => {
+  const { clock, resolve = resolveName, mayConnect = isPublicAddress } = deps;
+  const entries = new Map<string, Entry>();
+
+  const fetchCard = async ({ base_url, auth, timeout_ms }: CardServer): Promise<CardStatus> => {
+    try {
+      const url = new URL('/.well-known/agent-card.json', new URL(base_url).origin);
+      const text = await fetchText(url, {
+        headers: auth ? { authorization: `Bearer ${auth.token}` } : {},
+        timeoutMs: Math.min(Math.max(1, timeout_ms ?? DEFAULT_TIMEOUT_MS), LONGEST_TIMEOUT_MS),
+        largestBytes: LARGEST_BYTES,
+        resolve,
+        mayConnect,
+      });
+      return { connected: true, last_error: null, card_url: url.href, card: parseCard(text) };
+    } catch (error) {
+      const last_error = error instanceof Error ? error.message : String(error);
+      return { connected: false, last_error, card_url: null, card: null };
+    }
+  };
+
+  return (server) => {
+    const { base_url, auth, timeout_ms } = server;
+    const key = JSON.stringify([base_url, auth?.token, timeout_ms]);
+    const now = clock.now();
+    for (const [other, { until }] of entries) if (until <= now) entries.delete(other);
+    const known = entries.get(key);
+    if (known) return known.status;
+    const entry: Entry = { status: fetchCard(server), until: Number.POSITIVE_INFINITY };
+    entries.set(key, entry);
+    entry.status.finally(() => {
+      entry.until = clock.now() + KEPT_MS;
+    });
+    return entry.status;
+  };
+};
+
+/** @throws Error */
+const parseCard = (text: string): Record<string, unknown> => {
+  let card: unknown;
+  try {
+    card = JSON.parse(text);
+  } catch {
+    // Said below, without quoting what a stranger sent.
+  }
+  if (isObject(card)) return card;
+  throw new Error('the agent card is not a JSON object');
+};

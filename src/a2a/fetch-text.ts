@@ -1,0 +1,88 @@
+import type { LookupAddress } from 'node:dns';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { isLocalName, type Resolve } from './public-address.ts';
+
+/**
+ * One GET to an address that somebody else wrote down.
+ *
+ * Guarantees: it connects to addresses that `mayConnect` allows and to no other: the addresses of a name are
+ * checked when the socket asks for them, and are the ones that it connects to, so a name server cannot answer
+ * twice. A name with one address that is not allowed is refused whole. No redirect is followed, no connection is
+ * shared or kept, and no more of a response is read than asked for.
+ */
+type FetchOptions = {
+  headers: Record<string, string>;
+  timeoutMs: number;
+  largestBytes: number;
+  resolve: Resolve;
+  mayConnect: (address: string) => boolean;
+};
+
+/** @throws Error that says why, and quotes neither headers nor the response */
+export const fetchText = async (url: URL, options: FetchOptions): Promise<string> => {
+  checkHost(url.hostname, options);
+  const signal = AbortSignal.timeout(options.timeoutMs);
+  try {
+    const response = await open(url, options, signal);
+    return await readText(response, options.largestBytes);
+  } catch (error) {
+    if (signal.aborted) throw new Error(`no answer within ${options.timeoutMs} ms`);
+    throw error;
+  }
+};
+
+/** The host as it stands in the address; a name is resolved later. */
+const checkHost = (hostname: string, { mayConnect }: FetchOptions): void => {
+  if (isLocalName(hostname)) throw new Error(`host is not allowed: ${hostname}`);
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(literal) !== 0 && !mayConnect(literal))
+    throw new Error(`host has a non-public address: ${literal}`);
+};
+
+const open = (url: URL, options: FetchOptions, signal: AbortSignal): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send(url, {
+      agent: false,
+      headers: { ...options.headers, accept: 'application/json', 'accept-encoding': 'identity' },
+      lookup: checkedLookup(options),
+      signal,
+    });
+    request.on('response', resolve);
+    request.on('error', reject);
+    request.end();
+  });
+
+const checkedLookup =
+  ({ resolve, mayConnect }: FetchOptions): LookupFunction =>
+  (name, { all }, callback) => {
+    const found = (addresses: LookupAddress[]): void => {
+      const [first] = addresses;
+      const refused = addresses.find(({ address }) => !mayConnect(address));
+      if (refused) callback(new Error(`host has a non-public address: ${name} (${refused.address})`), []);
+      else if (!first) callback(new Error(`host has no address: ${name}`), []);
+      else if (all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    };
+    resolve(name).then(found, (error: NodeJS.ErrnoException) => callback(error, []));
+  };
+
+/** @throws Error */
+const readText = async (response: IncomingMessage, largestBytes: number): Promise<string> => {
+  try {
+    const { statusCode = 0 } = response;
+    if (statusCode < 200 || statusCode > 299) throw new Error(`status ${statusCode}`);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response) {
+      bytes += chunk.length;
+      if (bytes > largestBytes) throw new Error(`the response has more than ${largestBytes} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    response.destroy();
+  }
+};

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../schema/clock.ts';
+import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import type { Capabilities } from './capabilities.ts';
+import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
+import { lacksWhatListsTell, listName, type ModelList, parseModelList } from './model-list.ts';
+import { type Environment, timeoutSecondsOf } from './provider-options.ts';
+
+/**
+ * What providers tell of their models (config.md 7.1).
+ *
+ * Guarantees: `look` never throws; nothing that it finds is known to others before `keep`, so that a publish that
+ * fails leaves no trace; what is known of a provider is forgotten after 12 hours, and does not hold for another
+ * definition or key of it. Relies on nothing: a list is at most 8 MiB, and read as untrusted input.
+ * Costs one request a provider, where an entry of its models leaves something open and the list is not known yet.
+ */
+export type Looked =
+  | { kind: 'not_needed' }
+  /** `of`: what the list says of the model. `keep`: the publish has succeeded. */
+  | { kind: 'found'; of(model: ModelSpec): Capabilities; keep(): void }
+  /** For the log. */
+  | { kind: 'failed'; problem: string };
+
+export type Discovery = {
+  look(provider: ProviderSpec, models: readonly ModelSpec[]): Promise<Looked>;
+  /** Without a request: what the list that was kept last says of the model. */
+  known(provider: ProviderSpec, model: ModelSpec): Capabilities;
+};
+
+const KEPT_MS = 12 * 3_600_000;
+const LONGEST_TIMEOUT_SECONDS = 30;
+const LARGEST_BYTES = 8 * 1024 * 1024;
+
+type Kept = { definition: string; list: ModelList; until: number };
+
+export const createDiscovery = ({ clock, env }: { clock: Clock; env: Environment }): Discovery => {
+  const kept = new Map<string, Kept>();
+
+  /** A key that comes from the environment belongs to the definition too. */
+  const definitionOf = (spec: ProviderSpec, request: ListRequest): string =>
+    createHash('sha256')
+      .update(JSON.stringify([spec, request.url.href, [...request.headers]]))
+      .digest('base64');
+
+  const keep = (id: string, entry: Kept): void => {
+    for (const [other, { until }] of kept) if (until <= clock.now()) kept.delete(other);
+    kept.set(id, entry);
+  };
+
+  const current = (id: string, definition: string): Kept | undefined => {
+    const entry = kept.get(id);
+    return entry?.definition === definition && clock.now() < entry.until ? entry : undefined;
+  };
+
+  const requestOf = (spec: ProviderSpec): ListRequest | undefined => {
+    try {
+      return listRequestOf(spec, env);
+    } catch {
+      // A definition that is broken now is told where it is used; no list was ever kept of it.
+      return undefined;
+    }
+  };
+
+  const lookFor = async (spec: ProviderSpec, models: readonly ModelSpec[]): Promise<Looked> => {
+    const request = listRequestOf(spec, env);
+    if (!request || !models.some((model) => lacksWhatListsTell(request.schema, model))) {
+      return { kind: 'not_needed' };
+    }
+    const definition = definitionOf(spec, request);
+    const entry = current(spec.id, definition) ?? {
+      definition,
+      list: await readList(request, timeoutSecondsOf(spec)),
+      until: clock.now() + KEPT_MS,
+    };
+    return {
+      kind: 'found',
+      of: (model) => saidOf(entry.list, model),
+      keep: () => keep(spec.id, entry),
+    };
+  };
+
+  return {
+    look: (provider, models) =>
+      lookFor(provider, models).catch((error: unknown) => ({
+        kind: 'failed',
+        problem: error instanceof Error ? error.message : String(error),
+      })),
+    known(provider, model) {
+      if (!kept.has(provider.id)) return {};
+      const request = requestOf(provider);
+      const entry = request && current(provider.id, definitionOf(provider, request));
+      return entry ? saidOf(entry.list, model) : {};
+    },
+  };
+};
+
+const saidOf = (list: ModelList, { upstream_model }: ModelSpec): Capabilities =>
+  list.get(listName(upstream_model)) ?? {};
+
+/** @throws Error */
+const readList = async (request: ListRequest, timeoutSeconds: number): Promise<ModelList> => {
+  const seconds = Math.min(timeoutSeconds, LONGEST_TIMEOUT_SECONDS);
+  const response = await sendListRequest(request, AbortSignal.timeout(seconds * 1000));
+  const failure = (problem: string): Error => new Error(`${addressOf(request.url)}: ${problem}`);
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw failure(`status ${response.status}`);
+  }
+  const text = await readText(response).catch(() => undefined);
+  if (text === undefined) throw failure(`the answer broke off or has more than ${LARGEST_BYTES} bytes`);
+  try {
+    return parseModelList(request.schema, JSON.parse(text));
+  } catch (error) {
+    throw failure(error instanceof SyntaxError ? 'the answer is not JSON' : String(error));
+  }
+};
+
+/** @throws when the answer breaks off or is too large */
+const readText = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > LARGEST_BYTES) throw new Error('too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Clock } from '../schema/clock.ts';
+import type { ProviderSpec } from '../schema/model.ts';
+import { ModelError } from './errors.ts';
+import { createTokenSource, parseServiceAccount } from './google-token.ts';
+import { addressOf, type ListRequest, listRequestOf, reasonOf, sendListRequest } from './list-request.ts';
+import { createProvider } from './provider.ts';
+import { credentialsKindOf, type Environment, scopesOf, timeoutSecondsOf } from './provider-options.ts';
+import { backoffMs, DEFAULT_RETRY, type Pause, pause as pauseReally } from './retry.ts';
+
+/**
+ * Can a provider be used (config.md 12)? It is built, and then asked for its list of models, or Google for a token.
+ *
+ * Guarantees: no inference is asked for, a failure is an answer and not an exception, and no text quotes a key.
+ * Costs one request of at most 15 s; for a service account up to three, where the first ones fail for the moment.
+ */
+export const ProviderTest = z
+  .object({
+    ok: z.boolean(),
+    latency_ms: z.int(),
+    network_tested: z.boolean(),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'ProviderTest' });
+export type ProviderTest = z.infer<typeof ProviderTest>;
+
+type ProviderTestDeps = {
+  clock: Clock;
+  env: Environment;
+  pause?: Pause;
+  /** For the token of a service account. */
+  fetch?: typeof fetch;
+};
+
+const LONGEST_SECONDS = 15;
+const TOKEN_ATTEMPTS = 3;
+
+export const createProviderTest = ({
+  clock,
+  env,
+  pause = pauseReally,
+  fetch: post = fetch,
+}: ProviderTestDeps) => {
+  const mint = async (spec: ProviderSpec): Promise<void> => {
+    // Each attempt has its own time; the one that the source would give is longer.
+    const inTime: typeof fetch = (to, init) =>
+      post(to, { ...init, signal: AbortSignal.timeout(LONGEST_SECONDS * 1000) });
+    const account = parseServiceAccount(spec.api_key ?? '');
+    const token = createTokenSource(account, scopesOf(spec), { fetch: inTime, now: () => clock.now() });
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await token();
+        return;
+      } catch (cause) {
+        const error = cause instanceof ModelError ? cause : new ModelError('provider', reasonOf(cause));
+        if (!error.transient || attempt + 1 === TOKEN_ATTEMPTS) throw error;
+        await pause(backoffMs(DEFAULT_RETRY, error, attempt), NEVER);
+      }
+    }
+  };
+
+  /** What there is to try beyond building it. */
+  const probeOf = (spec: ProviderSpec): (() => Promise<void>) | undefined => {
+    createProvider(spec, env);
+    if (credentialsKindOf(spec) === 'service_account_json') return () => mint(spec);
+    const request = listRequestOf(spec, env);
+    return request && (() => ask(request, timeoutSecondsOf(spec)));
+  };
+
+  return async (spec: ProviderSpec): Promise<ProviderTest> => {
+    const startedAt = clock.now();
+    let network_tested = false;
+    const ended = () => ({ latency_ms: Math.max(0, Math.round(clock.now() - startedAt)), network_tested });
+    try {
+      const probe = probeOf(spec);
+      network_tested = probe !== undefined;
+      await probe?.();
+      return { ok: true, ...ended() };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { ok: false, ...ended(), error: masked(message, spec) };
+    }
+  };
+};
+
+/** A test ends by itself. */
+const NEVER = new AbortController().signal;
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
+
+/** Any answer but a refusal or a failure of the service tells that it is there. */
+const ask = async (request: ListRequest, timeoutSeconds: number): Promise<void> => {
+  const seconds = Math.min(timeoutSeconds, LONGEST_SECONDS);
+  const response = await sendListRequest(request, AbortSignal.timeout(seconds * 1000));
+  await response.body?.cancel();
+  const { status } = response;
+  if (REFUSALS.has(status) || status >= 500) throw new Error(`${addressOf(request.url)}: status ${status}`);
+};
+
+/** No text here quotes a secret on purpose; those of the packages and of the platform are not known. */
+const masked = (text: string, spec: ProviderSpec): string =>
+  secretsOf(spec).reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
+
+const SHORTEST_SECRET = 4;
+
+const secretsOf = (spec: ProviderSpec): string[] =>
+  [spec.api_key ?? '', ...headerTexts(spec)].filter(({ length }) => length >= SHORTEST_SECRET);
+
+/** Also of headers that are broken. */
+const headerTexts = ({ adapter_options }: ProviderSpec): string[] => {
+  const headers = adapter_options?.headers;
+  if (typeof headers !== 'object' || headers === null) return [];
+  return Object.values(headers).filter((value) => typeof value === 'string');
+};

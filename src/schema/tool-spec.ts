@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { requiredText } from './problems.ts';
+
+/** The record of a built-in tool (config.md 3.7); it is there so that its description can be overridden. */
+
+export const ToolSpec = z
+  .strictObject({
+    id: requiredText('id'),
+    name: z.string(),
+    description: z.string(),
+    category: z.string().nullish(),
+    parameters_schema: z
+      .record(z.string(), z.json())
+      .nullable()
+      .default(null)
+      .meta({ description: 'JSON Schema of the arguments; null when the tool has none' }),
+  })
+  .meta({ id: 'ToolSpec' });
+export type ToolSpec = z.infer<typeof ToolSpec>;

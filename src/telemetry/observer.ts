@@ -1,0 +1,45 @@
+import type { Metrics } from './metrics.ts';
+import type { RuntimeStats } from './runtime-stats.ts';
+
+/** One observation of the runtime goes to the metrics, which know no agents, and to the statistics of the agent. */
+
+type ByAgent<Call> = Call & { agent: string };
+type InferenceEnded = ByAgent<Parameters<Metrics['inference']['ended']>[0]>;
+type ToolEnded = ByAgent<Parameters<Metrics['tools']['ended']>[0]>;
+
+export const createObserver = ({
+  metrics,
+  stats,
+}: {
+  metrics: Metrics;
+  stats: RuntimeStats | undefined;
+}) => ({
+  runs: metrics.runs,
+  mailbox: metrics.mailbox,
+  inference: {
+    ended(call: InferenceEnded) {
+      metrics.inference.ended(call);
+      stats?.inference(call.agent, {
+        durationMs: call.seconds * 1000,
+        failed: call.status === 'error',
+        inputTokens: call.usage?.prompt_tokens,
+        outputTokens: call.usage?.completion_tokens,
+      });
+    },
+  },
+  tools: {
+    ended(call: ToolEnded) {
+      metrics.tools.ended(call);
+      stats?.tool(call.agent, {
+        tool: call.tool,
+        durationMs: call.seconds * 1000,
+        failed: call.status === 'failed',
+      });
+    },
+  },
+  agents: {
+    suspension: (agent: string) => stats?.suspension(agent),
+    handoff: (agent: string) => stats?.handoff(agent),
+    delegation: (agent: string) => stats?.delegation(agent),
+  },
+});

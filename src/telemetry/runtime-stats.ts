@@ -1,0 +1,198 @@
+import type { Clock } from '../schema/clock.ts';
+import type { AgentStats } from '../schema/runtime-stats.ts';
+import { addDuration, createTally, type DurationTally, summarize } from './duration-tally.ts';
+
+/**
+ * What each agent did lately (evals-and-traces.md 10), in memory, in buckets of ten minutes for seven days.
+ *
+ * Guarantees: a snapshot covers whole buckets of wall-clock time up to now; an agent stays known when all its
+ * buckets have run out. Relies on its callers for ids: agents and tools come from configuration, never from what
+ * a model wrote. A clock that is set back forgets what was recorded ahead of it.
+ * Costs O(1) an event, and at most 1000 agents: past that the one that has been idle for longest is forgotten. An
+ * agent takes at most 4.3 KB a bucket for inferences and for each tool that it called in it (4.3 MB each when a
+ * whole week was busy), about 300 bytes for a bucket with few events, and nothing for one without.
+ */
+export type RuntimeStats = {
+  inference(agent: string, inference: InferenceRecord): void;
+  tool(agent: string, call: ToolRecord): void;
+  /** A call that begins to wait, or that a decision ends the wait of. */
+  suspension(agent: string): void;
+  /** `agent` gives the run to another one. */
+  handoff(agent: string): void;
+  /** `agent` has given a task to another one. */
+  delegation(agent: string): void;
+  /** Of the whole window when none is given; undefined for an agent that nothing was recorded of. */
+  snapshot(agent: string, windowSeconds?: number): AgentStats | undefined;
+  /** Of the whole window, sorted by agent. */
+  list(): AgentStats[];
+};
+
+export type InferenceRecord = {
+  durationMs: number;
+  failed: boolean;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+};
+
+export type ToolRecord = { tool: string; durationMs: number; failed: boolean };
+
+type RuntimeStatsOptions = {
+  clock: Clock;
+  bucketSeconds?: number;
+  bucketCount?: number;
+  mostAgents?: number;
+};
+
+type ToolTally = { durations: DurationTally; failures: number };
+
+const COUNTERS = [
+  'error_count',
+  'input_tokens',
+  'output_tokens',
+  'suspensions',
+  'handoffs',
+  'delegations',
+] as const;
+type Counters = Record<(typeof COUNTERS)[number], number>;
+
+type Bucket = { counters: Counters; inferences: DurationTally; tools: Map<string, ToolTally> };
+
+/** By number of the bucket since the epoch. */
+type Buckets = Map<number, Bucket>;
+
+const noCounts = (): Counters => ({
+  error_count: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  suspensions: 0,
+  handoffs: 0,
+  delegations: 0,
+});
+
+export const createRuntimeStats = ({
+  clock,
+  bucketSeconds = 600,
+  bucketCount = 1008,
+  mostAgents = 1000,
+}: RuntimeStatsOptions): RuntimeStats => {
+  /** The one whose last bucket is the oldest comes first. */
+  const agents = new Map<string, Buckets>();
+  let swept: number | undefined;
+
+  const currentBucket = (): number => Math.floor(clock.now() / (bucketSeconds * 1000));
+
+  const sweep = (current: number): void => {
+    swept = current;
+    for (const buckets of agents.values()) {
+      for (const index of buckets.keys()) {
+        if (index > current || index <= current - bucketCount) buckets.delete(index);
+      }
+    }
+  };
+
+  const openBucket = (agent: string, current: number): Bucket => {
+    const buckets: Buckets = agents.get(agent) ?? new Map();
+    agents.delete(agent);
+    if (agents.size >= mostAgents) for (const idle of [...agents.keys()].slice(0, 1)) agents.delete(idle);
+    agents.set(agent, buckets);
+    const bucket: Bucket = { counters: noCounts(), inferences: createTally(), tools: new Map() };
+    buckets.set(current, bucket);
+    return bucket;
+  };
+
+  /** An event without an agent belongs to nobody. */
+  const record = (agent: string, add: (bucket: Bucket) => void): void => {
+    if (agent === '') return;
+    const current = currentBucket();
+    if (current !== swept) sweep(current);
+    add(agents.get(agent)?.get(current) ?? openBucket(agent, current));
+  };
+
+  const count = (counter: 'suspensions' | 'handoffs' | 'delegations') => (agent: string) =>
+    record(agent, ({ counters }) => {
+      counters[counter] += 1;
+    });
+
+  const snapshotOf = (agent_id: string, buckets: Buckets, windowSeconds: number): AgentStats => {
+    const bucket_count = Math.min(Math.max(1, Math.ceil(windowSeconds / bucketSeconds)), bucketCount);
+    const current = currentBucket();
+    const inside = [...buckets].flatMap(([index, bucket]) =>
+      index <= current && index > current - bucket_count ? [bucket] : [],
+    );
+    return {
+      agent_id,
+      window_seconds: bucket_count * bucketSeconds,
+      bucket_window_seconds: bucketSeconds,
+      bucket_count,
+      ...figuresOf(inside),
+    };
+  };
+
+  const everything = bucketSeconds * bucketCount;
+  return {
+    inference: (agent, { durationMs, failed, inputTokens = 0, outputTokens = 0 }) =>
+      record(agent, ({ counters, inferences }) => {
+        addDuration(inferences, durationMs);
+        if (failed) counters.error_count += 1;
+        counters.input_tokens += Math.max(0, inputTokens);
+        counters.output_tokens += Math.max(0, outputTokens);
+      }),
+    tool: (agent, { tool, durationMs, failed }) =>
+      record(agent, ({ tools }) => {
+        const tally = tools.get(tool) ?? { durations: createTally(), failures: 0 };
+        tools.set(tool, tally);
+        addDuration(tally.durations, durationMs);
+        if (failed) tally.failures += 1;
+      }),
+    suspension: count('suspensions'),
+    handoff: count('handoffs'),
+    delegation: count('delegations'),
+    snapshot(agent, windowSeconds = everything) {
+      const buckets = agents.get(agent);
+      return buckets && snapshotOf(agent, buckets, windowSeconds);
+    },
+    list: () =>
+      [...agents]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([agent, buckets]) => snapshotOf(agent, buckets, everything)),
+  };
+};
+
+const figuresOf = (buckets: readonly Bucket[]) => {
+  const counters = noCounts();
+  for (const bucket of buckets) for (const name of COUNTERS) counters[name] += bucket.counters[name];
+  const inferences = summarize(buckets.map((bucket) => bucket.inferences));
+  return {
+    ...counters,
+    inference_count: inferences.count,
+    avg_inference_duration_ms: inferences.avg,
+    min_inference_duration_ms: inferences.min,
+    max_inference_duration_ms: inferences.max,
+    p50_inference_duration_ms: inferences.p50,
+    p95_inference_duration_ms: inferences.p95,
+    p99_inference_duration_ms: inferences.p99,
+    inference_duration_histogram: inferences.histogram,
+    tool_calls_by_tool: toolsOf(buckets),
+  };
+};
+
+const toolsOf = (buckets: readonly Bucket[]): AgentStats['tool_calls_by_tool'] => {
+  const names = new Set(buckets.flatMap(({ tools }) => [...tools.keys()]));
+  return [...names].sort().map((tool) => {
+    const tallies = buckets.flatMap(({ tools }) => tools.get(tool) ?? []);
+    const calls = summarize(tallies.map(({ durations }) => durations));
+    return {
+      tool,
+      call_count: calls.count,
+      failure_count: tallies.reduce((all, { failures }) => all + failures, 0),
+      total_duration_ms: calls.total,
+      avg_duration_ms: calls.avg,
+      min_duration_ms: calls.min,
+      max_duration_ms: calls.max,
+      p50_duration_ms: calls.p50,
+      p95_duration_ms: calls.p95,
+      p99_duration_ms: calls.p99,
+      duration_histogram: calls.histogram,
+    };
+  });
+};

@@ -1,0 +1,229 @@
+import type { LookupAddress } from 'node:dns';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createCardReader } from '../../src/a2a/card.ts';
+import { isPublicAddress } from '../../src/a2a/public-address.ts';
+
+/** config.md 13.5 and 16, check 65. */
+
+const CARD = { name: 'Remote', version: '1' };
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const json =
+  (body: unknown, status = 200): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+/** A server of agents on this machine, and a reader that takes it for a public one under any name. */
+const start = async (t: Test, answer: Answer = json(CARD)) => {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this shape.
+  const { port } = server.address() as AddressInfo;
+  const clock = { time: 0, now: () => clock.time };
+  const resolved: string[] = [];
+  const here: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }];
+  const resolve = async (name: string): Promise<LookupAddress[]> => {
+    resolved.push(name);
+    return here;
+  };
+  const read = createCardReader({ clock, resolve, mayConnect: () => true });
+  return { origin: `http://cards.example:${port}`, port, clock, requests, resolved, read };
+};
+
+t.test('a card is read at the well-known path of the origin, with the token', async (t) => {
+  const { origin, requests, resolved, read } = await start(t);
+  const auth = { token: 'the-token' };
+  t.strictSame(await read({ base_url: `${origin}/some/agents?x=1`, auth }), {
+    connected: true,
+    last_error: null,
+    card_url: `${origin}/.well-known/agent-card.json`,
+    card: CARD,
+  });
+  t.match(requests, [{ method: 'GET', url: '/.well-known/agent-card.json' }]);
+  t.equal(requests[0]?.headers.authorization, 'Bearer the-token');
+  t.strictSame(resolved, ['cards.example'], 'the name is resolved once');
+});
+
+t.test('without a token none is sent', async (t) => {
+  const { origin, requests, read } = await start(t);
+  await read({ base_url: origin });
+  t.equal(requests[0]?.headers.authorization, undefined);
+});
+
+t.test('what was read holds for 15 s, for this definition of the server', async (t) => {
+  const { origin, clock, requests, read } = await start(t);
+  const [first, second] = await Promise.all([read({ base_url: origin }), read({ base_url: origin })]);
+  t.equal(first, second);
+  clock.time += 14_999;
+  await read({ base_url: origin });
+  t.equal(requests.length, 1);
+  await read({ base_url: origin, auth: { token: 'x' } });
+  await read({ base_url: origin, timeout_ms: 99 });
+  t.equal(requests.length, 3);
+  clock.time += 1;
+  await read({ base_url: origin });
+  t.equal(requests.length, 4);
+});
+
+t.test('a failure is kept as well', async (t) => {
+  const { origin, clock, requests, read } = await start(t, json({}, 503));
+  const failed = { connected: false, last_error: 'status 503', card_url: null, card: null };
+  t.strictSame(await read({ base_url: origin }), failed);
+  t.strictSame(await read({ base_url: origin }), failed);
+  t.equal(requests.length, 1);
+  clock.time += 15_000;
+  await read({ base_url: origin });
+  t.equal(requests.length, 2);
+});
+
+const answers: [name: string, answer: Answer, last_error: RegExp][] = [
+  ['a redirect', (response) => response.writeHead(302, { location: '/card' }).end(), /^status 302$/],
+  ['an error', json(CARD, 404), /^status 404$/],
+  ['text', (response) => response.end('hello'), /not a JSON object$/],
+  ['a list', json([CARD]), /not a JSON object$/],
+  ['more than 256 KiB', json({ text: 'x'.repeat(256 * 1024) }), /more than 262144 bytes$/],
+  [
+    'half a card',
+    (response) => response.writeHead(200, { 'content-length': '9' }).end('{', () => response.destroy()),
+    /./,
+  ],
+];
+for (const [name, answer, last_error] of answers) {
+  t.test(`${name} is no card`, async (t) => {
+    const { origin, requests, read } = await start(t, answer);
+    t.match(await read({ base_url: origin }), { connected: false, last_error, card_url: null, card: null });
+    t.equal(requests.length, 1);
+  });
+}
+
+t.test('a card of 256 KiB is one', async (t) => {
+  const size = 256 * 1024;
+  const text = 'x'.repeat(size - JSON.stringify({ text: '' }).length);
+  const { origin, read } = await start(t, json({ text }));
+  t.match(await read({ base_url: origin }), { connected: true, card: { text } });
+});
+
+for (const [name, answer] of [
+  ['is silent', () => {}],
+  ['begins and does not end', (response: ServerResponse) => response.writeHead(200).write('{')],
+] as const) {
+  t.test(`a server that ${name} is given up in time`, async (t) => {
+    const { origin, read } = await start(t, answer);
+    t.match(await read({ base_url: origin, timeout_ms: 50 }), { last_error: 'no answer within 50 ms' });
+  });
+}
+
+t.test('local names are refused without being resolved', async (t) => {
+  const { port, requests, resolved, read } = await start(t);
+  for (const host of ['localhost', 'LOCALHOST', 'a.localhost', 'localhost.', 'a.b.localhost']) {
+    t.match(await read({ base_url: `http://${host}:${port}` }), { last_error: /^host is not allowed/ }, host);
+  }
+  t.strictSame([requests.length, resolved.length], [0, 0]);
+});
+
+/** As `start`, but it may connect to public addresses only, and names lead to these. */
+const strict = async (t: Test, addresses: readonly string[]) => {
+  const { port, requests } = await start(t);
+  const resolved: string[] = [];
+  const read = createCardReader({
+    clock: { now: () => 0 },
+    async resolve(name) {
+      resolved.push(name);
+      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    },
+  });
+  return { port, requests, resolved, read };
+};
+
+t.test('an address that is not public is refused, however it is written', async (t) => {
+  const { port, requests, read } = await strict(t, []);
+  const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::127.0.0.1]'];
+  for (const host of hosts) {
+    const { last_error } = await read({ base_url: `http://${host}:${port}` });
+    t.match(last_error, 'non-public', host);
+  }
+  t.equal(requests.length, 0);
+  t.match(await createCardReader({ clock: { now: Date.now } })({ base_url: 'http://127.0.0.1:9' }), {
+    connected: false,
+    last_error: /non-public/,
+  });
+});
+
+t.test('a name that leads to an address that is not public is refused, and asked for once', async (t) => {
+  for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['2606:4700::1', '::1']]) {
+    const { port, requests, resolved, read } = await strict(t, addresses);
+    const { last_error } = await read({ base_url: `http://evil.example:${port}` });
+    t.match(last_error, 'non-public');
+    t.strictSame([requests.length, resolved.length], [0, 1]);
+  }
+});
+
+t.test('a name server that changes its mind does not move the connection', async (t) => {
+  const { port, requests } = await start(t);
+  const answers = ['127.0.0.1', '169.254.169.254'];
+  const checked: string[] = [];
+  const read = createCardReader({
+    clock: { now: () => 0 },
+    resolve: async () => [{ address: answers.shift() ?? '', family: 4 }],
+    mayConnect(address) {
+      checked.push(address);
+      return true;
+    },
+  });
+  t.match(await read({ base_url: `http://moving.example:${port}` }), { connected: true });
+  t.strictSame(checked, ['127.0.0.1'], 'the address that was checked is the one that answered');
+  t.equal(requests.length, 1);
+});
+
+t.test('a name that nobody knows is an error', async (t) => {
+  const { port, read } = await strict(t, []);
+  t.match(await read({ base_url: `http://nobody.example:${port}` }), { last_error: /no address/ });
+  const failing = createCardReader({
+    clock: { now: () => 0 },
+    resolve: async () => {
+      throw new Error('getaddrinfo ENOTFOUND x');
+    },
+  });
+  t.match(await failing({ base_url: 'http://x.example' }), { last_error: /ENOTFOUND/ });
+});
+
+t.test('an address that is none is an error too', async (t) => {
+  const { read } = await strict(t, []);
+  for (const base_url of ['nowhere', 'ftp://example.com', '']) {
+    t.match(await read({ base_url }), { connected: false, last_error: String });
+  }
+});
+
+t.test('public are the addresses of the internet, in both families', async (t) => {
+  const open = ['8.8.8.8', '1.1.1.1', '2606:4700::1111', '::ffff:8.8.8.8'];
+  for (const address of open) t.ok(isPublicAddress(address), address);
+  const closed = [
+    ...['127.0.0.1', '127.255.0.1', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '0.0.0.0'],
+    ...['169.254.169.254', '100.64.0.1', '224.0.0.1', '239.1.1.1', '255.255.255.255', '240.0.0.1'],
+    ...['192.0.2.1', '198.51.100.1', '203.0.113.1', '198.18.0.1', '192.0.0.1'],
+    ...[
+      '::',
+      '::1',
+      '::ffff:10.0.0.1',
+      '::7f00:1',
+      'fe80::1',
+      'fe80::1%eth0',
+      'fc00::1',
+      'fd12::1',
+      'fec0::1',
+    ],
+    ...['ff02::1', '2001:db8::1', '3fff::1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001::1', '4000::1', 'x'],
+  ];
+  for (const address of closed) t.notOk(isPublicAddress(address), address);
+});

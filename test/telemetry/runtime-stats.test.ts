@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { createRuntimeStats, type RuntimeStats } from '../../src/telemetry/runtime-stats.ts';
+import { parseWindow } from '../../src/telemetry/window.ts';
+
+/** evals-and-traces.md 10 and 13, checks 63 to 69. */
+
+const MINUTE = 60_000;
+const BUCKET = 10 * MINUTE;
+const BOUNDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
+
+const started = (options: { mostAgents?: number } = {}) => {
+  const clock = { time: 1_767_225_600_000, now: () => clock.time };
+  return { clock, stats: createRuntimeStats({ clock, ...options }) };
+};
+
+const infer = (stats: RuntimeStats, durationMs: number, agent = 'a'): void =>
+  stats.inference(agent, { durationMs, failed: false });
+
+const histogram = (counts: Record<string, number>) =>
+  [...BOUNDS, null].map((upper_bound_ms) => ({ upper_bound_ms, count: counts[String(upper_bound_ms)] ?? 0 }));
+
+t.test('a snapshot has the numbers of the contract', async (t) => {
+  const { stats } = started();
+  stats.inference('support', { durationMs: 100, failed: false, inputTokens: 150, outputTokens: 75 });
+  stats.inference('support', { durationMs: 200, failed: true, inputTokens: -4 });
+  stats.tool('support', { tool: 'search', durationMs: 5, failed: false });
+  stats.tool('support', { tool: 'search', durationMs: 5, failed: false });
+  t.strictSame(stats.snapshot('support'), {
+    agent_id: 'support',
+    window_seconds: 604_800,
+    bucket_window_seconds: 600,
+    bucket_count: 1008,
+    inference_count: 2,
+    error_count: 1,
+    input_tokens: 150,
+    output_tokens: 75,
+    avg_inference_duration_ms: 150,
+    min_inference_duration_ms: 100,
+    max_inference_duration_ms: 200,
+    p50_inference_duration_ms: 200,
+    p95_inference_duration_ms: 200,
+    p99_inference_duration_ms: 200,
+    inference_duration_histogram: histogram({ 100: 1, 250: 1 }),
+    suspensions: 0,
+    handoffs: 0,
+    delegations: 0,
+    tool_calls_by_tool: [
+      {
+        tool: 'search',
+        call_count: 2,
+        failure_count: 0,
+        total_duration_ms: 10,
+        avg_duration_ms: 5,
+        min_duration_ms: 5,
+        max_duration_ms: 5,
+        p50_duration_ms: 5,
+        p95_duration_ms: 5,
+        p99_duration_ms: 5,
+        duration_histogram: histogram({ 10: 2 }),
+      },
+    ],
+  });
+});
+
+t.test('durations from 1 to 100 have the percentiles 51, 95 and 99', async (t) => {
+  const { stats } = started();
+  for (let ms = 100; ms >= 1; ms -= 1) infer(stats, ms);
+  t.match(stats.snapshot('a'), {
+    min_inference_duration_ms: 1,
+    max_inference_duration_ms: 100,
+    avg_inference_duration_ms: 50.5,
+    p50_inference_duration_ms: 51,
+    p95_inference_duration_ms: 95,
+    p99_inference_duration_ms: 99,
+  });
+});
+
+t.test('a duration on a bound belongs to it, and one above all bounds to null', async (t) => {
+  const { stats } = started();
+  for (const ms of [0, 10, 11, 10_000, 10_001]) infer(stats, ms);
+  t.strictSame(
+    stats.snapshot('a')?.inference_duration_histogram,
+    histogram({ 10: 2, 25: 1, 10000: 1, null: 1 }),
+  );
+});
+
+t.test(
+  'an agent that was never seen has no snapshot, and an event without an agent is nobody’s',
+  async (t) => {
+    const { stats } = started();
+    t.equal(stats.snapshot('a'), undefined);
+    infer(stats, 1, '');
+    t.strictSame(stats.list(), []);
+  },
+);
+
+for (const kind of ['suspension', 'handoff', 'delegation'] as const) {
+  t.test(`one ${kind} makes an agent known and is counted`, async (t) => {
+    const { stats } = started();
+    stats[kind]('a');
+    t.match(stats.snapshot('a'), {
+      [`${kind}s`]: 1,
+      inference_count: 0,
+      inference_duration_histogram: [],
+      tool_calls_by_tool: [],
+    });
+  });
+}
+
+t.test('agents and tools are sorted by name', async (t) => {
+  const { stats } = started();
+  for (const agent of ['b', 'a/c', 'B', 'a']) stats.handoff(agent);
+  t.strictSame(
+    stats.list().map(({ agent_id }) => agent_id),
+    ['B', 'a', 'a/c', 'b'],
+  );
+  for (const tool of ['z', 'x', 'y']) stats.tool('a', { tool, durationMs: 1, failed: true });
+  t.strictSame(
+    stats.snapshot('a')?.tool_calls_by_tool.map(({ tool, failure_count }) => [tool, failure_count]),
+    [
+      ['x', 1],
+      ['y', 1],
+      ['z', 1],
+    ],
+  );
+});
+
+t.test('a window is rounded up to whole buckets, and never longer than what is kept', async (t) => {
+  const { stats } = started();
+  stats.handoff('a');
+  const windows: [asked: number, window: number][] = [
+    [1, 600],
+    [90, 600],
+    [600, 600],
+    [601, 1200],
+    [3600, 3600],
+    [604_800, 604_800],
+    [1e9, 604_800],
+    [Number.POSITIVE_INFINITY, 604_800],
+  ];
+  for (const [asked, window_seconds] of windows) {
+    t.match(stats.snapshot('a', asked), { window_seconds, bucket_count: window_seconds / 600 });
+  }
+});
+
+t.test('an agent that is idle for longer than the window stays known, with zeros', async (t) => {
+  const { stats, clock } = started();
+  infer(stats, 7);
+  clock.time += 60 * MINUTE;
+  t.match(stats.snapshot('a', 3600), { inference_count: 0, max_inference_duration_ms: 0 });
+  t.match(stats.snapshot('a'), { inference_count: 1, max_inference_duration_ms: 7 });
+  clock.time += 1008 * BUCKET;
+  stats.handoff('b');
+  t.match(stats.snapshot('a'), { inference_count: 0, inference_duration_histogram: [] });
+  t.match(stats.list(), [{ agent_id: 'a' }, { agent_id: 'b' }]);
+});
+
+t.test('a clock that was ahead of time leaves nothing behind', async (t) => {
+  const { stats, clock } = started();
+  clock.time += 365 * 24 * 60 * MINUTE;
+  infer(stats, 7);
+  clock.time -= 365 * 24 * 60 * MINUTE;
+  infer(stats, 9);
+  t.match(stats.snapshot('a'), { inference_count: 1, min_inference_duration_ms: 9 });
+  clock.time += 365 * 24 * 60 * MINUTE;
+  t.match(stats.snapshot('a'), { inference_count: 0 });
+});
+
+t.test('past 1024 durations in a bucket only percentiles are estimates', async (t) => {
+  const { stats } = started();
+  const n = 10_000;
+  for (let i = 0; i < n; i += 1) infer(stats, i);
+  const snapshot = stats.snapshot('a');
+  t.match(snapshot, {
+    inference_count: n,
+    min_inference_duration_ms: 0,
+    max_inference_duration_ms: n - 1,
+    avg_inference_duration_ms: (n - 1) / 2,
+  });
+  t.equal(
+    snapshot?.inference_duration_histogram.reduce((all, { count }) => all + count, 0),
+    n,
+  );
+  for (const [p, value] of [
+    [50, snapshot?.p50_inference_duration_ms],
+    [95, snapshot?.p95_inference_duration_ms],
+  ] as const) {
+    t.ok(Math.abs((value ?? 0) - (n * p) / 100) < n * 0.05, `p${p} is about ${(n * p) / 100}: ${value}`);
+  }
+});
+
+t.test('of too many agents the one that has been idle for longest is forgotten', async (t) => {
+  const { stats, clock } = started({ mostAgents: 2 });
+  stats.handoff('first');
+  clock.time += BUCKET;
+  stats.handoff('second');
+  clock.time += BUCKET;
+  stats.handoff('first');
+  stats.handoff('third');
+  t.strictSame(
+    stats.list().map(({ agent_id }) => agent_id),
+    ['first', 'third'],
+  );
+});
+
+type Happening = { after: number; agent: string; tool: string | undefined; ms: number; failed: boolean };
+
+const happening = fc.record<Happening>({
+  after: fc.oneof(fc.nat(5 * MINUTE), fc.nat(400 * BUCKET)),
+  agent: fc.constantFrom('a', 'b'),
+  tool: fc.constantFrom(undefined, 'x', 'y'),
+  ms: fc.oneof(fc.nat(60), fc.nat(20_000)),
+  failed: fc.boolean(),
+});
+
+/** The contract, word by word, over a list of everything that ever happened. */
+const naive = (durations: readonly number[]) => {
+  const sorted = durations.toSorted((a, b) => a - b);
+  const n = sorted.length;
+  const at = (p: number): number => sorted[Math.floor(((n - 1) * p) / 100 + 0.5)] ?? 0;
+  const above = (bound: number): number => sorted.filter((ms) => ms > bound).length;
+  const counts = BOUNDS.map((bound, i) => above(BOUNDS[i - 1] ?? -1) - above(bound));
+  return {
+    avg: n === 0 ? 0 : sorted.reduce((all, ms) => all + ms, 0) / n,
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    percentiles: [at(50), at(95), at(99)],
+    histogram: n === 0 ? [] : [...counts, above(10_000)],
+  };
+};
+
+t.test('snapshots of random events agree with a list of them', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(happening, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 700_000 }),
+      (all, window) => {
+        const { stats, clock } = started();
+        const log = all.map((each) => {
+          clock.time += each.after;
+          const { agent, tool, ms: durationMs, failed } = each;
+          if (tool === undefined) stats.inference(agent, { durationMs, failed, inputTokens: durationMs });
+          else stats.tool(agent, { tool, durationMs, failed });
+          return { ...each, bucket: Math.floor(clock.time / BUCKET) };
+        });
+        const n = Math.min(Math.ceil(window / 600), 1008);
+        const oldest = Math.floor(clock.time / BUCKET) - n + 1;
+        for (const agent of ['a', 'b']) {
+          const own = log.filter((each) => each.agent === agent);
+          const snapshot = stats.snapshot(agent, window);
+          if (own.length === 0) {
+            t.equal(snapshot, undefined);
+            continue;
+          }
+          const inside = own.filter(({ bucket }) => bucket >= oldest);
+          const inferences = inside.filter(({ tool }) => tool === undefined);
+          const expected = naive(inferences.map(({ ms }) => ms));
+          const got = {
+            n: snapshot?.bucket_count,
+            count: snapshot?.inference_count,
+            errors: snapshot?.error_count,
+            tokens: snapshot?.input_tokens,
+            avg: snapshot?.avg_inference_duration_ms,
+            min: snapshot?.min_inference_duration_ms,
+            max: snapshot?.max_inference_duration_ms,
+            percentiles: [
+              snapshot?.p50_inference_duration_ms,
+              snapshot?.p95_inference_duration_ms,
+              snapshot?.p99_inference_duration_ms,
+            ],
+            histogram: snapshot?.inference_duration_histogram.map(({ count }) => count),
+          };
+          const same =
+            JSON.stringify(got) ===
+            JSON.stringify({
+              n,
+              count: inferences.length,
+              errors: inferences.filter(({ failed }) => failed).length,
+              tokens: inferences.reduce((sum, { ms }) => sum + ms, 0),
+              ...expected,
+            });
+          if (!same) throw new Error(JSON.stringify({ got, expected }));
+          const tools = snapshot?.tool_calls_by_tool.map((row) => [
+            row.tool,
+            row.call_count,
+            row.failure_count,
+            row.avg_duration_ms,
+            row.p95_duration_ms,
+          ]);
+          const rows = ['x', 'y'].flatMap((tool) => {
+            const calls = inside.filter((each) => each.tool === tool);
+            if (calls.length === 0) return [];
+            const { avg, percentiles } = naive(calls.map(({ ms }) => ms));
+            return [[tool, calls.length, calls.filter(({ failed }) => failed).length, avg, percentiles[1]]];
+          });
+          if (JSON.stringify(tools) !== JSON.stringify(rows))
+            throw new Error(JSON.stringify({ tools, rows }));
+        }
+      },
+    ),
+  );
+});
+
+const windows: [text: string, seconds: number][] = [
+  ['90s', 90],
+  ['2m', 120],
+  ['1h', 3600],
+  ['7d', 604_800],
+  ['3600', 3600],
+  [' 1h ', 3600],
+  ['007', 7],
+  [`${'9'.repeat(400)}d`, Number.POSITIVE_INFINITY],
+];
+for (const [text, seconds] of windows) {
+  t.test(`the window "${text.slice(0, 8)}" is ${seconds} s`, async (t) => {
+    t.equal(parseWindow(text), seconds);
+  });
+}
+
+const refused: [text: string, message: string][] = [
+  ['', 'window value is empty'],
+  ['  ', 'window value is empty'],
+  ['5x', 'invalid window format "5x": expected <n>[s|m|h|d]'],
+  ['-1h', 'invalid window format "-1h": expected <n>[s|m|h|d]'],
+  ['1.5h', 'invalid window format "1.5h": expected <n>[s|m|h|d]'],
+  ['h', 'invalid window format "h": expected <n>[s|m|h|d]'],
+  ['0h', 'window "0h" must be greater than zero'],
+  ['0', 'window "0" must be greater than zero'],
+];
+for (const [text, message] of refused) {
+  t.test(`the window "${text}" is refused`, async (t) => {
+    t.throws(() => parseWindow(text), { name: 'Invalid', message });
+  });
+}
