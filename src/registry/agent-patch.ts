@@ -34,6 +34,8 @@ const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
   endpoint: 'clears',
 } satisfies Partial<Record<keyof AgentInput, 'clears' | 'takes back'>>;
 
+export const isPatchable = (field: string): boolean => Object.hasOwn(PATCHABLE, field);
+
 /**
  * The agent with its overrides.
  *
@@ -88,7 +90,7 @@ const objectOf = (given: unknown): JsonObject => {
 
 const patchOf = (given: unknown): JsonObject => {
   const patch = objectOf(given);
-  const unknown = Object.keys(patch).find((field) => !Object.hasOwn(PATCHABLE, field));
+  const unknown = Object.keys(patch).find((field) => !isPatchable(field));
   if (unknown !== undefined) throw refused(`unknown field '${unknown}'`);
   return patch;
 };
@@ -105,7 +107,7 @@ const clearedOf = (given: unknown, changes: JsonObject): string[] => {
     throw refused('_clear must be an array of field-name strings');
   }
   for (const name of given) {
-    if (!Object.hasOwn(PATCHABLE, name)) {
+    if (!isPatchable(name)) {
       throw refused(`_clear contains unknown agent-spec field \`${name}\``);
     }
     if (Object.hasOwn(changes, name)) {

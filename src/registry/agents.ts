@@ -12,6 +12,7 @@ import type { ContextPolicy } from '../schema/context-policy.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import { createDelegateTool } from '../tools/delegate.ts';
+import { withMcpNames } from '../tools/mcp-names.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Tool } from '../tools/tool.ts';
 import { compileToolRules } from '../tools/tool-rules.ts';
@@ -35,12 +36,14 @@ export type Resolved = {
 };
 
 export type ResolverDeps = {
-  models: Models;
+  models: Pick<Models, 'target'>;
   plugins: ReadonlyMap<string, Plugin>;
   catalogue: Catalogue;
   /** By id: those that others may delegate to. */
   agents: ReadonlyMap<string, AgentSpec>;
   subAgents: SubAgents;
+  /** ids as configured */
+  mcpServers?: readonly string[];
   resolution_id: string;
 };
 
@@ -51,6 +54,7 @@ export const createResolver = ({
   catalogue,
   agents,
   subAgents,
+  mcpServers = [],
   resolution_id,
 }: ResolverDeps): ((spec: AgentSpec) => Resolved) => {
   const defaults = createDefaultPlugins({
@@ -68,15 +72,13 @@ export const createResolver = ({
       const delegate = agents.get(id);
       if (!delegate) throw new Unmet(`agent not found: ${id}`);
       if (delegate.endpoint)
-        throw new Invalid(
-          `unsupported remote backend \`${delegate.endpoint.backend}\` for delegate \`${id}\``,
-        );
+        throw new Unmet(`unsupported remote backend \`${delegate.endpoint.backend}\` for delegate \`${id}\``);
       return createDelegateTool(delegate, subAgents);
     });
   return (spec) => {
     checkAgent(spec);
     if (spec.endpoint) {
-      throw new Invalid(`unsupported remote backend \`${spec.endpoint.backend}\` for agent \`${spec.id}\``);
+      throw new Unmet(`unsupported remote backend \`${spec.endpoint.backend}\` for agent \`${spec.id}\``);
     }
     const { route, facts } = models.target(spec.model_id);
     const retry = retrySettings(spec);
@@ -88,7 +90,11 @@ export const createResolver = ({
     }));
     // The runtime's own have the last word on a request: they make it fit.
     const all = [...own, ...defaults.map((plugin) => ({ plugin, acts: true }))];
-    const { tools, plugins: acting } = equip(spec, all, { catalogue, delegates: delegateTools(spec) });
+    const { tools, plugins: acting } = equip(spec, all, {
+      catalogue,
+      delegates: delegateTools(spec),
+      mcpServers,
+    });
     const more = acting.flatMap(({ parts }) => parts.stop_conditions ?? []);
     return {
       spec,
@@ -121,10 +127,15 @@ type Listed = { plugin: Plugin; acts: boolean };
 const equip = (
   spec: AgentSpec,
   all: readonly Listed[],
-  { catalogue, delegates }: { catalogue: Catalogue; delegates: readonly Tool[] },
+  {
+    catalogue,
+    delegates,
+    mcpServers,
+  }: { catalogue: Catalogue; delegates: readonly Tool[]; mcpServers: readonly string[] },
 ): Pick<Resolved, 'tools' | 'plugins'> => {
-  const isOffered = compileToolRules(spec);
-  const tools = catalogue.select(spec);
+  const rules = withMcpNames(spec, mcpServers);
+  const isOffered = compileToolRules(rules);
+  const tools = catalogue.select(rules);
   for (const tool of delegates) {
     const { id } = tool.descriptor;
     if (catalogue.get(id)) throw conflict(id, 'global', 'delegate');

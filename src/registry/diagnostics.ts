@@ -1,9 +1,11 @@
+import { isExactTool } from '../plugins/skills/allowed-tools.ts';
+import type { SkillSpec } from '../plugins/skills/skill.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { Records } from './records.ts';
 
 /** Names in the configuration that lead nowhere (config.md 6.1). */
 
-type Namespace = 'agents' | 'models' | 'model-pools' | 'providers' | 'plugins';
+type Namespace = 'agents' | 'models' | 'model-pools' | 'providers' | 'plugins' | 'skills' | 'tools';
 
 export type Diagnostic = {
   code: string;
@@ -17,10 +19,14 @@ export type Known = {
   /** Providers that need no record. */
   providers: Iterable<string>;
   plugins: Iterable<string>;
+  /** Ids of tools, for the skills. */
+  tools?: Ids;
 };
 
+type Entries = Records & { skills?: readonly SkillSpec[] };
+
 /** In the order of the records; no one twice. */
-export const diagnose = (records: Records, known: Known): Diagnostic[] => {
+export const diagnose = (records: Entries, known: Known): Diagnostic[] => {
   const ids = {
     providers: idsOf(records.providers, known.providers),
     plugins: new Set(known.plugins),
@@ -28,6 +34,7 @@ export const diagnose = (records: Records, known: Known): Diagnostic[] => {
     targets: idsOf([...records.models, ...records.model_pools]),
     agents: idsOf(records.agents),
   };
+  const { tools = new Set() } = known;
   const found = [
     ...records.agents.flatMap((agent) => ofAgent(agent, ids)),
     ...records.models.flatMap(({ id, provider_id }) =>
@@ -50,13 +57,21 @@ export const diagnose = (records: Records, known: Known): Diagnostic[] => {
         },
       ),
     ),
+    ...(records.skills ?? []).flatMap(({ id, allowed_tools = [] }) =>
+      missing(tools, allowed_tools.filter(isExactTool), {
+        code: 'skill_missing_tool',
+        resource: { namespace: 'skills', id },
+        namespace: 'tools',
+        say: (tool) => `skill '${id}' allowed_tools references unknown tool '${tool}'`,
+      }),
+    ),
   ];
   return [...new Map(found.map((each) => [`${each.code} ${each.message}`, each])).values()];
 };
 
-type Ids = Record<'providers' | 'plugins' | 'models' | 'targets' | 'agents', ReadonlySet<string>>;
+type Ids = Pick<ReadonlySet<string>, 'has'>;
 
-const ofAgent = (agent: AgentSpec, ids: Ids): Diagnostic[] => {
+const ofAgent = (agent: AgentSpec, ids: Record<'plugins' | 'targets' | 'agents', Ids>): Diagnostic[] => {
   const { id } = agent;
   const resource = { namespace: 'agents', id } as const;
   return [
@@ -95,7 +110,7 @@ type Rule = {
 };
 
 const missing = (
-  there: ReadonlySet<string>,
+  there: Ids,
   named: readonly string[],
   { code, resource, namespace, say }: Rule,
 ): Diagnostic[] =>

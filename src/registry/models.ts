@@ -1,12 +1,19 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models/capabilities.ts';
 import type { Model, Provider } from '../models/model.ts';
 import { createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
-import type { ModelSpec, PoolSpec } from '../schema/model.ts';
+import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import type { Records } from './records.ts';
 import { type Attempt, attempt, Unmet } from './unmet.ts';
 
-/** What a `model_id` leads to (agent-loop.md 1.8): providers, models and pools of one snapshot, built once. */
+/**
+ * What a `model_id` leads to (agent-loop.md 1.8): providers, models and pools of one snapshot.
+ *
+ * Guarantees: what is equal in `previous` is taken over from it, so that a publication keeps the connections of
+ * providers, and the sessions and turns of pools. Costs a look at each entry; models and pools are built when
+ * somebody asks for them first.
+ */
 
 export type Target = {
   route: Route;
@@ -17,8 +24,10 @@ export type Target = {
 export type Models = {
   /** @throws Unmet `model not found: <id>` and the like */
   target(modelId: string): Target;
-  /** Entries that cannot be built for reasons of their own. */
-  problems: readonly string[];
+  /** Entries that cannot be built for reasons of their own. Builds them all. */
+  readonly problems: readonly string[];
+  /** For the models of the next snapshot. */
+  readonly built: Built;
 };
 
 export type ModelsInput = {
@@ -27,68 +36,134 @@ export type ModelsInput = {
   providers: readonly Provider[];
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
+  /** What the provider's own list says of a model. */
+  discovered?: (provider: ProviderSpec, model: ModelSpec) => Capabilities;
+  previous?: Built | undefined;
 };
 
-type Built = { spec: ModelSpec; model: Model };
+type BuiltProvider = { spec: ProviderSpec | undefined; provider: Attempt<Provider> };
+type BuiltModel = { spec: ModelSpec; provider: Attempt<Provider> | undefined; model: Model; route: Route };
+type BuiltPool = { spec: PoolSpec; members: readonly BuiltModel[]; route: Route };
 
-export const createModels = ({ records, providers: given, routes, env }: ModelsInput): Models => {
-  const problems: string[] = [];
-  const build = <Entry>(subject: string, make: () => Entry): Attempt<Entry> => {
-    const built = attempt(make);
-    if ('failure' in built && !(built.failure instanceof Unmet)) {
-      problems.push(`${subject}: ${built.failure.message}`);
-    }
-    return built;
+type Built = {
+  readonly providers: ReadonlyMap<string, BuiltProvider>;
+  readonly models: ReadonlyMap<string, Attempt<BuiltModel>>;
+  readonly pools: ReadonlyMap<string, Attempt<BuiltPool>>;
+};
+
+export const createModels = (input: ModelsInput): Models => {
+  const { records, routes, discovered = () => ({}) } = input;
+  const providers = buildProviders(input);
+  const specs = new Map(records.models.map((spec) => [spec.id, spec]));
+  const poolSpecs = new Map(records.model_pools.map((spec) => [spec.id, spec]));
+  const models = kept(input.previous?.models, ({ spec, provider }) => {
+    const now = specs.get(spec.id);
+    return provider === providers.get(spec.provider_id)?.provider && isDeepStrictEqual(now, spec);
+  });
+
+  const modelOf = once(models, specs, (spec): BuiltModel => {
+    const provider = providers.get(spec.provider_id)?.provider;
+    const model = taken(provider, `provider not found: ${spec.provider_id}`).model(spec);
+    return { spec, provider, model, route: routes.model(model) };
+  });
+
+  const membersOf = (pool: PoolSpec): BuiltModel[] =>
+    pool.members.map(({ model_id }) =>
+      taken(modelOf(model_id), `model pool '${pool.id}' references missing model '${model_id}'`),
+    );
+  const pools = kept(input.previous?.pools, ({ spec, members }) => {
+    const now = poolSpecs.get(spec.id);
+    return (
+      isDeepStrictEqual(now, spec) &&
+      members.every((member) => {
+        const model = models.get(member.spec.id);
+        return model !== undefined && 'result' in model && model.result === member;
+      })
+    );
+  });
+  const poolOf = once(pools, poolSpecs, (spec): BuiltPool => {
+    const members = membersOf(spec);
+    const byId = new Map(members.map(({ spec: { id }, model }) => [id, model]));
+    return { spec, members, route: routes.pool(spec, byId) };
+  });
+
+  const factsOf = ({ spec }: BuiltModel): Capabilities => {
+    const provider = providers.get(spec.provider_id)?.spec;
+    return capabilitiesOf(spec, provider && discovered(provider, spec));
   };
-  const own = new Map(given.map((provider) => [provider.id, provider]));
-  const providers = new Map(
-    records.providers
-      .filter(({ id }) => !own.has(id))
-      .map((spec) => [spec.id, build(`provider '${spec.id}'`, () => createProvider(spec, env))]),
-  );
-  for (const [id, provider] of own) providers.set(id, { result: provider });
-  const models = new Map(
-    records.models.map((spec) => [
-      spec.id,
-      build(`model '${spec.id}'`, () => buildModel(spec, providers.get(spec.provider_id))),
-    ]),
-  );
-  const targets = new Map(
-    [...models].map(([id, built]) => [id, mapped(built, (each) => targetOf(routes, each))]),
-  );
-  const pools = new Map(
-    records.model_pools.map((spec) => [spec.id, attempt(() => poolOf(routes, spec, models))]),
-  );
+
   return {
-    problems,
-    target: (id) => {
-      if (targets.has(id) && pools.has(id)) {
+    built: { providers, models, pools },
+    get problems() {
+      return [
+        ...[...providers].flatMap(([id, { provider }]) => problemOf(`provider '${id}'`, provider)),
+        ...[...specs.keys()].flatMap((id) => problemOf(`model '${id}'`, modelOf(id))),
+      ];
+    },
+    target(id) {
+      const isModel = specs.has(id);
+      if (isModel && poolSpecs.has(id)) {
         throw new Unmet(`model id resolves to both a model and a model pool: ${id}`);
       }
-      return taken(targets.get(id) ?? pools.get(id), `model not found: ${id}`);
+      if (isModel || !poolSpecs.has(id)) {
+        const model = taken(modelOf(id), `model not found: ${id}`);
+        return { route: model.route, facts: factsOf(model) };
+      }
+      const { route, members } = taken(poolOf(id), `model not found: ${id}`);
+      return { route, facts: sharedCapabilities(members.map(factsOf)) };
     },
   };
 };
 
-const buildModel = (spec: ModelSpec, provider: Attempt<Provider> | undefined): Built => ({
-  spec,
-  model: taken(provider, `provider not found: ${spec.provider_id}`).model(spec),
-});
-
-const targetOf = (routes: Routes, { spec, model }: Built): Target => ({
-  route: routes.model(model),
-  facts: capabilitiesOf(spec),
-});
-
-const poolOf = (routes: Routes, spec: PoolSpec, models: ReadonlyMap<string, Attempt<Built>>): Target => {
-  const members = spec.members.map(({ model_id }) =>
-    taken(models.get(model_id), `model pool '${spec.id}' references missing model '${model_id}'`),
-  );
-  return {
-    route: routes.pool(spec, new Map(members.map(({ spec: { id }, model }) => [id, model]))),
-    facts: sharedCapabilities(members.map((member) => capabilitiesOf(member.spec))),
-  };
+const buildProviders = ({
+  records,
+  providers: given,
+  env,
+  previous,
+}: ModelsInput): Map<string, BuiltProvider> => {
+  const own = new Map(given.map((provider) => [provider.id, provider]));
+  const built = new Map<string, BuiltProvider>();
+  for (const spec of records.providers) {
+    if (own.has(spec.id)) continue;
+    const before = previous?.providers.get(spec.id);
+    const same = before?.spec !== undefined && isDeepStrictEqual(before.spec, spec);
+    built.set(spec.id, same ? before : { spec, provider: attempt(() => createProvider(spec, env)) });
+  }
+  for (const [id, provider] of own) {
+    const before = previous?.providers.get(id);
+    const same = before !== undefined && 'result' in before.provider && before.provider.result === provider;
+    built.set(id, same ? before : { spec: undefined, provider: { result: provider } });
+  }
+  return built;
 };
+
+/** What was built before and would be built the same again. */
+const kept = <Entry>(
+  before: ReadonlyMap<string, Attempt<Entry>> | undefined,
+  isSame: (entry: Entry) => boolean,
+): Map<string, Attempt<Entry>> =>
+  new Map([...(before ?? [])].filter(([, built]) => 'result' in built && isSame(built.result)));
+
+/** Builds an entry when it is asked for first. */
+const once =
+  <Spec, Entry>(
+    built: Map<string, Attempt<Entry>>,
+    specs: ReadonlyMap<string, Spec>,
+    build: (spec: Spec) => Entry,
+  ) =>
+  (id: string): Attempt<Entry> | undefined => {
+    const known = built.get(id);
+    const spec = specs.get(id);
+    if (known || !spec) return known;
+    const made = attempt(() => build(spec));
+    built.set(id, made);
+    return made;
+  };
+
+const problemOf = (subject: string, built: Attempt<unknown> | undefined): string[] =>
+  built && 'failure' in built && !(built.failure instanceof Unmet)
+    ? [`${subject}: ${built.failure.message}`]
+    : [];
 
 const taken = <Result>(built: Attempt<Result> | undefined, missing: string): Result => {
   if (!built) throw new Unmet(missing);
@@ -96,6 +171,3 @@ const taken = <Result>(built: Attempt<Result> | undefined, missing: string): Res
   const { failure } = built;
   throw failure instanceof Unmet ? failure : new Unmet(failure.message, { cause: failure });
 };
-
-const mapped = <From, To>(built: Attempt<From>, map: (result: From) => To): Attempt<To> =>
-  'result' in built ? { result: map(built.result) } : built;

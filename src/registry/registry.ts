@@ -1,64 +1,116 @@
 import type { Plugin } from '../plugins/plugin.ts';
+import type { SkillSpec } from '../plugins/skills/skill.ts';
+import type { AgentSpec } from '../schema/agent.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import { createResolver, type Resolved } from './agents.ts';
-import { diagnose } from './diagnostics.ts';
-import { createModels, type ModelsInput } from './models.ts';
+import { type Diagnostic, diagnose } from './diagnostics.ts';
+import { createModels, type Models, type ModelsInput } from './models.ts';
 import type { Records } from './records.ts';
-import { attempt, Unmet } from './unmet.ts';
+import { type Attempt, attempt, Unmet } from './unmet.ts';
 
 /**
- * Agents with everything that their specs name, compiled once.
+ * Agents with everything that their specs name.
  *
- * Guarantees: a registry never changes, so a run keeps the agent that it was resolved with, and resolving one is a
- * look-up. What is wrong with one entry does not touch the others: it is a problem in the list, and whoever
- * resolves an agent that needs the entry is told.
+ * Guarantees: a registry never changes, so a run keeps the agent that it was resolved with, and resolving one a
+ * second time is a look-up. What is wrong with one entry does not touch the others: it is a problem in the list, and
+ * whoever resolves an agent that needs the entry is told.
  * Relies on: ids are unique within each list of records (`mergeRecords`).
- * Costs: every provider, model and agent is built when the registry is made.
+ * Costs: the providers that are not in `previous` are built when the registry is made, an agent and its model when
+ * they are asked for first. So a registry of a thousand agents that nobody uses costs some maps.
  */
 
 export type Registry = {
   readonly resolution_id: string;
-  /** Empty when every entry can be used. */
+  /** Empty when every entry can be used. Compiles every agent. */
   readonly problems: readonly string[];
+  readonly models: Models;
   /** @throws Invalid `agent not found: <id>`, or why the agent cannot be resolved */
   resolve(agentId: string): Resolved;
+  spec(agentId: string): AgentSpec | undefined;
+  /** What is wrong with an agent itself; what it names and nobody has is in `diagnostics`. */
+  faultOf(agentId: string): string | undefined;
+  /** Whether the agent is offered the tool. */
+  hasTool(agentId: string, toolId: string): boolean;
+  /** Names that lead nowhere. */
+  diagnostics(): Diagnostic[];
 };
 
-export type RegistryInput = Omit<ModelsInput, 'records'> & {
-  records: Records;
+export type RegistryInput = Omit<ModelsInput, 'records' | 'previous'> & {
+  records: Records & { skills?: readonly SkillSpec[] };
   catalogue: Catalogue;
   plugins: readonly Plugin[];
   subAgents: SubAgents;
   resolution_id: string;
+  /** ids of the MCP servers that are configured */
+  mcpServers?: readonly string[];
+  /** ids of tools that skills may name, besides those of the catalogue */
+  isTool?: (id: string) => boolean;
+  /** Its providers and models are taken over where they are the same. */
+  previous?: Registry | undefined;
 };
 
 /** @throws Invalid when two plugins have one id */
 export const createRegistry = (input: RegistryInput): Registry => {
-  const { records, catalogue, subAgents, resolution_id } = input;
+  const { records, catalogue, subAgents, resolution_id, mcpServers = [], isTool = () => false } = input;
   const plugins = pluginsById(input.plugins);
-  const models = createModels(input);
+  const models = createModels({ ...input, previous: input.previous?.models.built });
   const specs = new Map(records.agents.map((spec) => [spec.id, spec]));
-  const resolver = createResolver({ models, plugins, catalogue, agents: specs, subAgents, resolution_id });
-  const agents = new Map(records.agents.map((spec) => [spec.id, attempt(() => resolver(spec))]));
-  const providers = input.providers.map(({ id }) => id);
+  const resolver = createResolver({
+    models,
+    plugins,
+    catalogue,
+    agents: specs,
+    subAgents,
+    mcpServers,
+    resolution_id,
+  });
+  const agents = new Map<string, Attempt<Resolved>>();
+  const compiled = (id: string): Attempt<Resolved> => {
+    const known = agents.get(id);
+    if (known) return known;
+    const spec = specs.get(id);
+    // Whatever ids are asked for, only those of agents are kept.
+    if (!spec) return { failure: new Invalid(`agent not found: ${id}`) };
+    const agent = attempt(() => resolver(spec));
+    agents.set(id, agent);
+    return agent;
+  };
+  const faultOf = (id: string): string | undefined => {
+    const agent = compiled(id);
+    if ('result' in agent || agent.failure instanceof Unmet) return undefined;
+    return `${id}: ${agent.failure.message}`;
+  };
+  const diagnostics = (): Diagnostic[] =>
+    diagnose(records, {
+      providers: input.providers.map(({ id }) => id),
+      plugins: plugins.keys(),
+      tools: { has: (id) => catalogue.get(id) !== undefined || isTool(id) },
+    });
   return {
     resolution_id,
-    problems: [
-      ...diagnose(records, { providers, plugins: plugins.keys() }).map(({ message }) => message),
-      ...sharedIds(records),
-      ...models.problems,
-      ...[...agents].flatMap(([id, agent]) =>
-        'failure' in agent && !(agent.failure instanceof Unmet) ? `${id}: ${agent.failure.message}` : [],
-      ),
-    ],
+    models,
+    get problems() {
+      return [
+        ...diagnostics().map(({ message }) => message),
+        ...sharedIds(records),
+        ...models.problems,
+        ...[...specs.keys()].flatMap((id) => faultOf(id) ?? []),
+      ];
+    },
     resolve(agentId) {
-      const agent = agents.get(agentId);
-      if (!agent) throw new Invalid(`agent not found: ${agentId}`);
+      const agent = compiled(agentId);
       if ('failure' in agent) throw agent.failure;
       return agent.result;
     },
+    spec: (agentId) => specs.get(agentId),
+    faultOf,
+    hasTool(agentId, toolId) {
+      const agent = compiled(agentId);
+      return 'result' in agent && agent.result.tools.has(toolId);
+    },
+    diagnostics,
   };
 };
 

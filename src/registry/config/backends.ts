@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../schema/endpoint.ts';
+
+/**
+ * Where agents can run, for the forms of a console (config.md 10). What is written here is a hint: a write is judged
+ * by the schema of the agent.
+ */
+export const backendsOf = (localKind: string): JsonObject[] => [
+  { kind: localKind, ...LOCAL_BACKEND },
+  { kind: 'a2a', ...A2A_BACKEND },
+];
+
+const LOCAL_BACKEND: JsonObject = {
+  version: 1,
+  schema: {
+    type: 'object',
+    properties: {
+      model_id: { type: 'string', title: 'Model', description: 'id of a model or of a model pool' },
+      system_prompt: { type: 'string', title: 'System prompt' },
+      max_rounds: { type: 'integer', minimum: 1, default: 10, title: 'Rounds' },
+    },
+    required: ['model_id', 'system_prompt', 'max_rounds'],
+  },
+  display_name: 'Local',
+  description: 'Runs in this service, with a model of the configuration.',
+  default_config: { model_id: '', system_prompt: '', max_rounds: 10 },
+  ui_schema: { system_prompt: { 'ui:widget': 'textarea' } },
+};
+
+const A2A_BACKEND: JsonObject = {
+  version: 1,
+  schema: {
+    type: 'object',
+    properties: {
+      base_url: { type: 'string', format: 'uri', title: 'Address' },
+      auth: {
+        anyOf: [
+          { type: 'null' },
+          {
+            type: 'object',
+            properties: {
+              type: { const: 'bearer' },
+              token: { type: 'string', title: 'Token' },
+            },
+            required: ['type', 'token'],
+          },
+        ],
+        default: null,
+      },
+      target: { type: ['string', 'null'], title: 'Remote agent', default: null },
+      timeout_ms: { type: 'integer', minimum: 1, default: 300_000 },
+      options: { type: 'object', default: {} },
+    },
+    required: ['base_url'],
+  },
+  display_name: 'A2A',
+  description: 'Runs in another service that speaks A2A.',
+  default_config: { base_url: '', auth: null, target: null, timeout_ms: 300_000, options: {} },
+  ui_schema: { auth: { token: { 'ui:widget': 'password' } } },
+};

@@ -1,0 +1,76 @@
+import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { NotFound } from '../../schema/outcome.ts';
+import type { Store } from '../../store/index.ts';
+import type { Namespace } from '../namespaces/namespace.ts';
+import type { Namespaces } from '../namespaces/namespaces.ts';
+import { redact } from '../redact.ts';
+import type { ConfigService, Entries, EntryMeta, Page } from './api.ts';
+import { effectiveOf } from './content.ts';
+
+/** Entries and their metadata as clients read them (config.md 2.4). Nothing here costs more than the page it gives. */
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 200;
+
+type Reads = Pick<ConfigService, 'list' | 'get' | 'schema' | 'metas' | 'meta' | 'providerSpec'>;
+
+export const createReads = ({
+  store,
+  namespaces,
+}: {
+  store: Pick<Store, 'config'>;
+  namespaces: Namespaces;
+}): Reads => {
+  const recordsOf = (namespace: Namespace, { offset = 0, limit }: Page): ConfigRecord[] =>
+    store.config.list(namespace.name, { offset, ...(limit !== undefined && { limit: clamped(limit) }) });
+
+  const recordOf = (name: string, id: string): { namespace: Namespace; record: ConfigRecord } => {
+    const namespace = namespaces.of(name);
+    const record = store.config.get(namespace.name, id);
+    if (!record) throw new NotFound(`${name}/${id}`);
+    return { namespace, record };
+  };
+
+  return {
+    list(name, page): Entries {
+      const namespace = namespaces.of(name);
+      const items = recordsOf(namespace, page).map((record) => shown(namespace, record));
+      const limit = page.limit === undefined ? Math.max(DEFAULT_LIMIT, items.length) : clamped(page.limit);
+      return { namespace: namespace.name, items, offset: page.offset ?? 0, limit };
+    },
+    get(name, id) {
+      const { namespace, record } = recordOf(name, id);
+      return shown(namespace, record);
+    },
+    schema: (name) => namespaces.of(name).schema,
+    metas: (name, page) =>
+      recordsOf(namespaces.of(name), page).map((record) => ({ id: record.id, meta: metaOf(record) })),
+    meta: (name, id) => metaOf(recordOf(name, id).record),
+    providerSpec(id) {
+      const record = store.config.get('providers', id);
+      if (!record) throw missing('providers', id);
+      return record.spec;
+    },
+  };
+};
+
+const clamped = (limit: number): number => Math.min(Math.max(limit, 1), MAX_LIMIT);
+
+/** What changes and tests say of an entry that is not there; reads say less. */
+export const missing = (namespace: ConfigNamespace, id: string): NotFound =>
+  new NotFound(`not found: ${namespace}/${id}`);
+
+const shown = (namespace: Namespace, record: ConfigRecord): JsonObject =>
+  namespace.redact(effectiveOf(namespace, record));
+
+const metaOf = ({ source, hidden, user_overrides, ...record }: ConfigRecord): EntryMeta => ({
+  source,
+  hidden,
+  ...(user_overrides && Object.keys(user_overrides).length > 0 && { user_overrides: redact(user_overrides) }),
+  created_at: record.created_at,
+  updated_at: record.updated_at,
+  revision: record.revision,
+  version: record.revision,
+  actor: record.actor,
+});

@@ -1,0 +1,22 @@
+import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import type { Store } from '../../store/index.ts';
+
+/** Entries as they are live, with their secrets: hidden ones are not, and restored ones not before a publication. */
+
+export const liveEntry = (
+  { config }: Pick<Store, 'config'>,
+  namespace: ConfigNamespace,
+  id: string,
+): JsonObject | undefined => {
+  const record = config.get(namespace, id);
+  return record && liveSpec(record);
+};
+
+export const anyLive = ({ config }: Pick<Store, 'config'>, namespace: ConfigNamespace): boolean =>
+  config.list(namespace).some((record) => liveSpec(record) !== undefined);
+
+const liveSpec = (record: ConfigRecord): JsonObject | undefined => {
+  const live = record.published === undefined ? record : record.published;
+  return live === null || live.hidden ? undefined : live.spec;
+};

@@ -1,0 +1,80 @@
+import type { Provider } from '../../models/model.ts';
+import type { ModelSpec, PoolSpec } from '../../schema/model.ts';
+import type { Resolved } from '../agents.ts';
+import type { Models } from '../models.ts';
+import { openEnvelope } from '../namespaces/envelope.ts';
+import type { Namespaces } from '../namespaces/namespaces.ts';
+import { effectiveOf } from './content.ts';
+import type { Lock } from './lock.ts';
+import { partOf } from './parts.ts';
+import type { Publisher } from './publisher.ts';
+
+/** What runs are resolved against. */
+export type Live = {
+  /**
+   * The agent as it is now; with a `resolution_id`, as it was in that publication.
+   * @throws Invalid `agent not found: <id>`, or why it cannot be resolved; Integrity
+   */
+  resolve(agentId: string, resolution_id?: string): Resolved;
+  /** Models as they are now. */
+  models(): LiveModels;
+  /**
+   * Publishes what is live with one draft of an agent, for the run of that draft only.
+   * @throws Invalid when the draft is not legal or cannot be resolved; nothing is published then
+   */
+  publishDraft(draft: unknown): Promise<Resolved>;
+  /** MCP servers or remote agents have come or gone. */
+  refresh(): Promise<void>;
+};
+
+export type LiveModels = {
+  /** Those that are no entries have no adapter. */
+  providers: readonly { id: string; adapter?: string }[];
+  models: readonly ModelSpec[];
+  model_pools: readonly PoolSpec[];
+  target: Models['target'];
+  resolution_id: string;
+};
+
+export const createLive = ({
+  publisher,
+  namespaces,
+  lock,
+  program,
+  refresh,
+}: {
+  publisher: Publisher;
+  namespaces: Namespaces;
+  lock: Lock;
+  program: { providers: readonly Provider[] };
+  refresh(): Promise<void>;
+}): Live => {
+  const agents = namespaces.of('agents');
+  return {
+    resolve: (agentId, resolution_id) => {
+      const snapshot = resolution_id ? publisher.at(resolution_id) : publisher.live();
+      return snapshot.registry.resolve(agentId);
+    },
+    models() {
+      const { records, registry, resolution_id } = publisher.live();
+      const own = new Set(program.providers.map(({ id }) => id));
+      return {
+        ...records,
+        providers: [
+          ...records.providers.filter(({ id }) => !own.has(id)),
+          ...program.providers.map(({ id }) => ({ id })),
+        ],
+        target: registry.models.target,
+        resolution_id,
+      };
+    },
+    publishDraft: (draft) =>
+      lock(async () => {
+        const { id, body } = openEnvelope(draft);
+        const record = publisher.stored().agents.get(id);
+        const spec = agents.check(agents.prepare(body, record && effectiveOf(agents, record)));
+        return publisher.preview(partOf('agent', id, spec), ({ registry }) => registry.resolve(id));
+      }),
+    refresh,
+  };
+};

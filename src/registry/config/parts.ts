@@ -1,0 +1,70 @@
+import { managedSkill, type Skill } from '../../plugins/skills/skill.ts';
+import type { AgentSpec } from '../../schema/agent.ts';
+import { parseAgent } from '../../schema/agent-json.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { ModelSpec, PoolSpec, ProviderSpec } from '../../schema/model.ts';
+import type { ResourceKind } from '../../schema/publication.ts';
+import type { Tool } from '../../tools/tool.ts';
+import { hashOf } from './canonical.ts';
+
+/**
+ * What a snapshot is made of. A part has two sides: the value that a publication keeps, and the entry that a
+ * registry is built from. Neither changes, so snapshots share the parts that are the same in them.
+ */
+
+type EntryOf = {
+  agent: AgentSpec;
+  model: ModelSpec;
+  model_pool: PoolSpec;
+  /** With its key, which the value does not have. */
+  provider: ProviderSpec;
+  tool: Tool;
+  skill: Skill;
+};
+
+export type PartOf<Kind extends ResourceKind> = {
+  kind: Kind;
+  id: string;
+  value: JsonObject;
+  /** of the value */
+  hash(): string;
+  entry: EntryOf[Kind];
+};
+export type Part = { [Kind in ResourceKind]: PartOf<Kind> }[ResourceKind];
+
+export const makePart = <Kind extends ResourceKind>(
+  kind: Kind,
+  { id, value, entry }: { id: string; value: JsonObject; entry: EntryOf[Kind] },
+): PartOf<Kind> => {
+  let hash: string | undefined;
+  return {
+    kind,
+    id,
+    value,
+    entry,
+    hash() {
+      hash ??= hashOf(value);
+      return hash;
+    },
+  };
+};
+
+/** The entries of one kind. */
+export const entriesOf = <Kind extends ResourceKind>(parts: readonly Part[], kind: Kind): EntryOf[Kind][] =>
+  parts.filter((part): part is Extract<Part, PartOf<Kind>> => part.kind === kind).map(({ entry }) => entry);
+
+/** @throws Invalid or ZodError when the value is not legal any more */
+const MAKERS = {
+  agent: (id, value) => makePart('agent', { id, value, entry: parseAgent(value) }),
+  model: (id, value) => makePart('model', { id, value, entry: ModelSpec.parse(value) }),
+  model_pool: (id, value) => makePart('model_pool', { id, value, entry: PoolSpec.parse(value) }),
+  provider: (id, { api_key, ...value }) => {
+    const spec = api_key === undefined ? value : { ...value, api_key };
+    return makePart('provider', { id, value, entry: ProviderSpec.parse(spec) });
+  },
+  skill: (id, value) => makePart('skill', { id, value, entry: managedSkill(value) }),
+} satisfies Record<Exclude<ResourceKind, 'tool'>, (id: string, spec: JsonObject) => Part>;
+
+/** @throws Invalid or ZodError */
+export const partOf = (kind: Exclude<ResourceKind, 'tool'>, id: string, spec: JsonObject): Part =>
+  MAKERS[kind](id, spec);

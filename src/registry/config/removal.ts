@@ -1,0 +1,73 @@
+import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
+import { Conflict } from '../../schema/outcome.ts';
+import { previewRemoval, type Referrers, unusedModels, usedBy } from '../dependents.ts';
+import { refuseReadOnly } from '../namespaces/namespaces.ts';
+import type { ConfigService } from './api.ts';
+import type { AuditDraft } from './audit-log.ts';
+import { missing } from './entries.ts';
+import { entriesOf } from './parts.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { WriteDeps } from './writes.ts';
+
+/** DELETE (config.md 6.2). One commit for an entry and what goes with it; what stays and needs it is reported. */
+
+export const createRemoval = ({
+  namespaces,
+  publisher,
+  lock,
+}: Pick<WriteDeps, 'namespaces' | 'publisher' | 'lock'>): Pick<
+  ConfigService,
+  'remove' | 'removalPreview'
+> => {
+  const recordOf = (namespace: ConfigNamespace, id: string): ConfigRecord => {
+    const record = publisher.stored()[namespace].get(id);
+    if (!record) throw missing(namespace, id);
+    return record;
+  };
+
+  /** With what goes too, which goes first. */
+  const victims = (record: ConfigRecord, force: boolean): ConfigRecord[] => {
+    const { namespace, id } = record;
+    const referrers = referrersIn(publisher.current());
+    if (!force) {
+      const used_by = usedBy(namespace, id, referrers);
+      if (used_by.length === 0) return [record];
+      throw new Conflict('cannot delete: other records depend on this resource', { details: { used_by } });
+    }
+    const models = namespace === 'providers' ? unusedModels(id, referrers) : [];
+    return [...models.map((model) => recordOf('models', model)), record];
+  };
+
+  return {
+    async remove(name, id, force, caller) {
+      const namespace = namespaces.of(name);
+      refuseReadOnly(namespace);
+      await lock(async () => {
+        const record = recordOf(namespace.name, id);
+        const gone = victims(record, force);
+        const candidate = publisher.candidate(
+          gone.map((each) => ({ namespace: each.namespace, id: each.id, record: undefined })),
+        );
+        const events = gone.map(
+          (each): AuditDraft => ({
+            action: 'delete',
+            resource: `${each.namespace}/${each.id}`,
+            before: namespaces.of(each.namespace).audit(each.spec),
+            ...(force && each === record && { forced: true }),
+          }),
+        );
+        await publisher.commit(candidate, events, caller);
+      });
+    },
+    removalPreview(providerId) {
+      recordOf('providers', providerId);
+      return { ...previewRemoval(providerId, referrersIn(publisher.current())) };
+    },
+  };
+};
+
+const referrersIn = ({ records, parts, tools, pluginTools }: Snapshot): Referrers => ({
+  ...records,
+  skills: entriesOf(parts, 'skill').map(({ spec }) => spec),
+  tools: [...tools.map(({ descriptor }) => descriptor), ...pluginTools()].map(({ id }) => id),
+});

@@ -1,0 +1,51 @@
+import { isExactTool } from '../../plugins/skills/allowed-tools.ts';
+import { managedSkill } from '../../plugins/skills/skill.ts';
+import type { SkillSet } from '../../plugins/skills/source.ts';
+import { agentJson } from '../../schema/agent-json.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { Records } from '../records.ts';
+import { attempt } from '../unmet.ts';
+import type { Seed } from './seeding.ts';
+import { toolSpec } from './tool-parts.ts';
+
+/**
+ * What the program brings, as built-in entries: the seed, the entries of the settings file and of the embedding
+ * program, its tools, its skills. An operator changes a settings file or overrides the entry; both are kept apart.
+ */
+
+export type ProgramEntries = { records: Records; tools: readonly Tool[]; skills: SkillSet };
+
+export const seedEntries = (
+  { records, tools, skills }: ProgramEntries,
+  isTool: (id: string) => boolean,
+): Seed['entries'] => [
+  ...records.providers.map((spec) => entry('providers', spec)),
+  ...records.models.map((spec) => entry('models', spec)),
+  ...records.model_pools.map((spec) => entry('model-pools', spec)),
+  ...records.agents.map((spec) => entry('agents', agentJson(spec))),
+  ...tools.map((tool) => entry('tools', { ...toolSpec(tool), id: tool.descriptor.id })),
+  ...managedSkills(skills, isTool).map((spec) => entry('skills', spec)),
+];
+
+type Entry = Seed['entries'][number];
+
+const entry = (namespace: Entry['namespace'], spec: { id: string }): Entry => ({
+  namespace,
+  id: spec.id,
+  // As it will be read: keys that are undefined are not there.
+  spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
+});
+
+/**
+ * A skill of a folder becomes an entry if it can be one. Otherwise (its tools have a scope, it is for some paths only,
+ * it names tools that are not here) it stays what it is, and can be used all the same.
+ */
+const managedSkills = ({ skills }: SkillSet, isTool: (id: string) => boolean) => {
+  const byId = new Map([...skills].reverse().map(({ spec }) => [spec.id, spec]));
+  return [...byId.values()].filter(
+    (spec) =>
+      'result' in attempt(() => managedSkill(spec)) &&
+      (spec.allowed_tools ?? []).every((token) => !isExactTool(token) || isTool(token)),
+  );
+};

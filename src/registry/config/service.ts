@@ -1,0 +1,135 @@
+import { createDiscovery } from '../../models/discovery.ts';
+import type { Provider } from '../../models/model.ts';
+import type { Routes } from '../../models/route.ts';
+import type { Plugin } from '../../plugins/plugin.ts';
+import type { SkillSet, SkillSource } from '../../plugins/skills/source.ts';
+import type { Clock, Ids } from '../../schema/clock.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import type { Store } from '../../store/index.ts';
+import type { SubAgents } from '../../tools/sub-agent.ts';
+import type { Tool } from '../../tools/tool.ts';
+import { createNamespaces } from '../namespaces/namespaces.ts';
+import type { Records } from '../records.ts';
+import type { ConfigService } from './api.ts';
+import { createAssembly } from './assembly.ts';
+import { type AuditObserver, type AuditSettings, createAuditLog } from './audit-log.ts';
+import { createCapabilities } from './capabilities.ts';
+import { createContentReader } from './content.ts';
+import { createReads } from './entries.ts';
+import { createFetch } from './fetch.ts';
+import { createLive, type Live } from './live.ts';
+import { createLock } from './lock.ts';
+import { createOverrideWrites } from './override-writes.ts';
+import { startPublisher } from './publisher.ts';
+import { createRemoval } from './removal.ts';
+import { createReports } from './reports.ts';
+import { createRestore } from './restore.ts';
+import type { A2aServers, McpServers } from './servers.ts';
+import { startOf } from './start.ts';
+import { createWrites } from './writes.ts';
+
+/**
+ * The configuration: what operators ask of it, and what runs are resolved against.
+ *
+ * Guarantees and costs are those of its parts: `publisher.ts` for changes, `snapshot.ts` for what is live,
+ * `past.ts` for what was. This file puts them together.
+ */
+export type Configuration = {
+  service: ConfigService;
+  live: Live;
+  close(): void;
+};
+
+export type ConfigDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  /** Strictly increasing, with the time given in it. */
+  ulid(now: number): string;
+  log: { warn(data: object, text: string): void };
+  audit: { settings: AuditSettings; observe: AuditObserver };
+  /** What the program brings; `version` is its own. */
+  program: {
+    version: string;
+    /** `false` leaves what is stored as it is. */
+    seeds: boolean;
+    records: Records;
+    skills: SkillSet;
+    tools: readonly Tool[];
+    plugins(skills: SkillSource): readonly Plugin[];
+    providers: readonly Provider[];
+  };
+  routes: Routes;
+  env: Readonly<Record<string, string | undefined>>;
+  subAgents: SubAgents;
+  localKind?: string;
+  mcp?: McpServers;
+  a2a?: A2aServers;
+  /** Its part of the capabilities. */
+  assistant?(): JsonObject;
+};
+
+/** @throws Invalid when what the program brings cannot be used; nothing is stored then */
+export const createConfigService = async (deps: ConfigDeps): Promise<Configuration> => {
+  const { store, clock, log, program, mcp, a2a, localKind = 'local' } = deps;
+  const namespaces = createNamespaces({ localKind });
+  const audit = createAuditLog({ ...deps, ...deps.audit });
+  const discovery = createDiscovery(deps);
+  const assembly = createAssembly({ tools: program.tools, mcp, a2a });
+  const snapshots = {
+    plugins: program.plugins,
+    fileSkills: program.skills,
+    providers: program.providers,
+    routes: deps.routes,
+    env: deps.env,
+    subAgents: deps.subAgents,
+  };
+  const read = createContentReader({ namespaces, log });
+  const publisher = await startPublisher(
+    { store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots },
+    startOf({ program, clock, snapshots, assembly, log }),
+  ).catch((error) => {
+    audit.close();
+    throw error;
+  });
+  const lock = createLock();
+  const refresh = (): Promise<void> => lock(publisher.refresh);
+  let closed = false;
+  const learned = (): void => {
+    if (closed) return;
+    refresh().catch((err) => log.warn({ err }, 'what was learned of models is not used yet'));
+  };
+  const fetch = createFetch({ mcp, discovery, log, learned });
+  const writing = { namespaces, publisher, audit, clock, lock, fetch };
+  const { records } = publisher.live();
+  fetch
+    .all(records.providers, records.models)
+    .catch((err) => log.warn({ err }, 'the lists of models could not be read'));
+
+  const registered = new Set(program.tools.map(({ descriptor }) => descriptor.id));
+  const service: ConfigService = {
+    ...createReads({ store, namespaces }),
+    ...createWrites(writing),
+    ...createRemoval(writing),
+    ...createRestore(writing),
+    overrides: createOverrideWrites(writing),
+    ...createReports(publisher),
+    capabilities: createCapabilities({
+      live: publisher.live,
+      namespaces,
+      localKind,
+      providers: program.providers.map(({ id }) => id),
+      isMcpTool: (id) => !registered.has(id),
+      assistant: deps.assistant ?? (() => ({})),
+    }),
+    audit: { page: audit.page, record: audit.record },
+  };
+  return {
+    service,
+    live: createLive({ publisher, namespaces, lock, program, refresh }),
+    close() {
+      closed = true;
+      audit.close();
+    },
+  };
+};

@@ -1,0 +1,83 @@
+import { createSkillSource } from '../../plugins/skills/source.ts';
+import type { Clock } from '../../schema/clock.ts';
+import { Invalid } from '../../schema/outcome.ts';
+import type { Diagnostic } from '../diagnostics.ts';
+import { createNamespaces } from '../namespaces/namespaces.ts';
+import type { Assembly } from './assembly.ts';
+import { createContentReader } from './content.ts';
+import type { Start } from './publisher.ts';
+import { type ProgramEntries, seedEntries } from './seed-entries.ts';
+import { planSeed, SEED_ACTOR, type Seed } from './seeding.ts';
+import { createSnapshot, type Snapshot, type SnapshotDeps, toolsOfPlugin } from './snapshot.ts';
+import { type Change, NOTHING_STORED, type Stored, withChanges } from './stored.ts';
+
+/**
+ * What a start brings, and whether the service may start with it. What the program brings must be usable, or its
+ * operator is told at once. What others stored, or deleted since, never stops a start: it is reported by the
+ * diagnostics, and by the runs that need it.
+ */
+
+type StartDeps = {
+  program: ProgramEntries & { version: string; seeds: boolean };
+  clock: Clock;
+  snapshots: SnapshotDeps;
+  assembly: Assembly;
+  log: { warn(data: object, text: string): void };
+};
+
+const CALLER = { actor: SEED_ACTOR, request_id: null };
+
+export const startOf =
+  (deps: StartDeps) =>
+  (stored: Stored): Start => {
+    const { program, clock } = deps;
+    if (!program.seeds) return { changes: [], events: [], caller: CALLER, check() {} };
+    const seed: Seed = { version: program.version, entries: seedEntries(program, isToolIn(deps)) };
+    const { changes, events } = planSeed(stored, seed, clock.now());
+    const check = (snapshot: Snapshot): void => {
+      const own = problemsAlone(deps, seed);
+      if (own.length === 0) return;
+      const here = new Set(problemsWith(snapshot, changes));
+      const problems = own.filter((problem) => here.has(problem));
+      if (problems.length > 0) throw new Invalid(problems.join('\n'));
+    };
+    return { changes, events, caller: CALLER, check };
+  };
+
+const isToolIn = ({ program, snapshots }: StartDeps): ((id: string) => boolean) => {
+  const nothing = createSkillSource(() => ({ skills: [], broken: [] }));
+  const ids = new Set([
+    ...program.tools.map(({ descriptor }) => descriptor.id),
+    ...snapshots.plugins(nothing).flatMap((plugin) => toolsOfPlugin(plugin).map(({ id }) => id)),
+  ]);
+  return (id) => ids.has(id);
+};
+
+/** Of the entries of the program, if there were no others. */
+const problemsAlone = (deps: StartDeps, seed: Seed): readonly string[] => {
+  const read = createContentReader({ namespaces: createNamespaces(), log: deps.log });
+  const content = read(withChanges(NOTHING_STORED, planSeed(NOTHING_STORED, seed, 0).changes), 'stored');
+  const { parts } = deps.assembly.assemble(content);
+  const snapshot = createSnapshot(deps.snapshots, {
+    resolution_id: '',
+    parts,
+    mcpServers: [],
+    discovered: undefined,
+    previous: undefined,
+  });
+  return snapshot.registry.problems;
+};
+
+/** Of all entries, without those of an entry that an earlier start took and that has lost what it needs since. */
+const problemsWith = ({ registry }: Snapshot, changes: readonly Change[]): string[] => {
+  const changed = new Set(changes.map(({ namespace, id }) => `${namespace}/${id}`));
+  const isExcused = ({ resource, depends_on }: Diagnostic): boolean =>
+    depends_on.namespace !== 'plugins' && !changed.has(`${resource.namespace}/${resource.id}`);
+  const excused = new Set(
+    registry
+      .diagnostics()
+      .filter(isExcused)
+      .map(({ message }) => message),
+  );
+  return registry.problems.filter((problem) => !excused.has(problem));
+};

@@ -1,0 +1,43 @@
+import { CONFIG_NAMESPACES, type ConfigNamespace, type ConfigRecord } from '../../schema/config-record.ts';
+import type { Store } from '../../store/index.ts';
+
+/**
+ * The records of the configuration in memory, as they are stored. A value of this type never changes: a write makes
+ * the next one, which is the truth only when its commit has succeeded. Relies on this process being the only one
+ * that has the store open. A change costs a copy of the map of its namespace.
+ */
+export type Stored = Readonly<Record<ConfigNamespace, ReadonlyMap<string, ConfigRecord>>>;
+
+/** Without `record`, the entry is deleted. */
+export type Change = { namespace: ConfigNamespace; id: string; record: ConfigRecord | undefined };
+
+const perNamespace = (mapOf: (namespace: ConfigNamespace) => ReadonlyMap<string, ConfigRecord>): Stored =>
+  // Every namespace is there.
+  Object.fromEntries(CONFIG_NAMESPACES.map((namespace) => [namespace, mapOf(namespace)])) as Stored;
+
+export const NOTHING_STORED: Stored = perNamespace(() => new Map());
+
+export const readStored = ({ config }: Pick<Store, 'config'>): Stored =>
+  perNamespace((namespace) => new Map(config.list(namespace).map((record) => [record.id, record])));
+
+export const withChanges = (stored: Stored, changes: readonly Change[]): Stored => {
+  if (changes.length === 0) return stored;
+  const changed = new Map<ConfigNamespace, Map<string, ConfigRecord>>();
+  for (const { namespace, id, record } of changes) {
+    const entries = changed.get(namespace) ?? new Map(stored[namespace]);
+    changed.set(namespace, entries);
+    if (record) entries.set(id, record);
+    else entries.delete(id);
+  }
+  return perNamespace((namespace) => changed.get(namespace) ?? stored[namespace]);
+};
+
+/** Everything that is stored is what runs use. */
+export const published = (stored: Stored): Change[] =>
+  CONFIG_NAMESPACES.flatMap((namespace) =>
+    [...stored[namespace].values()].flatMap((record) => {
+      if (record.published === undefined) return [];
+      const { published: _, ...rest } = record;
+      return { namespace, id: record.id, record: rest };
+    }),
+  );

@@ -1,0 +1,98 @@
+import { AgentSpec } from '../../schema/agent.ts';
+import { agentJson, parseAgent } from '../../schema/agent-json.ts';
+import { LOCAL } from '../../schema/backend.ts';
+import { isObject, type JsonObject } from '../../schema/endpoint.ts';
+import { Invalid } from '../../schema/outcome.ts';
+import { applyAgentPatch, isPatchable, mergeOverrides } from '../agent-patch.ts';
+import { checkAgent } from '../check.ts';
+import { fillMarkers, findMarker, redact } from '../redact.ts';
+import { withoutEmptyAuth } from './auth.ts';
+import { entrySchema } from './json-schema.ts';
+import { type Namespace, PLAIN } from './namespace.ts';
+
+/**
+ * config.md 3.1 and 5.1. Stored in canonical form, with the local backend under its own name; it gets the name that
+ * the deployment gives it where an agent is shown, so that the setting can change.
+ *
+ * @param localKind setting `local_backend_kind`
+ */
+export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
+  const parse = (spec: JsonObject): AgentSpec => parseAgent(spec, { localKind });
+  const patched = (base: JsonObject, overrides: JsonObject): JsonObject => {
+    const spec = canonical(applyAgentPatch(parse(base), overrides, { localKind }));
+    refuseMarker(spec, 'agent spec patch');
+    return spec;
+  };
+  const shown = (spec: JsonObject): JsonObject => redact(withLocalKind(spec, localKind));
+  const effective = (base: JsonObject, overrides: JsonObject = {}): JsonObject =>
+    Object.keys(overrides).length === 0 ? base : patched(base, overrides);
+  return {
+    ...PLAIN,
+    name: 'agents',
+    schema: entrySchema('Agent', AgentSpec),
+    prepare: (given, stored) => fillMarkers(given, stored, 'keep'),
+    check: (given) => {
+      const spec = parse(given);
+      checkAgent(spec);
+      const json = canonical(spec);
+      refuseMarker(json, 'agent spec');
+      return json;
+    },
+    redact: shown,
+    audit: shown,
+    restored: (payload, stored) => withoutLostTokens(fillMarkers(payload, stored, 'drop')),
+    effective,
+    overrides: {
+      merge: (base, stored, body) => {
+        const merged = mergeOverrides(parse(base), stored, withTokens(body, effective(base, stored)));
+        patched(base, merged);
+        return merged;
+      },
+      without: (base, stored, field) => {
+        if (!isPatchable(field)) throw new Invalid(`unknown override field: ${field}`);
+        return mergeOverrides(parse(base), stored, { _clear: [field] });
+      },
+    },
+  };
+};
+
+const canonical = (spec: AgentSpec): JsonObject => {
+  const json: object = agentJson(spec);
+  // It is written out without what is undefined, so it is JSON.
+  return json as JsonObject;
+};
+
+/** A token that the client has only seen as a marker is that of the agent as the client sees it. */
+const withTokens = (body: unknown, agent: JsonObject): unknown =>
+  // A body was JSON.
+  isObject(body) ? fillMarkers(body as JsonObject, agent, 'keep') : body;
+
+const withLocalKind = (spec: JsonObject, localKind: string): JsonObject =>
+  isObject(spec.backend) && spec.backend.kind === LOCAL
+    ? { ...spec, backend: { ...spec.backend, kind: localKind } }
+    : spec;
+
+/** The tokens of endpoints have words of their own; this is about what sections hold. */
+const refuseMarker = (spec: JsonObject, surface: string): void => {
+  const marker = findMarker(spec);
+  if (marker) {
+    throw new Invalid(`invalid ${surface}: field '${marker.join('.')}' cannot be a redacted placeholder`);
+  }
+};
+
+/** The token stands in both views of a remote agent. */
+const withoutLostTokens = ({ endpoint, backend, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  ...(endpoint !== undefined && { endpoint: withoutAuthIn(endpoint) }),
+  ...(backend !== undefined && {
+    backend:
+      isJsonObject(backend) && backend.config !== undefined
+        ? { ...backend, config: withoutAuthIn(backend.config) }
+        : backend,
+  }),
+});
+
+const withoutAuthIn = (place: JsonObject[string]): JsonObject[string] =>
+  isJsonObject(place) ? withoutEmptyAuth(place) : place;
+
+const isJsonObject = (value: JsonObject[string]): value is JsonObject => isObject(value);

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../schema/endpoint.ts';
+
+/** The JSON Schema of an entry as it is written, for `$schema` (config.md 2.6): an object at the top, with a title. */
+export const entrySchema = (title: string, schema: z.ZodType): JsonObject => {
+  // A custom type says in its metadata what it is.
+  const { $schema, $ref, $defs, ...own } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const name = $ref?.replace('#/$defs/', '');
+  const { [name ?? '']: root, ...others } = $defs ?? {};
+  // A JSON Schema is JSON.
+  return {
+    $schema,
+    title,
+    ...(root ?? own),
+    ...(Object.keys(others).length > 0 && { $defs: others }),
+  } as JsonObject;
+};

@@ -1,0 +1,18 @@
+import { PoolSpec } from '../../schema/model.ts';
+import { parseEntry } from '../../schema/problems.ts';
+import { redact } from '../redact.ts';
+import { entrySchema } from './json-schema.ts';
+import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
+
+/** config.md 3.3. Stored and answered as submitted. */
+export const modelPoolsNamespace: Namespace = {
+  ...PLAIN,
+  name: 'model-pools',
+  schema: entrySchema('Model pool', PoolSpec),
+  check: (spec) => {
+    parseEntry('model pool spec', PoolSpec, spec);
+    return spec;
+  },
+  audit: (spec) => redact(spec),
+  effective: withoutOverrides('model-pools'),
+};

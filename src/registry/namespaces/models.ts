@@ -1,0 +1,18 @@
+import { ModelSpec } from '../../schema/model.ts';
+import { parseEntry } from '../../schema/problems.ts';
+import { redact } from '../redact.ts';
+import { entrySchema } from './json-schema.ts';
+import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
+
+/** config.md 3.2. Stored and answered as submitted. */
+export const modelsNamespace: Namespace = {
+  ...PLAIN,
+  name: 'models',
+  schema: entrySchema('Model', ModelSpec),
+  check: (spec) => {
+    parseEntry('model spec', ModelSpec, spec);
+    return spec;
+  },
+  audit: (spec) => redact(spec),
+  effective: withoutOverrides('models'),
+};

@@ -1,0 +1,52 @@
+import { parseServiceAccount } from '../../models/google-token.ts';
+import { adapterName, SUPPORTED_ADAPTERS } from '../../models/provider.ts';
+import { checkOptions, credentialsKindOf, requireKey } from '../../models/provider-options.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { ProviderSpec } from '../../schema/model.ts';
+import { Invalid } from '../../schema/outcome.ts';
+import { parseEntry } from '../../schema/problems.ts';
+import { fillMarkers, findMarker, redact } from '../redact.ts';
+import { entrySchema } from './json-schema.ts';
+import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
+
+/**
+ * config.md 3.4. The key is write-only: a replacement without it keeps the stored one, an empty one or null clears
+ * it. Nothing is sent to the provider here.
+ */
+export const providersNamespace: Namespace = {
+  ...PLAIN,
+  name: 'providers',
+  schema: entrySchema('Provider', ProviderSpec),
+  prepare: (given, stored) => {
+    const { has_api_key: _, api_key: key, ...rest } = fillMarkers(given, stored, 'keep');
+    const kept = key === undefined ? stored?.api_key : key;
+    return kept === undefined || kept === null || kept === '' ? rest : { ...rest, api_key: kept };
+  },
+  check: (spec) => {
+    const provider = parse(spec);
+    checkOptions(provider, adapterName(provider.adapter));
+    if (provider.api_key && credentialsKindOf(provider) === 'service_account_json') {
+      parseServiceAccount(provider.api_key);
+    }
+    const marker = findMarker(spec);
+    if (marker) throw new Invalid(`provider ${marker.join('.')} cannot be a redacted placeholder`);
+    return spec;
+  },
+  usable: (spec) => {
+    const provider = parse(spec);
+    const name = adapterName(provider.adapter);
+    if (name === 'scripted') return;
+    if (!SUPPORTED_ADAPTERS.includes(name)) {
+      throw new Invalid(`unsupported provider adapter: ${provider.adapter}`);
+    }
+    requireKey(provider);
+  },
+  redact: ({ api_key, ...rest }) => (isKey(api_key) ? { ...rest, has_api_key: true } : rest),
+  audit: (spec) => redact(spec),
+  restored: (payload, stored) => fillMarkers(payload, stored, 'drop'),
+  effective: withoutOverrides('providers'),
+};
+
+const isKey = (key: JsonObject[string] | undefined): boolean => typeof key === 'string' && key !== '';
+
+const parse = (spec: JsonObject): ProviderSpec => parseEntry('provider spec', ProviderSpec, spec);

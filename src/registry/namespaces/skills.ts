@@ -1,0 +1,19 @@
+import { ManagedSkill, managedSkill } from '../../plugins/skills/skill.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { redact } from '../redact.ts';
+import { entrySchema } from './json-schema.ts';
+import { type Namespace, PLAIN } from './namespace.ts';
+
+/** config.md 3.8. Stored and answered in canonical form. Seeded records may carry overrides, but no route sets them. */
+export const skillsNamespace: Namespace = {
+  ...PLAIN,
+  name: 'skills',
+  schema: entrySchema('Skill', ManagedSkill),
+  check: (spec) => canonical(spec),
+  audit: (spec) => redact(spec),
+  effective: (base, overrides = {}) =>
+    Object.keys(overrides).length === 0 ? base : canonical({ ...base, ...overrides, id: base.id ?? null }),
+};
+
+/** Null clears a text, as it does in a whole spec. A canonical skill is JSON. */
+const canonical = (spec: JsonObject): JsonObject => managedSkill(spec).spec as JsonObject;

@@ -1,0 +1,24 @@
+import { parseEntry } from '../../schema/problems.ts';
+import { ToolSpec } from '../../schema/tool-spec.ts';
+import { redact } from '../redact.ts';
+import { applyToolPatch, mergeToolOverrides, withoutToolOverride } from '../tool-patch.ts';
+import { entrySchema } from './json-schema.ts';
+import { type Namespace, PLAIN } from './namespace.ts';
+
+/** config.md 3.7, 5.2. The records come from seeding; only the description can be overridden. */
+export const toolsNamespace: Namespace = {
+  ...PLAIN,
+  name: 'tools',
+  writable: false,
+  schema: entrySchema('Tool', ToolSpec),
+  check: (spec) => {
+    parseEntry('tool spec', ToolSpec, spec);
+    return spec;
+  },
+  audit: (spec) => redact(spec),
+  effective: applyToolPatch,
+  overrides: {
+    merge: (_base, stored, body) => mergeToolOverrides(stored, body),
+    without: (_base, stored, field) => withoutToolOverride(stored, field),
+  },
+};

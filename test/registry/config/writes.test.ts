@@ -1,0 +1,265 @@
+import t from 'tap';
+import { Unavailable } from '../../../src/schema/outcome.ts';
+import { CALLER, startPlane } from './plane.ts';
+
+/** POST, PUT and validate: config.md 2.3, 2.5, 3.1, 6.1 and checks 18 to 21, 55, 56. */
+
+t.test('a write is stored, live and in the audit log when it is answered', async (t) => {
+  const { service, live, create, put, agent, events } = await startPlane(t);
+  t.match(await create('agents', agent('a', { system_prompt: 'one' })), {
+    id: 'a',
+    max_rounds: 16,
+    backend: { kind: 'local' },
+    allowed_tool_patterns: ['*'],
+  });
+  t.equal(live.resolve('a').spec.system_prompt, 'one');
+  const first = live.resolve('a').resolution_id;
+  await put('agents', agent('a', { system_prompt: 'two' }));
+  t.equal(live.resolve('a').spec.system_prompt, 'two');
+  t.equal(live.resolve('a').resolution_id, String(Number(first) + 1));
+  t.match(events('agents/a'), [
+    { action: 'create', actor: 'tester', before: undefined, after: { system_prompt: 'one' } },
+    { action: 'update', before: { system_prompt: 'one' }, after: { system_prompt: 'two' } },
+  ]);
+  t.match(service.meta('agents', 'a'), {
+    source: { kind: 'user' },
+    version: 2,
+    revision: 2,
+    actor: 'tester',
+  });
+});
+
+t.test('a PUT of an id that is free creates it, as an update without before', async (t) => {
+  const { put, agent, events, service } = await startPlane(t);
+  await put('agents', agent('new'));
+  t.match(events('agents/new'), [{ action: 'update', before: undefined, after: { id: 'new' } }]);
+  t.equal(service.meta('agents', 'new').revision, 1);
+});
+
+t.test('that an id is taken is told before anything else of the body', async (t) => {
+  const { create, agent, service } = await startPlane(t);
+  await create('agents', agent('a'));
+  const taken = { name: 'Conflict', message: 'conflict: agents/a already exists' };
+  await t.rejects(create('agents', { id: ' a ', max_rounds: 'many' }), taken);
+  await t.rejects(service.validate('agents', agent('a')), taken);
+  t.match(await service.validate('agents', agent('a'), 'a'), { id: 'a' });
+});
+
+const REFUSED: [namespace: string, body: object, message: string | RegExp][] = [
+  [
+    'models',
+    { id: 'x', provider_id: 'gone', upstream_model: 'u' },
+    "invalid payload: invalid managed config: model 'x' references missing provider 'gone'",
+  ],
+  [
+    'agents',
+    { id: 'x', model_id: 'gone', plugin_ids: ['nope'], delegates: ['who'] },
+    "invalid payload: invalid managed config: registry validation failed: agent 'x' references missing model 'gone'; agent 'x' uses missing plugin 'nope'; agent 'x' delegates to missing agent 'who'",
+  ],
+  [
+    'agents',
+    { id: 'x', model_id: 'm', plugin_ids: ['notes'], active_hook_filter: ['permission'] },
+    /invalid managed config: agent 'x' active hook filter references unloaded plugin 'permission'$/,
+  ],
+  [
+    'agents',
+    { id: 'x', model_id: 'm', plugin_ids: ['notes'], sections: { notes: { size: 'big' } } },
+    /invalid managed config: x: invalid config for plugin notes: section "notes" — size: /,
+  ],
+  [
+    'agents',
+    { id: 'x', model_id: 'm', sections: { retry: { max_retries: -1 } } },
+    /: x: invalid config for plugin retry: /,
+  ],
+  [
+    'model-pools',
+    { id: 'x', members: [{ model_id: 'gone' }] },
+    /: model pool 'x' references missing model 'gone'$/,
+  ],
+  [
+    'model-pools',
+    { id: 'm', members: [{ model_id: 'm' }] },
+    /: model registry conflict: pool 'm' already registered as a model$/,
+  ],
+  [
+    'models',
+    { id: 'pool', provider_id: 'p', upstream_model: 'u' },
+    /: model registry conflict: model 'pool' already registered as a pool$/,
+  ],
+  [
+    'skills',
+    { id: 'x', name: 'n', description: 'd', instructions_md: 'i', allowed_tools: ['nope'] },
+    /: skill 'x' allowed_tools references unknown tool 'nope'$/,
+  ],
+  [
+    'providers',
+    { id: 'x', adapter: 'nope', api_key: 'sk-1' },
+    /^invalid payload: unsupported provider adapter: nope$/,
+  ],
+];
+
+t.test('what a save refuses, a validate refuses too, and nothing of it is stored', async (t) => {
+  const { service, create, events, live } = await startPlane(t);
+  await create('model-pools', { id: 'pool', members: [{ model_id: 'm' }] });
+  const before = live.models().resolution_id;
+  for (const [namespace, body, message] of REFUSED) {
+    const id = 'id' in body ? String(body.id) : '';
+    const seen = events().length;
+    await t.rejects(service.validate(namespace, body), { name: 'Invalid', message });
+    t.equal(events().length, seen, 'a validate is no event');
+    await t.rejects(create(namespace, body), { name: 'Invalid', message });
+    const [event, ...more] = events().slice(seen);
+    t.match(event, { action: 'apply_failed', resource: `${namespace}/${id}`, error: message, after: { id } });
+    t.strictSame(more, []);
+    t.throws(() => service.get(namespace, id), { message: `${namespace}/${id}` });
+    t.notMatch(JSON.stringify(event), 'sk-1');
+  }
+  t.equal(live.models().resolution_id, before);
+});
+
+t.test('a tool that a plugin brings, or that calls a delegate, may stand in a skill', async (t) => {
+  const { create, agent } = await startPlane(t);
+  await create('agents', agent('helper'));
+  const skill = { id: 's', name: 'n', description: 'd', instructions_md: 'i' };
+  await create('skills', { ...skill, allowed_tools: ['look', 'take_note', 'agent_run_helper', 'mcp__x__*'] });
+});
+
+t.test('a replacement that is refused leaves the entry and what runs use', async (t) => {
+  const { create, put, agent, service, live, events } = await startPlane(t);
+  await create('agents', agent('a', { system_prompt: 'one' }));
+  await t.rejects(put('agents', agent('a', { system_prompt: 'two', model_id: 'gone' })));
+  t.match(service.get('agents', 'a'), { system_prompt: 'one' });
+  t.equal(service.meta('agents', 'a').revision, 1);
+  t.equal(live.resolve('a').spec.system_prompt, 'one');
+  t.match(events('agents/a').at(-1), {
+    action: 'apply_failed',
+    before: { system_prompt: 'one' },
+    after: { system_prompt: 'two' },
+  });
+});
+
+t.test('what was wrong before does not stop a write, but one that makes more wrong is refused', async (t) => {
+  const { create, put, remove, agent, service } = await startPlane(t);
+  await create('models', { id: 'gone', provider_id: 'p', upstream_model: 'u' });
+  await create('agents', agent('a', { model_id: 'gone' }));
+  await remove('models', 'gone', true);
+  t.match(service.diagnostics(), [{ code: 'agent_missing_model', resource: { id: 'a' } }]);
+  await create('agents', agent('b'));
+  await t.rejects(put('agents', agent('a', { model_id: 'gone' })), { message: /missing model 'gone'/ });
+  await put('agents', agent('a'));
+  t.strictSame(service.diagnostics(), []);
+});
+
+t.test('an id that cannot be stored is refused like any other field', async (t) => {
+  const { create, service } = await startPlane(t);
+  const message = /^invalid payload: field 'id' must have 1 to 512 bytes and no control characters$/;
+  for (const id of ['a\nb', 'x'.repeat(513)]) {
+    await t.rejects(create('agents', { id, model_id: 'm' }), { message });
+    await t.rejects(service.validate('agents', { id, model_id: 'm' }), { message });
+  }
+});
+
+t.test('of two POSTs of one id one succeeds', async (t) => {
+  const { create, agent } = await startPlane(t);
+  const results = await Promise.allSettled([create('agents', agent('a')), create('agents', agent('a'))]);
+  t.match(results, [{ status: 'fulfilled' }, { status: 'rejected', reason: { name: 'Conflict' } }]);
+});
+
+t.test('50 PUTs at once are one after the other', async (t) => {
+  const { put, agent, service, live, events, store } = await startPlane(t);
+  await put('agents', agent('a'));
+  const bodies = Array.from({ length: 50 }, (_, n) => agent('a', { system_prompt: `${n}`, max_rounds: n }));
+  const answers = await Promise.all(bodies.map((body) => put('agents', body)));
+  t.strictSame(
+    answers.map(({ system_prompt }) => system_prompt),
+    bodies.map(({ system_prompt }) => system_prompt),
+  );
+  t.equal(service.meta('agents', 'a').revision, 51);
+  t.match(live.resolve('a').spec, { system_prompt: '49', max_rounds: 49 });
+  t.equal(events('agents/a').length, 51);
+  const numbers = events('agents/a').map(({ after }) => after?.system_prompt);
+  t.strictSame(
+    numbers.slice(1),
+    bodies.map(({ system_prompt }) => system_prompt),
+  );
+  t.equal(store.publications.latestVersion('default', 'agent', 'a')?.version, 51);
+});
+
+t.test('a store that cannot be written changes nothing, and says so', async (t) => {
+  let full = false;
+  const { put, agent, service, live, counts } = await startPlane(t, {
+    through: (store) => ({
+      ...store,
+      commit: (...args) =>
+        full ? Promise.reject(new Unavailable('the disk is full')) : store.commit(...args),
+    }),
+  });
+  await put('agents', agent('a', { system_prompt: 'one' }));
+  full = true;
+  await t.rejects(put('agents', agent('a', { system_prompt: 'two' })), {
+    name: 'Error',
+    message: 'storage error: the disk is full',
+  });
+  t.equal(counts.failures, 1, 'nor could the audit log be written');
+  t.match(service.get('agents', 'a'), { system_prompt: 'one' });
+  t.equal(live.resolve('a').spec.system_prompt, 'one');
+  full = false;
+  await put('agents', agent('a', { system_prompt: 'three' }));
+  t.equal(live.resolve('a').spec.system_prompt, 'three');
+  t.equal(service.meta('agents', 'a').revision, 2);
+});
+
+t.test('a commit that is visible and was not flushed is an error, and what runs use', async (t) => {
+  let unflushed = false;
+  const plane = await startPlane(t, {
+    through: (store) => ({
+      ...store,
+      async commit(...args) {
+        await store.commit(...args);
+        if (unflushed) throw new Unavailable('the flush failed');
+      },
+    }),
+  });
+  await plane.put('agents', plane.agent('a', { system_prompt: 'one' }));
+  unflushed = true;
+  await t.rejects(plane.put('agents', plane.agent('a', { system_prompt: 'two' })), {
+    message: 'storage error: the flush failed',
+  });
+  t.equal(plane.live.resolve('a').spec.system_prompt, 'two');
+  unflushed = false;
+  await plane.put('agents', plane.agent('a', { system_prompt: 'three' }));
+  t.equal(plane.live.resolve('a').spec.system_prompt, 'three');
+  t.equal(plane.service.meta('agents', 'a').revision, 3);
+});
+
+t.test('a remote agent can be stored, keeps its token, and says why it cannot run', async (t) => {
+  const { create, put, live, service, store } = await startPlane(t);
+  const endpoint = { base_url: 'https://r.example/a2a', auth: { type: 'bearer', token: 'tok-1' } };
+  await create('agents', { id: 'far', endpoint });
+  const shown = service.get('agents', 'far');
+  t.notMatch(JSON.stringify(shown), 'tok-1');
+  await put('agents', { ...shown, id: 'far', description: 'changed' });
+  t.match(store.config.get('agents', 'far')?.spec, { endpoint: { auth: { token: 'tok-1' } } });
+  t.throws(() => live.resolve('far'), { message: /unsupported remote backend `a2a`/ });
+});
+
+t.test('the local backend has the name that the deployment gives it', async (t) => {
+  const plane = await startPlane(t, { more: { localKind: 'native' } });
+  t.match(await plane.create('agents', plane.agent('a')), { backend: { kind: 'native' } });
+  t.match(plane.service.get('agents', 'a'), { backend: { kind: 'native' } });
+  t.match(plane.events('agents/a'), [{ after: { backend: { kind: 'native' } } }]);
+  await plane.restart({ more: { localKind: 'other' } });
+  t.match(plane.service.get('agents', 'a'), { backend: { kind: 'other' } });
+});
+
+t.test('what is not a namespace, or takes no writes, is told first', async (t) => {
+  const { service } = await startPlane(t);
+  await t.rejects(service.create('nope', 5, CALLER), {
+    name: 'NotFound',
+    message: 'unknown namespace: nope',
+  });
+  await t.rejects(service.create('tools', 5, CALLER), {
+    message: /^invalid payload: tools namespace is read-only/,
+  });
+  await t.rejects(service.remove('tools', 'look', true, CALLER), { message: /read-only/ });
+});

@@ -1,0 +1,76 @@
+import t from 'tap';
+import { namespace, refuses, write } from './write.ts';
+
+const servers = namespace('mcp-servers');
+const stdio = { id: 's', transport: 'stdio', command: 'npx', env: { TOKEN: 'shhh', A: 'b' } };
+const http = {
+  id: 's',
+  transport: 'http',
+  url: 'https://user:pw@h.example/mcp?api_key=k1&x=1&api_key=k2#top',
+  config: { headers: { 'X-Any': 'shhh' }, auth: { refreshToken: 'r', n: 1 } },
+  future: [1],
+};
+
+refuses(t, servers, stdio, [
+  [{ transport: undefined as never }, "invalid mcp server spec: missing field 'transport'"],
+  [
+    { transport: 'HTTP' },
+    'invalid mcp server spec: field \'transport\': Invalid option: expected one of "stdio"|"http"',
+  ],
+  [{ command: ' ' }, 'stdio mcp server requires a non-empty command'],
+  [{ command: null }, 'stdio mcp server requires a non-empty command'],
+  [{ transport: 'http' }, 'http mcp server requires a non-empty url'],
+  [{ transport: 'http', url: ' ' }, 'http mcp server requires a non-empty url'],
+  [{ transport: 'http', url: 'ftp://u:p@h' }, 'http mcp server url must use http or https'],
+  [
+    { transport: 'http', url: 'http://h', config: { headers: { n: 1 } } },
+    'http mcp server config.headers[n] must be a string',
+  ],
+  [
+    { env: { A: 1 } },
+    "invalid mcp server spec: field 'env.A': Invalid input: expected string, received number",
+  ],
+  [{ env: { A: '***' } }, 'mcp server config cannot hold a redacted placeholder'],
+  [{ config: { password: '***' } }, 'mcp server config cannot hold a redacted placeholder'],
+  [{ url: 'http://***@h' }, 'mcp server config cannot hold a redacted placeholder'],
+  [{ url: 'http://h?token=***' }, 'mcp server config cannot hold a redacted placeholder'],
+]);
+
+t.test('the environment is never returned, only its names in order', async (t) => {
+  const { env: _, ...rest } = stdio;
+  t.strictSame(servers.redact(write(servers, stdio)), { ...rest, has_env: true, env_keys: ['A', 'TOKEN'] });
+  t.strictSame(servers.redact(write(servers, { ...rest, env: {} })), rest);
+});
+
+t.test('a replacement keeps the environment unless it brings one, an empty one included', async (t) => {
+  const seen = servers.redact(stdio);
+  t.strictSame(write(servers, { ...seen, timeout_secs: 3 }, stdio), { ...stdio, timeout_secs: 3 });
+  t.notOk('env' in write(servers, { ...seen, env: {} }, stdio));
+  t.strictSame(write(servers, { ...seen, env: { B: 'c' } }, stdio).env, { B: 'c' });
+});
+
+t.test('secrets of config and url read as markers, and come back as they are stored', async (t) => {
+  const seen = servers.redact(write(servers, http));
+  t.strictSame(seen, {
+    ...http,
+    url: 'https://***@h.example/mcp?api_key=***&x=1&api_key=***#top',
+    config: { headers: { 'X-Any': '***' }, auth: { refreshToken: '***', n: 1 } },
+  });
+  t.strictSame(write(servers, seen, http), http);
+  const moved = { ...seen, url: 'https://***@other/?api_key=***' };
+  t.equal(write(servers, moved, http).url, 'https://user:pw@other/?api_key=k1');
+});
+
+t.test('in audit events every value of the environment is a marker', async (t) => {
+  t.strictSame(servers.audit(stdio), { ...stdio, env: { TOKEN: '***', A: '***' } });
+  t.strictSame(servers.restored(servers.audit(stdio), stdio), stdio);
+});
+
+t.test('what is restored without a stored secret has none', async (t) => {
+  t.strictSame(servers.restored(servers.audit(stdio)), { ...stdio, env: {} });
+  t.strictSame(servers.check(servers.restored(servers.audit(http))), {
+    ...http,
+    url: 'https://h.example/mcp?x=1#top',
+    config: { headers: {}, auth: { n: 1 } },
+  });
+});

@@ -1,0 +1,107 @@
+import t from 'tap';
+import { namespace, refuses, write } from './write.ts';
+
+const providers = namespace('providers');
+const whole = { id: 'p', adapter: 'openai', api_key: 'sk-secret' };
+const options = (adapter_options: object) => JSON.parse(JSON.stringify({ adapter_options }));
+
+const account = JSON.stringify({
+  type: 'service_account',
+  client_email: 'a@b',
+  private_key: '-----BEGIN PRIVATE KEY-----\nabc\n',
+  token_uri: 'https://oauth2.googleapis.com/token',
+});
+const vertex = { adapter: 'vertex', ...options({ credentials_kind: 'service_account_json' }) };
+
+t.test('an entry is stored as submitted and answered without its key', async (t) => {
+  const stored = write(providers, { ...whole, has_api_key: true });
+  t.strictSame(stored, whole);
+  t.strictSame(providers.redact(stored), { id: 'p', adapter: 'openai', has_api_key: true });
+});
+
+t.test('a replacement without the key keeps it', async (t) => {
+  const body = { ...providers.redact(whole), timeout_secs: 7 };
+  t.strictSame(write(providers, body, whole), { ...whole, timeout_secs: 7 });
+  t.strictSame(write(providers, { ...body, api_key: '***' }, whole).api_key, 'sk-secret');
+});
+
+t.test('an empty key, or null, clears it, if the environment may give one', async (t) => {
+  for (const api_key of ['', null]) {
+    t.throws(() => write(providers, { id: 'p', adapter: 'openai', api_key }, whole), {
+      message:
+        "invalid payload: credentials_kind 'bearer' requires api_key unless adapter_options.allow_env_credentials is true",
+    });
+    const body = { id: 'p', adapter: 'openai', api_key, ...options({ allow_env_credentials: true }) };
+    const stored = write(providers, body, whole);
+    t.notOk('api_key' in stored);
+    t.notOk('has_api_key' in providers.redact(stored));
+  }
+});
+
+refuses(t, providers, whole, [
+  [{ future_top_level: 1 }, "invalid provider spec: unknown field 'future_top_level'"],
+  [{ adapter: ' ' }, "invalid provider spec: field 'adapter' cannot be empty"],
+  [{ adapter: 'foo' }, 'unsupported provider adapter: foo'],
+  [{ adapter: 'foo', api_key: null }, 'unsupported provider adapter: foo'],
+  [options({ credentials_kind: 5 }), 'adapter_options.credentials_kind must be a string, got 5'],
+  [
+    options({ credentials_kind: 'x' }),
+    "unknown adapter_options.credentials_kind 'x' (valid: bearer, service_account_json)",
+  ],
+  [
+    options({ allow_env_credentials: 'yes' }),
+    'adapter_options.allow_env_credentials must be a boolean when present',
+  ],
+  [options({ scopes: 'x' }), 'adapter_options.scopes must be a list of strings'],
+  [options({ headers: { n: 1 } }), 'adapter_options.headers[n] must be a string'],
+  [options({ headers: { 'a b': 'x' } }), 'adapter_options.headers[a b] is not a valid HTTP header'],
+  [options({ headers: { a: 'x\ny' } }), 'adapter_options.headers[a] is not a valid HTTP header'],
+  [
+    options({ model_discovery_schema: 'x' }),
+    'adapter_options.model_discovery_schema must be one of openai, openai-compatible, openrouter, gemini, google, got "x"',
+  ],
+  [
+    options({ model_discovery_auth: 1 }),
+    'adapter_options.model_discovery_auth must be one of bearer, authorization-bearer, x-goog-api-key, google-api-key, gemini-api-key, none, no-auth, disabled, got 1',
+  ],
+  [
+    { adapter_options: vertex.adapter_options },
+    "credentials_kind 'service_account_json' requires adapter ∈ [vertex]; got 'openai'",
+  ],
+  [{ ...vertex, api_key: '' }, "credentials_kind 'service_account_json' requires api_key with the JSON key"],
+  [{ ...vertex, api_key: 'no JSON' }, 'api_key is not a service account key: it must be a JSON object'],
+  [
+    { ...vertex, api_key: account.replace('a@b', ' ') },
+    'api_key is not a service account key: client_email must not be blank',
+  ],
+  [
+    { ...vertex, api_key: account.replace('BEGIN', '') },
+    'api_key is not a service account key: private_key must hold a PEM key',
+  ],
+  [
+    { ...vertex, api_key: account.replace('googleapis', 'example') },
+    'api_key is not a service account key: token_uri must be https://oauth2.googleapis.com/token',
+  ],
+  [{ api_key: '***' }, 'provider api_key cannot be a redacted placeholder'],
+]);
+
+t.test('names of adapters and choices are read in any case, and scripted needs no key', async (t) => {
+  write(providers, { ...whole, adapter: ' OpenAI-Resp ', ...options({ model_discovery_schema: 'OpenAI' }) });
+  write(providers, { id: 'p', adapter: 'scripted' });
+  write(providers, { ...whole, base_url: null, timeout_secs: null, adapter_options: null });
+  t.pass();
+});
+
+t.test('a service account is in no answer and no audit event', async (t) => {
+  const stored = write(providers, { ...whole, ...vertex, api_key: account });
+  t.notMatch(JSON.stringify(providers.redact(stored)), 'BEGIN');
+  t.notMatch(JSON.stringify(providers.audit(stored)), 'BEGIN');
+});
+
+t.test('what is restored has the stored key; without one the entry comes back without it', async (t) => {
+  const payload = providers.audit(whole);
+  t.strictSame(payload, { ...whole, api_key: '***' });
+  const restored = providers.prepare(providers.restored(payload, whole), whole);
+  t.strictSame(providers.check(restored), whole);
+  t.strictSame(providers.check(providers.restored(payload)), { id: 'p', adapter: 'openai' });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import t from 'tap';
+import { fillMarkers, findMarker, isSecretKey, redact } from '../../../src/registry/redact.ts';
+import type { Json, JsonObject } from '../../../src/schema/endpoint.ts';
+import { namespace, write } from './write.ts';
+
+/** What must hold for entries of any content. */
+
+const SECRETS = ['api_key', 'refreshToken', 'password', 'my-secret', 'Bearer'];
+
+/** Every secret text is marked as one, so that it can be looked for. */
+const secretText = fc.nat().map((n) => `hush-${n}`);
+
+const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json; object: JsonObject }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<Json>(null, true, 0, 'open', ''),
+    fc.array(tie('json'), { maxLength: 3 }),
+    tie('object'),
+  ),
+  object: fc
+    .tuple(
+      fc.dictionary(fc.constantFrom('a', 'max_tokens', 'options', 'x'), tie('json'), { maxKeys: 3 }),
+      fc.dictionary(fc.constantFrom(...SECRETS), secretText, { maxKeys: 2 }),
+    )
+    .map(([open, secret]) => ({ ...open, ...secret })),
+})).json;
+
+const anyObject = fc.dictionary(fc.constantFrom('a', 'b', 'token', 'options'), anyJson, { maxKeys: 4 });
+
+const clean = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
+
+t.test('no value under a secret key survives, and no key is lost', async () => {
+  fc.assert(
+    fc.property(anyObject, (given) => {
+      const seen = redact(given);
+      assert.ok(!JSON.stringify(seen).includes('hush-'));
+      assert.deepEqual(Object.keys(seen), Object.keys(given));
+      for (const [key, value] of Object.entries(seen)) if (isSecretKey(key)) assert.equal(value, '***');
+    }),
+  );
+});
+
+t.test('hiding twice is hiding once, and filling in gives the entry back', async () => {
+  fc.assert(
+    fc.property(anyObject, anyObject, (given, other) => {
+      const seen = redact(given);
+      assert.deepEqual(redact(seen), seen);
+      assert.deepEqual(clean(fillMarkers(seen, given, 'keep')), clean(given));
+      assert.equal(findMarker(fillMarkers(seen, other, 'drop')), undefined);
+      assert.deepEqual(clean(fillMarkers(given, other, 'keep')), clean(given), 'a new secret stays');
+      assert.ok(!JSON.stringify(redact(fillMarkers(seen, other, 'keep'))).includes('hush-'));
+    }),
+  );
+});
+
+const anyUrl = fc
+  .tuple(fc.option(secretText), fc.array(fc.tuple(fc.constantFrom('x', 'api_key', 'token'), secretText)))
+  .map(
+    ([user, query]) =>
+      `https://${user === null ? '' : `u:${user}@`}h/p${query.map(([key, value], at) => `${at === 0 ? '?' : '&'}${key}=${key === 'x' ? 'open' : value}`).join('')}`,
+  );
+
+const texts = fc.dictionary(fc.constantFrom('A', 'B', 'TOKEN'), secretText);
+
+const ENTRIES = {
+  agents: fc
+    .record({
+      sections: fc.dictionary(fc.constantFrom('x', 'y'), anyJson),
+      token: secretText,
+      remote: fc.boolean(),
+    })
+    .map(({ sections, token, remote }) => ({
+      id: 'e',
+      sections,
+      ...(remote && { endpoint: { base_url: 'https://h', auth: { type: 'bearer', token } } }),
+    })),
+  providers: fc
+    .record({ api_key: secretText, adapter_options: fc.dictionary(fc.constantFrom('a', 'b'), anyJson) })
+    .map((fields) => ({ id: 'e', adapter: 'openai', ...fields })),
+  'mcp-servers': fc
+    .record({ url: anyUrl, env: texts, headers: texts, future: anyJson })
+    .map(({ headers, ...fields }) => ({ id: 'e', transport: 'http', config: { headers }, ...fields })),
+  'a2a-servers': secretText.map((token) => ({
+    id: 'e',
+    base_url: 'https://h',
+    auth: { type: 'bearer', token },
+  })),
+} satisfies Record<string, fc.Arbitrary<JsonObject>>;
+
+for (const [name, entries] of Object.entries(ENTRIES)) {
+  const of = namespace(name as keyof typeof ENTRIES);
+  t.test(`${name}: what was read can be written back, and keeps its secrets`, async () => {
+    fc.assert(
+      fc.property<[JsonObject]>(entries, (given) => {
+        const stored = write(of, given);
+        const seen = of.redact(stored);
+        if (name !== 'providers') assert.ok(!JSON.stringify(seen).includes('hush-'));
+        assert.deepEqual(clean(write(of, clean(seen), stored)), clean(stored));
+      }),
+    );
+  });
+  t.test(`${name}: what was audited can be restored, with the secrets of today or none`, async () => {
+    fc.assert(
+      fc.property<[JsonObject]>(entries, (given) => {
+        const stored = write(of, given);
+        const payload = of.audit(stored);
+        assert.ok(!JSON.stringify(payload).includes('hush-'));
+        const again = of.check(of.prepare(of.restored(payload, stored), stored));
+        assert.deepEqual(clean(again), clean(stored));
+        assert.ok(!JSON.stringify(of.check(of.restored(payload))).includes('***'));
+      }),
+    );
+  });
+}
