@@ -22,6 +22,8 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
   for (const entry of openTickets(turn.calls)) {
     const decision = turn.decisions.get(entry.call.id);
     if (!decision) continue;
+    // Not again for a call that had gone on when the process died.
+    if (entry.status === 'suspended') turn.observe.agents.suspension(turn.agent.spec.id);
     const call = { ...gatedCall(entry, decision), decision };
     await runPhase(turn, 'decided', signal, { call });
     if (decision.action === 'cancel') decline(turn, entry, decision);

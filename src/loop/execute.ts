@@ -81,7 +81,11 @@ export const execute = async (
   const startedAt = turn.clock.now();
   const tool = turn.agent.tools.get(entry.call.name);
   const outcome = await attempt(turn, entry, signal);
-  const ended = { tool: tool?.descriptor.id ?? 'unknown', seconds: (turn.clock.now() - startedAt) / 1000 };
+  const ended = {
+    agent: turn.agent.spec.id,
+    tool: tool?.descriptor.id ?? 'unknown',
+    seconds: (turn.clock.now() - startedAt) / 1000,
+  };
   if (outcome instanceof Error) {
     const errorClass = outcome instanceof ToolError ? outcome.kind : 'internal';
     turn.observe.tools.ended({ ...ended, status: 'failed', errorClass });
@@ -89,6 +93,7 @@ export const execute = async (
     turn.observe.tools.ended({ ...ended, status: 'suspend' in outcome ? 'suspended' : 'succeeded' });
     if ('suspend' in outcome) return outcome;
   }
+  if (ended.tool.startsWith('agent_run_')) turn.observe.agents.delegation(ended.agent);
   return { result: toToolResult(entry.call.name, outcome), asks: outcome instanceof Error ? {} : outcome };
 };
 

@@ -30,13 +30,15 @@ export const noteActive = (turn: Turn): void => {
 export const handOver = (turn: Turn): string | undefined => {
   const requested = turn.state.view().get(agentHandoff)?.requested_agent;
   if (requested === undefined || requested === turn.agent.spec.id) return undefined;
+  const from = turn.agent.spec.id;
   try {
     turn.agent = turn.resolveAgent(requested);
   } catch (error) {
     // The next run of the thread begins without the request that nobody can fulfil.
-    turn.state.apply([update(agentHandoff, { active_agent: turn.agent.spec.id })]);
+    turn.state.apply([update(agentHandoff, { active_agent: from })]);
     return `handoff resolve failed: ${error instanceof Error ? error.message : String(error)}`;
   }
+  turn.observe.agents.handoff(from);
   turn.state.apply([update(agentHandoff, { active_agent: requested }), update(activeAgent, requested)]);
   return undefined;
 };

@@ -153,8 +153,9 @@ const parseCall = (turn: Turn, named: { id: string; name: string }, argsText: st
 };
 
 const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: unknown): void => {
-  const { model } = turn.agent;
+  const { model, spec } = turn.agent;
   const call = {
+    agent: spec.id,
     model: end?.by?.upstream ?? model.upstream,
     provider: end?.by?.provider ?? model.provider,
     seconds: (turn.clock.now() - step.startedAt) / 1000,

@@ -41,6 +41,7 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
   // What was decided before does not answer the new ticket.
   turn.decisions.delete(id);
   advanceCall(turn, entry, 'SUSPEND');
+  turn.observe.agents.suspension(turn.agent.spec.id);
   // A call that suspends again has its placeholder already; readers are told of the new ticket all the same.
   const text = `Tool '${name}' suspended: awaiting decision`;
   const message_id = first ? toolMessage(turn, entry, text).id : placeholderOf(turn, entry);

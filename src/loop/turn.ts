@@ -112,7 +112,7 @@ export type Turn = {
 export type LoopObserver = {
   inference: {
     ended(
-      call: { model: string; provider: string; seconds: number; usage?: Usage } & (
+      call: { agent: string; model: string; provider: string; seconds: number; usage?: Usage } & (
         | { status: 'ok' }
         | { status: 'error'; errorClass: string }
       ),
@@ -120,11 +120,19 @@ export type LoopObserver = {
   };
   tools: {
     ended(
-      call: { tool: string; seconds: number } & (
+      call: { agent: string; tool: string; seconds: number } & (
         | { status: 'succeeded' | 'suspended' }
         | { status: 'failed'; errorClass: string }
       ),
     ): void;
+  };
+  agents: {
+    /** A call of the agent begins to wait, or a decision ends its wait. */
+    suspension(agent: string): void;
+    /** The agent gives the run to another one. */
+    handoff(agent: string): void;
+    /** The agent has given a task to another one. */
+    delegation(agent: string): void;
   };
 };
 

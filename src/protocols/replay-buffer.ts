@@ -1,5 +1,6 @@
 import type { Reader } from '../runtime/channel.ts';
 import type { Clock } from '../schema/clock.ts';
+import { createRetained, type Delta, framed, type Single } from './replay-retained.ts';
 
 /**
  * The frames of a thread's current stream, for clients that come back to it (runtime.md 14, chat-and-agui.md 6).
@@ -9,24 +10,18 @@ import type { Clock } from '../schema/clock.ts';
  * Past the capacity neighbouring deltas of one block become one frame, the oldest first, which keeps where each of
  * them ended, so that a reader whose position lies between them gets the rest. Only neighbours: a delta that moved
  * past another frame would be lost for whoever left off at that one. So the bound holds for deltas, and frames
- * that are none may exceed it.
+ * that are none may exceed it. A stream may go on with what its client has from an earlier one; what that was is
+ * recalled for newcomers, who come without a position, and passed over for everybody else.
  * Relies on its owner to close it when the stream ends, and on `sweep` for owners that are gone.
  * Costs one push a frame; past the capacity also a join of two frames; and one write for each reader.
  */
 
-/** A part of the answer that grows by deltas. */
-export type Block = {
-  /** The frame of this much of it. */
-  encode(text: string): string;
-};
-
-/** What a frame adds to a block, if it is a delta. */
-export type Delta = { block: Block; text: string };
-
 export type ReplayBuffer = {
   /** One whole frame without an `id:` line, such as `data: …\n\n`. */
   append(frame: string, delta?: Delta): void;
-  /** As {@link ReplayBuffers.attach}, for the readers of this very stream, whatever the thread does next. */
+  /** Neighbouring frames for newcomers: what the client that the stream is for has from before. */
+  recall(frames: readonly string[]): void;
+  /** Not for newcomers. As {@link ReplayBuffers.attach}, for the readers of this very stream, whatever the thread does next. */
   attach(after: number | undefined, reader: Reader): () => void;
   /** Ends every reader. */
   close(): void;
@@ -84,7 +79,9 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
       resting.delete(key);
       const buffer = createBuffer({ capacity, clock, positions, active });
       current.set(key, buffer);
-      return { append: buffer.append, attach: buffer.attach, close: () => close(key, buffer) };
+      const { append, recall } = buffer;
+      const attach: ReplayBuffer['attach'] = (after, reader) => buffer.attach(after ?? 0, reader);
+      return { append, recall, attach, close: () => close(key, buffer) };
     },
     attach: (scope, thread_id, after, reader) => current.get(keyOf(scope, thread_id))?.attach(after, reader),
     sweep(now) {
@@ -110,115 +107,49 @@ type BufferInput = { capacity: number; clock: Clock; positions: Positions; activ
 
 const createBuffer = ({ capacity, clock, positions, active }: BufferInput): Buffered => {
   const readers = new Set<Reader>();
+  const newcomers = new Set<Reader>();
   const retained = createRetained(capacity);
   let closed = false;
   let lastActivity = clock.now();
+
+  const add = (to: ReadonlySet<Reader>, frame: string, more: Pick<Single, 'delta' | 'recalled'>): void => {
+    positions.last += 1;
+    const position = positions.last;
+    lastActivity = clock.now();
+    retained.push({ last: position, frame, ...more });
+    if (to.size === 0) return;
+    const text = framed(position, frame);
+    for (const reader of to) reader.write(text, 1);
+  };
 
   return {
     positions,
     active,
     lastActivity: () => lastActivity,
     append(frame, delta) {
-      if (closed) return;
-      positions.last += 1;
-      const position = positions.last;
-      lastActivity = clock.now();
-      retained.push({ last: position, frame, delta });
-      if (readers.size === 0) return;
-      const text = framed(position, frame);
-      for (const reader of readers) reader.write(text, 1);
+      if (!closed) add(readers, frame, { delta });
+    },
+    recall(frames) {
+      const recalled = positions.last + 1;
+      if (!closed) for (const frame of frames) add(newcomers, frame, { delta: undefined, recalled });
     },
     attach(after, reader) {
-      const frames = retained.after(after ?? 0);
+      const frames = retained.after(after);
       if (frames.length > 0) reader.write(frames.join(''), frames.length);
       if (closed) reader.end();
       else readers.add(reader);
-      return () => readers.delete(reader);
+      if (after === undefined && !closed) newcomers.add(reader);
+      return () => {
+        readers.delete(reader);
+        newcomers.delete(reader);
+      };
     },
     close() {
       closed = true;
       retained.clear();
       for (const reader of readers) reader.end();
       readers.clear();
+      newcomers.clear();
     },
   };
-};
-
-/**
- * The oldest entries, as joined as they can be, and behind them those as they came, of which the first `taken` have
- * moved over. Moving one costs the same however many there are.
- */
-const createRetained = (capacity: number) => {
-  let oldest: Entry[] = [];
-  let recent: Single[] = [];
-  let taken = 0;
-
-  const compact = (): void => {
-    while (oldest.length + recent.length - taken > capacity) {
-      const next = recent[taken];
-      if (!next) return;
-      taken += 1;
-      const joined = join(oldest.at(-1), next);
-      if (joined) oldest[oldest.length - 1] = joined;
-      else oldest.push(next);
-    }
-    if (taken > capacity) {
-      recent = recent.slice(taken);
-      taken = 0;
-    }
-  };
-
-  return {
-    push(entry: Single): void {
-      recent.push(entry);
-      compact();
-    },
-    after(position: number): string[] {
-      const entries = [...oldest, ...recent.slice(taken)];
-      return entries.flatMap((entry) => textAfter(entry, position) ?? []);
-    },
-    clear(): void {
-      oldest = [];
-      recent = [];
-      taken = 0;
-    },
-  };
-};
-
-type Single = { last: number; frame: string; delta: Delta | undefined };
-
-/** Deltas that became one; `positions` and `ends` say which they were and where in the text each of them ends. */
-type Joined = { last: number; block: Block; text: string; positions: number[]; ends: number[] };
-
-type Entry = Single | Joined;
-
-/** Both in one, if they are deltas of the same block. */
-const join = (entry: Entry | undefined, { last, delta: added }: Single): Joined | undefined => {
-  if (!entry || !added) return undefined;
-  const first = 'delta' in entry ? entry.delta : entry;
-  if (first?.block !== added.block) return undefined;
-  const joined = 'delta' in entry ? beginJoin(entry.last, first) : entry;
-  joined.text += added.text;
-  joined.last = last;
-  joined.positions.push(last);
-  joined.ends.push(joined.text.length);
-  return joined;
-};
-
-const beginJoin = (last: number, { block, text }: Delta): Joined => ({
-  last,
-  block,
-  text,
-  positions: [last],
-  ends: [text.length],
-});
-
-const framed = (position: number, frame: string): string => `id: ${position}\n${frame}`;
-
-/** What a reader that has everything up to the position still needs of the entry. */
-const textAfter = (entry: Entry, after: number): string | undefined => {
-  if (entry.last <= after) return undefined;
-  if ('delta' in entry) return framed(entry.last, entry.frame);
-  const had = entry.positions.findLastIndex((position) => position <= after);
-  return framed(entry.last, entry.block.encode(entry.text.slice(entry.ends[had] ?? 0)));
 };

@@ -140,13 +140,14 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
         adapter: request.adapter,
         mode: foreground ? 'foreground' : 'scheduled',
         input: { range: joined(earlier, own), trigger_message_ids: messages.map(({ id }) => id) },
+        frontend_tools: request.frontend_tools,
       });
       const dispatch = claimAtOnce(write, queued, session_id);
       write.run(run, undefined);
       return { agent: request.agent, run, dispatch, from: 'created' };
     },
     prepareContinuation(write, request, open) {
-      const agent = deps.resolve(open.agent_id);
+      const agent = deps.resolve(open.agent_id, open.resolution_id);
       // A decision may have been queued for it already; the input takes it along.
       const decided = open.activation?.seeded_decisions ?? [];
       queue.consume(write, open.run_id);
@@ -161,6 +162,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
         at: write.at,
         decisions,
         input: request.messages.length > 0,
+        frontend_tools: request.frontend_tools,
       });
       const dispatch = claimAtOnce(write, queued, session_id);
       const run = claimedRun(resumed, session_id, write.at);
@@ -181,6 +183,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
         origin: request.origin,
         adapter: request.adapter,
         mode: 'scheduled',
+        frontend_tools: request.frontend_tools,
       });
       write.stage(messagesOf(request), { boundary: 'new_run', granularity: 'batch', target_run_id: run_id });
       write.run(run, undefined);
@@ -199,6 +202,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
         at: write.at,
         decisions: [...decided, ...decisionsIn(write, request, open, dispatch.dispatch_id)],
         input: request.messages.length > 0,
+        frontend_tools: request.frontend_tools,
       });
       write.run(resumed, open);
       if (!queued) queue.add(write, dispatch);

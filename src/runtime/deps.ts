@@ -75,8 +75,11 @@ export type RuntimeDeps = {
   settings: RuntimeSettings;
   observe: RuntimeObserver;
   log: RuntimeLog;
-  /** The agent as the current registry snapshot has it. @throws Invalid `agent not found: <id>` */
-  resolve(agentId: string): ResolvedAgent;
+  /**
+   * The agent as the current registry snapshot has it, or as the one of a run had it.
+   * @throws Invalid `agent not found: <id>`, or that there is no such snapshot
+   */
+  resolve(agentId: string, resolution_id?: string): ResolvedAgent;
   /** Names this process in `claimed_by`. */
   worker: string;
 };

@@ -13,20 +13,21 @@ import { cancelCalls, findTicket, openTickets } from '../loop/calls.ts';
 import { decide } from '../loop/decide.ts';
 import { infer } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
-import { clearScheduled, runPhase } from '../loop/phases.ts';
+import { runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
-import { setLifecycle, turnMark } from '../loop/state.ts';
+import { turnMark } from '../loop/state.ts';
 import { abandonStep, completeStep } from '../loop/step.ts';
 import { mustWait, settleLostTasks } from '../loop/tasks.ts';
 import type { StepCall, Turn } from '../loop/turn.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { PendingMessage } from '../schema/pending.ts';
-import type { Resume, Run } from '../schema/run.ts';
+import type { Resume, Run, WaitingTicket } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
 import type { Attach, Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { finishOf, statusReason, terminationOf } from './ending.ts';
+import { finishOf } from './ending.ts';
+import { lastWords, noteLifecycle } from './last-words.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
@@ -59,6 +60,8 @@ export type Execution = {
   steer(): void;
   /** The suspended call that a decision may be made on, by its id or that of its ticket. */
   ticket(id: string): StepCall | undefined;
+  /** All that a decision may be made on. */
+  tickets(): WaitingTicket[];
   /** Notes a decision in the record, with the write of the caller; `resume` then applies it. */
   note(write: Write, callId: string, decision: Resume, parked: boolean): void;
   resume(attach?: Attach): void;
@@ -94,7 +97,7 @@ export type ExecutionInput = {
 };
 
 /** What the services of the machine work on: the context's `host`. */
-type Host = {
+export type Host = {
   turn: Turn;
   beginDeciding(signal: AbortSignal): Promise<void>;
   /** The model has answered: input that waited for this moment makes another step. */
@@ -109,7 +112,7 @@ type Host = {
   failed(error: unknown): void;
 };
 
-// The host of every run machine that this room starts is made by createExecution.
+// The host of every run machine that this room starts is made here or in ephemeral.ts, and is a Host.
 const hostOf = (context: RunContext): Host => context.host as Host;
 
 /** The machine sets it before it asks for an end. */
@@ -281,7 +284,7 @@ export const createExecution = (
       if (signal.aborted) return;
       const suspended = openTickets(turn.calls).length > 0;
       const status_reason = suspended ? 'suspended' : 'awaiting_tasks';
-      noteLifecycle('waiting', status_reason);
+      noteLifecycle(turn, 'waiting', status_reason);
       stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
       const terminal: RunEventOf<'run_finish'> = suspended
         ? finishOf(record.run(), { type: 'suspended' })
@@ -319,7 +322,7 @@ export const createExecution = (
     async finish(ending) {
       reopenFor(ending);
       turn.tasks?.end();
-      const terminal = lastWords(ending);
+      const terminal = lastWords(turn, record.run(), ending);
       const write = ledger.open(clock.now());
       record.gather(write);
       takeLeftover(write);
@@ -348,34 +351,10 @@ export const createExecution = (
       stageEvent(write, run_id, event);
   };
 
-  const noteLifecycle = (status: Run['status'], status_reason: string): void =>
-    setLifecycle(turn.state, {
-      run_id,
-      status,
-      status_reason,
-      updated_at: clock.now(),
-      step_count: turn.steps,
-    });
-
   /** The end of a wait is told in a stream of its own; what was open is not executed any more. */
   const reopenFor = ({ type }: RunEnding): void => {
     if (stream.reopen()) beginStream(false);
     if (type === 'cancelled') cancelCalls(turn);
-  };
-
-  /** The tail of the stream (runtime.md 6.3), up to the terminal event, which leaves after the commit. */
-  const lastWords = (ending: RunEnding): RunEventOf<'run_finish'> => {
-    const termination = terminationOf(ending);
-    abandonStep(turn);
-    clearScheduled(turn);
-    const status_reason = statusReason(termination);
-    noteLifecycle('done', status_reason);
-    if (ending.type !== 'error')
-      stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-    return {
-      ...finishOf(record.run(), termination),
-      ...(ending.type !== 'error' && { result: { response: turn.response, status: 'done', status_reason } }),
-    };
   };
 
   const settle = (): void => {
@@ -458,6 +437,11 @@ export const createExecution = (
       if (!actor?.getSnapshot().can({ type: 'RESUME' })) return undefined;
       const found = findTicket(turn.calls, id);
       return found?.status === 'suspended' && !turn.decisions.has(found.call.id) ? found : undefined;
+    },
+    tickets() {
+      if (!actor?.getSnapshot().can({ type: 'RESUME' })) return [];
+      const { tickets = [] } = record.waitingOn();
+      return tickets.filter(({ tool_call_id }) => !turn.decisions.has(tool_call_id));
     },
     note(write, callId, decision, parked) {
       turn.decisions.set(callId, decision);

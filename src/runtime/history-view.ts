@@ -98,7 +98,7 @@ const hiddenIn = ({ store, scope, thread_id }: HistoryOf, from: number, to: numb
   store.retractions.range(scope, thread_id, from, to).filter((each) => 'external' in each);
 
 /** Rows of the filter that the view shows, as the wire has them, in the order of the filter. */
-function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMessage> {
+export function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMessage> {
   const { store, scope, thread_id } = of;
   const bounds = boundsOf(filter);
   const rows =

@@ -1,6 +1,7 @@
 import { NotFound, Unavailable } from '../schema/outcome.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './ephemeral.ts';
 import { type Maintenance, startMaintenance } from './maintenance.ts';
 import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
 import { recover } from './recovery.ts';
@@ -8,17 +9,22 @@ import { createSubAgents } from './sub-agents.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { cancelTarget, targetsOf } from './targets.ts';
+import type { ThreadView } from './thread-view.ts';
 import { createThreads, type Threads } from './threads.ts';
 
-export type { Protocol } from './channel.ts';
+export type { Attach, Protocol } from './channel.ts';
+export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';
+export { deniedText, type WaitingCall } from './ephemeral-host.ts';
 export {
   listMessages,
   type MessageFilter,
   type MessageStart,
   type Visibility,
+  viewed,
 } from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';
+export type { ThreadView } from './thread-view.ts';
 export { checkClientId } from './threads.ts';
 
 /** The actors of threads and runs, and everything that may be asked of them. */
@@ -28,10 +34,21 @@ export type Runtime = {
   readonly pending: PendingEdits;
   /** Runs that tool calls drive. */
   readonly subAgents: SubAgents;
+  /** A run of which nothing is stored. @throws Unavailable */
+  ephemeral(input: EphemeralInput): EphemeralRun;
   /** The agent of the newest run of a thread. */
   lastAgent(scope: string, thread_id: string): string | undefined;
   /** Hands input to a thread (runtime.md 5.1, 8). Resolves once it is durable. @throws Conflict, NotFound */
   submit(scope: string, thread_id: string, submission: Submission): Promise<Accepted>;
+  /**
+   * The same for a request that is read against the thread: nothing comes between what `read` sees and what it
+   * submits. Undefined when that is nothing. @throws what `read` throws
+   */
+  admit(
+    scope: string,
+    thread_id: string,
+    read: (thread: ThreadView) => Submission | undefined,
+  ): Promise<Accepted | undefined>;
   /** A decision on a suspended call, by the id of a run, a dispatch or a thread. @throws NotFound */
   decide(scope: string, id: string, kind: 'run' | 'thread', decision: DecisionInput): Promise<void>;
   /** By the id of a run, a dispatch or a thread. @throws NotFound when nothing of it can be cancelled */
@@ -50,6 +67,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
   let letGo = false;
   let maintenance: Maintenance | undefined;
   const supervisor = createSupervisor(deps, () => !stopping);
+  const ephemeral = createEphemeralRuns(deps);
 
   const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing());
 
@@ -64,8 +82,14 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
     pending: createPendingEdits(deps, use),
     // A run that is still executing while the service stops may delegate.
     subAgents: createSubAgents(deps, supervisor.use, () => letGo),
+    ephemeral: ephemeral.start,
     lastAgent: (scope, thread_id) => supervisor.record(scope, thread_id)?.agent_id,
     submit: (scope, thread_id, submission) => use(scope, thread_id, (actor) => actor.submit(submission)),
+    admit: (scope, thread_id, read) =>
+      use(scope, thread_id, (actor) => {
+        const submission = read(actor.view());
+        return submission && actor.submit(submission);
+      }),
     async decide(scope, id, kind, decision) {
       for (const { thread_id, ...target } of targetsOf(store, scope, id)) {
         const decided = await use(scope, thread_id, (actor) => actor.decide({ ...decision, ...target }));
@@ -90,12 +114,14 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
     },
     async stop(timeoutMs) {
       stopping = true;
+      ephemeral.close();
       maintenance?.stop();
       supervisor.stopTasks();
       const deadline = deps.clock.now() + timeoutMs;
-      while (executing().length > 0 && deps.clock.now() < deadline) await pause(20);
+      while (executing().length + ephemeral.live() > 0 && deps.clock.now() < deadline) await pause(20);
       letGo = true;
       for (const actor of supervisor.actors()) actor.release('service is shutting down');
+      ephemeral.release('service is shutting down');
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);
     },

@@ -62,6 +62,8 @@ export type Ledger = {
   epoch(): number;
   /** Everything committed or about to be, oldest first. */
   history(): readonly Message[];
+  /** Is there a message of this id in the history, or does one wait to join it? */
+  hasMessage(message_id: string): boolean;
   lastSeq(): number;
   /** Messages that wait to join the history, in their order. */
   pending(): readonly PendingMessage[];
@@ -102,6 +104,8 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let record = stored;
   let epoch = record?.epoch ?? 0;
   let history: Message[] | undefined;
+  /** Ids of the history, once somebody has asked for one. */
+  let known: Set<string> | undefined;
   let tail: { seq: number; external: number } = store.messages.last(scope, id) ?? { seq: 0, external: 0 };
   let lastEvent = store.events.last(scope, id);
   let underWay = 0;
@@ -181,6 +185,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         stored = undefined;
         record = undefined;
         history = [];
+        known = undefined;
         tail = { seq: 0, external: 0 };
       },
       bumpEpoch() {
@@ -195,6 +200,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         if (!record || messages.length === 0) return undefined;
         const rows = numbered(messages, tail, seconds(at));
         loaded().push(...messages);
+        for (const message of messages) known?.add(message.id);
         for (const row of rows) {
           for (const retraction of retractedBy(loaded(), row)) {
             store.retractions.put(batch, scope, id, retraction);
@@ -324,6 +330,10 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     record: () => record,
     epoch: () => epoch,
     history: loaded,
+    hasMessage(message_id) {
+      known ??= new Set(loaded().map((message) => message.id));
+      return known.has(message_id) || pending.some(({ message }) => message.id === message_id);
+    },
     lastSeq: () => tail.seq,
     commits: () => underWay,
     pending: () => pending,

@@ -37,7 +37,7 @@ export const createPendingEdits = (
   { clock, ids }: Pick<RuntimeDeps, 'clock' | 'ids'>,
   use: Supervisor['use'],
 ): PendingEdits => {
-  const useThread: Supervisor['use'] = (scope, thread_id, act) =>
+  const inThread: Supervisor['use'] = (scope, thread_id, act) =>
     use(scope, thread_id, (actor) => {
       if (!actor.ledger.record()) throw new NotFound(`thread not found: ${thread_id}`);
       return act(actor);
@@ -54,9 +54,9 @@ export const createPendingEdits = (
   };
 
   return {
-    list: (scope, thread_id) => useThread(scope, thread_id, ({ ledger }) => ledger.pending()),
+    list: (scope, thread_id) => inThread(scope, thread_id, ({ ledger }) => ledger.pending()),
     add: (scope, thread_id, message, { granularity = 'batch', ...delivery }) =>
-      useThread(scope, thread_id, async ({ ledger, steer }) => {
+      inThread(scope, thread_id, async ({ ledger, steer }) => {
         const write = ledger.open(clock.now());
         const [staged] = write.stage([userMessage(ids.uuid(), message)], { ...delivery, granularity });
         const durable = write.commit('input');
@@ -66,7 +66,7 @@ export const createPendingEdits = (
         return staged;
       }),
     update: (scope, thread_id, at, content) =>
-      useThread(scope, thread_id, async (actor) => {
+      inThread(scope, thread_id, async (actor) => {
         const entry = entryAt(actor, at);
         const edited: PendingMessage = {
           ...entry,
@@ -78,7 +78,7 @@ export const createPendingEdits = (
         return edited;
       }),
     reorder: (scope, thread_id, at, position) =>
-      useThread(scope, thread_id, (actor) => {
+      inThread(scope, thread_id, (actor) => {
         const entry = entryAt(actor, at);
         const size = actor.ledger.pending().length;
         if (!Number.isInteger(position) || position < 1 || position > size)
@@ -90,7 +90,7 @@ export const createPendingEdits = (
         });
       }),
     remove: (scope, thread_id, at) =>
-      useThread(scope, thread_id, (actor) => {
+      inThread(scope, thread_id, (actor) => {
         const entry = entryAt(actor, at);
         return rewrite(actor, (entries) => entries.filter((other) => other !== entry));
       }),

@@ -58,9 +58,9 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const runOf = ({ run_id }: Dispatch): Run | undefined =>
     ledger.waiting().get(run_id) ?? ledger.created().get(run_id) ?? store.runs.get(scope, run_id);
 
-  const resolve = (agentId: string): ResolvedAgent | { failure: string } => {
+  const resolve = ({ agent_id, resolution_id }: Run): ResolvedAgent | { failure: string } => {
     try {
-      return deps.resolve(agentId);
+      return deps.resolve(agent_id, resolution_id);
     } catch (error) {
       return { failure: error instanceof Error ? error.message : String(error) };
     }
@@ -148,7 +148,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
         endRun(write, before, { type: 'CANCEL' });
         return undefined;
       }
-      const agent = resolve(before.agent_id);
+      const agent = resolve(before);
       if ('failure' in agent) {
         deadLetter(write, dispatch, queued, before, agent.failure);
         return undefined;

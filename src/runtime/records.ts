@@ -14,6 +14,7 @@ import {
   RunStatus,
 } from '../schema/run.ts';
 import type { RunIdentity } from '../schema/run-event.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { MessageRange } from './facts.ts';
 import type { Write } from './ledger.ts';
@@ -77,6 +78,7 @@ export type RunSeed = {
   at: number;
   /** Absent while the input is staged. */
   input?: { range: MessageRange | undefined; trigger_message_ids: string[] };
+  frontend_tools?: readonly ToolDescriptor[] | undefined;
 };
 
 const CREATED: RunStatus = statusOf(
@@ -96,7 +98,7 @@ export const newRun = (seed: RunSeed): Run => {
   const activation: Activation = {
     intent: { agent_id, thread_id, kind: { kind: 'new_intent' } },
     ...(input && { input }),
-    options: {},
+    options: optionsWith({}, seed.frontend_tools),
     trace: {
       ...(seed.parent && {
         parent_run_id: seed.parent.run_id,
@@ -157,6 +159,8 @@ export const resumedRun = (
     at: number;
     decisions: [string, Resume][];
     input: boolean;
+    /** Without, those that it has. */
+    frontend_tools?: readonly ToolDescriptor[] | undefined;
   },
 ): Run => {
   const { dispatch_id: _before, ...rest } = run;
@@ -175,7 +179,7 @@ export const resumedRun = (
     activation: {
       ...run.activation,
       intent: { agent_id, thread_id, kind: { kind, run_id } },
-      options: run.activation?.options ?? {},
+      options: optionsWith(run.activation?.options ?? {}, by.frontend_tools),
       trace: {
         ...before,
         run_mode: by.mode,
@@ -184,6 +188,15 @@ export const resumedRun = (
       seeded_decisions: by.decisions,
     },
   };
+};
+
+const optionsWith = (
+  options: Activation['options'],
+  frontend_tools: readonly ToolDescriptor[] | undefined,
+): Activation['options'] => {
+  if (frontend_tools === undefined) return options;
+  const { frontend_tools: _before, ...rest } = options;
+  return frontend_tools.length === 0 ? rest : { ...rest, frontend_tools: [...frontend_tools] };
 };
 
 export const identityOf = (run: Run): RunIdentity => {

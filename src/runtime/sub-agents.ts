@@ -55,9 +55,13 @@ export const createSubAgents = (
     }
   };
 
-  const driven = (call: SubAgentCall, agent: string, heard: Heard): Omit<Submission, 'messages'> => ({
+  const driven = (
+    call: SubAgentCall,
+    { agent, resolution_id }: { agent: string; resolution_id: string | undefined },
+    heard: Heard,
+  ): Omit<Submission, 'messages'> => ({
     mode: 'sub_agent',
-    agent: deps.resolve(agent),
+    agent: deps.resolve(agent, resolution_id),
     named: true,
     origin: 'subagent',
     adapter: 'internal',
@@ -73,7 +77,9 @@ export const createSubAgents = (
         if (depthBelow(scope, call.run_id) > MAX_DEPTH)
           throw new Error(`sub-agents may be nested ${MAX_DEPTH} levels deep, not more`);
         const heard: Heard = {};
-        const submission = { ...driven(call, agent, heard), messages: said(prompt) };
+        // A delegate is a part of what its parent was resolved with.
+        const resolution_id = store.runs.get(scope, call.run_id)?.resolution_id;
+        const submission = { ...driven(call, { agent, resolution_id }, heard), messages: said(prompt) };
         const child = await use(scope, ids.uuid(), (actor) => actor.submit(submission));
         return await follow(call, child, heard);
       } catch (error) {
@@ -92,7 +98,7 @@ export const createSubAgents = (
           if (!waiting) return;
           const decisions = waiting.tickets?.map(({ tool_call_id }) => decisionOn(tool_call_id, decision));
           await actor.submit({
-            ...driven(call, child.agent_id, heard),
+            ...driven(call, { agent: child.agent_id, resolution_id: child.resolution_id }, heard),
             into: child_run_id,
             messages: decisions ? [] : said(inputOf(decision.result)),
             ...(decisions && { decisions }),

@@ -1,11 +1,20 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { ContentBlock, Message, Role } from '../schema/message.ts';
 import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { Attach } from './channel.ts';
 
 /** What clients ask of a thread, as the protocols hand it to the runtime. */
 
-export type UserMessage = { role: Exclude<Role, 'tool'>; content: ContentBlock[]; sender_agent_id?: string };
+export type UserMessage = {
+  role: Exclude<Role, 'tool'>;
+  content: ContentBlock[];
+  sender_agent_id?: string;
+  /** Of the client, which must not be that of another message of the thread; without, the message gets a new one. */
+  id?: string;
+  /** For the model, and for nobody else. */
+  visibility?: 'internal';
+};
 
 /** runtime.md 8, the foreground run of 5.1, and a run that a tool call drives (5.4). */
 export type SubmitMode =
@@ -37,6 +46,8 @@ export type Submission = {
   attach?: Attach;
   /** Decisions on calls of the waiting run, applied before the messages. */
   decisions?: readonly DecisionInput[];
+  /** Tools that the client executes, for the run that starts or goes on with this; without, those that it has. */
+  frontend_tools?: readonly ToolDescriptor[];
   /** The run that the input is meant for: the one that it continues, or the only one that it is steered into. */
   into?: string;
   /** Of the run that it makes, always a new one; nothing happens when there is a run of this id. */
@@ -66,9 +77,13 @@ export type DecisionTarget = DecisionInput & {
   attach?: Attach;
 };
 
-export const userMessage = (id: string, { role, content, sender_agent_id }: UserMessage): Message => ({
-  id,
-  role,
-  content,
-  ...(sender_agent_id !== undefined && { metadata: { sender_agent_id } }),
-});
+export const userMessage = (newId: string, message: UserMessage): Message => {
+  const { id = newId, role, content, visibility, sender_agent_id } = message;
+  return {
+    id,
+    role,
+    content,
+    ...(visibility && { visibility }),
+    ...(sender_agent_id !== undefined && { metadata: { sender_agent_id } }),
+  };
+};

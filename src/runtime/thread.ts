@@ -5,7 +5,7 @@ import type { Run } from '../schema/run.ts';
 import { createAdmission } from './admission.ts';
 import { type ChildRuns, createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { type BoundRunMachine, createExecution } from './execution.ts';
+import { type BoundRunMachine, createExecution, type Execution } from './execution.ts';
 import { expiredDecisions } from './expiry.ts';
 import { awaitsTasks, createLedger, type Ledger, type Write } from './ledger.ts';
 import { createMail, type Peers } from './mail.ts';
@@ -29,6 +29,7 @@ import type {
 } from './thread-machine.ts';
 import type { ThreadParts } from './thread-parts.ts';
 import { createStarts, type Launch } from './thread-starts.ts';
+import { isAnswerTo, type ThreadView, viewOf } from './thread-view.ts';
 import { createWaits } from './thread-waits.ts';
 import type { Ticket } from './wait.ts';
 
@@ -46,6 +47,8 @@ export type ThreadActor = {
   readonly ledger: Ledger;
   /** Resolves when the input is durable. @throws Conflict, NotFound */
   submit(submission: Submission): Promise<Accepted>;
+  /** The thread of this moment, for a request that is read and submitted in the same turn. */
+  view(): ThreadView;
   /** Resolves when the run is done or waits for somebody; without the run when this process has let go of it. */
   rested(run_id: string): Promise<Run | undefined>;
   /** Input was staged for whatever executes here. */
@@ -251,7 +254,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     queue.refuseDuplicate(submission.dedupe_key, (occupancy.active ?? occupancy.held)?.dispatch());
     const open = admission.openFor(submission);
     const continues = open !== undefined && admission.continues(submission);
-    if (continues) deps.resolve(open.agent_id);
+    if (continues) deps.resolve(open.agent_id, open.resolution_id);
     if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
       throw new NotFound(`run not found: ${submission.into}`);
     const blocker = submission.mode === 'foreground' && blockingBarrier(ledger.pending(), 'interrupt');
@@ -276,11 +279,26 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     return true;
   };
 
+  /** The run executes, so it goes on by itself: one of its calls waits, others are under way. */
+  const answer = async ({ run_id, dispatch }: Execution, request: Submission): Promise<Accepted> => {
+    const { dispatch_id } = dispatch();
+    const { decisions = [], attach } = request;
+    await Promise.all(
+      decisions.map((decision, index) =>
+        decide({ ...decision, run_id, ...(attach && index === 0 && { attach }) }),
+      ),
+    );
+    return { run_id, thread_id: id, dispatch_id, status: 'running' };
+  };
+
   return {
     ledger,
+    view: () => viewOf(ledger, occupancy.active),
     async submit(submission) {
       const twin = submission.run_id === undefined ? undefined : known(submission.run_id);
       if (twin) return acceptedBefore(twin);
+      const { active } = occupancy;
+      if (active && isAnswerTo(active.run_id, submission)) return answer(active, submission);
       refuseInput(submission);
       if (submission.mode === 'interrupt_then_queue') {
         actor.send({ type: 'INTERRUPT', request: { done() {}, refuse() {} } satisfies Interrupt });

@@ -1,5 +1,6 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { restoredCalls } from '../loop/calls.ts';
+import { withFrontendTools } from '../loop/frontend-tools.ts';
 import { restartCount } from '../loop/rounds.ts';
 import { createRunState, setTurnMark } from '../loop/state.ts';
 import type { Turn } from '../loop/turn.ts';
@@ -14,7 +15,7 @@ import { selectPending } from './pending.ts';
 type TurnInput = {
   run: Run;
   agent: ResolvedAgent;
-  ledger: Ledger;
+  ledger: Pick<Ledger, 'scope' | 'history' | 'pending' | 'kept'>;
   from: string;
 } & Pick<Turn, 'compactor' | 'tasks' | 'mail'>;
 
@@ -25,11 +26,13 @@ export const createTurn = (
 ): Turn => {
   const { run_id, thread_id } = run;
   const state = createRunState(run.state, ledger.kept(run_id));
+  // Whoever takes the run over has them too.
+  const equipped = (each: ResolvedAgent) => withFrontendTools(each, run.activation?.options.frontend_tools);
   return {
     scope: ledger.scope,
     run_id,
     thread_id,
-    agent,
+    agent: equipped(agent),
     clock: deps.clock,
     ids: deps.ids,
     stream,
@@ -40,7 +43,7 @@ export const createTurn = (
     produced: [],
     begun: false,
     maxPhaseRounds: deps.settings.max_phase_rounds,
-    resolveAgent: deps.resolve,
+    resolveAgent: (id) => equipped(deps.resolve(id, agent.resolution_id)),
     step: undefined,
     calls: from === 'created' ? [] : restoredCalls(state),
     decisions: new Map(run.activation?.seeded_decisions),

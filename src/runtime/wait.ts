@@ -1,5 +1,5 @@
 import type { Ids } from '../schema/clock.ts';
-import type { Resume, ResumeMode, Run } from '../schema/run.ts';
+import type { Resume, ResumeMode, Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
 import type { Write } from './ledger.ts';
 import type { DecisionInput } from './submission.ts';
@@ -8,10 +8,15 @@ import type { DecisionInput } from './submission.ts';
 
 export type Ticket = { run_id: string; call_id: string; resume_mode: ResumeMode };
 
-/** The open, undecided ticket of a run that nothing executes, by the id of its call or its own. */
-export const ticketOf = (run: Run, id: string): Ticket | undefined => {
+/** The open, undecided tickets of a run that nothing executes. */
+export const ticketsOf = (run: Run): WaitingTicket[] => {
   const decided = new Set(run.activation?.seeded_decisions?.map(([call_id]) => call_id));
-  const open = run.waiting?.tickets?.filter(({ tool_call_id }) => !decided.has(tool_call_id)) ?? [];
+  return run.waiting?.tickets?.filter(({ tool_call_id }) => !decided.has(tool_call_id)) ?? [];
+};
+
+/** One of them, by the id of its call or its own. */
+export const ticketOf = (run: Run, id: string): Ticket | undefined => {
+  const open = ticketsOf(run);
   const found =
     open.find((ticket) => ticket.tool_call_id === id) ?? open.find((ticket) => ticket.ticket_id === id);
   return found && { run_id: run.run_id, call_id: found.tool_call_id, resume_mode: found.resume_mode };

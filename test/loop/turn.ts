@@ -113,7 +113,11 @@ export const scene = (tools: Record<string, Options>) => {
     stream: streamOf(events, trace),
     state,
     warn: (data) => warned.push(data),
-    observe: { inference: { ended() {} }, tools: { ended() {} } },
+    observe: {
+      inference: { ended() {} },
+      tools: { ended() {} },
+      agents: { suspension() {}, handoff() {}, delegation() {} },
+    },
     committed: () => [],
     produced: [],
     begun: true,

@@ -91,6 +91,7 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
       },
       inference: { ended: nothing },
       tools: { ended: nothing },
+      agents: { suspension: nothing, handoff: nothing, delegation: nothing },
     },
     log,
     resolve,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { type Block, createReplayBuffers, type ReplayBuffer } from '../../src/protocols/replay-buffer.ts';
+import { createReplayBuffers, type ReplayBuffer } from '../../src/protocols/replay-buffer.ts';
+import type { Block } from '../../src/protocols/replay-retained.ts';
 
 const scope = 'default';
 
@@ -248,3 +249,31 @@ t.test('positions increase even for a thread that was forgotten', async (t) => {
   open().append(plain('d'));
   t.ok((attach().received[0]?.id ?? 0) > 3);
 });
+
+t.test(
+  'what a client has from before is recalled for newcomers, and passed over for everybody else',
+  async (t) => {
+    const { open, attach } = setup({ capacity: 2 });
+    const buffer = open();
+    const [own, early] = [createReader(), attach()];
+    buffer.attach(undefined, own);
+    buffer.append(plain('start'));
+    buffer.recall([plain('call'), plain('asks')]);
+    buffer.append(plain('one'));
+    const later = [undefined, 1, 2, 3].map((after) => attach(after));
+    t.strictSame(own.received, [
+      { id: 1, data: 'start' },
+      { id: 4, data: 'one' },
+    ]);
+    const whole = ['start', 'call', 'asks', 'one'];
+    t.strictSame(early.data(), whole);
+    t.strictSame(
+      later.map((reader) => reader.data()),
+      [whole, ['one'], ['asks', 'one'], ['one']],
+    );
+    early.detach?.();
+    buffer.recall([plain('more')]);
+    t.strictSame(early.data(), whole);
+    t.strictSame(later[0]?.data(), [...whole, 'more']);
+  },
+);

@@ -11,6 +11,7 @@ import { type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { openStore } from '../../src/store/index.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createObserver } from '../../src/telemetry/observer.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { type Deferred, defer } from '../http/serve.ts';
@@ -67,7 +68,7 @@ export const startRuntime = async (t: Test, { provider, settings = {}, tools = [
     clock: { now: Date.now },
     ids: createIds(),
     settings: settingsFrom(settings),
-    observe: createMetrics(),
+    observe: createObserver({ metrics: createMetrics(), stats: undefined }),
     log: createLog({ level: 'silent' }),
     resolve,
     worker: 'test',

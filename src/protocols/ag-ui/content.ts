@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { ContentBlock } from '../../schema/message.ts';
+
+/** The content of messages, as clients write it: text, or a list of parts (chat-and-agui.md 11.2). */
+
+type MediaBlock = Extract<ContentBlock, { source: unknown }>;
+
+const Source = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('data'), value: z.string(), mimeType: z.string() }),
+  z.object({ type: z.literal('url'), value: z.string() }),
+]);
+
+const Part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.enum(['image', 'audio', 'video', 'document']), source: Source }),
+  z.object({
+    type: z.literal('binary'),
+    mimeType: z.string(),
+    data: z.string().optional(),
+    url: z.string().optional(),
+  }),
+]);
+
+/** Empty where there is nothing that can be used. Parts that are none of the known ones are passed over. */
+export const blocksOf = (content: unknown): ContentBlock[] => {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return Array.isArray(content) ? content.flatMap((part) => blockOf(part) ?? []) : [];
+};
+
+/** The text alone, as one block. */
+export const textBlockOf = (content: unknown): ContentBlock[] => {
+  const texts = blocksOf(content).flatMap((block) => (block.type === 'text' ? block.text : []));
+  return texts.length === 0 ? [] : [{ type: 'text', text: texts.join('') }];
+};
+
+const blockOf = (value: unknown): ContentBlock | undefined => {
+  const { data: part } = Part.safeParse(value);
+  if (part?.type === 'text') return { type: 'text', text: part.text };
+  if (part?.type === 'binary') return binaryBlock(part);
+  return part && { type: part.type, source: sourceOf(part.source) };
+};
+
+const sourceOf = (source: z.output<typeof Source>): MediaBlock['source'] =>
+  source.type === 'url'
+    ? { type: 'url', url: source.value }
+    : { type: 'base64', media_type: source.mimeType, data: source.value };
+
+/** A form from before there were kinds of media. One that only names a file elsewhere is of no use here. */
+const binaryBlock = ({
+  mimeType,
+  data,
+  url,
+}: Extract<z.output<typeof Part>, { type: 'binary' }>): MediaBlock | undefined => {
+  const family = /^(image|audio|video)\//i.exec(mimeType.trim())?.[1]?.toLowerCase();
+  const type = family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
+  if (data !== undefined) return { type, source: { type: 'base64', media_type: mimeType, data } };
+  return url === undefined ? undefined : { type, source: { type: 'url', url } };
+};

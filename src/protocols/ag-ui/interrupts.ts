@@ -1,0 +1,75 @@
+import type { Interrupt } from '@ag-ui/core';
+import type { RunEvent, RunEventOf, Ticket } from '../../schema/run-event.ts';
+import { type LogRow, runEventOf } from '../replay-events.ts';
+import { type EventFields, frame } from './frames.ts';
+
+/**
+ * What a run waits for, and how the protocol says so when the run stops to wait (chat-and-agui.md 13.1). Calls that
+ * the client executes are no interrupts: the client answers them with tool messages, and an interrupt would forbid
+ * it a plain next run.
+ */
+
+/** The calls that wait, in the order in which they began to, with their tickets. */
+export type OpenTickets = Map<string, Ticket | undefined>;
+
+/** A run does not ask its model again while a call waits: what is open then has been superseded. */
+export const noteTickets = (tickets: OpenTickets, event: RunEvent): void => {
+  switch (event.event_type) {
+    case 'tool_call_done':
+      tickets.delete(event.id);
+      if (event.result.status === 'pending') tickets.set(event.id, event.result.suspension);
+      return;
+    case 'tool_call_resumed':
+      tickets.delete(event.target_id);
+      return;
+    case 'inference_complete':
+      tickets.clear();
+  }
+};
+
+/** Of a run, where its log ends; `rows`: of that run, the oldest first. */
+export const openTicketsOf = (rows: Iterable<LogRow>): OpenTickets => {
+  const tickets: OpenTickets = new Map();
+  for (const row of rows) {
+    const event = runEventOf(row);
+    if (event) noteTickets(tickets, event);
+  }
+  return tickets;
+};
+
+/** The form that clients from before interrupts know. */
+type Mirrored = EventFields['RUN_FINISHED'] & { interrupt?: { id?: string; reason: string } };
+
+export const runSuspended = (
+  { thread_id, run_id, result }: RunEventOf<'run_finish'>,
+  tickets: OpenTickets,
+): string => {
+  const run = { threadId: thread_id, runId: run_id };
+  const end = (fields: Omit<Mirrored, 'threadId' | 'runId'>) => frame('RUN_FINISHED', { ...run, ...fields });
+  if (tickets.size === 0) return end({ result, interrupt: { reason: NO_TICKET } });
+  const asking = [...tickets].filter(([, ticket]) => ticket?.resume_mode !== 'use_decision_as_tool_result');
+  const [, last] = asking.at(-1) ?? [];
+  if (asking.length === 0) return end({});
+  return end({
+    outcome: { type: 'interrupt', interrupts: asking.map(([id, ticket]) => interruptOf(id, ticket)) },
+    interrupt: last ? { id: last.suspension.id, reason: last.suspension.action } : { reason: NO_TICKET },
+  });
+};
+
+const NO_TICKET = 'tool_approval';
+
+const interruptOf = (toolCallId: string, ticket: Ticket | undefined): Interrupt => {
+  if (!ticket) return { id: toolCallId, reason: 'tool_call', toolCallId };
+  const { id, action, message, response_schema } = ticket.suspension;
+  return {
+    id: id.trim() === '' ? toolCallId : id,
+    reason: 'tool_call',
+    toolCallId,
+    message,
+    responseSchema: isObject(response_schema) ? response_schema : undefined,
+    metadata: { action },
+  };
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,105 @@
+import type { Message as AgUiMessage, ToolCall as AgUiToolCall, ContentPart } from '@ag-ui/core';
+import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
+import { textOf } from '../../schema/message.ts';
+import type { Suspensions } from '../ai-sdk/suspensions.ts';
+import { reasoningIdOf } from './answer.ts';
+
+/**
+ * Stored messages as clients of the protocol see them: the items of the message list, which keep their content
+ * blocks (chat-and-agui.md 14), and the messages of the official client. Both take the oldest first and cost one
+ * pass. A call that waits, or has waited, has a placeholder in the history: that is no result and is left out, and
+ * so is an answer of which nothing is left.
+ */
+
+export type HistoryItem = Pick<Message, 'id' | 'role' | 'content'> & {
+  toolCalls?: AgUiToolCall[];
+  toolCallId?: string;
+};
+
+export const toHistoryItems = (messages: readonly Message[], suspensions: Suspensions): HistoryItem[] =>
+  shownOf(messages, suspensions).map(({ id, role, content, tool_calls, tool_call_id }) => ({
+    id,
+    role,
+    content,
+    ...(tool_calls && { toolCalls: tool_calls.map(toolCall) }),
+    ...(tool_call_id !== undefined && { toolCallId: tool_call_id }),
+  }));
+
+/** Without what is for the model alone. */
+export const toAgUiMessages = (messages: readonly Message[]): AgUiMessage[] =>
+  shownOf(messages, () => undefined)
+    .filter(({ visibility }) => visibility === undefined)
+    .flatMap((message) => CONVERT[message.role](message));
+
+const CONVERT: Record<Message['role'], (message: Message) => AgUiMessage[]> = {
+  system: ({ id, content }) => [{ id, role: 'system', content: textOf(content) }],
+  user: ({ id, content }) => [{ id, role: 'user', content: userContent(content) }],
+  assistant: ({ id, content, tool_calls }) => {
+    const text = textOf(content);
+    const answer: AgUiMessage = {
+      id,
+      role: 'assistant',
+      ...(text !== '' && { content: text }),
+      ...(tool_calls && { toolCalls: tool_calls.map(toolCall) }),
+    };
+    return [...reasoningOf(id, content), answer];
+  },
+  tool: ({ id, content, tool_call_id: toolCallId }) =>
+    toolCallId === undefined ? [] : [{ id, role: 'tool', toolCallId, content: textOf(content) }],
+};
+
+const toolCall = ({ id, name, arguments: input }: ToolCall): AgUiToolCall => ({
+  id,
+  type: 'function',
+  function: { name, arguments: JSON.stringify(input) },
+});
+
+const reasoningOf = (id: string, content: readonly ContentBlock[]): AgUiMessage[] => {
+  const thoughts = content.flatMap((block) => (block.type === 'thinking' ? block.thinking : []));
+  if (thoughts.length === 0) return [];
+  return [{ id: reasoningIdOf(id), role: 'reasoning', content: thoughts.join('') }];
+};
+
+/** All clients know a content of text alone as a string; early ones know nothing else. */
+const userContent = (content: readonly ContentBlock[]): string | ContentPart[] => {
+  const parts = content.flatMap((block) => partOf(block) ?? []);
+  return parts.every(({ type }) => type === 'text') ? textOf(content) : parts;
+};
+
+const partOf = (block: ContentBlock): ContentPart | undefined => {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'document': {
+      const { type, source } = block;
+      if (source.type === 'url') return { type, source: { type: 'url', value: source.url } };
+      return { type, source: { type: 'data', value: source.data, mimeType: source.media_type } };
+    }
+  }
+};
+
+/** From the newest on: a result that another one of the same call follows was a placeholder. */
+const shownOf = (messages: readonly Message[], suspensions: Suspensions): Message[] => {
+  const answered = new Set<string>();
+  const askedAgain = new Set<string>();
+  const shown = messages.toReversed().filter((message) => {
+    const { tool_call_id: id, tool_calls = [], metadata } = message;
+    for (const call of tool_calls) {
+      answered.delete(call.id);
+      askedAgain.add(call.id);
+    }
+    if (id === undefined) return !isEmpty(message);
+    if (answered.has(id)) return false;
+    answered.add(id);
+    const run_id = metadata?.run_id;
+    // The state of a run is about the calls of its last step.
+    return run_id === undefined || askedAgain.has(id) || suspensions(run_id, id)?.open !== true;
+  });
+  return shown.reverse();
+};
+
+const isEmpty = ({ role, content, tool_calls = [] }: Message): boolean =>
+  role === 'assistant' && content.length === 0 && tool_calls.length === 0;

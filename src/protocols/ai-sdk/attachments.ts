@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { describeIssues } from '../../http/issues.ts';
+import type { ContentBlock } from '../../schema/message.ts';
+import { Invalid } from '../../schema/outcome.ts';
+
+/** Files in messages: what is allowed, and what they become (chat-and-agui.md 3.3, 3.4). */
+
+const MOST_FILES = 4;
+const MOST_BYTES = 8_388_608;
+/** Base64 of the most bytes, and a head. */
+const MOST_CHARACTERS = 11_185_834;
+
+const FilePart = z.object({ url: z.string(), mediaType: z.string() });
+
+export type Attachments = {
+  /** @throws Invalid */
+  add(part: object): ContentBlock;
+};
+
+/** The limits are those of one request. */
+export const createAttachments = (): Attachments => {
+  let files = 0;
+  let bytes = 0;
+  return {
+    add(part) {
+      files += 1;
+      if (files > MOST_FILES) throw new Invalid(`attachments are limited to ${MOST_FILES} files per request`);
+      const { mime, data } = read(part);
+      bytes += decodedLength(data);
+      if (bytes > MOST_BYTES) throw new Invalid(`attachments are limited to ${MOST_BYTES} bytes per request`);
+      return { type: blockTypeOf(mime), source: { type: 'base64', media_type: mime, data } };
+    },
+  };
+};
+
+const HEAD = /^data:([^;,]+);base64,/;
+
+/** @throws Invalid */
+const read = (part: object): { mime: string; data: string } => {
+  const parsed = FilePart.safeParse(part);
+  if (!parsed.success) throw new Invalid(`invalid file attachment part: ${describeIssues(parsed.error)}`);
+  const { url } = parsed.data;
+  if (url.length > MOST_CHARACTERS) throw new Invalid('attachment data URL is too large');
+  const [head, given] = HEAD.exec(url) ?? [];
+  if (head === undefined || given === undefined) throw new Invalid('file attachments must use data: URLs');
+  const mime = given.trim().toLowerCase();
+  const mediaType = parsed.data.mediaType.trim();
+  if (mediaType.toLowerCase() !== mime) {
+    throw new Invalid(
+      `file attachment mediaType '${mediaType}' does not match data URL MIME '${given.trim()}'`,
+    );
+  }
+  if (!isAllowed(mime)) throw new Invalid(`file attachment MIME type '${given.trim()}' is not allowed`);
+  return { mime, data: url.slice(head.length) };
+};
+
+const MEDIA = /^(image|audio|video)\/[^/]+$/;
+
+const DOCUMENTS = new Set(['application/pdf', 'text/plain', 'text/markdown', 'application/json']);
+
+const isAllowed = (mime: string): boolean => MEDIA.test(mime) || DOCUMENTS.has(mime);
+
+const blockTypeOf = (mime: string): 'image' | 'audio' | 'video' | 'document' => {
+  const family = MEDIA.exec(mime)?.[1];
+  return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
+};
+
+/** Node takes many forms of base64; only the standard one comes out as it went in. */
+const decodedLength = (data: string): number => {
+  const bytes = Buffer.from(data, 'base64');
+  if (bytes.toString('base64') !== data) throw new Invalid('file attachment data URL is not valid base64');
+  return bytes.length;
+};

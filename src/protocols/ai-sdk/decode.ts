@@ -1,0 +1,109 @@
+import type { DecisionInput, UserMessage } from '../../runtime/index.ts';
+import type { ContentBlock } from '../../schema/message.ts';
+import { Invalid } from '../../schema/outcome.ts';
+import { frontendContext } from '../frontend-context.ts';
+import { newMessages } from '../new-messages.ts';
+import { type Attachments, createAttachments } from './attachments.ts';
+import type { ChatBody, ChatMessage } from './request.ts';
+import { decisionsOf, type OpenTicket, type ToolResponse, toolResponses } from './tool-responses.ts';
+
+/**
+ * What a chat request asks of a thread (chat-and-agui.md 3.2). Clients send the conversation as they see it; the
+ * service has the history and keeps only what is new in it.
+ */
+
+/** A message for the history; with the id that the client gave it, if it did. */
+export type ChatInput = UserMessage & { id?: string; visibility?: 'internal' };
+
+export type ChatRequest =
+  | { kind: 'input'; messages: ChatInput[]; decisions: DecisionInput[] }
+  /** Only responses to calls that do not wait any more: there is nothing to do, and nothing to say. */
+  | { kind: 'stale' };
+
+export type ThreadView = {
+  /** Is there a message of this id in the history, or does one wait to join it? */
+  has(message_id: string): boolean;
+  /** Id of the last message that clients see. */
+  last?: string | undefined;
+  /** Of the open run, or of the latest one when none is open. */
+  tickets: readonly OpenTicket[];
+};
+
+/** @throws Invalid */
+export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
+  const { messages, state } = body;
+  const responses = toolResponses(messages);
+  const decisions = decisionsOf(responses, thread.tickets);
+  const converted = convert(newMessages(messages, thread.has));
+  if (converted.length > 0) return { kind: 'input', messages: withContext(state, converted), decisions };
+  if (decisions.length > 0) return { kind: 'input', messages: [], decisions };
+  if (isUnanswered(body, thread)) return { kind: 'input', messages: [], decisions: [] };
+  if (responses.length > 0) return { kind: 'stale' };
+  throw new Invalid('no new messages or interaction responses');
+};
+
+/** The client asks again for what has no answer in the history, as after a failure. What has one stays as it is. */
+const isUnanswered = ({ regenerate, messages }: ChatBody, { last }: ThreadView): boolean => {
+  const question = messages.at(-1);
+  return regenerate && question?.role === 'user' && !!question.id && question.id === last;
+};
+
+/**
+ * A request that brings its whole conversation, because nothing of it is stored (chat-and-agui.md 10).
+ * @throws Invalid
+ */
+export const decodeTranscript = ({
+  messages,
+  state,
+}: ChatBody): { messages: ChatInput[]; responses: ToolResponse[] } => {
+  const responses = toolResponses(messages);
+  const converted = convert(messages, { answers: true });
+  if (converted.length === 0 && responses.length === 0) {
+    throw new Invalid('no preview messages or interaction responses');
+  }
+  return { messages: withContext(state, converted), responses };
+};
+
+const withContext = (state: ChatBody['state'], messages: ChatInput[]): ChatInput[] => {
+  const context = frontendContext(state);
+  return context ? [context, ...messages] : messages;
+};
+
+const convert = (messages: readonly ChatMessage[], { answers = false } = {}): ChatInput[] => {
+  const attachments = createAttachments();
+  return messages.flatMap((message): ChatInput[] => {
+    const role = roleOf(message.role, answers);
+    const content = role ? CONTENT[role](message.parts, attachments) : [];
+    return role && content.length > 0 ? [{ ...(message.id && { id: message.id }), role, content }] : [];
+  });
+};
+
+const roleOf = (role: string, answers: boolean): UserMessage['role'] | undefined => {
+  if (role === 'user' || role === 'system') return role;
+  return answers && role === 'assistant' ? role : undefined;
+};
+
+const textOf = (parts: readonly unknown[]): ContentBlock[] => {
+  const texts = parts.flatMap((part) => blockOf(part) ?? []);
+  return texts.length === 0 ? [] : [{ type: 'text', text: texts.map(({ text }) => text).join('') }];
+};
+
+/** Answers are the service's own, so files in them are not attachments. */
+const CONTENT: Record<
+  UserMessage['role'],
+  (parts: readonly unknown[], files: Attachments) => ContentBlock[]
+> = {
+  user: (parts, files) => parts.flatMap((part) => (isFile(part) ? [files.add(part)] : (blockOf(part) ?? []))),
+  system: textOf,
+  assistant: textOf,
+};
+
+const isFile = (part: unknown): part is object =>
+  typeof part === 'object' && part !== null && 'type' in part && part.type === 'file';
+
+const blockOf = (part: unknown): { type: 'text'; text: string } | undefined => {
+  const isText = typeof part === 'object' && part !== null && 'type' in part && part.type === 'text';
+  return isText && 'text' in part && typeof part.text === 'string'
+    ? { type: 'text', text: part.text }
+    : undefined;
+};

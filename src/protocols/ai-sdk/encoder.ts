@@ -1,0 +1,159 @@
+import type { Encoder, Protocol } from '../../runtime/channel.ts';
+import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import { activityDelta, activitySnapshot } from './activities.ts';
+import {
+  type Blocks,
+  beginReasoning,
+  beginText,
+  closeReasoning,
+  closeStep,
+  closeText,
+  createBlocks,
+  openStep,
+  reasoningIdOf,
+  resetBlocks,
+} from './blocks.ts';
+import {
+  argumentsGrown,
+  type Calls,
+  callDone,
+  callReady,
+  callResumed,
+  callStarted,
+  createCalls,
+  type EarlierCalls,
+  forgetCalls,
+  outputGrown,
+} from './calls.ts';
+import { DELTA_END, type FinishReason, finish, frame, runInfo } from './frames.ts';
+
+/**
+ * Run events to frames of the chat streaming protocol, version 6 (chat-and-agui.md 4, 5).
+ *
+ * Guarantees: whatever the events, the frames are ones that the official client takes: a delta is inside of an open
+ * block, blocks are closed before their step and steps before the end, nothing follows the end of a run but the
+ * start of its continuation. Pure: the same events give the same bytes.
+ * Relies on events in the order of one run. Costs two concatenations and one `JSON.stringify` a text delta; what a
+ * tool streams out is sent whole each time, as the protocol has no deltas of outputs.
+ */
+
+export type ChatOptions = {
+  /** Id of the client's message that the answer continues. It holds the calls of the run. */
+  continues?: string;
+  /** For a client whose message is new while the run has calls from before. */
+  earlier?: EarlierCalls;
+};
+
+/** Readers with the same options see the same frames, and share them. */
+export const chatProtocol = (options: ChatOptions = {}): Protocol => ({
+  name: options.continues === undefined ? 'ai-sdk' : `ai-sdk:${options.continues}`,
+  createEncoder: () => createChatEncoder(options),
+});
+
+type State = {
+  readonly options: ChatOptions;
+  readonly blocks: Blocks;
+  readonly calls: Calls;
+  /** Id of the client's message. */
+  answer: string | undefined;
+  /** Until the run starts again. */
+  over: boolean;
+};
+
+export const createChatEncoder = (options: ChatOptions = {}): Encoder => {
+  const blocks = createBlocks();
+  const state: State = { options, blocks, calls: createCalls(), answer: undefined, over: false };
+  return {
+    event: (event) => (state.over && event.event_type !== 'run_start' ? '' : encode(state, event)),
+    text(delta) {
+      if (blocks.textHead !== '') return blocks.textHead + JSON.stringify(delta) + DELTA_END;
+      return state.over ? '' : beginText(blocks, delta);
+    },
+    reasoning(delta) {
+      if (blocks.reasoningHead !== '') return blocks.reasoningHead + JSON.stringify(delta) + DELTA_END;
+      return state.over ? '' : beginReasoning(blocks, delta);
+    },
+    toolDelta: (id, delta) => (state.over ? '' : argumentsGrown(state.calls, id, delta)),
+  };
+};
+
+type Handlers = { [T in RunEvent['event_type']]: (state: State, event: RunEventOf<T>) => string };
+
+const encode = (state: State, event: RunEvent): string => {
+  // The handler under the type of an event takes that event.
+  const handle = HANDLERS[event.event_type] as (state: State, event: RunEvent) => string;
+  return handle(state, event);
+};
+
+const nothing = (): string => '';
+
+const HANDLERS: Handlers = {
+  run_start: (state, event) => start(state, event),
+  run_finish: (state, { termination }) => {
+    const closed = closeStep(state.blocks);
+    state.over = true;
+    const failed = termination.type === 'error' ? errorFrame(termination.value) : '';
+    return closed + failed + finish(FINISH[termination.type]);
+  },
+  error: (state, { message }) => {
+    const closed = closeStep(state.blocks);
+    state.over = true;
+    return closed + errorFrame(message);
+  },
+  step_start: (state, { message_id }) => {
+    forgetCalls(state.calls);
+    return openStep(state.blocks, message_id);
+  },
+  step_end: ({ blocks }) => closeStep(blocks),
+  text_delta: ({ blocks }, { delta }) => beginText(blocks, delta),
+  reasoning_delta: ({ blocks }, { delta }) =>
+    blocks.reasoningHead === ''
+      ? beginReasoning(blocks, delta)
+      : blocks.reasoningHead + JSON.stringify(delta) + DELTA_END,
+  reasoning_encrypted_value: ({ blocks }, { encrypted_value }) =>
+    frame('data-reasoning-encrypted', {
+      data: { encryptedValue: encrypted_value },
+      id: reasoningIdOf(blocks),
+      transient: true,
+    }),
+  tool_call_start: ({ blocks, calls }, event) =>
+    closeText(blocks) + closeReasoning(blocks) + callStarted(calls, event),
+  tool_call_delta: ({ calls }, { id, args_delta }) => argumentsGrown(calls, id, args_delta),
+  tool_call_ready: ({ calls }, event) => callReady(calls, event),
+  tool_call_stream_delta: ({ calls, options }, event) => outputGrown(calls, event, options.earlier),
+  tool_call_done: ({ calls, options }, event) => callDone(calls, event, options.earlier),
+  tool_call_resumed: ({ calls, options }, event) => callResumed(calls, event, options.earlier),
+  tool_call_cancel: nothing,
+  stream_reset: nothing,
+  inference_complete: (_state, { model, usage = null, duration_ms }) =>
+    frame('data-inference-complete', { data: { model, usage, durationMs: duration_ms } }),
+  state_snapshot: (_state, { snapshot }) => frame('data-state-snapshot', { data: snapshot }),
+  state_delta: (_state, { delta }) => frame('data-state-delta', { data: delta }),
+  messages_snapshot: (_state, { messages }) => frame('data-messages-snapshot', { data: messages }),
+  activity_snapshot: (_state, event) => activitySnapshot(event),
+  activity_delta: (_state, event) => activityDelta(event),
+};
+
+/** A run that was cut off by the end of its process has left things open. */
+const start = (state: State, { run_id, thread_id, turn_id }: RunEventOf<'run_start'>): string => {
+  const { blocks, calls, options } = state;
+  const closed = closeStep(blocks);
+  resetBlocks(blocks, run_id);
+  const messageId = options.continues ?? turn_id ?? run_id;
+  if (state.answer !== messageId) calls.shown.clear();
+  state.answer = messageId;
+  state.over = false;
+  return closed + frame('start', { messageId }) + runInfo({ runId: run_id, threadId: thread_id });
+};
+
+const errorFrame = (errorText: string): string => frame('error', { errorText });
+
+const FINISH: Record<RunEventOf<'run_finish'>['termination']['type'], FinishReason> = {
+  natural_end: 'stop',
+  behavior_requested: 'stop',
+  stopped: 'stop',
+  cancelled: 'stop',
+  blocked: 'content-filter',
+  suspended: 'tool-calls',
+  error: 'error',
+};

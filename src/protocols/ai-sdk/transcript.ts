@@ -1,0 +1,167 @@
+import { deniedText, type WaitingCall } from '../../runtime/index.ts';
+import type { Message, ToolCall } from '../../schema/message.ts';
+import { type ChatInput, decodeTranscript } from './decode.ts';
+import type { ChatOptions } from './encoder.ts';
+import type { ChatBody, ChatMessage } from './request.ts';
+import { type ToolResponse, toolResponses } from './tool-responses.ts';
+
+/**
+ * A conversation that the client alone has, as the history of a run (chat-and-agui.md 10).
+ *
+ * Guarantees: the model sees what its tools have answered, and that a call was denied; a call that was never decided
+ * is not there, and nothing of it can happen any more. Decisions count in the last step of the last answer only:
+ * whatever stands before was dealt with when it was new, or left behind by what the user has said since.
+ */
+
+export type Transcript = {
+  messages: Message[];
+  /** Calls of the last answer that the run begins with. */
+  waiting: WaitingCall[];
+  /** How the client takes the answer. */
+  options: ChatOptions;
+};
+
+/** @throws Invalid */
+export const readTranscript = (body: ChatBody, newId: () => string): Transcript => {
+  // Numbers tell which message became which: most clients give ids, but none must.
+  const numbered = body.messages.map((message, index) => ({ ...message, id: String(index) }));
+  const decoded = decodeTranscript({ ...body, messages: numbered }).messages;
+  const inputs = new Map(decoded.map((input) => [input.id, input]));
+  const lastAnswer = numbered.findLastIndex(({ role }) => role === 'assistant');
+  const mayWait = lastAnswer === numbered.length - 1;
+  const waiting = waitingIn(numbered[lastAnswer], mayWait);
+  const context = inputs.get(undefined);
+  const messages = [
+    ...(context ? [toMessage(context, newId())] : []),
+    ...numbered.flatMap((message, index): Message[] => {
+      if (message.role === 'assistant') {
+        return answerMessages(message, index === lastAnswer ? waiting : [], newId);
+      }
+      const input = inputs.get(message.id);
+      return input ? [toMessage(input, newId())] : [];
+    }),
+  ];
+  return { messages, waiting, options: optionsOf(body, waiting) };
+};
+
+const toMessage = ({ role, content, visibility }: ChatInput, id: string): Message => ({
+  id,
+  role,
+  content,
+  ...(visibility && { visibility }),
+});
+
+/** A new message of the client does not hold the calls. */
+const optionsOf = ({ continues }: ChatBody, waiting: readonly WaitingCall[]): ChatOptions => {
+  if (continues !== undefined) return { continues };
+  const calls = new Map(waiting.map(({ call }) => [call.id, call]));
+  return { earlier: (call_id) => calls.get(call_id) };
+};
+
+type Part = { type: string; [key: string]: unknown };
+
+const isPart = (part: unknown): part is Part =>
+  typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string';
+
+const stepsOf = ({ parts }: ChatMessage): Part[][] => {
+  const steps: Part[][] = [[]];
+  for (const part of parts.filter(isPart)) {
+    if (part.type === 'step-start') steps.push([]);
+    else steps.at(-1)?.push(part);
+  }
+  return steps;
+};
+
+/** What the part says of its call when it is taken to be in this state; undefined when it is not about a call. */
+const responseIn = (part: Part, state = part.state): ToolResponse | undefined =>
+  toolResponses([{ role: 'assistant', parts: [{ ...part, state, providerExecuted: false }] }])[0];
+
+/** Without any decision nothing goes on; an answer that the user has already passed over cannot be waited for. */
+const waitingIn = (answer: ChatMessage | undefined, mayWait: boolean): WaitingCall[] => {
+  const parts = answer ? (stepsOf(answer).at(-1) ?? []) : [];
+  const decided = parts.flatMap((part) => {
+    const response = part.state === 'approval-responded' ? responseIn(part) : undefined;
+    return response ? [{ ...waitingCall(response), decision: decisionOf(response) }] : [];
+  });
+  if (decided.length === 0 || !mayWait) return decided;
+  const open = parts.flatMap((part) => {
+    const asked = part.state === 'approval-requested' ? responseIn(part, 'approval-responded') : undefined;
+    return asked ? [waitingCall(asked)] : [];
+  });
+  return [...decided, ...open];
+};
+
+const waitingCall = ({ call, target }: ToolResponse): WaitingCall => ({
+  call,
+  ticket_id: target,
+  resume_mode: 'replay_tool_call',
+});
+
+const decisionOf = ({ action, result, reason }: ToolResponse): NonNullable<WaitingCall['decision']> => ({
+  action,
+  payload: result,
+  ...(reason !== undefined && { reason }),
+});
+
+const answerMessages = (
+  answer: ChatMessage,
+  waiting: readonly WaitingCall[],
+  newId: () => string,
+): Message[] => {
+  const steps = stepsOf(answer);
+  return steps.flatMap((parts, index) => {
+    const ended = parts.flatMap((part) => endedCall(part) ?? []);
+    const open = index === steps.length - 1 ? waiting.map(({ call }) => call) : [];
+    const calls = [
+      ...ended.map(({ call }) => call).filter(({ id }) => !open.some((each) => each.id === id)),
+      ...open,
+    ];
+    const text = parts.map((part) =>
+      part.type === 'text' && typeof part.text === 'string' ? part.text : '',
+    );
+    return stepMessages(text.join(''), calls, ended, newId);
+  });
+};
+
+type EndedCall = { call: ToolCall; result: string };
+
+const stepMessages = (
+  text: string,
+  calls: readonly ToolCall[],
+  ended: readonly EndedCall[],
+  newId: () => string,
+): Message[] => {
+  if (text === '' && calls.length === 0) return [];
+  const answer: Message = {
+    id: newId(),
+    role: 'assistant',
+    content: text === '' ? [] : [{ type: 'text', text }],
+    ...(calls.length > 0 && { tool_calls: [...calls] }),
+  };
+  const results = ended.map(
+    ({ call, result }): Message => ({
+      id: newId(),
+      role: 'tool',
+      tool_call_id: call.id,
+      content: [{ type: 'text', text: result }],
+    }),
+  );
+  return [answer, ...results];
+};
+
+/** A call about which nothing more can come, and what the model reads of it. */
+const endedCall = (part: Part): EndedCall | undefined => {
+  const response = responseIn(part);
+  if (!response) return undefined;
+  const { call, action, result } = response;
+  if (part.state === 'approval-responded' && action === 'resume') return undefined;
+  return { call, result: action === 'cancel' ? deniedText(reasonIn(part)) : resultText(part, result) };
+};
+
+/** The client keeps the reason with the approval, also when it was told that the call was denied. */
+const reasonIn = (part: Part): string | undefined => responseIn(part, 'approval-responded')?.reason;
+
+const resultText = ({ state, errorText }: Part, result: ToolResponse['result']): string => {
+  if (state === 'output-error' && typeof errorText === 'string') return errorText;
+  return typeof result === 'string' ? result : JSON.stringify(result);
+};

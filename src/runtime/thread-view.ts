@@ -1,0 +1,39 @@
+import type { WaitingTicket } from '../schema/run.ts';
+import type { Execution } from './execution.ts';
+import type { Ledger } from './ledger.ts';
+import type { Submission } from './submission.ts';
+import { ticketsOf } from './wait.ts';
+
+/**
+ * A thread as a protocol reads its requests against it: clients send the conversation as they see it, and answers
+ * to calls that wait or have waited. It is of this moment; whoever submits in the same turn decides on the truth.
+ */
+export type ThreadView = {
+  /** Is there a message of this id in the history, or does one wait to join it? */
+  has(message_id: string): boolean;
+  /** Id of the last message that clients see. */
+  readonly last: string | undefined;
+  /** Nothing has run in it. */
+  readonly fresh: boolean;
+  /** The run that executes, or else the open one if it waits. */
+  readonly run_id: string | undefined;
+  /** What it waits for. */
+  readonly tickets: readonly WaitingTicket[];
+};
+
+export const viewOf = (ledger: Ledger, execution: Execution | undefined): ThreadView => {
+  const open = ledger.openRun();
+  return {
+    has: ledger.hasMessage,
+    get last() {
+      return ledger.history().findLast(({ visibility }) => visibility === undefined)?.id;
+    },
+    fresh: ledger.record()?.thread.latest_run_id === undefined,
+    run_id: execution?.run_id ?? open?.run_id,
+    tickets: execution ? execution.tickets() : open ? ticketsOf(open) : [],
+  };
+};
+
+/** Answers for the run, and nothing else. */
+export const isAnswerTo = (run_id: string, { mode, into, messages, decisions = [] }: Submission): boolean =>
+  mode === 'foreground' && into === run_id && messages.length === 0 && decisions.length > 0;

@@ -1,0 +1,340 @@
+import { RunAgentInputSchema } from '@ag-ui/core/schemas';
+import t from 'tap';
+import { type AgUiThread, decodeAgUi } from '../../../src/protocols/ag-ui/decode.ts';
+import { AgUiBody } from '../../../src/protocols/ag-ui/request.ts';
+
+/** chat-and-agui.md 2.5, 11, 13.2. */
+
+const NEW: AgUiThread = { has: () => false, fresh: true, tickets: [] };
+
+const stored = (...ids: string[]): AgUiThread => ({
+  has: (id) => ids.includes(id),
+  fresh: false,
+  tickets: [],
+});
+
+const permission = (call: string) =>
+  ({ ticket_id: `perm_${call}`, tool_call_id: call, resume_mode: 'replay_tool_call' }) as const;
+
+const forClient = (call: string) =>
+  ({ ticket_id: `suspend_${call}`, tool_call_id: call, resume_mode: 'use_decision_as_tool_result' }) as const;
+
+const waiting = (...tickets: AgUiThread['tickets']): AgUiThread => ({ ...stored('u1'), tickets });
+
+const decode = (body: object, thread = NEW) => decodeAgUi(AgUiBody.parse(body), thread);
+
+const input = (body: object, thread = NEW) => {
+  const request = decode(body, thread);
+  if (request.kind !== 'input') throw new Error(request.kind);
+  return request;
+};
+
+const says = (content: unknown, id?: string) => ({ ...(id !== undefined && { id }), role: 'user', content });
+
+const text = (value: string) => [{ type: 'text', text: value }];
+
+t.test('a body of the wrong shape is refused', async (t) => {
+  const wrong = [
+    { messages: null },
+    { messages: {} },
+    { messages: [{ content: 'hi' }] },
+    { messages: [{ role: 'user', id: 5, content: 'hi' }] },
+    { threadId: 5 },
+    { agentId: 5 },
+    { threadId: 'a', thread_id: 'a' },
+    { agentId: null, agent_id: 'b' },
+    { tools: null },
+    { tools: [{ description: 'x' }] },
+    { tools: [{ name: 'x', parameters: 'y' }] },
+    { resume: 'yes' },
+    { resume: [{ status: 'resolved' }] },
+    { resume: [{ interruptId: 'a', status: 'perhaps' }] },
+    { resume: { interruptId: 'a', interrupt_id: 'a' } },
+    [],
+    'text',
+  ];
+  for (const body of wrong) t.notOk(AgUiBody.safeParse(body).success, JSON.stringify(body));
+});
+
+t.test('thread and agent: trimmed, under either name', async (t) => {
+  const named = (body: object) => {
+    const { thread_id, agent_id } = AgUiBody.parse(body);
+    return [thread_id, agent_id];
+  };
+  t.strictSame(named({ threadId: ' T ', agent_id: ' a ' }), ['T', 'a']);
+  t.strictSame(named({ thread_id: 'T', agentId: null }), ['T', undefined]);
+  t.strictSame(named({ threadId: '  ', agentId: '' }), [undefined, undefined]);
+  t.strictSame(named({ runId: 'r', parentRunId: 5, protocolVersion: '1.0', forwardedProps: [] }), [
+    undefined,
+    undefined,
+  ]);
+});
+
+t.test('what the official client sends is taken, with and without what it may leave out', async (t) => {
+  const full = {
+    threadId: 'T',
+    runId: 'r',
+    protocolVersion: '1.0',
+    state: { a: 1 },
+    messages: [
+      { id: 'u1', role: 'user', content: 'hi' },
+      { id: 'r1', role: 'reasoning', content: 'hm' },
+      { id: 'a1', role: 'assistant', toolCalls: [call('c1')] },
+      { id: 't1', role: 'tool', toolCallId: 'c1', content: '42' },
+    ],
+    tools: [{ name: 'pick', description: 'Picks.', parameters: { type: 'object' } }],
+    context: [{ description: 'page', value: 'home' }],
+    forwardedProps: { x: 1 },
+    resume: [{ interruptId: 'i1', status: 'resolved', payload: { approved: true } }],
+  };
+  t.ok(RunAgentInputSchema.safeParse(full).success);
+  t.match(input(full).messages, [{ visibility: 'internal' }, { id: 'u1' }]);
+  t.match(input({ messages: [says('hi')] }), { messages: [{ content: text('hi') }], decisions: [] });
+});
+
+const call = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } });
+
+t.test('tools of the client have what they lack made up', async (t) => {
+  const { tools } = AgUiBody.parse({
+    tools: [
+      { name: 'a', metadata: 1 },
+      { name: 'b', description: 'B', parameters: { type: 'object', x: 1 } },
+    ],
+  });
+  t.strictSame(tools, [
+    { name: 'a', description: 'Frontend tool', parameters: { type: 'object', properties: {} } },
+    { name: 'b', description: 'B', parameters: { type: 'object', x: 1 } },
+  ]);
+  t.strictSame(AgUiBody.parse({}).tools, []);
+});
+
+t.test('messages become input, part by part, under their own ids', async (t) => {
+  const parts = [
+    { type: 'text', text: 'look: ' },
+    { type: 'image', source: { type: 'url', value: 'https://a.b/c.png', mimeType: 'image/png' } },
+    { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' }, metadata: { x: 1 } },
+    { type: 'audio', source: { type: 'url', value: 'https://a.b/c' } },
+    { type: 'video', source: { type: 'data', value: 'AA==', mimeType: 'video/mp4' } },
+    { type: 'document', source: { type: 'data', value: 'AA==', mimeType: 'application/pdf' } },
+    { type: 'binary', mimeType: 'IMAGE/png', data: 'AAAA', url: 'https://a.b' },
+    { type: 'binary', mimeType: 'application/pdf', url: 'https://a.b/d', filename: 'd.pdf' },
+    { type: 'binary', mimeType: 'image/png', id: 'file-1' },
+    { type: 'image', source: { type: 'file', value: 'file-1' } },
+    { type: 'image', source: { type: 'data', value: 'AAAA' } },
+    { type: 'image' },
+    { type: 'text', text: 5 },
+    { type: 'foo' },
+    null,
+    'text',
+  ];
+  const base64 = (media_type: string, data: string) => ({ type: 'base64', media_type, data });
+  t.strictSame(input({ messages: [says(parts, 'u1')] }), {
+    kind: 'input',
+    decisions: [],
+    answered: [],
+    messages: [
+      {
+        id: 'u1',
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look: ' },
+          { type: 'image', source: { type: 'url', url: 'https://a.b/c.png' } },
+          { type: 'image', source: base64('image/png', 'AAAA') },
+          { type: 'audio', source: { type: 'url', url: 'https://a.b/c' } },
+          { type: 'video', source: base64('video/mp4', 'AA==') },
+          { type: 'document', source: base64('application/pdf', 'AA==') },
+          { type: 'image', source: base64('IMAGE/png', 'AAAA') },
+          { type: 'document', source: { type: 'url', url: 'https://a.b/d' } },
+        ],
+      },
+    ],
+  });
+});
+
+t.test('system and developer messages are text; other roles are not input', async (t) => {
+  const messages = [
+    { role: 'system', content: [...text('a'), { type: 'foo' }, ...text('b')] },
+    { role: 'developer', content: 'c' },
+    { role: 'reasoning', content: 'd' },
+    { role: 'activity', content: { e: 1 } },
+    { role: 'other', content: 'f' },
+    { role: 'tool', toolCallId: 'c1', content: 'g' },
+    { role: 'system', content: [] },
+    says(null),
+    says(5),
+    says([{ type: 'foo' }]),
+    says('h'),
+  ];
+  t.strictSame(input({ messages }).messages, [
+    { role: 'system', content: text('ab') },
+    { role: 'system', content: text('c') },
+    { role: 'user', content: text('h') },
+  ]);
+});
+
+t.test(
+  'answers that the client remembers are history where nothing has run, else they are dropped',
+  async (t) => {
+    const messages = [
+      says('a', 'u1'),
+      { id: 'a1', role: 'assistant', content: 'b', toolCalls: [call('c1')] },
+      { id: 'a2', role: 'assistant', content: '' },
+      { id: 'a3', role: 'assistant', toolCalls: [call('c2')] },
+      says('c', 'u2'),
+    ];
+    t.strictSame(input({ messages }).messages, [
+      { id: 'u1', role: 'user', content: text('a') },
+      { id: 'a1', role: 'assistant', content: text('b') },
+      { id: 'u2', role: 'user', content: text('c') },
+    ]);
+    t.match(input({ messages }, stored()).messages, [{ id: 'u1' }, { id: 'u2' }]);
+  },
+);
+
+t.test('what is stored or staged is not new, and neither is what the request repeats', async (t) => {
+  const messages = [says('a', 'u1'), says('b', 'u2'), says('c', 'u2'), says('d'), says('d'), says('e', '')];
+  t.strictSame(input({ messages }, stored('u1')).messages, [
+    { id: 'u2', role: 'user', content: text('b') },
+    { role: 'user', content: text('d') },
+    { role: 'user', content: text('d') },
+    { role: 'user', content: text('e') },
+  ]);
+});
+
+t.test('a request that brings nothing is refused', async (t) => {
+  const error = { message: 'at least one message is required' };
+  const nothing = [
+    {},
+    { messages: [] },
+    { state: { a: 1 } },
+    { messages: [{ role: 'other', content: 'x' }] },
+    { messages: [says([{ type: 'foo' }])] },
+    { resume: [] },
+    { resume: null },
+    { resume: { payload: { approved: true } } },
+    { messages: [says('a', 'u1'), { id: 'a1', role: 'assistant', content: 'known' }] },
+  ];
+  for (const body of nothing) t.throws(() => decode(body, stored('u1', 'a1')), error, JSON.stringify(body));
+});
+
+t.test('a known question at the end is asked again', async (t) => {
+  const messages = [{ id: 'a1', role: 'assistant', content: 'old' }, says('a', 'u1')];
+  t.strictSame(decode({ messages }, stored('u1')), {
+    kind: 'input',
+    messages: [],
+    decisions: [],
+    answered: [],
+  });
+  t.match(input({ messages, state: { a: 1 } }, stored('u1')).messages, [{ visibility: 'internal' }]);
+});
+
+t.test('what the frontend tells stands in front of the new messages, for the model alone', async (t) => {
+  const told = (body: object) => {
+    const [first, second] = input({ ...body, messages: [says('hi')] }).messages;
+    if (!second) return undefined;
+    const [block] = first?.content ?? [];
+    t.match(first, { role: 'system', visibility: 'internal' });
+    return block?.type === 'text' ? block.text.split('\n')[1] : undefined;
+  };
+  const echo = { revision: 3, extensions: { a: 1 } };
+  const page = [{ description: 'page', value: 'home' }];
+  const cases: [unknown, unknown, unknown][] = [
+    [undefined, undefined, undefined],
+    [null, null, undefined],
+    [{}, [], undefined],
+    [echo, [], undefined],
+    [undefined, page, page],
+    [{}, page, page],
+    [echo, page, page],
+    [echo, { b: 2 }, { b: 2 }],
+    [{ a: 1 }, undefined, { a: 1 }],
+    [{ a: 1 }, [], { a: 1 }],
+    [{ a: 1 }, page, { state: { a: 1 }, context: page }],
+    [{ a: 1, b: 1 }, { b: 2 }, { a: 1, b: 2 }],
+    [{ a: 1 }, 'text', { a: 1 }],
+    ['text', { b: 2 }, 'text'],
+    [[1], page, { state: [1], context: page }],
+  ];
+  for (const [state, context, value] of cases) {
+    const body = { ...(state !== undefined && { state }), ...(context !== undefined && { context }) };
+    t.equal(told(body), value === undefined ? undefined : JSON.stringify(value), JSON.stringify(body));
+  }
+});
+
+const resume = (resume: unknown, thread = waiting(permission('c1'))) => input({ resume }, thread).decisions;
+
+t.test('entries answer what waits, by the id of the ticket or of the call', async (t) => {
+  const yes = { approved: true };
+  const on = (action: string, payload: unknown) => [{ tool_call_id: 'c1', action, payload }];
+  for (const interruptId of ['perm_c1', 'c1']) {
+    t.strictSame(resume([{ interruptId, status: 'resolved', payload: yes }]), on('resume', yes));
+  }
+  t.strictSame(resume([{ interruptId: 'c1', status: 'resolved', metadata: { x: 1 } }]), on('resume', null));
+  t.strictSame(resume([{ interruptId: 'c1', status: 'cancelled' }]), on('cancel', { approved: false }));
+  t.strictSame(resume([{ interruptId: 'c1', status: 'cancelled', payload: 'no' }]), on('cancel', 'no'));
+  t.strictSame(resume({ interruptId: 'perm_c1', payload: yes }), on('resume', yes));
+  t.strictSame(resume({ interrupt_id: 'perm_c1' }), on('resume', null));
+});
+
+t.test('who may allow a call may decline it; to any other ticket that is an answer', async (t) => {
+  const entry = [{ interruptId: 'c1', status: 'resolved', payload: { approved: false } }];
+  t.match(resume(entry), [{ action: 'cancel', payload: { approved: false } }]);
+  t.match(resume(entry, waiting(forClient('c1'))), [{ action: 'resume', payload: { approved: false } }]);
+});
+
+t.test('entries for what does not wait are ignored, and alone there is nothing to run', async (t) => {
+  const stale = { interruptId: 'old', status: 'resolved' };
+  t.match(resume([stale, { interruptId: 'c1', status: 'resolved' }]), [{ tool_call_id: 'c1' }]);
+  t.strictSame(decode({ resume: [stale] }, waiting(permission('c1'))), { kind: 'stale' });
+  t.strictSame(decode({ resume: { interruptId: 'int-1', payload: { approved: true } } }), { kind: 'stale' });
+  t.strictSame(decode({ resume: [stale], messages: [says('a', 'u1')] }, stored('u1')), { kind: 'stale' });
+  t.match(decode({ resume: [stale], messages: [says('b', 'u2')] }, stored('u1')), {
+    messages: [{ id: 'u2' }],
+    decisions: { length: 0 },
+  });
+});
+
+const result = (more: object) => ({ role: 'tool', toolCallId: 'c1', id: 't1', ...more });
+
+t.test('a tool message for a call that waits is its result', async (t) => {
+  const of = (more: object) => {
+    const { decisions, answered } = input({ messages: [result(more)] }, waiting(forClient('c1')));
+    t.strictSame(answered, ['c1']);
+    t.match(decisions, [{ tool_call_id: 'c1', action: 'resume' }]);
+    return decisions[0]?.payload;
+  };
+  t.equal(of({ content: '42' }), 42);
+  t.strictSame(of({ content: '{"v":1}' }), { v: 1 });
+  t.equal(of({ content: 'red' }), 'red');
+  t.equal(of({ content: [...text('re'), ...text('d')] }), 'red');
+  t.equal(of({}), null);
+  t.strictSame(of({ content: '', error: 'no' }), { error: 'no' });
+});
+
+t.test('tool messages of the past are history', async (t) => {
+  const past = result({ content: '1' });
+  t.throws(() => decode({ messages: [past] }, stored('t1')), { message: /at least one message/ });
+  t.strictSame(decode({ messages: [past] }, stored()), { kind: 'stale' });
+  t.match(decode({ messages: [past, says('a')] }, waiting(forClient('c2'))), {
+    messages: [{ role: 'user' }],
+    decisions: { length: 0 },
+    answered: { length: 0 },
+  });
+  t.throws(() => decode({ messages: [{ role: 'tool', content: 'of no call' }] }), {
+    message: /at least one/,
+  });
+});
+
+t.test(
+  'answers and new messages may come together, without what the frontend tells if there are none',
+  async (t) => {
+    const body = { state: { a: 1 }, resume: [{ interruptId: 'c1', status: 'resolved' }] };
+    const thread = waiting(permission('c1'), forClient('c2'));
+    t.match(decode({ ...body, messages: [says('a', 'u2'), result({ toolCallId: 'c2' })] }, thread), {
+      messages: [{ role: 'system' }, { id: 'u2' }],
+      decisions: [{ tool_call_id: 'c2' }, { tool_call_id: 'c1' }],
+      answered: ['c2'],
+    });
+    t.match(decode({ ...body, messages: [says('a', 'u1')] }, thread), { messages: { length: 0 } });
+  },
+);

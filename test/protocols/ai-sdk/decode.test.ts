@@ -1,0 +1,337 @@
+import t from 'tap';
+import { decodeChat, decodeTranscript, type ThreadView } from '../../../src/protocols/ai-sdk/decode.ts';
+import { ChatBody } from '../../../src/protocols/ai-sdk/request.ts';
+
+/** chat-and-agui.md 2.5, 3, 10. */
+
+const NOTHING: ThreadView = { has: () => false, tickets: [] };
+
+const stored = (...ids: string[]): ThreadView => ({ has: (id) => ids.includes(id), tickets: [] });
+
+const waiting = (...calls: string[]): ThreadView => ({
+  has: () => false,
+  tickets: calls.map((id) => ({ ticket_id: `perm_${id}`, tool_call_id: id })),
+});
+
+const decode = (body: object, thread: ThreadView = NOTHING) => decodeChat(ChatBody.parse(body), thread);
+
+const says = (text: string, id?: string) => ({
+  ...(id !== undefined && { id }),
+  role: 'user',
+  parts: [{ type: 'text', text }],
+});
+
+const text = (value: string) => [{ type: 'text', text: value }];
+
+t.test('a body of the wrong shape is refused', async (t) => {
+  const wrong = [
+    { messages: null },
+    { messages: {} },
+    { messages: [{ parts: [] }] },
+    { messages: [{ role: 'user', parts: null }] },
+    { messages: [{ role: 'user', id: 5, parts: [] }] },
+    { threadId: 5 },
+    { agentId: 5 },
+    { threadId: 'a', thread_id: 'a' },
+    { threadId: null, thread_id: 'a' },
+    { agentId: 'a', agent_id: 'b' },
+    [],
+    'text',
+  ];
+  for (const body of wrong) t.notOk(ChatBody.safeParse(body).success, JSON.stringify(body));
+});
+
+t.test(
+  'thread and agent: trimmed, under either name, the id of the chat where no thread is named',
+  async (t) => {
+    const named = (body: object) => {
+      const { thread_id, agent_id } = ChatBody.parse(body);
+      return [thread_id, agent_id];
+    };
+    t.strictSame(named({ threadId: ' T ', agent_id: ' a ', id: 'chat' }), ['T', 'a']);
+    t.strictSame(named({ thread_id: 'T', agentId: null }), ['T', undefined]);
+    t.strictSame(named({ threadId: '  ', id: ' chat ', agentId: ' ' }), ['chat', undefined]);
+    t.strictSame(named({ threadId: null, id: 'chat' }), ['chat', undefined]);
+    t.strictSame(named({ id: ' ' }), [undefined, undefined]);
+    t.strictSame(named({}), [undefined, undefined]);
+  },
+);
+
+t.test('what the stock client sends is taken, whatever else it brings', async (t) => {
+  const body = ChatBody.parse({
+    id: 'chat',
+    messages: [{ ...says('hi', 'u1'), metadata: { a: 1 }, content: 'old' }],
+    trigger: 'regenerate-message',
+    messageId: 'a1',
+    model: 'x',
+  });
+  t.equal(body.regenerate, true);
+  t.equal(ChatBody.parse({ trigger: 5, messageId: {} }).regenerate, false);
+});
+
+t.test('the message that the client goes on with: a named answer, else a last one', async (t) => {
+  const answer = (id: string | undefined) => ({ ...(id !== undefined && { id }), role: 'assistant' });
+  const of = (body: object) => ChatBody.parse(body).continues;
+  t.equal(of({ messages: [says('a', 'u1'), answer('a1')] }), 'a1');
+  t.equal(of({ messages: [answer('a1'), says('a', 'u1')] }), undefined);
+  t.equal(of({ messages: [answer('a1'), says('a', 'u1')], messageId: 'a1' }), 'a1');
+  t.equal(of({ messages: [answer('a1'), says('a', 'u1')], messageId: 'u1' }), undefined);
+  t.equal(of({ messages: [answer('a1'), answer('a2')], messageId: 'x' }), 'a2');
+  t.equal(of({ messages: [answer(undefined)] }), undefined);
+  t.equal(of({ messages: [answer('')] }), undefined);
+});
+
+t.test('messages become input, part by part, under their own ids', async (t) => {
+  const parts = [
+    { type: 'text', text: 'look: ' },
+    { type: 'file', url: 'data:image/PNG;base64,AAAA', mediaType: 'image/png', filename: 'a.png' },
+    { type: 'text', text: 5 },
+    { type: 'reasoning', text: 'no' },
+    { type: 'step-start' },
+    { type: 'data-x', data: 1 },
+    { type: 5 },
+    null,
+    'text',
+    { type: 'text', text: '' },
+  ];
+  t.strictSame(decode({ messages: [{ id: 'u1', role: 'user', parts }] }), {
+    kind: 'input',
+    decisions: [],
+    messages: [
+      {
+        id: 'u1',
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look: ' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          { type: 'text', text: '' },
+        ],
+      },
+    ],
+  });
+});
+
+t.test('only user and system messages are input; the texts of a system message are one', async (t) => {
+  const system = { role: 'system', parts: [...text('a'), { type: 'file' }, ...text('b')] };
+  const messages = [
+    system,
+    { role: 'assistant', parts: text('c') },
+    { role: 'tool', parts: text('d') },
+    says('e'),
+  ];
+  t.match(decode({ messages }), {
+    messages: [
+      { role: 'system', content: text('ab') },
+      { role: 'user', content: text('e') },
+    ],
+  });
+  const empty = [
+    { role: 'user', content: 'text of another protocol' },
+    { role: 'system', parts: [] },
+  ];
+  t.match(decode({ messages: [...empty, says('e')] }), { messages: { length: 1 } });
+});
+
+t.test('what is stored or staged is not new, and neither is what the request repeats', async (t) => {
+  const messages = [says('a', 'u1'), says('b', 'u2'), says('c', 'u2'), says('d'), says('d'), says('e', '')];
+  t.match(decode({ messages }, stored('u1')), {
+    messages: [
+      { id: 'u2', content: text('b') },
+      { content: text('d') },
+      { content: text('d') },
+      { content: text('e') },
+    ],
+  });
+});
+
+t.test('a request without anything new is refused', async (t) => {
+  const error = { message: 'no new messages or interaction responses' };
+  t.throws(() => decode({}), error);
+  t.throws(() => decode({ state: { a: 1 } }), error);
+  t.throws(() => decode({ messages: [{ role: 'user', content: 'hi' }] }), error);
+  t.throws(() => decode({ messages: [says('a', 'u1')], trigger: 'regenerate-message' }, stored('u1')), error);
+  const executed = { type: 'tool-x', toolCallId: 'c1', state: 'output-available', providerExecuted: true };
+  t.throws(() => decode({ messages: [{ role: 'assistant', parts: [executed] }] }, waiting('c1')), error);
+});
+
+t.test('what the frontend tells stands in front of the new messages, for the model alone', async (t) => {
+  const first = (state: unknown) => {
+    const request = decode({ messages: [says('hi')], ...(state !== undefined && { state }) });
+    return request.kind === 'input' ? request.messages[0] : undefined;
+  };
+  t.strictSame(first({ todos: ['buy milk'] }), {
+    role: 'system',
+    visibility: 'internal',
+    content: text('<frontend-context>\n{"todos":["buy milk"]}\n</frontend-context>'),
+  });
+  for (const said of [[1], 0, false, 'x', { revision: 1, extensions: {}, more: 1 }])
+    t.equal(first(said)?.role, 'system', JSON.stringify(said));
+  for (const nothing of [undefined, null, {}, [], '', { revision: 3, extensions: { a: 1 } }])
+    t.equal(first(nothing)?.role, 'user', JSON.stringify(nothing));
+});
+
+const part = (state: string, more: object = {}) => ({ type: 'tool-look', toolCallId: 'c1', state, ...more });
+
+const answered = (...parts: object[]) => ({ messages: [{ id: 'a1', role: 'assistant', parts }] });
+
+const decisions = (body: object, thread = waiting('c1')) => {
+  const request = decode(body, thread);
+  return request.kind === 'input' ? request.decisions : request.kind;
+};
+
+t.test('responses in tool parts are decisions on the calls that wait', async (t) => {
+  const only = (...parts: object[]) => decisions(answered(...parts));
+  const on = (action: string, payload: unknown) => [{ tool_call_id: 'c1', action, payload }];
+  t.strictSame(only(part('output-available', { output: { v: 1 } })), on('resume', { v: 1 }));
+  t.strictSame(only(part('output-available')), on('resume', null));
+  t.strictSame(only(part('output-error', { errorText: 'no' })), on('resume', { error: 'no' }));
+  t.strictSame(only(part('output-error')), on('resume', { error: 'tool execution error' }));
+  t.strictSame(only(part('output-denied')), on('cancel', { approved: false }));
+  t.strictSame(
+    only({ type: 'dynamic-tool', toolName: 'look', toolCallId: 'c1', state: 'output-available', output: 1 }),
+    on('resume', 1),
+  );
+});
+
+t.test('an approval is for its ticket, or for its call', async (t) => {
+  const approval = { id: 'perm_c1', approved: true };
+  const only = (more: object) =>
+    decisions(answered(part('approval-responded', { toolCallId: 'x', ...more })));
+  const yes = [{ tool_call_id: 'c1', action: 'resume', payload: approval }];
+  t.strictSame(only({ approval }), yes);
+  t.strictSame(only({ approval, approvalId: 'c1' }), yes);
+  t.strictSame(only({ approval: { approved: true }, toolCallId: 'c1' }), [
+    { ...yes[0], payload: { approved: true } },
+  ]);
+  t.strictSame(only({ approval: { id: 'perm_c1', approved: false, reason: 'no' } }), [
+    {
+      tool_call_id: 'c1',
+      action: 'cancel',
+      payload: { id: 'perm_c1', approved: false, reason: 'no' },
+      reason: 'no',
+    },
+  ]);
+  t.throws(() => only({ approval: 'yes' }), { message: 'no new messages or interaction responses' });
+});
+
+t.test('what does not wait is stale history: there is nothing to do', async (t) => {
+  t.equal(decisions(answered(part('output-available')), NOTHING), 'stale');
+  t.equal(decisions(answered(part('output-available')), waiting('c2')), 'stale');
+  const ignored = [
+    part('input-available'),
+    part('approval-requested'),
+    { ...part('output-available'), toolCallId: 5 },
+    { ...part('output-available'), type: 'text' },
+  ];
+  for (const each of ignored) t.throws(() => decisions(answered(each)), { message: /no new messages/ });
+  const fromUser = { messages: [{ role: 'user', parts: [part('output-available')] }] };
+  t.throws(() => decisions(fromUser), { message: /no new messages/ });
+});
+
+t.test('the last response to a call counts, by whatever id it is called', async (t) => {
+  const body = answered(
+    part('output-available', { output: 1 }),
+    part('approval-responded', { approval: { id: 'perm_c1', approved: true } }),
+    part('output-available', { toolCallId: 'c2', output: 2 }),
+  );
+  t.strictSame(decisions(body, waiting('c1', 'c2')), [
+    { tool_call_id: 'c1', action: 'resume', payload: { id: 'perm_c1', approved: true } },
+    { tool_call_id: 'c2', action: 'resume', payload: 2 },
+  ]);
+});
+
+t.test('decisions and new messages may come together', async (t) => {
+  const { messages } = answered(part('output-available', { output: 1 }));
+  t.match(decode({ messages: [...messages, says('and', 'u2')], state: { a: 1 } }, waiting('c1')), {
+    kind: 'input',
+    messages: [{ role: 'system' }, { id: 'u2' }],
+    decisions: [{ tool_call_id: 'c1' }],
+  });
+  t.match(decode({ messages, state: { a: 1 } }, waiting('c1')), { messages: { length: 0 } });
+});
+
+const file = (url: unknown, mediaType: unknown = 'text/plain') => ({ type: 'file', url, mediaType });
+
+const plain = (bytes: number) =>
+  file(`data:text/plain;base64,${Buffer.alloc(bytes, 'a').toString('base64')}`);
+
+const attach = (...parts: object[]) => decode({ messages: [{ id: 'u1', role: 'user', parts }] });
+
+t.test('attachments that are not allowed are refused with the reason', async (t) => {
+  const refused: [object, string | RegExp][] = [
+    [file(undefined), /^invalid file attachment part: url/],
+    [{ type: 'file', url: 'data:text/plain;base64,' }, /^invalid file attachment part: mediaType/],
+    [file(`data:text/plain;base64,${'A'.repeat(11_185_834)}`), 'attachment data URL is too large'],
+    [file('https://example.org/a.png'), 'file attachments must use data: URLs'],
+    [file('data:text/plain,abc'), 'file attachments must use data: URLs'],
+    [file('data:text/plain;charset=utf-8;base64,AAAA'), 'file attachments must use data: URLs'],
+    [
+      file('data:text/plain;base64,AAAA', 'image/png'),
+      "file attachment mediaType 'image/png' does not match data URL MIME 'text/plain'",
+    ],
+    [
+      file('data:application/octet-stream;base64,AAAA', 'application/octet-stream'),
+      "file attachment MIME type 'application/octet-stream' is not allowed",
+    ],
+    [file('data:image/;base64,AAAA', 'image/'), "file attachment MIME type 'image/' is not allowed"],
+  ];
+  for (const data of ['AAA', 'AA==AA==', 'AA-_', 'AAA A', 'AB==', 'A', '====']) {
+    refused.push([file(`data:text/plain;base64,${data}`), 'file attachment data URL is not valid base64']);
+  }
+  for (const [given, message] of refused) t.throws(() => attach(given), { message });
+  t.throws(() => attach(...Array.from({ length: 5 }, () => plain(1))), {
+    message: 'attachments are limited to 4 files per request',
+  });
+  t.throws(() => attach(plain(4_194_304), plain(4_194_305)), {
+    message: 'attachments are limited to 8388608 bytes per request',
+  });
+});
+
+t.test('attachments up to the limits are taken, by the class of their type', async (t) => {
+  t.match(attach(plain(8_388_608)), { kind: 'input' });
+  t.match(attach(...Array.from({ length: 4 }, () => plain(0))), { messages: [{ content: { length: 4 } }] });
+  const types = [
+    'image/svg+xml',
+    'audio/wav',
+    'video/mp4',
+    'application/pdf',
+    'text/markdown',
+    'application/json',
+  ];
+  for (const [index, type] of ['image', 'audio', 'video', 'document', 'document', 'document'].entries()) {
+    const mime = types[index];
+    t.match(attach(file(`data:${mime};base64,AA==`, ` ${mime?.toUpperCase()} `)), {
+      messages: [{ content: [{ type, source: { media_type: mime, data: 'AA==' } }] }],
+    });
+  }
+});
+
+t.test('files in messages that are not input are nobody’s attachments', async (t) => {
+  const remote = [file('https://example.org/a.png', 'image/png')];
+  const messages = [
+    { id: 'a1', role: 'assistant', parts: remote },
+    { id: 'u1', role: 'user', parts: remote },
+  ];
+  t.match(decode({ messages: [...messages, says('hi', 'u2')] }, stored('u1')), { messages: { length: 1 } });
+});
+
+t.test('a transcript is input as a whole, answers included, with what was said to its calls', async (t) => {
+  const response = part('approval-responded', { input: { a: 1 }, approval: { id: 'p', approved: true } });
+  const messages = [
+    says('a', 'u1'),
+    { id: 'a1', role: 'assistant', parts: [...text('b'), response] },
+    says('c', 'u1'),
+  ];
+  t.match(decodeTranscript(ChatBody.parse({ messages, state: { x: 1 } })), {
+    messages: [
+      { role: 'system' },
+      { content: text('a') },
+      { role: 'assistant', content: text('b') },
+      { content: text('c') },
+    ],
+    responses: [{ target: 'p', action: 'resume', call: { id: 'c1', name: 'look', arguments: { a: 1 } } }],
+  });
+  t.throws(() => decodeTranscript(ChatBody.parse({})), {
+    message: 'no preview messages or interaction responses',
+  });
+});

@@ -1,0 +1,183 @@
+import t from 'tap';
+import { ChatBody } from '../../../src/protocols/ai-sdk/request.ts';
+import { readTranscript } from '../../../src/protocols/ai-sdk/transcript.ts';
+import { Invalid } from '../../../src/schema/outcome.ts';
+
+/** Conversations as the official client sends them back. */
+
+const read = (messages: object[], more: object = {}) => {
+  let ids = 0;
+  return readTranscript(ChatBody.parse({ messages, ...more }), () => {
+    ids += 1;
+    return `id${ids}`;
+  });
+};
+
+const text = (said: string) => ({ type: 'text', text: said });
+const STEP = { type: 'step-start' };
+const user = (said: string) => ({ id: `u-${said}`, role: 'user', parts: [text(said)] });
+const answer = (...parts: object[]) => ({ id: 'a1', role: 'assistant', parts });
+const tool = (id: string, state: string, more: object = {}) => ({
+  type: 'tool-make',
+  toolCallId: id,
+  state,
+  input: { n: id },
+  ...more,
+});
+const ended = (id: string, output: unknown) =>
+  tool(id, 'output-available', { output, providerExecuted: true });
+const asked = (id: string) => tool(id, 'approval-requested', { approval: { id: `perm_${id}` } });
+const responded = (id: string, approved: boolean, reason?: string) =>
+  tool(id, 'approval-responded', { approval: { id: `perm_${id}`, approved, ...(reason && { reason }) } });
+
+/** The history in a line each. */
+const lines = ({ messages }: ReturnType<typeof read>): string[] =>
+  messages.map(({ role, content, tool_calls, tool_call_id, visibility }) => {
+    const said = content.map((block) => ('text' in block ? block.text : block.type)).join(' ');
+    const calls = (tool_calls ?? []).map(({ id }) => ` asks ${id}`).join('');
+    const about = tool_call_id === undefined ? '' : ` of ${tool_call_id}`;
+    return `${visibility ?? ''}${role}${about}: ${said}${calls}`;
+  });
+
+t.test('a conversation becomes a history, step by step, with calls and their results', async (t) => {
+  const transcript = read([
+    { role: 'system', parts: [text('be '), text('nice')] },
+    user('hi'),
+    answer(STEP, text('let me see'), ended('c1', { found: 1 }), ended('c2', 'plain'), STEP, text('one')),
+    user('more'),
+  ]);
+  t.strictSame(lines(transcript), [
+    'system: be nice',
+    'user: hi',
+    'assistant: let me see asks c1 asks c2',
+    'tool of c1: {"found":1}',
+    'tool of c2: plain',
+    'assistant: one',
+    'user: more',
+  ]);
+  t.match(transcript.messages[2]?.tool_calls, [{ id: 'c1', name: 'make', arguments: { n: 'c1' } }]);
+  t.equal(new Set(transcript.messages.map(({ id }) => id)).size, 7);
+  t.strictSame(transcript.waiting, []);
+});
+
+t.test('an approved call of the last step waits with its decision', async (t) => {
+  const transcript = read([user('hi'), answer(STEP, text('shall I?'), responded('c1', true))]);
+  t.strictSame(lines(transcript), ['user: hi', 'assistant: shall I? asks c1']);
+  t.strictSame(transcript.waiting, [
+    {
+      call: { id: 'c1', name: 'make', arguments: { n: 'c1' } },
+      ticket_id: 'perm_c1',
+      resume_mode: 'replay_tool_call',
+      decision: { action: 'resume', payload: { id: 'perm_c1', approved: true } },
+    },
+  ]);
+  t.strictSame(transcript.options, { continues: 'a1' });
+});
+
+t.test('a denied call of the last step waits with its decision and the reason', async (t) => {
+  const { waiting } = read([user('hi'), answer(STEP, responded('c1', false, 'no'))]);
+  t.match(waiting, [{ decision: { action: 'cancel', payload: { approved: false }, reason: 'no' } }]);
+});
+
+t.test(
+  'a decision counts also when the user has gone on, and the client is told of the call again',
+  async (t) => {
+    const transcript = read([user('hi'), answer(STEP, responded('c1', true)), user('and now?')]);
+    t.strictSame(lines(transcript), ['user: hi', 'assistant:  asks c1', 'user: and now?']);
+    t.equal(transcript.waiting.length, 1);
+    t.match(transcript.options.earlier?.('c1'), { name: 'make', arguments: { n: 'c1' } });
+  },
+);
+
+t.test(
+  'a call that nobody decided waits on beside a decided one, as long as the user waits too',
+  async (t) => {
+    const both = answer(STEP, responded('c1', true), asked('c2'));
+    const waiting = read([user('hi'), both]);
+    t.match(waiting.waiting, [{ ticket_id: 'perm_c1' }, { ticket_id: 'perm_c2', decision: undefined }]);
+    t.strictSame(lines(waiting), ['user: hi', 'assistant:  asks c1 asks c2']);
+    const passedOver = read([user('hi'), both, user('never mind')]);
+    t.match(passedOver.waiting, [{ ticket_id: 'perm_c1' }]);
+    t.equal(passedOver.waiting.length, 1);
+  },
+);
+
+t.test('a call that was never decided is not there', async (t) => {
+  const transcript = read([user('hi'), answer(STEP, text('shall I?'), asked('c1')), user('no, wait')]);
+  t.strictSame(lines(transcript), ['user: hi', 'assistant: shall I?', 'user: no, wait']);
+  t.strictSame(transcript.waiting, []);
+});
+
+t.test('what was decided in an earlier step or answer is history', async (t) => {
+  const transcript = read([
+    user('hi'),
+    answer(STEP, responded('c1', true), responded('c2', false)),
+    user('go on'),
+    answer(
+      STEP,
+      tool('c3', 'output-denied', { approval: { approved: false, reason: 'not now' } }),
+      STEP,
+      text('ok'),
+    ),
+    user('again'),
+  ]);
+  t.strictSame(transcript.waiting, []);
+  t.strictSame(lines(transcript), [
+    'user: hi',
+    'assistant:  asks c2',
+    'tool of c2: Denied: the user refused this call, and nothing was done',
+    'user: go on',
+    'assistant:  asks c3',
+    'tool of c3: Denied: the user refused this call, and nothing was done (not now)',
+    'assistant: ok',
+    'user: again',
+  ]);
+});
+
+t.test('a failed call is shown with its error', async (t) => {
+  const failed = tool('c1', 'output-error', { errorText: 'it broke', providerExecuted: true });
+  t.strictSame(lines(read([user('hi'), answer(STEP, failed), user('oh')])), [
+    'user: hi',
+    'assistant:  asks c1',
+    'tool of c1: it broke',
+    'user: oh',
+  ]);
+});
+
+t.test('parts that are none and answers without any are left out', async (t) => {
+  const odd = {
+    role: 'assistant',
+    parts: [null, 5, {}, { type: 'tool-make' }, { type: 'reasoning', text: 'hm' }],
+  };
+  t.strictSame(lines(read([user('hi'), odd, { role: 'robot', parts: [text('beep')] }, user('there')])), [
+    'user: hi',
+    'user: there',
+  ]);
+});
+
+t.test('the state of the client stands first', async (t) => {
+  t.strictSame(lines(read([user('hi')], { state: { page: 'agents' } })), [
+    'internalsystem: <frontend-context>\n{"page":"agents"}\n</frontend-context>',
+    'user: hi',
+  ]);
+});
+
+t.test('files of users are attachments, within the limits of a request', async (t) => {
+  const file = (data: string) => ({
+    type: 'file',
+    mediaType: 'text/plain',
+    url: `data:text/plain;base64,${data}`,
+  });
+  const one = { role: 'user', parts: [text('see'), file('aGk=')] };
+  t.strictSame(lines(read([one])), ['user: see document']);
+  t.throws(
+    () => read([one, one, one, one, one]),
+    new Invalid('attachments are limited to 4 files per request'),
+  );
+});
+
+t.test('a request with nothing in it is refused', async (t) => {
+  const nothing = new Invalid('no preview messages or interaction responses');
+  t.throws(() => read([]), nothing);
+  t.throws(() => read([{ role: 'user', parts: [] }]), nothing);
+});
