@@ -1,0 +1,112 @@
+import type { Caller, ConfigService } from '../registry/config/api.ts';
+import type { LiveModels } from '../registry/config/live.ts';
+import { maskSecrets, secretsOf } from '../registry/secrets.ts';
+import type { EphemeralInput, EphemeralRun, Runtime } from '../runtime/index.ts';
+import type { JsonObject } from '../schema/endpoint.ts';
+import { Conflict } from '../schema/outcome.ts';
+import type { Store } from '../store/index.ts';
+import { ASSISTANT_ID, assistantAgent } from './agent.ts';
+import { chooseModel, isUsable } from './model.ts';
+import { systemPrompt } from './prompt.ts';
+import { type AssistantSettings, createAssistantSettings } from './settings.ts';
+import { BOUND_TOOLS, type BoundToolDeps, boundTools, needsConfirmation } from './tools.ts';
+
+/**
+ * The admin assistant (config.md 11): an agent of the service itself, for whoever may change the configuration.
+ * Its runs are ephemeral; what its tools change goes the way of every other change.
+ */
+
+export type Assistant = {
+  readonly settings: AssistantSettings;
+  /** Its part of the capabilities (config.md 10). */
+  capabilities(): JsonObject;
+  /** @throws Conflict when there is no model for it */
+  open(caller: Caller): AssistantSession;
+};
+
+export type AssistantRun = Omit<EphemeralInput, 'agent' | 'adapter' | 'failed'>;
+
+/** The model and the settings are those of the moment it was opened. */
+export type AssistantSession = { run(input: AssistantRun): EphemeralRun };
+
+export type AssistantDeps = {
+  config: BoundToolDeps['config'] &
+    Pick<ConfigService, 'list' | 'providerSpec'> & { audit: Pick<ConfigService['audit'], 'record'> };
+  store: Pick<Store, 'documents' | 'batch' | 'commit'>;
+  runtime: Pick<Runtime, 'ephemeral'>;
+  live(): LiveModels;
+  log: BoundToolDeps['log'];
+};
+
+const NO_MODELS = 'Configure and publish the first model to enable the admin assistant.';
+const NO_REAL_MODEL = 'Configure a provider-backed model to enable the admin assistant.';
+
+export const createAssistant = ({ config, store, runtime, live, log }: AssistantDeps): Assistant => {
+  const settings = createAssistantSettings({
+    store,
+    audit: config.audit,
+    isUsable: (id) => isUsable(live(), id),
+  });
+
+  /** Read when it is needed: keys change, and failures are rare. */
+  const mask = (text: string): string => {
+    const providers = config.list('providers', {}).items.map(({ id }) => config.providerSpec(String(id)));
+    const secrets = providers.flatMap(secretsOf).sort((one, other) => other.length - one.length);
+    return maskSecrets(text, secrets);
+  };
+
+  return {
+    settings,
+    capabilities() {
+      const models = live();
+      const { model_id: configured = null } = settings.get();
+      const model_id = chooseModel(models, configured ?? undefined) ?? null;
+      const none = models.models.length + models.model_pools.length === 0;
+      return {
+        id: ASSISTANT_ID,
+        status: model_id === null ? 'disabled' : 'enabled',
+        enabled: model_id !== null,
+        disabled_reason: model_id === null ? (none ? NO_MODELS : NO_REAL_MODEL) : null,
+        model_id,
+        config: { model_id: configured },
+        ...FIXED,
+      };
+    },
+    open(caller) {
+      const models = live();
+      const { policy_prompt, model_id: configured } = settings.get();
+      const model_id = chooseModel(models, configured);
+      if (model_id === undefined) {
+        throw new Conflict('configure and publish the first model before using the admin assistant');
+      }
+      const tools = boundTools({ config, caller, model_id, agent_id: ASSISTANT_ID, mask, log });
+      const agent = assistantAgent(models, { model_id, system_prompt: systemPrompt(policy_prompt), tools });
+      return {
+        run: (input) =>
+          runtime.ephemeral({
+            ...input,
+            agent,
+            adapter: 'ai_sdk',
+            failed: (reason) => `admin assistant run failed: ${mask(reason)}`,
+          }),
+      };
+    },
+  };
+};
+
+/** What no deployment can change. */
+const FIXED: JsonObject = {
+  visibility: 'admin_only',
+  endpoint: '/v1/admin/assistant/runs',
+  prompt: { editable: true, storage: '/v1/admin/assistant/config', system_prompt_locked: true },
+  tools_locked: true,
+  bound_tools: Object.entries(BOUND_TOOLS).map(([id, { label, description }]) => ({
+    id,
+    label,
+    description,
+    visibility: 'admin_assistant_only',
+    selectable_by_agents: false,
+    exposable_to_protocols: false,
+    requires_confirmation: needsConfirmation(id),
+  })),
+};

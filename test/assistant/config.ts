@@ -1,0 +1,60 @@
+import type { Provider } from '../../src/models/model.ts';
+import type { Caller, ConfigService } from '../../src/registry/config/api.ts';
+import type { LiveModels } from '../../src/registry/config/live.ts';
+import { createModels } from '../../src/registry/models.ts';
+import { openEnvelope } from '../../src/registry/namespaces/envelope.ts';
+import { asPayload } from '../../src/registry/namespaces/namespace.ts';
+import { createNamespaces } from '../../src/registry/namespaces/namespaces.ts';
+import { NO_RECORDS, type Records } from '../../src/registry/records.ts';
+import type { JsonObject } from '../../src/schema/endpoint.ts';
+import { Conflict } from '../../src/schema/outcome.ts';
+import { plainRoutes } from '../registry/routes.ts';
+
+/** The part of a configuration that the assistant asks for, in memory: the rules of agents are the real ones. */
+
+export const CALLER: Caller = { actor: 'tester', request_id: 'req-1' };
+
+type Audited = Parameters<ConfigService['audit']['record']>[0] & Caller;
+
+export const memoryConfig = ({ providers = [] }: { providers?: JsonObject[] } = {}) => {
+  const namespace = createNamespaces().of('agents');
+  const agents = new Map<string, JsonObject>();
+  const audited: Audited[] = [];
+  const checked = (body: unknown, replaced?: string): JsonObject => {
+    const envelope = openEnvelope(body, replaced);
+    if (replaced === undefined && agents.has(envelope.id))
+      throw new Conflict(`conflict: agents/${envelope.id} already exists`);
+    return asPayload(() => namespace.check(namespace.prepare(envelope.body)));
+  };
+  const config = {
+    capabilities: (): JsonObject => ({ agents: [...agents.keys()] }),
+    list: () => ({ namespace: 'providers' as const, items: providers, offset: 0, limit: 100 }),
+    providerSpec: (id: string) => providers.find((provider) => provider.id === id) ?? {},
+    validate: async (_: string, body: unknown, id?: string) => namespace.redact(checked(body, id)),
+    async create(_: string, body: unknown, caller: Caller) {
+      const spec = checked(body);
+      agents.set(String(spec.id), spec);
+      audited.push({ ...caller, action: 'create', resource: `agents/${String(spec.id)}` });
+      return namespace.redact(spec);
+    },
+    audit: {
+      page: () => ({ items: [] }),
+      async record(event: Parameters<ConfigService['audit']['record']>[0], caller: Caller) {
+        audited.push({ ...caller, ...event });
+      },
+    },
+  };
+  return { config, agents, audited };
+};
+
+/** As a registry of these records has them. */
+export const liveModels = (records: Partial<Records>, providers: readonly Provider[] = []): LiveModels => {
+  const all = { ...NO_RECORDS, ...records };
+  const { target } = createModels({ records: all, providers, routes: plainRoutes, env: {} });
+  return {
+    ...all,
+    providers: [...all.providers, ...providers.map(({ id }) => ({ id }))],
+    target,
+    resolution_id: '1',
+  };
+};
