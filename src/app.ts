@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { monotonicFactory } from 'ulid';
+import { createCardReader } from './a2a/card.ts';
+import { createAssistant } from './assistant/assistant.ts';
 import { createEventFeed } from './events/feed.ts';
 import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
@@ -9,30 +12,40 @@ import type { Provider } from './models/model.ts';
 import { createRoutes } from './models/route.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
 import type { Plugin } from './plugins/plugin.ts';
-import { createSkillSource } from './plugins/skills/source.ts';
+import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { readAgentsFile } from './registry/agents-file.ts';
 import { builtInPlugins } from './registry/built-in-plugins.ts';
+import { createKnownMcp } from './registry/config/mcp-known.ts';
+import { createStoredProviderTest } from './registry/config/provider-test.ts';
+import { type Configuration, createConfigService } from './registry/config/service.ts';
 import { mergeRecords, NO_RECORDS, type Records } from './registry/records.ts';
-import { createRegistry, type Registry } from './registry/registry.ts';
 import { seedRecords } from './registry/seed.ts';
 import { seedSkills } from './registry/seed-skills.ts';
+import { agUiRunRoutes } from './routes/ag-ui/runs.ts';
+import { agUiThreadRoutes } from './routes/ag-ui/threads.ts';
+import { previewRoutes } from './routes/chat/previews.ts';
+import { chatRunRoutes } from './routes/chat/runs.ts';
+import { chatThreadRoutes } from './routes/chat/threads.ts';
 import { controlRoutes } from './routes/control.ts';
+import { controlPlaneRoutes } from './routes/control-plane.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inputRoutes } from './routes/inputs.ts';
 import { inspectionRoutes } from './routes/inspection.ts';
 import { messageRoutes } from './routes/messages.ts';
 import type { Rooms } from './routes/rooms.ts';
 import { runRoutes } from './routes/runs.ts';
+import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import type { Clock, Ids } from './schema/clock.ts';
-import { Invalid } from './schema/outcome.ts';
+import type { JsonObject } from './schema/endpoint.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
-import { openStore } from './store/index.ts';
+import { openStore, type Store } from './store/index.ts';
 import { createLog, type Log } from './telemetry/log.ts';
-import { createMetrics } from './telemetry/metrics.ts';
-import { createCatalogue } from './tools/catalogue.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createObserver } from './telemetry/observer.ts';
+import { createRuntimeStats } from './telemetry/runtime-stats.ts';
 import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
@@ -76,6 +89,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const clock: Clock = input.clock ?? { now: Date.now };
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix });
+  const runtimeStats = createRuntimeStats({ clock });
   const startedAt = clock.now();
 
   const subAgents: SubAgents = {
@@ -83,8 +97,24 @@ export const startApp = async (input: AppInput): Promise<App> => {
     proceed: (request) => runtime.subAgents.proceed(request),
     end: (...child) => runtime.subAgents.end(...child),
   };
-  const { resolve } = await firstRegistry(input, { clock, log, subAgents });
-  const store = await openStore({ dir: settings.storage_dir, durability: settings.durability });
+  const store = await openStore({
+    dir: settings.storage_dir,
+    durability: settings.durability,
+    ...(settings.secrets_key !== undefined && { secretsKey: settings.secrets_key }),
+  });
+  const config = await configurationOf(input, {
+    store,
+    clock,
+    ids,
+    log,
+    metrics,
+    subAgents,
+    assistant: () => assistant.capabilities(),
+  }).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  const { resolve } = config.live;
   const inspector = createInspector({ clock });
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
   const runtime = createRuntime({
@@ -94,29 +124,57 @@ export const startApp = async (input: AppInput): Promise<App> => {
     clock,
     ids,
     settings,
-    observe: metrics,
+    observe: createObserver({ metrics, stats: runtimeStats }),
     log,
     resolve,
     worker: `troupe-${randomUUID()}`,
   });
+  const assistant = createAssistant({
+    config: config.service,
+    store,
+    runtime,
+    live: config.live.models,
+    log,
+  });
+  const chatStreams = createReplayBuffers({
+    capacity: settings.replay_buffer_capacity,
+    idleMs: settings.replay_buffer_idle_secs * 1000,
+    clock,
+  });
+  const sweep = setInterval(() => chatStreams.sweep(clock.now()), SWEEP_MS).unref();
   const rooms: Rooms = {
     store,
     runtime,
     ...(events && { events }),
+    chatStreams,
     inspector,
     ids,
     resolve,
+    publishDraft: config.live.publishDraft,
+    config: config.service,
+    assistant,
     metrics,
+    runtimeStats,
+    mcp: createKnownMcp(store),
+    readCard: createCardReader({ clock }),
+    testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
     settings,
     system: {
       version,
       uptimeSeconds: () => Math.floor((clock.now() - startedAt) / 1000),
-      modules: ['run', 'admin', ...(events ? ['events'] : [])],
+      modules: [
+        'run',
+        'admin',
+        'protocol',
+        ...(settings.AdminApiConfig.expose_config_routes ? ['config'] : []),
+        ...(events ? ['events'] : []),
+      ],
     },
   };
   const http = createHttpServer({
     routes: [
       ...systemRoutes(rooms),
+      ...runtimeStatsRoutes(rooms),
       ...inspectionRoutes(rooms),
       ...threadRoutes(rooms),
       ...messageRoutes(rooms),
@@ -124,6 +182,12 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ...controlRoutes(rooms),
       ...runRoutes(rooms),
       ...eventRoutes(rooms),
+      ...chatRunRoutes(rooms),
+      ...chatThreadRoutes(rooms),
+      ...previewRoutes(rooms),
+      ...agUiRunRoutes(rooms),
+      ...agUiThreadRoutes(rooms),
+      ...controlPlaneRoutes(rooms),
     ],
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     adminToken: settings.AdminApiConfig.bearer_token,
@@ -137,6 +201,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (settings.mailbox.lifecycle === 'auto') runtime.recover();
   const bound = await http.listen(host, port).catch(async (error) => {
     await runtime.stop(0);
+    config.close();
     await store.close();
     throw error;
   });
@@ -146,36 +211,55 @@ export const startApp = async (input: AppInput): Promise<App> => {
     pending: runtime.pending,
     async stop() {
       http.stopListening();
+      clearInterval(sweep);
       await runtime.stop(settings.shutdown_timeout_ms);
       await http.close();
+      config.close();
       await store.close();
     },
   };
 };
 
+/** Streams that nobody has closed are looked for so often. */
+const SWEEP_MS = 30_000;
+
 /** Everything that a start brings must be usable. */
-const firstRegistry = async (
+const configurationOf = async (
   input: AppInput,
-  { clock, log, subAgents }: { clock: Clock; log: Log; subAgents: SubAgents },
-): Promise<Registry> => {
+  parts: {
+    store: Store;
+    clock: Clock;
+    ids: Ids;
+    log: Log;
+    metrics: Metrics;
+    subAgents: SubAgents;
+    assistant(): JsonObject;
+  },
+): Promise<Configuration> => {
   const { settings } = input;
   const { agents_file, skills_dir, profile } = settings.seed;
+  const { log, metrics, subAgents, clock } = parts;
   const skills = await seedSkills(skills_dir);
   for (const { id, problem } of skills.broken) log.warn({ skill: id, problem }, 'skill cannot be used');
   const seed = seedRecords(settings, agents_file === undefined ? {} : readAgentsFile(agents_file));
-  const registry = createRegistry({
-    records: mergeRecords(seed, input.records ?? NO_RECORDS, settings.entries),
-    catalogue: createCatalogue([
-      ...(profile === 'demo' ? [...createDemoTools(), ...createStreamingUiTools({ subAgents })] : []),
-      ...(input.tools ?? []),
-    ]),
-    subAgents,
-    plugins: [...builtInPlugins({ log, skills: createSkillSource(() => skills) }), ...(input.plugins ?? [])],
-    providers: input.providers ?? [],
+  return createConfigService({
+    ...parts,
+    ulid: monotonicFactory(),
+    audit: { settings: settings.audit_log, observe: metrics.audit },
+    program: {
+      version,
+      seeds: settings.leader_seed,
+      records: mergeRecords(seed, input.records ?? NO_RECORDS, settings.entries),
+      skills,
+      tools: [
+        ...(profile === 'demo' ? [...createDemoTools(), ...createStreamingUiTools({ subAgents })] : []),
+        ...(input.tools ?? []),
+      ],
+      plugins: (source) => [...builtInPlugins({ log, skills: source }), ...(input.plugins ?? [])],
+      providers: input.providers ?? [],
+    },
     routes: createRoutes({ breakers: createBreakers(clock) }),
     env: input.env ?? {},
-    resolution_id: '1',
+    localKind: settings.local_backend_kind,
   });
-  if (registry.problems.length > 0) throw new Invalid(registry.problems.join('\n'));
-  return registry;
 };

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { backupCommand } from './commands/backup.ts';
 import { benchCommand } from './commands/bench.ts';
+import { configCommand } from './commands/config.ts';
 import { devCommand } from './commands/dev.ts';
 import { machinesCommand } from './commands/machines.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -19,6 +20,7 @@ const program = new Command('troupe')
   .addCommand(devCommand)
   .addCommand(machinesCommand)
   .addCommand(backupCommand)
+  .addCommand(configCommand)
   .addCommand(benchCommand);
 
 program.parseAsync().catch((error: unknown) => {

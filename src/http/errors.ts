@@ -28,9 +28,9 @@ export type Failure = { status: number; body: { error: string; code?: string } }
 export const failureOf = (error: unknown): Failure => {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof Outcome)) return { status: 500, body: { error: message || 'internal error' } };
-  const { code } = error;
+  const { code, details } = error;
   return {
     status: statuses.find(([outcome]) => error instanceof outcome)?.[1] ?? 500,
-    body: code === undefined ? { error: message } : { error: message, code },
+    body: { error: message, ...(code !== undefined && { code }), ...details },
   };
 };

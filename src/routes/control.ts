@@ -29,7 +29,7 @@ const DecisionBody = z
     tool_call_id: toolCallId ?? tool_call_id ?? '',
   }));
 
-const CancelAccepted = z
+export const CancelAccepted = z
   .object({
     status: z.literal('cancel_requested'),
     thread_id: z.string().optional(),
@@ -37,7 +37,7 @@ const CancelAccepted = z
   })
   .meta({ id: 'CancelAccepted' });
 
-const InterruptAccepted = z
+export const InterruptAccepted = z
   .object({
     status: z.literal('interrupt_requested'),
     thread_id: z.string(),

@@ -5,6 +5,7 @@ import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { Limit, notBoth, Offset } from '../schema/paging.ts';
+import { createAddressing } from './addressing.ts';
 import type { Rooms } from './rooms.ts';
 import { keptMessages, UserMessages } from './user-messages.ts';
 
@@ -58,11 +59,9 @@ const Pushed = z
 
 const DispatchList = z.object({ items: z.array(Dispatch) }).meta({ id: 'DispatchList' });
 
-export const inputRoutes = ({ store, runtime, resolve, settings }: Rooms) => {
-  /** The named agent, else the last one of the thread, else the default one. @throws Invalid */
-  const agentFor = (scope: string, thread_id: string, named?: string) =>
-    resolve(named ?? runtime.lastAgent(scope, thread_id) ?? settings.default_agent_id);
-
+export const inputRoutes = (rooms: Rooms) => {
+  const { store, runtime, resolve } = rooms;
+  const { agentFor } = createAddressing(rooms);
   const fromUser = { origin: 'user', adapter: 'internal' } as const;
 
   return [
@@ -94,7 +93,8 @@ export const inputRoutes = ({ store, runtime, resolve, settings }: Rooms) => {
         const messages = keptMessages(body.messages);
         const run = store.runs.get(scope, id);
         if (!run) throw new NotFound(`run not found: ${id}`);
-        const agent = resolve(run.agent_id);
+        // A run that waits goes on with what it was resolved with, also when its agent is gone.
+        const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
         const submission = { mode: body.mode, agent, named: true, messages, into: id, ...fromUser };
         const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
         return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });

@@ -46,24 +46,31 @@ export const messageRoutes = ({ store }: Rooms) => [
     responses: { 200: MessageList, 400: ErrorBody, 404: ErrorBody },
     handle({ scope, params, query }) {
       if (!store.threads.get(scope, params.id)) throw new NotFound(`thread not found: ${params.id}`);
-      const filter = filterOf(query);
-      const start = startOf(query, filter);
+      const filter = messageFilter(query);
+      const start = messageStart(query, filter);
       const page = listMessages({ store, scope, thread_id: params.id }, filter, start, query.limit);
-      const first = page.rows[0];
-      const last = page.rows.at(-1);
-      return {
-        messages: page.rows,
-        total: page.total,
-        has_more: page.has_more,
-        next_cursor: page.has_more && last ? encodeCursor('msg_', { behind: last.seq }, filter) : null,
-        ...(page.has_previous &&
-          first && { prev_cursor: encodeCursor('msg_', { inFrontOf: first.seq }, filter) }),
-      };
+      return { messages: page.rows, ...pagePlace(page, page.rows, filter) };
     },
   }),
 ];
 
-const filterOf = (query: MessageQuery): MessageFilter => {
+/** Where a page of messages is in its list. `rows`: in the order of the page. */
+export const pagePlace = (
+  { total, has_more, has_previous }: { total: number; has_more: boolean; has_previous: boolean },
+  rows: readonly { seq: number }[],
+  filter: MessageFilter,
+) => {
+  const first = rows[0];
+  const last = rows.at(-1);
+  return {
+    total,
+    has_more,
+    next_cursor: has_more && last ? encodeCursor('msg_', { behind: last.seq }, filter) : null,
+    ...(has_previous && first && { prev_cursor: encodeCursor('msg_', { inFrontOf: first.seq }, filter) }),
+  };
+};
+
+export const messageFilter = (query: MessageQuery): MessageFilter => {
   const run_id = (query.run_id ?? query.runId)?.trim();
   return {
     order: orderOf(query.order),
@@ -79,7 +86,7 @@ const Start = z.union([
   z.strictObject({ inFrontOf: z.int().positive() }),
 ]);
 
-const startOf = (query: MessageQuery, filters: MessageFilter): MessageStart => {
+export const messageStart = (query: MessageQuery, filters: MessageFilter): MessageStart => {
   if (query.cursor === undefined) return { offset: query.offset };
   const { after, before, order, visibility, run_id, runId } = query;
   const filtered = [after, before, order, visibility, run_id, runId].some((value) => value !== undefined);

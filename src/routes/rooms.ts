@@ -1,26 +1,55 @@
+import type { CardServer, CardStatus } from '../a2a/card.ts';
+import type { Assistant } from '../assistant/assistant.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import type { ProviderTest } from '../models/provider-test.ts';
+import type { ReplayBuffers } from '../protocols/replay-buffer.ts';
+import type { ConfigService } from '../registry/config/api.ts';
+import type { McpServerStatus } from '../registry/config/mcp-known.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { Ids } from '../schema/clock.ts';
+import type { JsonObject } from '../schema/endpoint.ts';
 import type { Store } from '../store/index.ts';
+import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
 
 /** What the routes may call. */
 export type Rooms = {
   store: Store;
   runtime: Runtime;
-  /** Without it there are no event routes. */
+  /** Without it there are no event routes, and no durable replay. */
   events?: EventFeed;
+  /** The live streams of threads in the chat protocol. */
+  chatStreams: ReplayBuffers;
   inspector: Inspector;
   ids: Ids;
-  /** @throws Invalid `agent not found: <id>` */
-  resolve(agentId: string): ResolvedAgent;
+  /** As it is now; with a `resolution_id`, as it was then. @throws Invalid `agent not found: <id>` */
+  resolve(agentId: string, resolution_id?: string): ResolvedAgent;
+  /** Publishes a draft of an agent for its own runs only. @throws Invalid */
+  publishDraft(draft: unknown): Promise<ResolvedAgent>;
+  /** Without it the routes of the configuration answer that it is not enabled. */
+  config?: ConfigService;
+  /** There with the configuration. */
+  assistant?: Assistant;
+  mcp: McpServerStatus;
+  readCard(server: CardServer): Promise<CardStatus>;
+  /** @param stored spec of the provider, with its secrets */
+  testProvider(stored: JsonObject): Promise<ProviderTest>;
   metrics: { render(): Promise<string>; contentType: string };
+  /** Without it the routes of statistics answer that they are not configured. */
+  runtimeStats?: RuntimeStats;
   system: {
     version: string;
     uptimeSeconds(): number;
     /** Names of the modules that are mounted, in the order of runtime.md 15.2. */
     modules: readonly string[];
   };
-  settings: { health_store_timeout_ms: number; default_agent_id: string };
+  settings: {
+    health_store_timeout_ms: number;
+    default_agent_id: string;
+    local_backend_kind: string;
+    event_capture_mode: 'compacted' | 'full_fidelity' | 'disabled';
+    AdminApiConfig: { expose_config_routes: boolean };
+    audit_log: { enabled: boolean };
+  };
 };

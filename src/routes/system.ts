@@ -28,7 +28,7 @@ const RunSummary = z
   .object({ running: z.int(), waiting: z.int(), created: z.int() })
   .meta({ id: 'RunSummary' });
 
-export const systemRoutes = ({ store, metrics, system, settings }: Rooms) => [
+export const systemRoutes = ({ store, metrics, runtimeStats, config, system, settings }: Rooms) => [
   route.get('/health', {
     summary: 'Readiness: does the store answer?',
     tag: 'health',
@@ -65,9 +65,9 @@ export const systemRoutes = ({ store, metrics, system, settings }: Rooms) => [
       version: system.version,
       scope_id: scope,
       uptime_seconds: system.uptimeSeconds(),
-      config_store_enabled: system.modules.includes('config'),
-      audit_log_enabled: system.modules.includes('config'),
-      runtime_stats_enabled: system.modules.includes('trace'),
+      config_store_enabled: config !== undefined,
+      audit_log_enabled: config !== undefined && settings.audit_log.enabled,
+      runtime_stats_enabled: runtimeStats !== undefined,
     }),
   }),
   route.get('/v1/system/modules', {

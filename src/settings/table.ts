@@ -1,5 +1,6 @@
 import type { Entries } from './entries.ts';
 import { adminSettings } from './rows/admin.ts';
+import { configurationSettings } from './rows/configuration.ts';
 import { mailboxSettings, runSettings } from './rows/runs.ts';
 import { seedSettings } from './rows/seed.ts';
 import { serverSettings } from './rows/server.ts';
@@ -10,6 +11,7 @@ import type { Setting } from './setting.ts';
 export const settingGroups = [
   { title: 'Server', rows: serverSettings },
   { title: 'Admin API', rows: adminSettings },
+  { title: 'Configuration', rows: configurationSettings },
   { title: 'Seed', rows: seedSettings },
   { title: 'Mailbox', rows: mailboxSettings },
   { title: 'Runs', rows: runSettings },

@@ -10,7 +10,13 @@ export const withTools = async (
   options: TroupeOptions = {},
 ): Promise<{ troupe: Troupe; tools: TestTools }> => {
   const tools = createTestTools();
-  return { tools, troupe: await startTroupe(t, { ...options, app: { tools: tools.tools } }) };
+  return {
+    tools,
+    troupe: await startTroupe(t, {
+      ...options,
+      app: { ...options.app, tools: [...tools.tools, ...(options.app?.tools ?? [])] },
+    }),
+  };
 };
 
 /** A run of the agent `steps` that asks for these calls and waits. */

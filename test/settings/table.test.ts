@@ -40,6 +40,7 @@ t.test('the README groups its tables under headings', async (t) => {
   t.strictSame(headings, [
     '### Server',
     '### Admin API',
+    '### Configuration',
     '### Seed',
     '### Mailbox',
     '### Runs',
@@ -86,7 +87,7 @@ t.test('the help of a secret says that a flag is visible to every user of the ma
   const warned = settingFlags.filter(({ help }) => help.includes('visible to every user of the machine'));
   t.strictSame(
     warned.map(({ name }) => name),
-    ['admin-api-bearer-token'],
+    ['secrets-key', 'admin-api-bearer-token'],
   );
   t.match(settingsHelp(), /visible to every user of the machine/);
 });

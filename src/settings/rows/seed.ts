@@ -1,7 +1,14 @@
-import { choice, integer, path, reasoningEffort, text, url } from '../kinds.ts';
+import { boolean, choice, integer, path, reasoningEffort, text, url } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const seedSettings = [
+  setting({
+    key: 'leader_seed',
+    env: 'SERVICE_LEADER_SEED',
+    type: boolean(),
+    default: true,
+    doc: 'apply the seed, and the entries of the settings file, at the start',
+  }),
   setting({
     key: 'seed.profile',
     env: 'SERVICE_SEED_PROFILE',

@@ -1,4 +1,4 @@
-import { boolean, choice, hostPort, integer, milliseconds, path, scopeId } from '../kinds.ts';
+import { boolean, choice, hostPort, integer, milliseconds, path, scopeId, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const settingsFile = setting({
@@ -31,6 +31,13 @@ export const serverSettings = [
     type: choice(['process', 'power']),
     default: 'power',
     doc: 'what an acknowledged write survives: the death of the process, or a loss of power too',
+  }),
+  setting({
+    key: 'secrets_key',
+    env: 'SERVICE_SECRETS_KEY',
+    type: text(),
+    secret: true,
+    doc: 'stored secrets are encrypted at rest with it; unset = stored plain',
   }),
   setting({
     key: 'scope_id',

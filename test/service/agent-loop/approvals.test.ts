@@ -158,13 +158,15 @@ for (const restarted of [false, true]) {
   });
 }
 
-t.test('a deny that has come by then blocks a call that its time approves', async (t) => {
+t.test('a deny that comes while a call waits is for the runs that begin behind it', async (t) => {
   const rule = { tool: 'note', behavior: 'ask', timeout_secs: 3600, on_timeout: 'approve' };
   const { troupe, executed, run_id, pass } = await asking(t, [rule], ['c1', 'note']);
   await troupe.restart({ agents: [AgentSpec.parse(guarded([rule, { tool: 'n*', behavior: 'deny' }]))] });
+  troupe.models.steps.push(says('done'), asks(['c2', 'note']));
   pass(HOUR + 1000);
-  t.match(await viewOf(troupe, 'T').until(run_id, 'done'), { termination_reason: { type: 'blocked' } });
-  t.strictSame(executed, []);
+  t.match(await viewOf(troupe, 'T').until(run_id, 'done'), { termination_reason: { type: 'natural_end' } });
+  t.match(endOf(await troupe.runToEnd(say('own', 'x', 'T'))), { termination: { type: 'blocked' } });
+  t.strictSame(executed, ['c1']);
 });
 
 t.test('who decides in time is not overruled by the time limit', async (t) => {

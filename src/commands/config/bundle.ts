@@ -1,0 +1,121 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { problemsOf } from '../../schema/problems.ts';
+import { parseSettingsFile } from '../../settings/file.ts';
+import type { Tree } from '../../settings/tree.ts';
+import { ConfigProblems, ConfigUsage } from './problems.ts';
+import { type Environment, resolveReferences } from './references.ts';
+
+/**
+ * A configuration as a document: the entries of each namespace as a list under its name, and under `overrides` what
+ * was changed of built-in agents and tools. It may be spread over the files of a folder. YAML or JSON.
+ *
+ * A namespace that is not named is not spoken about; one with an empty list is, so that a prune empties it.
+ */
+
+/** In the order in which entries may name each other. */
+export const NAMESPACES = [
+  'providers',
+  'models',
+  'model-pools',
+  'mcp-servers',
+  'a2a-servers',
+  'skills',
+  'agents',
+] as const;
+export type BundleNamespace = (typeof NAMESPACES)[number];
+
+export const OVERRIDDEN = ['agents', 'tools'] as const;
+export type OverriddenNamespace = (typeof OVERRIDDEN)[number];
+
+export type BundleEntry = JsonObject & { id: string };
+
+export type Bundle = Partial<Record<BundleNamespace, BundleEntry[]>> & {
+  overrides?: Partial<Record<OverriddenNamespace, Record<string, JsonObject>>>;
+};
+
+const Fields = z.record(z.string(), z.json());
+const Entries = z.array(z.looseObject({ id: z.string().trim().min(1) }).pipe(z.custom<BundleEntry>()));
+
+const Document: z.ZodType<Bundle> = z.strictObject({
+  ...Object.fromEntries(NAMESPACES.map((name) => [name, Entries.optional()])),
+  overrides: z
+    .strictObject({
+      agents: z.record(z.string(), Fields).optional(),
+      tools: z.record(z.string(), Fields).optional(),
+    })
+    .optional(),
+});
+
+/**
+ * @param path of a file, or of a folder with files that end in .yaml, .yml or .json
+ * @throws ConfigUsage when there is nothing at the path, ConfigProblems with everything that is wrong there
+ */
+export const readBundle = (path: string, env: Environment): Bundle => {
+  const problems: string[] = [];
+  const parts = filesAt(path).map((file) => {
+    const found: string[] = [];
+    const tree = resolveReferences(parseSettingsFile(file, readFileSync(file, 'utf8'), found), env, found);
+    const part = found.length > 0 ? {} : partOf(tree, found);
+    problems.push(...found.map((problem) => (problem.startsWith(file) ? problem : `${file}: ${problem}`)));
+    return part;
+  });
+  const bundle = merged(parts);
+  problems.push(...repeated(bundle));
+  if (problems.length > 0) throw new ConfigProblems(problems);
+  return bundle;
+};
+
+const filesAt = (path: string): string[] => {
+  if (!existsSync(path)) throw new ConfigUsage(`there is no file or folder ${path}`);
+  if (!statSync(path).isDirectory()) return [path];
+  const files = readdirSync(path).filter((name) => /\.(ya?ml|json)$/.test(name));
+  if (files.length === 0) throw new ConfigUsage(`there is no .yaml, .yml or .json file in ${path}`);
+  return files.sort().map((name) => join(path, name));
+};
+
+const partOf = (tree: Tree, problems: string[]): Bundle => {
+  const parsed = Document.safeParse(tree, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  problems.push(...problemsOf(parsed.error));
+  return {};
+};
+
+const merged = (parts: readonly Bundle[]): Bundle => {
+  const bundle: Bundle = {};
+  for (const part of parts) {
+    for (const name of NAMESPACES) {
+      const entries = part[name];
+      if (entries) bundle[name] = [...(bundle[name] ?? []), ...entries];
+    }
+    if (part.overrides) {
+      const { agents, tools } = bundle.overrides ?? {};
+      bundle.overrides = {
+        agents: { ...agents, ...part.overrides.agents },
+        tools: { ...tools, ...part.overrides.tools },
+      };
+    }
+  }
+  return bundle;
+};
+
+const repeated = (bundle: Bundle): string[] => {
+  const twice = NAMESPACES.flatMap((name) => {
+    const ids = (bundle[name] ?? []).map(({ id }) => id);
+    return [...new Set(ids.filter((id, index) => ids.indexOf(id) < index))].map(
+      (id) => `${name}/${id}: more than one entry has this id`,
+    );
+  });
+  const both = (bundle.agents ?? [])
+    .filter(({ id }) => Object.hasOwn(bundle.overrides?.agents ?? {}, id))
+    .map(({ id }) => `agents/${id}: there is an entry and an override, give one of the two`);
+  return [...twice, ...both];
+};
+
+export type Format = 'yaml' | 'json';
+
+export const writeDocument = (document: Bundle, format: Format): string =>
+  format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { lineWidth: 0 });

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { type Bundle, type BundleEntry, NAMESPACES, OVERRIDDEN } from './bundle.ts';
+import { exported } from './redacted.ts';
+import type { RemoteService } from './service.ts';
+
+/**
+ * The configuration of a service as a document: what somebody wrote, whole, and what somebody changed of built-in
+ * entries. Built-in entries that nobody changed are left out, since every service brings its own.
+ */
+
+/** @param leftOut is told of each secret that is left out; without it references take their place */
+export const exportBundle = async (
+  service: RemoteService,
+  leftOut?: (place: string) => void,
+): Promise<Bundle> => {
+  const clean = (namespace: Parameters<typeof exported>[0]['namespace'], id: string, shown: JsonObject) =>
+    exported({ namespace, id }, shown, leftOut && ((path) => leftOut(`${namespace}/${id} ${path}`)));
+
+  const bundle: Bundle = {};
+  for (const namespace of NAMESPACES) {
+    const about = await service.describe(namespace);
+    const written = (await service.list(namespace)).filter(({ id }) => {
+      const { builtin = false, hidden = false } = about.get(id) ?? {};
+      return !builtin && !hidden;
+    });
+    bundle[namespace] = written.map((entry): BundleEntry => {
+      // The backend of an agent says once more what its other fields say.
+      const { backend, ...agent } = entry;
+      return { ...clean(namespace, entry.id, namespace === 'agents' ? agent : entry), id: entry.id };
+    });
+  }
+  bundle.overrides = {};
+  for (const namespace of OVERRIDDEN) {
+    const about = [...(await service.describe(namespace))];
+    const changed = about.filter(
+      ([, { builtin, hidden, overrides }]) => builtin && !hidden && Object.keys(overrides).length > 0,
+    );
+    bundle.overrides[namespace] = Object.fromEntries(
+      changed.map(([id, { overrides }]) => [id, clean(namespace, id, overrides)]),
+    );
+  }
+  return bundle;
+};

@@ -1,0 +1,44 @@
+import { isObject } from '../../schema/endpoint.ts';
+import type { Tree } from '../../settings/tree.ts';
+
+/**
+ * References to variables of the environment in the texts of a document: `${NAME}` is replaced by its value, and
+ * with one dollar sign more it stands for itself, so that any text can be written.
+ */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const REFERENCE = /(\$+)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Problems name the variable, never its value. */
+export const resolveReferences = (tree: Tree, env: Environment, problems: string[]): Tree => {
+  const unset = new Set<string>();
+  const resolve = (text: string): string =>
+    text.replaceAll(REFERENCE, (whole, dollars: string, name: string) => {
+      if (dollars.length > 1) return whole.slice(1);
+      const value = env[name];
+      if (value === undefined || value === '') unset.add(name);
+      return value ?? '';
+    });
+  const resolved = mapTexts(tree, resolve);
+  problems.push(...Array.from(unset, (name) => `the variable ${name} is not set`));
+  // The walk keeps objects objects.
+  return resolved as Tree;
+};
+
+/** Texts that look like references and are none. */
+export const escapeReferences = (value: unknown): unknown =>
+  mapTexts(value, (text) => text.replaceAll(REFERENCE, (whole) => `$${whole}`));
+
+/** The variable that stands for the secret at a place: `providers`, `main`, `api_key` → `PROVIDERS_MAIN_API_KEY`. */
+export const referenceTo = (...place: readonly string[]): string =>
+  `\${${place
+    .join('_')
+    .replaceAll(/[^A-Za-z0-9]+/g, '_')
+    .toUpperCase()}}`;
+
+const mapTexts = (value: unknown, change: (text: string) => string): unknown => {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change)]));
+};

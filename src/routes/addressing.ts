@@ -1,0 +1,26 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import { checkClientId } from '../runtime/index.ts';
+import type { Rooms } from './rooms.ts';
+
+/** Which thread and which agent a request is for (chat-and-agui.md 2.4). */
+
+export type Addressing = {
+  /** The named thread, which need not exist, or a new one. @throws Invalid */
+  threadOf(named: string | undefined): string;
+  /** The named agent, else the last one of the thread, else the default one. @throws Invalid */
+  agentFor(scope: string, thread_id: string, named?: string): ResolvedAgent;
+};
+
+export const createAddressing = ({
+  ids,
+  runtime,
+  resolve,
+  settings,
+}: Pick<Rooms, 'ids' | 'runtime' | 'resolve' | 'settings'>): Addressing => ({
+  threadOf(named) {
+    const id = named?.trim();
+    return id ? checkClientId('thread_id', id) : ids.uuid();
+  },
+  agentFor: (scope, thread_id, named) =>
+    resolve(named ?? runtime.lastAgent(scope, thread_id) ?? settings.default_agent_id),
+});

@@ -1,0 +1,56 @@
+import type { Route } from '../../http/route.ts';
+import { createEventStream } from '../../http/sse.ts';
+import { decodeAgUi } from '../../protocols/ag-ui/decode.ts';
+import { frame } from '../../protocols/ag-ui/frames.ts';
+import { AgUiBody, type FrontendTool } from '../../protocols/ag-ui/request.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { type Addressing, createAddressing } from '../addressing.ts';
+import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
+import type { Rooms } from '../rooms.ts';
+import { createAttaching } from './attaching.ts';
+
+/** The routes that start a run in AG-UI, or go on with one (chat-and-agui.md 11). */
+
+export const agUiRunRoutes = (rooms: Rooms): Route[] =>
+  runRoutes(
+    { root: '/v1/ag-ui/run', under: '/v1/ag-ui' },
+    startsRun('AG-UI', AgUiBody, 'AG-UI events'),
+    createAgUiRun(rooms, createAddressing(rooms)),
+  );
+
+/** A client that goes away, or does not read, is a reader less; the run goes on. */
+const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
+  const attaching = createAttaching(rooms);
+  return async (scope: string, body: AgUiBody) => {
+    const thread_id = threadOf(body.thread_id);
+    const stream = createEventStream();
+    const isAsked = await submitRequest(rooms.runtime, {
+      scope,
+      thread_id,
+      agent: agentFor(scope, thread_id, body.agent_id),
+      named: body.agent_id !== undefined,
+      adapter: 'ag_ui',
+      read(thread) {
+        const request = decodeAgUi(body, thread);
+        if (request.kind === 'stale') return undefined;
+        const { messages, decisions } = request;
+        const frontend_tools = body.tools.map(descriptorOf);
+        const attach = attaching(stream, { scope, thread_id, thread, request });
+        return { messages, decisions, frontend_tools, attach };
+      },
+    });
+    if (!isAsked) {
+      stream.write(frame('RUN_ERROR', { message: 'no run of the thread waits for this answer' }));
+      stream.end();
+    }
+    return stream;
+  };
+};
+
+const descriptorOf = ({ name, description, parameters }: FrontendTool): ToolDescriptor => ({
+  id: name,
+  name,
+  description,
+  parameters,
+  category: null,
+});

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { route } from '../../http/route.ts';
+import { agUiReplay } from '../../protocols/ag-ui/replay.ts';
+import { ErrorBody } from '../../schema/error-body.ts';
+import { MessageQuery, messageFilter, messageStart, pagePlace } from '../messages.ts';
+import { createDurableReplay, replayRoute } from '../replay.ts';
+import type { Rooms } from '../rooms.ts';
+import { interruptRoute } from '../thread-control.ts';
+import { historyPage } from './history.ts';
+
+/** A thread in AG-UI: its replay, its messages, and how it is stopped (chat-and-agui.md 7, 9, 14). */
+
+const TAG = 'AG-UI';
+
+const AgUiMessages = z
+  .object({
+    messages: z.array(
+      z.object({
+        id: z.string(),
+        role: z.enum(['system', 'user', 'assistant', 'tool']),
+        content: z.array(z.looseObject({ type: z.string() })),
+        toolCalls: z
+          .array(
+            z.object({
+              id: z.string(),
+              type: z.literal('function'),
+              function: z.object({ name: z.string(), arguments: z.string() }),
+            }),
+          )
+          .optional(),
+        toolCallId: z.string().optional(),
+      }),
+    ),
+    total: z.int(),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    prev_cursor: z.string().optional(),
+  })
+  .meta({ id: 'AgUiMessageList' });
+
+export const agUiThreadRoutes = (rooms: Rooms) => [
+  interruptRoute(rooms, '/v1/ag-ui/threads/:thread_id/interrupt', TAG),
+  replayRoute(createDurableReplay(rooms, agUiReplay), '/v1/ag-ui/threads/:thread_id/replay', TAG),
+  messagesRoute(rooms),
+];
+
+const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
+  route.get('/v1/ag-ui/threads/:thread_id/messages', {
+    summary: 'Messages of a thread, as AG-UI clients have them',
+    tag: TAG,
+    scope: 'agent-invocation',
+    params: z.object({ thread_id: z.string() }),
+    query: MessageQuery,
+    responses: { 200: AgUiMessages, 400: ErrorBody },
+    handle({ scope, params: { thread_id }, query }) {
+      const filter = messageFilter(query);
+      const start = messageStart(query, filter);
+      const page = historyPage({ store, scope, thread_id }, filter, start, query.limit);
+      return { messages: page.items, ...pagePlace(page, page.rows, filter) };
+    },
+  });

@@ -1,0 +1,66 @@
+import { AssistantConfig, AssistantConfigInput } from '../assistant/settings.ts';
+import { route } from '../http/route.ts';
+import { createEventStream } from '../http/sse.ts';
+import { chatProtocol } from '../protocols/ai-sdk/encoder.ts';
+import { ChatBody } from '../protocols/ai-sdk/request.ts';
+import { readTranscript } from '../protocols/ai-sdk/transcript.ts';
+import { checkClientId } from '../runtime/index.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { Invalid } from '../schema/outcome.ts';
+import { callerOf } from './caller.ts';
+import type { Rooms } from './rooms.ts';
+
+/** The admin assistant: its settings, and its runs in the chat protocol (config.md 11). */
+
+const admin = { tag: 'admin assistant', scope: 'admin' } as const;
+const refusals = { 400: ErrorBody, 401: ErrorBody, 409: ErrorBody, 422: ErrorBody };
+
+const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
+
+export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
+  route.get('/v1/admin/assistant/config', {
+    ...admin,
+    summary: 'Settings of the admin assistant',
+    responses: { 200: AssistantConfig, 400: ErrorBody, 401: ErrorBody },
+    handle: () => assistantOf(rooms).settings.get(),
+  }),
+  route.put('/v1/admin/assistant/config', {
+    ...admin,
+    summary: 'Save the settings of the admin assistant, from the revision that they have',
+    body: AssistantConfigInput,
+    responses: { 200: AssistantConfig, ...refusals },
+    handle: ({ body, ...request }) => assistantOf(rooms).settings.save(body, callerOf(request)),
+  }),
+  route.post('/v1/admin/assistant/runs', {
+    ...admin,
+    summary:
+      'Talk to the admin assistant; the request brings the whole conversation, nothing of it is stored',
+    body: ChatBody,
+    bodyLimit: 'attachments',
+    responses: { 200: 'text/event-stream of the chat protocol, version 6', ...refusals, 413: ErrorBody },
+    handle({ scope, body, ...request }) {
+      const session = assistantOf(rooms).open(callerOf(request));
+      const { messages, waiting, options } = readTranscript(body, rooms.ids.uuid);
+      const thread_id =
+        body.thread_id === undefined ? rooms.ids.uuid() : checkClientId('thread_id', body.thread_id);
+      const stream = createEventStream({ headers: HEADERS });
+      const gone = new AbortController();
+      stream.onClose(() => gone.abort());
+      session.run({
+        scope,
+        thread_id,
+        messages,
+        waiting,
+        signal: gone.signal,
+        attach: (channel) => stream.onClose(channel.attach(chatProtocol(options), stream)),
+      });
+      return stream;
+    },
+  }),
+];
+
+/** @throws Invalid when the service runs without a configuration store */
+const assistantOf = ({ assistant }: Pick<Rooms, 'assistant'>): NonNullable<Rooms['assistant']> => {
+  if (!assistant) throw new Invalid('config management API not enabled');
+  return assistant;
+};

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { route } from '../http/route.ts';
+import { AuditAction, AuditEvent } from '../schema/audit-event.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { Cursor, count } from '../schema/paging.ts';
+import { configOf } from './managed.ts';
+import type { Rooms } from './rooms.ts';
+
+/** Who changed what (config.md 9.3). */
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const AuditQuery = z.object({
+  resource: z.string().optional().meta({ description: 'exact, or what stands before a `/`' }),
+  action: AuditAction.optional(),
+  actor: z.string().optional().meta({ description: 'prefix' }),
+  since: instant.optional().meta({ description: 'RFC 3339, inclusive' }),
+  until: instant.optional().meta({ description: 'RFC 3339, exclusive' }),
+  limit: count.transform(Number).optional().meta({ description: 'clamped to 1..1000; default 100' }),
+  cursor: Cursor,
+});
+
+const AuditPage = z
+  .object({ items: z.array(AuditEvent), next_cursor: z.string().optional() })
+  .meta({ id: 'AuditPage' });
+
+export const auditLogRoutes = (rooms: Pick<Rooms, 'config'>) => [
+  route.get('/v1/audit-log', {
+    summary: 'Changes of the configuration, the newest first',
+    tag: 'config',
+    scope: 'admin',
+    query: AuditQuery,
+    responses: { 200: AuditPage, 400: ErrorBody, 401: ErrorBody, 503: ErrorBody },
+    handle: ({ query }) => configOf(rooms).audit.page(query),
+  }),
+];

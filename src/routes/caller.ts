@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { RouteRequest } from '../http/route.ts';
+import type { Caller } from '../registry/config/api.ts';
+
+/** Who asks, for the audit log (config.md 9.1, 9.2): the token itself is nowhere in it. */
+export const callerOf = (
+  request: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'ip' | 'requestId'>,
+): Caller => ({
+  actor: actorOf(request.header('authorization'), request.header('x-service-actor')),
+  ip: request.ip(),
+  request_id: request.requestId ?? null,
+});
+
+const ACTOR_DIGITS = 16;
+
+const actorOf = (authorization: string | undefined, label = ''): string => {
+  const space = authorization?.indexOf(' ') ?? -1;
+  const actor =
+    authorization === undefined || space < 0
+      ? 'anonymous'
+      : createHash('sha256')
+          .update(authorization.slice(space + 1))
+          .digest('hex')
+          .slice(0, ACTOR_DIGITS);
+  const name = label.trim();
+  return LABEL.test(name) ? `${actor}/${name}` : actor;
+};
+
+/** Printable ASCII. */
+const LABEL = /^[\x20-\x7e]{1,64}$/;

@@ -1,0 +1,57 @@
+import { createEventStream, type EventStream } from '../../http/sse.ts';
+import { type ChatOptions, chatProtocol } from '../../protocols/ai-sdk/encoder.ts';
+import { createFeed } from '../../protocols/ai-sdk/feed.ts';
+import { earlierCalls, heldCalls } from '../../protocols/ai-sdk/held-calls.ts';
+import { joiningProtocol } from '../../protocols/joining.ts';
+import type { ReplayBuffer } from '../../protocols/replay-buffer.ts';
+import type { Attach, DecisionInput, ThreadView } from '../../runtime/index.ts';
+import type { Rooms } from '../rooms.ts';
+
+/**
+ * The response to a chat request: a stream of its own, which others may follow (chat-and-agui.md 6).
+ *
+ * Guarantees: frames go into the replay buffer of the thread and from there to the client, so that both have the same
+ * positions, and a client that goes away or does not read costs the run nothing. The buffer is opened when the run
+ * begins to answer, and not before: until then others follow the run that this one may displace.
+ */
+export type ChatAnswer = {
+  stream: EventStream;
+  /** Gives the run its reader. `thread`: as the request was read. */
+  attachTo(thread: ThreadView, decisions: readonly DecisionInput[]): Attach;
+  /** The request was refused. */
+  giveUp(): void;
+};
+
+export const CHAT_HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
+
+export const createAnswer = (
+  { store, chatStreams, ids }: Pick<Rooms, 'store' | 'chatStreams' | 'ids'>,
+  { scope, thread_id, continues }: { scope: string; thread_id: string; continues: string | undefined },
+): ChatAnswer => {
+  const stream = createEventStream({ headers: CHAT_HEADERS });
+  let buffer: ReplayBuffer | undefined;
+
+  const isActive = (): boolean => store.threads.get(scope, thread_id)?.thread.active_run_id !== undefined;
+
+  return {
+    stream,
+    attachTo({ run_id, tickets }, decisions) {
+      const options: ChatOptions =
+        continues === undefined ? { earlier: earlierCalls(tickets) } : { continues };
+      const decided = new Set(decisions.map(({ tool_call_id }) => tool_call_id));
+      const held = continues === undefined ? [] : heldCalls(tickets, decided);
+      return (channel) => {
+        buffer = chatStreams.open(scope, thread_id, isActive);
+        stream.onClose(buffer.attach(undefined, stream));
+        // Decisions may be for a run that executes, whose stream is under way.
+        const plain = chatProtocol(options);
+        const protocol =
+          run_id !== undefined && decisions.length > 0
+            ? joiningProtocol(`ai-sdk ${ids.uuid()}`, plain.createEncoder, { run_id, thread_id })
+            : plain;
+        channel.attach(protocol, createFeed(buffer, held));
+      };
+    },
+    giveUp: () => buffer?.close(),
+  };
+};

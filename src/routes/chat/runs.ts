@@ -1,0 +1,48 @@
+import type { Route } from '../../http/route.ts';
+import type { EventStream } from '../../http/sse.ts';
+import type { ResolvedAgent } from '../../loop/agent.ts';
+import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
+import { ChatBody } from '../../protocols/ai-sdk/request.ts';
+import { createAddressing } from '../addressing.ts';
+import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
+import type { Rooms } from '../rooms.ts';
+import { createAnswer } from './answer.ts';
+
+/** The routes that start a run in the chat protocol, or go on with one (chat-and-agui.md 3). */
+
+export const chatStart = startsRun('chat v6', ChatBody, 'the chat protocol, version 6');
+
+export const chatRunRoutes = (rooms: Rooms): Route[] =>
+  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk' }, chatStart, createChatRun(rooms));
+
+/** `draft`: instead of the agent that is named. */
+export type ChatRun = (scope: string, body: ChatBody, draft?: ResolvedAgent) => Promise<EventStream>;
+
+export const createChatRun = (rooms: Rooms): ChatRun => {
+  const { threadOf, agentFor } = createAddressing(rooms);
+  return async (scope, body, draft) => {
+    const thread_id = threadOf(body.thread_id);
+    const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
+    const answer = createAnswer(rooms, { scope, thread_id, continues: body.continues });
+    try {
+      const isAsked = await submitRequest(rooms.runtime, {
+        scope,
+        thread_id,
+        agent,
+        named: body.agent_id !== undefined,
+        adapter: 'ai_sdk',
+        read(thread) {
+          const request = decodeChat(body, thread);
+          if (request.kind === 'stale') return undefined;
+          const { messages, decisions } = request;
+          return { messages, decisions, attach: answer.attachTo(thread, decisions) };
+        },
+      });
+      if (!isAsked) answer.stream.end();
+    } catch (error) {
+      answer.giveUp();
+      throw error;
+    }
+    return answer.stream;
+  };
+};

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { reply, route } from '../../http/route.ts';
+import { createEventStream } from '../../http/sse.ts';
+import { chatReplay } from '../../protocols/ai-sdk/replay.ts';
+import { resumePoint } from '../../protocols/replay-cursor.ts';
+import { ErrorBody } from '../../schema/error-body.ts';
+import { MessageQuery, messageFilter, messageStart, pagePlace } from '../messages.ts';
+import { createDurableReplay, replayRoute } from '../replay.ts';
+import type { Rooms } from '../rooms.ts';
+import { cancelRoute, interruptRoute } from '../thread-control.ts';
+import { CHAT_HEADERS } from './answer.ts';
+import { chatPage } from './history.ts';
+
+/** A thread in the chat protocol: its live stream, its replay, its messages (chat-and-agui.md 6 to 9). */
+
+const TAG = 'chat v6';
+
+const Params = z.object({ thread_id: z.string() });
+
+const ChatMessages = z
+  .object({
+    messages: z.array(
+      z.object({
+        id: z.string(),
+        role: z.enum(['system', 'user', 'assistant']),
+        parts: z.array(z.looseObject({ type: z.string() })),
+      }),
+    ),
+    total: z.int(),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    prev_cursor: z.string().optional(),
+  })
+  .meta({ id: 'ChatMessageList' });
+
+export const chatThreadRoutes = (rooms: Rooms) => {
+  const { chatStreams } = rooms;
+  const replay = createDurableReplay(rooms, chatReplay, CHAT_HEADERS);
+
+  const streamRoute = (path: string) =>
+    route.get(path, {
+      summary: 'Follow the stream of a thread, from its beginning or behind Last-Event-ID',
+      tag: TAG,
+      scope: 'agent-invocation',
+      params: Params,
+      responses: {
+        200: 'text/event-stream of the chat protocol, version 6',
+        204: 'nothing is streamed on the thread',
+        400: ErrorBody,
+        410: ErrorBody,
+        503: ErrorBody,
+      },
+      handle({ scope, params: { thread_id }, header }) {
+        const point = resumePoint(header('last-event-id'));
+        if ('cursor' in point) return replay.page(scope, thread_id, point.cursor);
+        const stream = createEventStream({ headers: CHAT_HEADERS });
+        const leave = chatStreams.attach(scope, thread_id, point.after, stream);
+        if (!leave) return reply(204);
+        stream.onClose(leave);
+        return stream;
+      },
+    });
+
+  return [
+    streamRoute('/v1/ai-sdk/chat/:thread_id/stream'),
+    streamRoute('/v1/ai-sdk/threads/:thread_id/stream'),
+    replayRoute(replay, '/v1/ai-sdk/threads/:thread_id/replay', TAG),
+    replayRoute(replay, '/v1/ai-sdk/chat/:thread_id/replay', TAG),
+    cancelRoute(rooms, '/v1/ai-sdk/threads/:thread_id/cancel', TAG),
+    interruptRoute(rooms, '/v1/ai-sdk/threads/:thread_id/interrupt', TAG),
+    messagesRoute(rooms),
+  ];
+};
+
+const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
+  route.get('/v1/ai-sdk/threads/:thread_id/messages', {
+    summary: 'Messages of a thread, as the chat client has them',
+    tag: TAG,
+    scope: 'agent-invocation',
+    params: Params,
+    query: MessageQuery,
+    responses: { 200: ChatMessages, 400: ErrorBody },
+    handle({ scope, params: { thread_id }, query }) {
+      const filter = messageFilter(query);
+      const start = messageStart(query, filter);
+      const page = chatPage({ store, scope, thread_id }, filter, start, query.limit);
+      return {
+        messages: page.items.map(({ seq: _, ...item }) => item),
+        ...pagePlace(page, page.items, filter),
+      };
+    },
+  });

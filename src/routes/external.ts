@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { reply, route } from '../http/route.ts';
+import { ProviderTest } from '../models/provider-test.ts';
+import { liveEntry } from '../registry/config/live-entry.ts';
+import { A2aServerSpec } from '../schema/a2a-server.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { McpInventory, McpStatus } from '../schema/mcp-status.ts';
+import { NotFound } from '../schema/outcome.ts';
+import { callerOf } from './caller.ts';
+import { configOf, EntryParams } from './managed.ts';
+import type { Rooms } from './rooms.ts';
+
+/** How the services are that entries name: providers, MCP servers, A2A servers (config.md 12, 13). */
+
+const A2aStatus = z
+  .object({
+    connected: z.boolean(),
+    last_error: z.string().nullable(),
+    card_url: z.string().nullable(),
+    card: z.record(z.string(), z.json()).nullable(),
+  })
+  .meta({ id: 'A2aServerStatus' });
+
+const admin = { tag: 'servers', scope: 'admin', params: EntryParams } as const;
+const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
+
+export const externalRoutes = (
+  rooms: Pick<Rooms, 'config' | 'mcp' | 'readCard' | 'testProvider' | 'store'>,
+) => [
+  route.post('/v1/providers/:id/test', {
+    ...admin,
+    summary: 'Can a stored provider be used? No inference is asked for',
+    responses: { 200: ProviderTest, ...refusals },
+    handle: ({ params }) => rooms.testProvider(configOf(rooms).providerSpec(params.id)),
+  }),
+  ...mcpRoutes(rooms),
+  route.get('/v1/a2a-servers/:id/status', {
+    ...admin,
+    summary: 'The agent card of an A2A server, or why there is none',
+    responses: { 200: A2aStatus, ...refusals },
+    handle({ params: { id } }) {
+      configOf(rooms);
+      const spec = liveEntry(rooms.store, 'a2a-servers', id);
+      if (!spec) throw new NotFound(`a2a-server/${id}`);
+      return rooms.readCard(A2aServerSpec.parse(spec));
+    },
+  }),
+];
+
+const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
+  route.get('/v1/mcp-servers/:id/status', {
+    ...admin,
+    summary: 'How the connection to an MCP server is',
+    responses: { 200: McpStatus, ...refusals },
+    handle({ params }) {
+      configOf(rooms);
+      return rooms.mcp.status(params.id);
+    },
+  }),
+  route.get('/v1/mcp-servers/:id/inventory', {
+    ...admin,
+    summary: 'The status of an MCP server, its prompts and its resources',
+    responses: { 200: McpInventory, ...refusals },
+    handle({ params }) {
+      configOf(rooms);
+      return rooms.mcp.inventory(params.id);
+    },
+  }),
+  route.post('/v1/mcp-servers/:id/restart', {
+    ...admin,
+    summary: 'Connect to an MCP server anew',
+    responses: { 202: 'empty', ...refusals, 503: ErrorBody },
+    async handle({ params: { id }, ...request }) {
+      const caller = callerOf(request);
+      const { audit } = configOf(rooms);
+      await rooms.mcp.restart(id);
+      await audit.record({ action: 'restart', resource: `mcp-servers/${id}` }, caller);
+      return reply(202);
+    },
+  }),
+];

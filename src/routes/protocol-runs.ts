@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { type Route, route } from '../http/route.ts';
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { Attach, DecisionInput, Runtime, ThreadView, UserMessage } from '../runtime/index.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import type { RunAdapter } from '../schema/run.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+
+/**
+ * Requests of chat protocols, which bring new messages, decisions, or both (chat-and-agui.md 2.6, 3.5). They are read
+ * against the thread in the turn in which they are submitted: a request that comes twice at once is new only once.
+ */
+
+export type ProtocolRequest = {
+  scope: string;
+  thread_id: string;
+  agent: ResolvedAgent;
+  /** The client named the agent. */
+  named: boolean;
+  adapter: RunAdapter;
+  /** What the request asks of the thread; undefined: nothing, any more. @throws Invalid */
+  read(thread: ThreadView): Asked | undefined;
+};
+
+export type Asked = {
+  /** None, and no decisions either: the thread runs again on the history that it has. */
+  messages: readonly UserMessage[];
+  decisions: readonly DecisionInput[];
+  /** Tools that the client executes, for this request. */
+  frontend_tools?: readonly ToolDescriptor[];
+  attach: Attach;
+};
+
+/** Resolves once what it asks is durable, with false when it asks nothing. @throws Invalid, Conflict, Unavailable */
+export const submitRequest = async (
+  { admit }: Pick<Runtime, 'admit'>,
+  { scope, thread_id, agent, named, adapter, read }: ProtocolRequest,
+): Promise<boolean> => {
+  const accepted = await admit(scope, thread_id, (thread) => {
+    const asked = read(thread);
+    if (!asked) return undefined;
+    const decides = asked.decisions.length > 0;
+    return {
+      ...asked,
+      mode: 'foreground',
+      agent,
+      // A decision is for the run that waits, whoever the client talks to otherwise.
+      named: named && !decides,
+      ...(decides && thread.run_id !== undefined && { into: thread.run_id }),
+      origin: 'user',
+      adapter,
+    };
+  });
+  return accepted !== undefined;
+};
+
+type Named = { thread_id?: string | undefined; agent_id?: string | undefined };
+
+/** What the routes that start a run in a protocol have in common, or go on with one (chat-and-agui.md 2.2, 2.3). */
+export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>, stream: string) =>
+  ({
+    tag,
+    scope: 'agent-invocation',
+    body,
+    bodyLimit: 'attachments',
+    responses: {
+      200: `text/event-stream of ${stream}`,
+      400: ErrorBody,
+      409: ErrorBody,
+      413: ErrorBody,
+      415: ErrorBody,
+      422: ErrorBody,
+    },
+  }) as const;
+
+/** The addresses of a run: one where the body says everything, that of a thread, and that of an agent. */
+export const runRoutes = <Body extends Named>(
+  { root, under }: { root: string; under: string },
+  start: ReturnType<typeof startsRun<Body>>,
+  run: (scope: string, body: Body) => Promise<unknown>,
+): Route[] => [
+  route.post(root, {
+    ...start,
+    summary: 'Start a run with what is new in a conversation, or answer one that waits',
+    handle: ({ scope, body }) => run(scope, body),
+  }),
+  route.post(`${under}/threads/:thread_id/runs`, {
+    ...start,
+    summary: 'The same on a thread',
+    params: z.object({ thread_id: z.string() }),
+    handle: ({ scope, params, body }) => run(scope, { ...body, thread_id: params.thread_id }),
+  }),
+  route.post(`${under}/agents/:agent_id/runs`, {
+    ...start,
+    summary: 'The same with an agent',
+    params: z.object({ agent_id: z.string() }),
+    handle: ({ scope, params, body }) => run(scope, { ...body, agent_id: params.agent_id }),
+  }),
+];

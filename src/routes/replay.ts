@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { route } from '../http/route.ts';
+import { createEventStream, type EventStream } from '../http/sse.ts';
+import { ReplayLimit } from '../protocols/replay-cursor.ts';
+import { type ReplayProtocol, type ReplaySource, replayPage, replayText } from '../protocols/replay-log.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { Unavailable } from '../schema/outcome.ts';
+import type { EventScope } from '../store/index.ts';
+import type { Rooms } from './rooms.ts';
+
+/**
+ * The durable replay of a thread in a protocol (chat-and-agui.md 7), from the event log. A page costs the rows of its
+ * frames, and those of a run that it begins within from the beginning of that run.
+ */
+
+export type DurableReplay = {
+  /** One page, as a stream that ends with it. @throws Invalid, Gone, Unavailable */
+  page(scope: string, thread_id: string, cursor: string | undefined, limit?: number): EventStream;
+};
+
+export const createDurableReplay = (
+  { store, events, settings }: Pick<Rooms, 'store' | 'events' | 'settings'>,
+  protocol: ReplayProtocol,
+  headers: Record<string, string> = {},
+): DurableReplay => ({
+  page(scope, thread_id, cursor, limit = 100) {
+    if (!events || settings.event_capture_mode === 'disabled') {
+      throw new Unavailable('protocol replay log is not configured');
+    }
+    const page = replayPage(sourceOf(store, scope, thread_id), protocol, cursor, limit);
+    const stream = createEventStream({ headers });
+    if (page.length > 0) stream.write(replayText(page), page.length);
+    stream.end();
+    return stream;
+  },
+});
+
+/** @param path with `:thread_id` */
+export const replayRoute = (replay: DurableReplay, path: string, tag: string) =>
+  route.get(path, {
+    summary: 'The frames of all runs of a thread, a page of them from a cursor or Last-Event-ID on',
+    tag,
+    scope: 'agent-invocation',
+    params: z.object({ thread_id: z.string() }),
+    query: z.object({
+      cursor: z.string().optional().meta({ description: 'id of a frame: continues behind it' }),
+      limit: ReplayLimit,
+    }),
+    responses: { 200: 'text/event-stream of frames', 400: ErrorBody, 410: ErrorBody, 503: ErrorBody },
+    handle: ({ scope, params, query, header }) =>
+      replay.page(scope, params.thread_id, query.cursor ?? header('last-event-id'), query.limit),
+  });
+
+/** Events are read in pages: few are needed for a short thread, and a long one is not held at once. */
+const READ_AT_ONCE = 256;
+
+const sourceOf = (store: Rooms['store'], scope: string, thread_id: string): ReplaySource => ({
+  thread: (from) => eventsOf(store, scope, { thread_id }, from),
+  run: (run_id, from) => eventsOf(store, scope, { run_id }, from),
+});
+
+/** From a sequence number on, the oldest first. */
+export function* eventsOf({ events }: Rooms['store'], scope: string, by: EventScope, from: number) {
+  for (let after = from - 1; ; ) {
+    const page = events.list(scope, by, after, READ_AT_ONCE);
+    yield* page.rows;
+    if (!page.has_more) return;
+    after = page.rows.at(-1)?.seq ?? after;
+  }
+}

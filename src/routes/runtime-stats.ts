@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { route } from '../http/route.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { NotFound, Unavailable } from '../schema/outcome.ts';
+import { AgentStats } from '../schema/runtime-stats.ts';
+import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
+import { parseWindow } from '../telemetry/window.ts';
+import type { Rooms } from './rooms.ts';
+
+/** What each agent did lately (evals-and-traces.md 10.1). */
+
+const Window = z.object({
+  window: z
+    .string()
+    .optional()
+    .meta({ description: '<n>s, <n>m, <n>h, <n>d or seconds; default: everything' }),
+});
+
+const wired = (stats: RuntimeStats | undefined): RuntimeStats => {
+  if (!stats) throw new Unavailable('runtime_stats registry not configured');
+  return stats;
+};
+
+export const runtimeStatsRoutes = ({ runtimeStats }: Pick<Rooms, 'runtimeStats'>) => [
+  route.get('/v1/agents/runtime-stats', {
+    summary: 'Statistics of every agent that did something',
+    tag: 'system',
+    scope: 'admin',
+    responses: { 200: z.object({ agents: z.array(AgentStats) }), 401: ErrorBody, 503: ErrorBody },
+    handle: () => ({ agents: wired(runtimeStats).list() }),
+  }),
+  route.get('/v1/agents/:id/runtime-stats', {
+    summary: 'Statistics of one agent',
+    tag: 'system',
+    scope: 'admin',
+    params: z.object({ id: z.string() }),
+    query: Window,
+    responses: { 200: AgentStats, 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 503: ErrorBody },
+    handle({ params, query }) {
+      const stats = wired(runtimeStats);
+      const window = query.window === undefined ? undefined : parseWindow(query.window);
+      const snapshot = stats.snapshot(params.id, window);
+      if (!snapshot) throw new NotFound(`agent not found in runtime stats: ${params.id}`);
+      return snapshot;
+    },
+  }),
+];

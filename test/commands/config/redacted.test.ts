@@ -1,0 +1,62 @@
+import t from 'tap';
+import { bringsSecrets, exported, withKeptSecrets } from '../../../src/commands/config/redacted.ts';
+import type { JsonObject } from '../../../src/schema/endpoint.ts';
+
+const server: JsonObject = {
+  id: 's',
+  transport: 'http',
+  url: 'https://***@h/mcp?token=***',
+  config: { headers: { 'x-a': '***' }, note: '***' },
+  has_env: true,
+  env_keys: ['B', 'A'],
+};
+const place = { namespace: 'mcp-servers', id: 's' } as const;
+
+t.test('secrets are left out, and what only looks like a marker stays', async (t) => {
+  const left: string[] = [];
+  t.strictSame(
+    exported(place, server, (path) => left.push(path)),
+    {
+      id: 's',
+      transport: 'http',
+      config: { headers: {}, note: '***' },
+    },
+  );
+  t.strictSame(left, ['env.B', 'env.A', 'url', 'config.headers.x-a']);
+});
+
+t.test('references take the place of secrets', async (t) => {
+  t.match(exported(place, server), {
+    url: /^\$\{MCP_SERVERS_S_URL\}$/,
+    config: { headers: { 'x-a': /^\$\{MCP_SERVERS_S_CONFIG_HEADERS_X_A\}$/ } },
+    env: { A: /^\$\{MCP_SERVERS_S_ENV_A\}$/ },
+  });
+  t.match(exported({ namespace: 'a2a-servers', id: 'a' }, { id: 'a', has_auth: true }), {
+    auth: { type: 'bearer', token: /^\$\{A2A_SERVERS_A_AUTH_TOKEN\}$/ },
+  });
+});
+
+t.test('what is left out keeps what the service has, unless what holds it is gone too', async (t) => {
+  const { has_env: _, env_keys: _keys, ...shown } = server;
+  const given = { id: 's', transport: 'http', config: { headers: {}, note: 'n' } };
+  t.strictSame(withKeptSecrets('mcp-servers', given, server), {
+    ...shown,
+    config: { headers: { 'x-a': '***' }, note: 'n' },
+  });
+  t.strictSame(withKeptSecrets('mcp-servers', { id: 's', url: 'https://h', config: {} }, server), {
+    id: 's',
+    url: 'https://h',
+    config: {},
+  });
+  const auth = { type: 'bearer', token: 'new' };
+  const remote = { endpoint: { auth: { type: 'bearer', token: '***' } } };
+  t.strictSame(withKeptSecrets('agents', { endpoint: { auth } }, remote), { endpoint: { auth } });
+});
+
+t.test('an entry that brings a secret is told from one that does not', async (t) => {
+  t.ok(bringsSecrets('providers', { id: 'p', api_key: 'k' }));
+  t.ok(bringsSecrets('mcp-servers', { id: 's', env: { A: '1' } }));
+  t.ok(bringsSecrets('agents', { endpoint: { auth: { token: 't' } } }));
+  t.notOk(bringsSecrets('providers', { id: 'p', adapter: 'groq' }));
+  t.notOk(bringsSecrets('agents', { id: 'a', system_prompt: 'token: ***' }));
+});

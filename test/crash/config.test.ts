@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { openStore } from '../../src/store/index.ts';
+import { clientOf } from '../service/troupe.ts';
+import { startChild } from '../store/child.ts';
+
+/**
+ * A SIGKILL while the configuration is written: what was acknowledged is there, what is stored is what runs use, and
+ * the audit log has each stored change (config.md 2.5, 7). CRASH_KILLS is how often (3).
+ */
+
+const KILLS = Number(process.env.CRASH_KILLS ?? 3);
+const admin = { authorization: 'Bearer x' };
+
+const serve = async (test: Parameters<typeof startChild>[0], dir: string) => {
+  const child = startChild(test, '../service/child-serve.ts', [
+    join(dir, 'data'),
+    join(dir, 'executed'),
+    'goes on',
+  ]);
+  for (;;) {
+    const [, url] = /^listens on (.*)/.exec(await child.line()) ?? [];
+    if (url !== undefined) return { ...child, client: clientOf(() => url) };
+  }
+};
+
+const agentOf = (version: number) => ({ id: 'written', model_id: 'm', system_prompt: `version ${version}` });
+
+t.test('a kill between any two moments of a write leaves one consistent configuration', async (t) => {
+  t.setTimeout(60_000 + KILLS * 10_000);
+  const dir = t.testdir();
+  let written = 0;
+  let acknowledged = 0;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const service = await serve(t, dir);
+    const writing = (async () => {
+      for (;;) {
+        written += 1;
+        const { status } = await service.client.call(
+          'PUT',
+          '/v1/config/agents/written',
+          agentOf(written),
+          admin,
+        );
+        if (status === 200) acknowledged = written;
+      }
+    })().catch(() => {});
+    const from = acknowledged;
+    while (acknowledged < from + 3 + kill) await new Promise(setImmediate);
+    // Somewhere in the next write.
+    for (let turns = 0; turns < kill * 3; turns += 1) await new Promise(setImmediate);
+    service.kill();
+    await service.exit;
+    await writing;
+
+    const again = await serve(t, dir);
+    const { body: agent } = await again.client.call('GET', '/v1/config/agents/written', undefined, admin);
+    const stored = Number(String(agent.system_prompt).replace('version ', ''));
+    t.ok(stored >= acknowledged && stored <= written, `${acknowledged} ≤ ${stored} ≤ ${written}`);
+    const audit = '/v1/audit-log?resource=agents/written&limit=1000';
+    const { body: log } = await again.client.call('GET', audit, undefined, admin);
+    const { body: meta } = await again.client.call('GET', '/v1/config/agents/written/meta', undefined, admin);
+    // The routes say what they answer in config.md 9.3.
+    const items = log.items as { after: { system_prompt: string } }[];
+    t.equal(
+      items[0]?.after.system_prompt,
+      agent.system_prompt,
+      'the newest entry of the log is what is stored',
+    );
+    t.equal(items.length, meta.revision, 'the log has an entry for each revision');
+    const messages = [{ role: 'user', content: 'Go.' }];
+    const [first] = await again.client.runToEnd({ agentId: 'written', messages });
+    const { body: run } = await again.client.call('GET', `/v1/runs/${String(first?.run_id)}`);
+    again.kill();
+    await again.exit;
+
+    const store = await openStore({ dir: join(dir, 'data'), durability: 'process' });
+    const publication = store.publications.get('default', Number(run.resolution_id));
+    const entry = publication?.entries.find(({ kind, id }) => kind === 'agent' && id === 'written');
+    const live = entry && store.publications.version('default', 'agent', 'written', entry.version)?.value;
+    await store.close();
+    t.equal(live?.system_prompt, agent.system_prompt, 'a run uses what is stored');
+    written = Math.max(written, stored);
+    acknowledged = stored;
+  }
+});

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { z } from 'zod';
+import { entriesFrom } from '../../../src/settings.ts';
+import { defineTool } from '../../../src/tools/tool.ts';
+import { guarded } from '../agent-loop/permissions.ts';
+import { asks } from '../models.ts';
+import { find, startChat, typesOf, user } from './chat.ts';
+
+/** Tools in the chat protocol (chat-and-agui.md 4, 17). */
+
+const typing = defineTool({
+  id: 'typing',
+  description: 'Says what it finds while it looks.',
+  input: z.object({}),
+  execute(_, { stream }) {
+    for (const delta of ['a', 'b', 'c']) stream(delta);
+    return { data: 'all' };
+  },
+});
+
+t.test('what a tool says while it works grows, and its result is final', async (t) => {
+  const chat = await startChat(t, { app: { tools: [typing] } });
+  chat.models.steps.push(asks(['c1', 'typing']));
+  const frames = await chat.say('steps', 'T', user('u1', 'hi'));
+  t.strictSame(
+    frames
+      .filter(({ type }) => type === 'tool-output-available')
+      .map(({ output, preliminary }) => [output, preliminary]),
+    [
+      ['a', true],
+      ['ab', true],
+      ['abc', true],
+      ['all', undefined],
+    ],
+  );
+});
+
+t.test('a tool that fails does not end the run', async (t) => {
+  const chat = await startChat(t);
+  chat.models.steps.push(asks(['c1', 'nothing_of_this_name']));
+  const frames = await chat.say('steps', 'T', user('u1', 'hi'));
+  t.match(find(frames, 'tool-output-error'), { toolCallId: 'c1', providerExecuted: true });
+  t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
+});
+
+t.test('a forbidden tool ends the run', async (t) => {
+  const records = entriesFrom({ agents: [guarded([{ tool: 'note', behavior: 'deny' }])] });
+  const chat = await startChat(t, { app: { records } });
+  chat.models.steps.push(asks(['c1', 'note']));
+  const frames = await chat.say('own', 'T', user('u1', 'hi'));
+  t.match(find(frames, 'tool-output-error'), { toolCallId: 'c1' });
+  t.match(frames.at(-1), { type: 'finish', finishReason: 'content-filter' });
+  t.notOk(typesOf(frames).includes('error'));
+  t.strictSame(chat.tools.executed, []);
+});
