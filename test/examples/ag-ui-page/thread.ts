@@ -1,0 +1,95 @@
+import { HttpAgent, type Message, type ResumeEntry } from '@ag-ui/client';
+
+/**
+ * One thread of the service by AG-UI's own client. The thread is part of the address of the page: its history is
+ * loaded with the page, and with it what waits for the user. AG-UI has no way to join a stream that is under way, so
+ * the page looks again until the run has ended.
+ */
+
+const query = new URLSearchParams(location.search);
+
+const newThread = (): string => {
+  const id = crypto.randomUUID();
+  query.set('thread', id);
+  history.replaceState(null, '', `?${query}`);
+  return id;
+};
+
+const service = query.get('service') ?? 'http://127.0.0.1:38080';
+
+export const agentId = query.get('agent') ?? 'default';
+
+export const agent = new HttpAgent({
+  url: `${service}/v1/ag-ui/agents/${agentId}/runs`,
+  threadId: query.get('thread') ?? newThread(),
+});
+
+/** Executed here: what the user says is its result. */
+export const askUserQuestion = {
+  name: 'askUserQuestion',
+  description: 'Asks the user a question and waits for the answer.',
+  parameters: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+};
+
+/** @param resume answers to all that the run has asked */
+export const run = async (resume?: ResumeEntry[]): Promise<void> => {
+  let failure: string | undefined;
+  await agent.runAgent(
+    { tools: [askUserQuestion], ...(resume && { resume }) },
+    {
+      onRunErrorEvent: ({ event }) => {
+        failure = event.message;
+      },
+    },
+  );
+  if (failure !== undefined) throw new Error(failure);
+};
+
+export const say = (content: string): Promise<void> => {
+  agent.addMessage({ id: crypto.randomUUID(), role: 'user', content });
+  return run();
+};
+
+export const answer = (toolCallId: string, content: string): Promise<void> => {
+  agent.addMessage({ id: crypto.randomUUID(), role: 'tool', toolCallId, content });
+  return run();
+};
+
+const request = async (path: string, init?: RequestInit) => {
+  const response = await fetch(service + path, init);
+  const body = await response.json();
+  if (!response.ok) throw new Error(body.error);
+  return body;
+};
+
+const thread = encodeURIComponent(agent.threadId);
+
+export const stop = async (): Promise<void> => {
+  await request(`/v1/ag-ui/threads/${thread}/interrupt`, { method: 'POST' });
+};
+
+type Item = Message & { content: { text?: string }[] };
+type Ticket = { ticket_id: string; tool_call_id: string; resume_mode: string };
+
+/** Shows what is stored, until nothing is under way. */
+export const load = async (): Promise<void> => {
+  // In this order: a run that ends in between is looked at again.
+  const { active_run } = await request(`/v1/threads/${thread}/runs/active`);
+  const { messages } = await request(`/v1/ag-ui/threads/${thread}/messages?order=desc&limit=200`);
+  agent.setMessages(
+    messages
+      .reverse()
+      .map((item: Item) => ({ ...item, content: item.content.map(({ text = '' }) => text).join('') })),
+  );
+  const tickets: Ticket[] = active_run?.waiting?.tickets ?? [];
+  agent.pendingInterrupts = tickets
+    .filter(({ resume_mode }) => resume_mode === 'replay_tool_call')
+    .map(({ ticket_id, tool_call_id }) => ({
+      id: ticket_id,
+      reason: 'tool_call',
+      toolCallId: tool_call_id,
+    }));
+  if (active_run?.status !== 'running') return;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await load();
+};

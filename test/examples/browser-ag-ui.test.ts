@@ -1,0 +1,103 @@
+import t from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import { asks } from '../service/models.ts';
+import { CHROMIUM, hasChromium, startSite, visit } from './pages.ts';
+import { click, ended, looks, paragraphs, say, shows, statuses } from './user.ts';
+
+/** The AG-UI page with its user, in a real browser, on a real service. */
+
+if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
+else {
+  t.setTimeout(300_000);
+  const site = await startSite(t);
+
+  t.test('has reasoning, tools, answers and state, and the same after it is loaded again', async (t) => {
+    const { troupe, open, screenshot } = await visit(t, site);
+    troupe.models.steps.push(looks);
+    const page = await open('ag-ui-page', 'assistant');
+    await say(page, 'hello');
+    await shows(page, 'echo: hello');
+    await shows(page, 'ready');
+    const texts = ['hello', 'Let me look.', 'echo: hello'];
+    t.strictSame(await paragraphs(page), texts);
+    await page.getByText('State', { exact: true }).click();
+    await page.getByText('"status": "done"').waitFor();
+    await screenshot(page, 'ag-ui-tool');
+    await page.reload();
+    await shows(page, 'echo: hello');
+    t.strictSame(await paragraphs(page), texts);
+    t.strictSame(await statuses(page), ['done']);
+    await say(page, 'more');
+    await shows(page, 'echo: more');
+  });
+
+  for (const [button, executed] of [
+    ['Approve', ['c1']],
+    ['Deny', []],
+  ] as const) {
+    for (const reloads of [false, true]) {
+      const when = reloads ? ', also on a page that was loaded since' : '';
+      t.test(`has a button "${button}" for a tool that asks${when}`, async (t) => {
+        const { troupe, tools, open, screenshot } = await visit(t, site);
+        troupe.models.steps.push(asks(['c1', 'risky', { path: '/tmp' }], ['c2', 'risky']));
+        const page = await open('ag-ui-page', 'assistant');
+        await say(page, 'do it');
+        await page.getByText('waits for approval').first().waitFor();
+        if (reloads) await page.reload();
+        await screenshot(page, 'ag-ui-approval');
+        await page.getByRole('button', { name: button }).first().click();
+        await click(page, 'Deny');
+        await shows(page, 'echo: do it');
+        t.strictSame(tools.executed, executed);
+        t.equal(await page.getByRole('alert').count(), 0);
+        await screenshot(page, `ag-ui-${button}`);
+      });
+    }
+  }
+
+  t.test('answers a tool of the page', async (t) => {
+    const { troupe, open, screenshot } = await visit(t, site);
+    troupe.models.steps.push(asks(['c1', 'askUserQuestion', { message: 'Which city?' }]));
+    const page = await open('ag-ui-page', 'steps');
+    await say(page, 'weather');
+    await shows(page, 'waits for your answer');
+    await page.getByLabel('Answer').fill('Tokyo');
+    await screenshot(page, 'ag-ui-question');
+    await click(page, 'Answer');
+    await shows(page, 'echo: weather');
+    t.strictSame(await statuses(page), ['done']);
+    t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages.at(-1)), /Tokyo/);
+  });
+
+  t.test('has the answer of a run under which it was loaded', async (t) => {
+    const { troupe, open } = await visit(t, site);
+    const page = await open('ag-ui-page', 'slow');
+    await say(page, 'hello');
+    await shows(page, 'partial');
+    await page.reload();
+    await shows(page, 'hello');
+    troupe.models.release();
+    await shows(page, 'partial answer');
+  });
+
+  t.test('is stopped', async (t) => {
+    const { troupe, open } = await visit(t, site);
+    const page = await open('ag-ui-page', 'slow');
+    await say(page, 'hello');
+    await shows(page, 'partial');
+    await click(page, 'Stop');
+    await shows(page, 'ready');
+    t.match(await ended(troupe), { termination_reason: { type: 'cancelled' } });
+    t.equal(await page.getByRole('alert').count(), 0);
+  });
+
+  t.test('says what has failed', async (t) => {
+    const { troupe, open } = await visit(t, site);
+    troupe.models.steps.push(() => {
+      throw new ModelError('invalid_request', 'the provider is down');
+    });
+    const page = await open('ag-ui-page', 'steps');
+    await say(page, 'hello');
+    await page.getByRole('alert').filter({ hasText: 'the provider is down' }).waitFor();
+  });
+}

@@ -1,0 +1,93 @@
+import { type DynamicToolUIPart, getToolName, isToolUIPart, type ToolUIPart, type UIMessage } from 'ai';
+import { type FormEvent, useState } from 'react';
+import { chat } from './chat.ts';
+
+/** The parts of a message: text, reasoning, files, and calls of tools with what the user has to say about them. */
+
+export const Parts = ({ parts, isLast }: { parts: UIMessage['parts']; isLast: boolean }) =>
+  parts.map((part, index) => {
+    // Parts are only ever added at the end. The id of a call may occur again.
+    const key = `${part.type} ${index}`;
+    if (part.type === 'text') return <p key={key}>{part.text}</p>;
+    if (part.type === 'reasoning') return <Reasoning key={key} text={part.text} />;
+    if (part.type === 'file') return <File key={key} {...part} />;
+    if (isToolUIPart(part)) return <ToolCall key={key} part={part} isOpen={isLast} />;
+    return null;
+  });
+
+const Reasoning = ({ text }: { text: string }) => (
+  <details>
+    <summary>Reasoning</summary>
+    <div>{text}</div>
+  </details>
+);
+
+const File = ({ url, mediaType, filename }: { url: string; mediaType: string; filename?: string }) =>
+  mediaType.startsWith('image/') ? (
+    <img src={url} alt={filename ?? 'image'} />
+  ) : (
+    <a href={url} download={filename}>
+      {filename ?? mediaType}
+    </a>
+  );
+
+const STATES: Record<ToolUIPart['state'], string> = {
+  'input-streaming': 'is called',
+  'input-available': 'runs',
+  'approval-requested': 'waits for approval',
+  'approval-responded': 'answered',
+  'output-available': 'done',
+  'output-error': 'failed',
+  'output-denied': 'denied',
+};
+
+/** `isOpen`: its run can still be answered. */
+const ToolCall = ({ part, isOpen }: { part: ToolUIPart | DynamicToolUIPart; isOpen: boolean }) => {
+  const name = getToolName(part);
+  const isAsking = isOpen && part.state === 'input-available' && name === 'askUserQuestion';
+  return (
+    <div className="tool">
+      <div>
+        <strong>{name}</strong>
+        <span className="note">{isAsking ? 'waits for your answer' : STATES[part.state]}</span>
+      </div>
+      {part.input !== undefined && <pre>{JSON.stringify(part.input)}</pre>}
+      {part.state === 'output-available' && <pre>{JSON.stringify(part.output, null, 2)}</pre>}
+      {part.state === 'output-error' && <pre>{part.errorText}</pre>}
+      {isOpen && part.state === 'approval-requested' && <Approval id={part.approval.id} />}
+      {isAsking && <Question toolCallId={part.toolCallId} />}
+    </div>
+  );
+};
+
+const Approval = ({ id }: { id: string }) => (
+  <div className="row">
+    <button
+      type="button"
+      className="main"
+      onClick={() => chat.addToolApprovalResponse({ id, approved: true })}
+    >
+      Approve
+    </button>
+    <button type="button" onClick={() => chat.addToolApprovalResponse({ id, approved: false })}>
+      Deny
+    </button>
+  </div>
+);
+
+/** The tool `askUserQuestion` is executed here: what the user says is its output. */
+const Question = ({ toolCallId }: { toolCallId: string }) => {
+  const [answer, setAnswer] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    chat.addToolOutput({ tool: 'askUserQuestion', toolCallId, output: { answer } });
+  };
+  return (
+    <form onSubmit={submit}>
+      <input aria-label="Answer" value={answer} onChange={(event) => setAnswer(event.target.value)} />
+      <button type="submit" className="main">
+        Answer
+      </button>
+    </form>
+  );
+};

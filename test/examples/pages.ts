@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { build } from 'vite';
+import { entriesFrom } from '../../src/settings.ts';
+import { withTools } from '../service/suspended.ts';
+import type { TestTools } from '../service/tools.ts';
+import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
+
+/** The pages of the examples as a user has them: built, served from an address of their own, in a real browser. */
+
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+export const hasChromium = (): boolean => existsSync(CHROMIUM);
+
+export type Site = {
+  origin: string;
+  /** Where screenshots go. */
+  dir: string;
+  browser: Browser;
+};
+
+/** A service that these pages may talk to. */
+export type Visited = {
+  troupe: Troupe;
+  tools: TestTools;
+  /** A tab with the page of this agent on thread `T`. `service`: another way to it. */
+  open(page: 'chat-page' | 'ag-ui-page', agentId: string, service?: string): Promise<Page>;
+  /** Of all tabs. New requests fail; a stream that is under way goes on. */
+  offline(isOffline: boolean): Promise<void>;
+  screenshot(page: Page, name: string): Promise<void>;
+};
+
+const EXAMPLES = {
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  pages: ['chat-page', 'ag-ui-page'],
+};
+
+/** @param sources folder, and the folders in it that have an `index.html` */
+export const startSite = async (t: Test, sources = EXAMPLES): Promise<Site> => {
+  const dir = t.testdir();
+  const pages = join(dir, 'pages');
+  await buildPages(sources, pages);
+  const origin = await serve(t, pages);
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+  t.teardown(() => browser.close());
+  return { origin, dir, browser };
+};
+
+const buildPages = async ({ root, pages }: typeof EXAMPLES, outDir: string): Promise<void> => {
+  const input = pages.map((page) => join(root, page, 'index.html'));
+  await build({ root, configFile: false, logLevel: 'error', build: { outDir, rolldownOptions: { input } } });
+};
+
+const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
+
+const serve = async (t: Test, dir: string): Promise<string> => {
+  const server = createServer(async ({ url = '/' }, response) => {
+    const { pathname } = new URL(url, 'http://site');
+    const file = join(dir, pathname.endsWith('/') ? `${pathname}index.html` : pathname);
+    const content = await readFile(file).catch(() => undefined);
+    response.writeHead(content ? 200 : 404, { 'content-type': TYPES[extname(file)] ?? 'text/plain' });
+    response.end(content);
+  });
+  t.teardown(() => server.close());
+  return listening(server);
+};
+
+const listening = (server: Server): Promise<string> =>
+  new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      // An address of the network has a port.
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    });
+  });
+
+export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Visited> => {
+  const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
+  t.teardown(() => context.close());
+  const { troupe, tools } = await withTools(t, {
+    settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] } },
+    // Its model is steered, and the tools of the page are left to the page.
+    app: {
+      records: entriesFrom({
+        agents: [{ id: 'assistant', model_id: 'steps', plugin_ids: ['frontend_tools'] }],
+      }),
+    },
+  });
+  return {
+    troupe,
+    tools,
+    offline: (isOffline) => context.setOffline(isOffline),
+    async open(name, agentId, service = troupe.url) {
+      const page = await context.newPage();
+      page.on('pageerror', (error) => t.fail(`the page threw: ${error}`));
+      await page.goto(`${origin}/${name}/?${new URLSearchParams({ service, agent: agentId, thread: 'T' })}`);
+      return page;
+    },
+    async screenshot(page, name) {
+      await page.screenshot({ path: join(dir, `${name}.png`), fullPage: true });
+    },
+  };
+};
+
+export type Line = {
+  url: string;
+  /** Whoever is connected is not any more. */
+  cut(): void;
+};
+
+/** A way to a service that can be cut. */
+export const lineTo = async (t: Test, service: string): Promise<Line> => {
+  const sockets = new Set<Socket>();
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createTcpServer((near) => {
+    const far = connect(Number(new URL(service).port), '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      // One end of a line that is cut tells the other.
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  const url = await listening(server);
+  t.teardown(() => {
+    cut();
+    server.close();
+  });
+  return { url, cut };
+};

@@ -1,0 +1,51 @@
+import type { Page } from 'playwright-core';
+import type { Inference } from '../service/models.ts';
+import { eventually, type Troupe } from '../service/troupe.ts';
+
+/** What a user does on the example pages, and what becomes of it. */
+
+/** Waits until the page shows exactly this text. */
+export const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
+
+export const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+export const say = async (page: Page, text: string) => {
+  await page.getByLabel('Message').fill(text);
+  await click(page, 'Send');
+};
+
+export const paragraphs = (page: Page) => page.locator('.messages p').allInnerTexts();
+
+export const statuses = (page: Page) => page.locator('.tool .note').allInnerTexts();
+
+/** The user comes back to the tab. Without a screen no tab is ever hidden, so the browser has to be told. */
+export const lookAt = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+
+/** From the next thing on that the page would do it does nothing, as in a tab that the browser has frozen. */
+export const freeze = async (page: Page) => {
+  const devtools = await page.context().newCDPSession(page);
+  const stands = new Promise((resolve) => devtools.once('Debugger.paused', resolve));
+  await devtools.send('Debugger.enable');
+  await devtools.send('Debugger.pause');
+  return {
+    /** Resolves when there was something to do. */
+    stands,
+    goOn: () => devtools.detach(),
+  };
+};
+
+const latest = async ({ call }: Troupe) => (await call('GET', '/v1/threads/T/runs/latest')).body;
+
+export const ended = (troupe: Troupe) =>
+  eventually(
+    () => latest(troupe),
+    ({ status }) => status === 'done',
+  );
+
+export const looks: Inference = (sink) => {
+  sink.reasoning('The user greets me.');
+  sink.text('Let me look.');
+  sink.toolStart('c1', 'get_weather');
+  sink.toolEnd('c1', '{"location":"Tokyo"}');
+  return { stop: 'ToolUse' };
+};
