@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { config } from './config.ts';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
 import { idle } from './idle.ts';
 import { longRun } from './long-run.ts';
 import { machineLine, thisMachine } from './machine.ts';
 import { paced } from './paced.ts';
+import { protocols } from './protocols.ts';
 import { appendOutcomes, type Benchmark, type Outcome } from './result.ts';
 import { startup } from './startup.ts';
 import { store } from './store.ts';
@@ -32,6 +34,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   growth,
   longRun,
   fanOut,
+  config,
+  protocols,
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -43,21 +43,21 @@ t.test('the first lines start and test the service by its own scripts', async (t
   t.match(scripts.test, /tap run/);
 });
 
-t.test('every curl line answers as it says', async (t) => {
-  const dev = runCommand(t, [
-    'dev',
-    '--http-addr',
-    '127.0.0.1:0',
-    '--storage-dir',
-    join(t.testdir(), 'data'),
-  ]);
+t.test('every line against a running service does as it says', async (t) => {
+  const dir = t.testdir();
+  const dev = runCommand(t, ['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', join(dir, 'data')]);
   const [, url = ''] = await dev.says(/API\s+(\S+)/);
+  const [, token = ''] = await dev.says(/Admin token\s+(\S+)/);
   const answers: string[] = [];
-  for (const block of blocks('sh').filter((each) => each.includes('curl'))) {
-    answers.push(await shell(here(block, url).replaceAll('curl ', 'curl -sf ')));
+  for (const block of blocks('sh').filter((each) => /curl|troupe config/.test(each))) {
+    const line = here(block, url)
+      .replaceAll('curl ', 'curl -sf ')
+      .replaceAll('./config', join(dir, 'config'));
+    const service = line.replace(/(main\.ts config \w+)/g, `$1 --url ${url}`);
+    answers.push(await shell(`export SERVICE_ADMIN_API_BEARER_TOKEN=${token}\n${service}`));
   }
-  t.equal(answers.length, 5);
-  const [hello, reading, tool, queued, events] = answers;
+  t.equal(answers.length, 7);
+  const [hello, reading, tool, queued, events, poet, files] = answers;
   for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
     const type = /"event_type":"(\w+)"/.exec(line)?.[1];
     t.match(hello, `"event_type":"${type}"`);
@@ -68,6 +68,11 @@ t.test('every curl line answers as it says', async (t) => {
   t.match(tool, '"code":"max_rounds"');
   t.match(queued, /"status":"(running|queued)","thread_id":"first"/);
   t.match(events, '"event_kind":"RunFinished"');
+  t.match(poet, '"system_prompt":"Answer in one verse."');
+  t.match(poet, '"delta":"Scripted response to: Rain"');
+  t.match(poet, '"resource":"agents/poet"');
+  t.match(readFileSync(join(dir, 'config', 'agents.yaml'), 'utf8'), 'Answer in one verse.');
+  t.match(files, /unchanged/);
 });
 
 /** The address of a service that is started with a file of this content. */
@@ -130,6 +135,17 @@ t.test('the embedding example runs', async (t) => {
   writeFileSync(join(dir, 'example.ts'), example.replace("'troupe'", "'../../src/index.ts'"));
   const output = await shell('node --import=tsx example.ts 2>/dev/null', dir);
   t.match(output, /^http:\/\/127\.0\.0\.1:\d+\n$/);
+});
+
+t.test('the AG-UI example gets an answer', async (t) => {
+  const [, example = ''] = blocks('ts');
+  const url = await served(t, '--settings-file', 'none.yaml', '{}', '--seed-profile', 'demo');
+  const dir = join(ROOT, '.tap', 'readme-ag-ui');
+  mkdirSync(dir, { recursive: true });
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'example.ts'), here(example, url));
+  const output = await shell('node --import=tsx example.ts 2>/dev/null', dir);
+  t.match(output, /Scripted response to: Hello\n$/);
 });
 
 t.test('the statecharts are drawn as it says', async (t) => {

@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startChild } from './child.ts';
+import type { Benchmark, Context, Row } from './result.ts';
+import { interleaved, median, percentile, ratioOf } from './rounds.ts';
+import { framesOf, type Server, troupeArguments } from './servers.ts';
+
+/**
+ * What a large configuration costs: the same questions and writes to a service with many agents and tools and to
+ * one with few, and a run while the configuration is written beside the same run in peace.
+ */
+
+const FEW = 5;
+
+const planOf = ({ short }: Context) =>
+  short ? { many: 20, rounds: 1, requests: 5, runs: 2 } : { many: 500, rounds: 5, requests: 100, runs: 20 };
+
+const headers = { authorization: 'Bearer bench', 'content-type': 'application/json' };
+
+/** A module with that many tools, as an embedding program would have it. */
+const toolsModule = (context: Context, tools: number): string => {
+  const file = join(context.folder(), 'troupe.config.mjs');
+  const schema = { type: 'object', properties: { text: { type: 'string' } } };
+  const descriptor = { name: 'Tool', description: 'Does nothing.', parameters: schema, category: null };
+  writeFileSync(
+    file,
+    `export default {
+  tools: Array.from({ length: ${tools} }, (_, index) => ({
+    descriptor: { ...${JSON.stringify(descriptor)}, id: \`tool_\${index}\` },
+    idempotent: true,
+    exclusive: false,
+    checksOwnArguments: false,
+    execute: async () => ({ data: null }),
+  })),
+};
+`,
+  );
+  return file;
+};
+
+const agentOf = (id: string, prompt: string) => ({ id, model_id: 'default', system_prompt: prompt });
+
+const write = async ({ url }: Server, id: string, prompt: string): Promise<void> => {
+  const body = JSON.stringify(agentOf(id, prompt));
+  const answer = await fetch(`${url}/v1/config/agents/${id}`, { method: 'PUT', headers, body });
+  if (!answer.ok) throw new Error(`PUT of agent ${id} answered ${answer.status}: ${await answer.text()}`);
+  await answer.arrayBuffer();
+};
+
+const startWith = async (context: Context, size: number): Promise<Server> => {
+  const options = { durability: 'process', dir: context.folder(), port: 0 } as const;
+  const args = [...troupeArguments(context, options), '--config', toolsModule(context, size)];
+  const process = startChild(args);
+  const [, url = ''] = await process.line(/Troupe listens on (\S+)/);
+  const server = { name: `Troupe with ${size} agents and tools`, url, process };
+  for (let index = 0; index < size; index += 1) await write(server, `agent-${index}`, 'Be brief.');
+  return server;
+};
+
+const timed = async (act: () => Promise<void>): Promise<number> => {
+  const began = performance.now();
+  await act();
+  return performance.now() - began;
+};
+
+const capabilitiesMs = (server: Server): Promise<number> =>
+  timed(async () => {
+    const answer = await fetch(`${server.url}/v1/capabilities`, { headers });
+    if (!answer.ok) throw new Error(`/v1/capabilities answered ${answer.status}`);
+    await answer.arrayBuffer();
+  });
+
+let writes = 0;
+const writeMs = (server: Server): Promise<number> => {
+  writes += 1;
+  return timed(() => write(server, 'agent-0', `Prompt ${writes}.`));
+};
+
+const repeat = async (times: number, measure: () => Promise<number>): Promise<number[]> => {
+  const values: number[] = [];
+  for (let time = 0; time < times; time += 1) values.push(await measure());
+  return values;
+};
+
+type Rounds = readonly number[][];
+
+const row = (metric: string, mine: Rounds, theirs: Rounds, target?: string): Row => ({
+  metric,
+  unit: 'ms',
+  troupe: median(mine.flat()),
+  baseline: median(theirs.flat()),
+  ratio: ratioOf(mine.map(median), theirs.map(median)),
+  p50: median(mine.flat()),
+  p99: percentile(mine.flat(), 99),
+  ...(target !== undefined && { target }),
+});
+
+const runMs = (server: Server): Promise<number> =>
+  timed(async () => {
+    const messages = [{ role: 'user', content: 'Go.' }];
+    await framesOf(server.url, JSON.stringify({ agentId: 'bench', messages }));
+  });
+
+/** The measure while writes follow each other without a pause. */
+const besideWrites = async (server: Server, measure: () => Promise<number[]>): Promise<number[]> => {
+  let over = false;
+  const writing = (async () => {
+    while (!over) await writeMs(server);
+  })();
+  try {
+    return await measure();
+  } finally {
+    over = true;
+    await writing;
+  }
+};
+
+export const config: Benchmark = {
+  name: 'config',
+  title: `config: a service with many agents and tools beside one with ${FEW} of each`,
+  async run(context) {
+    const { many: size, rounds, requests, runs } = planOf(context);
+    const [many, few] = [await startWith(context, size), await startWith(context, FEW)];
+    const afterWrite = async (server: Server): Promise<number> => {
+      await writeMs(server);
+      return capabilitiesMs(server);
+    };
+    const compare = (measure: (server: Server) => Promise<number>) =>
+      interleaved(rounds, {
+        many: () => repeat(requests, () => measure(many)),
+        few: () => repeat(requests, () => measure(few)),
+      });
+    try {
+      for (const server of [many, few]) await repeat(requests, () => afterWrite(server));
+      const asked = await compare(capabilitiesMs);
+      const fresh = await compare(afterWrite);
+      const written = await compare(writeMs);
+      const ran = await interleaved(rounds, {
+        busy: () => besideWrites(many, () => repeat(runs, () => runMs(many))),
+        calm: () => repeat(runs, () => runMs(many)),
+      });
+      const of = `${size} agents and ${size} tools`;
+      return [
+        row(`GET /v1/capabilities, ${of}`, asked.many, asked.few, 'p99 at most 10 ms'),
+        row(`the first one after a write, ${of}`, fresh.many, fresh.few, 'p99 at most 10 ms'),
+        row(`PUT of an agent, ${of}`, written.many, written.few),
+        row('a run of 200 tokens beside writes without a pause, and alone', ran.busy, ran.calm),
+      ];
+    } finally {
+      await many.process.stop();
+      await few.process.stop();
+    }
+  },
+};
