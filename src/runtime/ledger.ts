@@ -106,13 +106,16 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let history: Message[] | undefined;
   /** Ids of the history, once somebody has asked for one. */
   let known: Set<string> | undefined;
-  let tail: { seq: number; external: number } = store.messages.last(scope, id) ?? { seq: 0, external: 0 };
+  let tail: { seq: number; external: number } = (record && store.messages.last(scope, id)) ?? {
+    seq: 0,
+    external: 0,
+  };
   let lastEvent = store.events.last(scope, id);
   let underWay = 0;
   let commits: Promise<unknown> = Promise.resolve();
   let broken = false;
   let kept: KeptRow | undefined;
-  // Nothing of a thread that is not there waits.
+  // A thread that is not there has no messages, and nothing of it waits.
   let pending = record ? store.pending.of(scope, id) : [];
   const created = new Map<string, Run>();
   const waiting = new Map(

@@ -49,7 +49,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const { ids, settings, store } = deps;
   const { scope, id } = ledger;
   const capture = settings.event_capture_mode;
-  const open = store.dispatches.openOf(scope, id);
+  const open = ledger.record() ? store.dispatches.openOf(scope, id) : [];
   let orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
   let waiting = open.filter((dispatch) => dispatch.status === 'Queued');
   // A run that was to be tried again when its process died keeps its turn.

@@ -23,17 +23,23 @@ export const createFeed = (buffer: ReplayBuffer, earlier: readonly string[] = []
     return block;
   };
 
+  /** Most deltas are of the block of the one before, and then nothing has to be searched. */
+  const headOf = (frame: string): string | undefined =>
+    head !== '' && frame.startsWith(head) ? head : deltaHeadOf(frame);
+
+  const take = (frame: string): void => {
+    const start = headOf(frame);
+    if (start === undefined) buffer.append(frame);
+    else buffer.append(frame, { block: blockOf(start), text: frame.slice(start.length + 1, -QUOTED_END) });
+    if (begun || !isRunInfo(frame)) return;
+    begun = true;
+    buffer.recall(earlier);
+  };
+
   return {
     write(frames) {
-      for (const frame of splitFrames(frames)) {
-        const start = deltaHeadOf(frame);
-        if (start === undefined) buffer.append(frame);
-        else
-          buffer.append(frame, { block: blockOf(start), text: frame.slice(start.length + 1, -QUOTED_END) });
-        if (begun || !isRunInfo(frame)) continue;
-        begun = true;
-        buffer.recall(earlier);
-      }
+      if (frames.indexOf('\n\n') === frames.length - 2) take(frames);
+      else for (const frame of splitFrames(frames)) take(frame);
     },
     end: () => buffer.close(),
   };

@@ -117,6 +117,29 @@ t.test('a client sends its whole conversation, and what is known is not stored a
   t.strictSame([messages[0]?.id, messages[2]?.id], ['u1', 'u2']);
 });
 
+t.test('what the client remembers of calls that are done is no answer to anything', async (t) => {
+  const chat = await startChat(t);
+  const done = {
+    type: 'tool-get_weather',
+    toolCallId: 'old',
+    state: 'output-available',
+    input: {},
+    output: 'sunny',
+    providerExecuted: true,
+  };
+  const frames = await chat.say(
+    'echo',
+    'T',
+    { id: 'a0', role: 'assistant', parts: [done] },
+    { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'and now?' }] },
+  );
+  t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
+  t.equal(
+    frames.flatMap(({ type, delta }) => (type === 'text-delta' ? [delta] : [])).join(''),
+    'echo: and now?',
+  );
+});
+
 t.test('a message is known after a restart, and while it waits for its turn', async (t) => {
   const chat = await startChat(t);
   await chat.say('echo', 'T', user('u1', 'one'));
