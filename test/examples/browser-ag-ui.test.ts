@@ -48,6 +48,7 @@ else {
         await page.getByRole('button', { name: button }).first().click();
         await click(page, 'Deny');
         await shows(page, 'echo: do it');
+        await shows(page, 'ready');
         t.strictSame(tools.executed, executed);
         t.equal(await page.getByRole('alert').count(), 0);
         await screenshot(page, `ag-ui-${button}`);
@@ -65,6 +66,7 @@ else {
     await screenshot(page, 'ag-ui-question');
     await click(page, 'Answer');
     await shows(page, 'echo: weather');
+    await shows(page, 'ready');
     t.strictSame(await statuses(page), ['done']);
     t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages.at(-1)), /Tokyo/);
   });

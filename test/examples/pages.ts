@@ -98,7 +98,12 @@ const listening = (server: Server): Promise<string> =>
 
 export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Visited> => {
   const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
-  t.teardown(() => context.close());
+  // What a page says of a service that is being stopped under it is no failure.
+  let isOver = false;
+  t.teardown(() => {
+    isOver = true;
+    return context.close();
+  });
   const { troupe, tools } = await withTools(t, {
     settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] } },
     // Its model is steered, and the tools of the page are left to the page.
@@ -114,7 +119,12 @@ export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Vi
     offline: (isOffline) => context.setOffline(isOffline),
     async open(name, agentId, service = troupe.url) {
       const page = await context.newPage();
-      page.on('pageerror', (error) => t.fail(`the page threw: ${error}`));
+      page.on('pageerror', (error) => {
+        if (!isOver) t.fail(`the page threw: ${error}`);
+      });
+      t.teardown(() => {
+        isOver = true;
+      });
       await page.goto(`${origin}/${name}/?${new URLSearchParams({ service, agent: agentId, thread: 'T' })}`);
       return page;
     },

@@ -42,6 +42,7 @@ else {
     await page.goto(`${origin}/chat/?service=${troupe.url}`);
     await page.getByRole('button', { name: 'ready' }).click();
     await page.getByText('assistant: Scripted response to: Hello').waitFor();
+    await page.getByRole('button', { name: 'ready' }).waitFor();
     t.pass('the answer is there');
   });
 }
