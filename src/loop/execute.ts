@@ -16,6 +16,7 @@ import {
 } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
 import { contextOf, runPhase, take } from './phases.ts';
+import { partsOf } from './plugin-parts.ts';
 import { tasksOf } from './tasks.ts';
 import type { StepCall, Turn } from './turn.ts';
 
@@ -51,16 +52,15 @@ export const gatedCall = ({ call, ticket }: StepCall, decision: Resume | undefin
 export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<GateDecision> => {
   const tool = turn.agent.tools.get(entry.call.name);
   if (!tool || entry.malformed !== undefined) return PROCEED;
+  const { gates } = partsOf(turn.agent);
+  if (gates.length === 0 && !tool.gate) return PROCEED;
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
   // Nobody is asked about a call that cannot run.
   const args = await argumentsOf(turn, tool, entry);
   if (args instanceof ToolError || tool.refuses?.(args)) return PROCEED;
   const call = gatedCall(entry, decision);
-  const asked: (GateDecision | Promise<GateDecision>)[] = turn.agent.plugins.flatMap(({ parts }) =>
-    parts.gate ? [parts.gate(call, contextOf(turn, signal))] : [],
-  );
+  const asked = gates.map((ask) => ask(call, contextOf(turn, signal)));
   if (tool.gate) asked.push(tool.gate(call));
-  if (asked.length === 0) return PROCEED;
   const answers = await Promise.all(asked);
   const heaviest = WEIGHT.flatMap((kind) => answers.filter((answer) => answer.kind === kind));
   // The client is asked once: where it executes the call, that is its approval too.
@@ -93,7 +93,7 @@ export const execute = async (
     turn.observe.tools.ended({ ...ended, status: 'suspend' in outcome ? 'suspended' : 'succeeded' });
     if ('suspend' in outcome) return outcome;
   }
-  if (ended.tool.startsWith('agent_run_')) turn.observe.agents.delegation(ended.agent);
+  if (tool?.delegatesTo !== undefined) turn.observe.agents.delegation(ended.agent);
   return { result: toToolResult(entry.call.name, outcome), asks: outcome instanceof Error ? {} : outcome };
 };
 

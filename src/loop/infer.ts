@@ -54,7 +54,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   if (signal.aborted) return NOTHING;
   let end: InferenceEnd;
   try {
-    end = await turn.agent.model.stream(requestFor(turn, step, signal), sinkOf(turn, step, signal), signal);
+    end = await turn.agent.model.stream(requestFor(turn, step, signal), sinkOf(turn, step), signal);
   } catch (error) {
     observe(turn, step, undefined, error);
     const verdict = signal.aborted ? undefined : countFailure(turn);
@@ -86,8 +86,7 @@ const openStep = (turn: Turn): Step => {
   return step;
 };
 
-/** A provider that does not look at its signal talks to nobody once the run has moved on. */
-const sinkOf = (turn: Turn, step: Step, signal: AbortSignal): InferenceSink => {
+const sinkOf = (turn: Turn, step: Step): InferenceSink => {
   const { stream } = turn;
   const names = new Map<string, string>();
   // Ids of calls are unique in a message, also where a model repeats one.
@@ -95,28 +94,25 @@ const sinkOf = (turn: Turn, step: Step, signal: AbortSignal): InferenceSink => {
   const idOf = (id: string): string => own.get(id) ?? id;
   return {
     text(delta) {
-      if (signal.aborted) return;
       step.text += delta;
       stream.text(delta);
     },
     reasoning(delta) {
-      if (!signal.aborted) stream.reasoning(delta);
+      stream.reasoning(delta);
     },
     reasoningEncrypted(value) {
-      if (!signal.aborted) stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
+      stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
     },
     toolStart(given, name) {
-      if (signal.aborted) return;
       if (names.has(idOf(given))) own.set(given, `${given}_${names.size + 1}`);
       const id = idOf(given);
       names.set(id, name);
       stream.emit({ event_type: 'tool_call_start', id, name });
     },
     toolDelta(id, delta) {
-      if (!signal.aborted) stream.toolDelta(idOf(id), delta);
+      stream.toolDelta(idOf(id), delta);
     },
     toolEnd(given, argsText) {
-      if (signal.aborted) return;
       const id = idOf(given);
       const ready = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
       turn.calls.push(ready);
@@ -128,12 +124,10 @@ const sinkOf = (turn: Turn, step: Step, signal: AbortSignal): InferenceSink => {
       });
     },
     toolCancel(id, name, reason) {
-      if (signal.aborted) return;
       names.delete(id);
       stream.emit({ event_type: 'tool_call_cancel', id, name, reason });
     },
     reset(reason) {
-      if (signal.aborted) return;
       step.text = '';
       turn.calls = [];
       stream.emit({ event_type: 'stream_reset', reason });

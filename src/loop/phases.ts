@@ -1,6 +1,7 @@
 import type { ContextMessage, HookContext, HookOutcome, Phase, ScheduledAction } from '../plugins/plugin.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { StateUpdate } from '../tools/state.ts';
+import { partsOf } from './plugin-parts.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -35,7 +36,6 @@ export type StepScratch = {
 };
 
 type Asked = { plugin: string; outcome: HookOutcome };
-type AnyHook = (context: HookContext & object) => HookOutcome | undefined | Promise<HookOutcome | undefined>;
 
 /** True when a hook ends the run. */
 export const runPhase = async (
@@ -44,12 +44,8 @@ export const runPhase = async (
   signal: AbortSignal,
   more: object = {},
 ): Promise<boolean> => {
-  const hooks = turn.agent.plugins.flatMap(({ id, parts }) => {
-    // What a phase has beside the common context is given by its one caller, as the contract of hooks says.
-    const hook = parts.hooks?.[phase] as AnyHook | undefined;
-    return hook ? [{ plugin: id, hook }] : [];
-  });
-  if (hooks.length === 0) return false;
+  const hooks = partsOf(turn.agent).hooks.get(phase);
+  if (!hooks) return false;
   const call = async ({ plugin, hook }: (typeof hooks)[number]): Promise<Asked> => {
     try {
       return { plugin, outcome: (await hook({ ...contextOf(turn, signal), ...more })) ?? {} };

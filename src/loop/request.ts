@@ -1,11 +1,12 @@
 import { ModelError } from '../models/errors.ts';
 import type { InferenceRequest } from '../models/model.ts';
 import { POOL } from '../models/pool.ts';
-import type { ToolDescriptor } from '../schema/agent.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { beginCompaction, folded } from './compaction.ts';
 import { injectContext, placeContext } from './context-messages.ts';
 import { modelHistory } from './history.ts';
 import { contextOf, type StepScratch, takeScratch } from './phases.ts';
+import { partsOf } from './plugin-parts.ts';
 import type { Step, Turn } from './turn.ts';
 
 /** The request of one inference (agent-loop.md 9.1): system texts, context messages, history, tools, overrides. */
@@ -28,7 +29,7 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
     stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
   };
   beginCompaction(turn, request);
-  const transforms = turn.agent.plugins.flatMap(({ parts }) => parts.transformRequest ?? []);
+  const { transforms } = partsOf(turn.agent);
   if (transforms.length === 0) return request;
   const context = contextOf(turn, signal);
   return transforms.reduce((before, transform) => transform(before, context), request);

@@ -61,7 +61,9 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
 };
 
 const placeholderOf = (turn: Turn, { call }: StepCall): string =>
-  [...turn.committed(), ...turn.produced].findLast((message) => message.tool_call_id === call.id)?.id ?? '';
+  [turn.produced, turn.committed()]
+    .map((messages) => messages.findLast(({ tool_call_id }) => tool_call_id === call.id))
+    .find((message) => message !== undefined)?.id ?? '';
 
 /** The call goes on after a decision and has its real result. */
 export const settleResumed = (turn: Turn, entry: StepCall, result: ToolResult): void => {

@@ -3,8 +3,8 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from '@ai-sdk/provider';
-import type { ToolDescriptor } from '../schema/agent.ts';
 import type { ModelSpec } from '../schema/model.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { CacheHints } from './cache-hints.ts';
 import { interrupted, toModelError } from './classify.ts';
 import type { EffortOptions } from './effort.ts';

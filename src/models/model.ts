@@ -1,8 +1,8 @@
-import type { ToolDescriptor } from '../schema/agent.ts';
 import type { Message } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { Usage } from '../schema/run-event.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 
 /**
  * What the loop programs against: a model pushes its answer into a sink and returns how it ended.

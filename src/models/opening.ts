@@ -21,7 +21,7 @@ export const withOpeningRetry = (
 ): Model => ({
   ...model,
   stream(request, sink, signal) {
-    const watched = watchSink(sink);
+    const watched = watchSink(sink, signal);
     return retryOpening({ settings, pause, signal, begun: watched.begun, retries }, () =>
       model.stream(request, watched.sink, signal),
     );
@@ -56,12 +56,13 @@ export const retryOpening = async (
 
 type WatchedSink = { sink: InferenceSink; begun(): boolean };
 
-/** The sink, with a note of whether it was told anything. */
-export const watchSink = (sink: InferenceSink): WatchedSink => {
+/** The sink, with a note of whether it was told anything. A model that does not look at its signal is not heard. */
+export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink => {
   let begun = false;
   const noting =
     <Args extends unknown[]>(tell: (...args: Args) => void) =>
     (...args: Args): void => {
+      if (signal.aborted) return;
       begun = true;
       tell(...args);
     };

@@ -63,7 +63,7 @@ export const createPool = ({ spec, models, breakers, pause }: PoolDeps): Pool =>
   };
 
   const stream = async (settings: RetrySettings, call: Call): Promise<InferenceEnd> => {
-    const { sink, begun } = watchSink(call.sink);
+    const { sink, begun } = watchSink(call.sink, call.signal);
     const visit = membership.visit(call.request.session);
     for (;;) {
       const { index } = visit;

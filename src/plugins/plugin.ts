@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { InferenceRequest } from '../models/model.ts';
-import type { AgentSpec, ToolDescriptor } from '../schema/agent.ts';
+import type { AgentSpec } from '../schema/agent.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { InferenceOverrides, Resume } from '../schema/run.ts';
 import type { ToolResult, Usage } from '../schema/run-event.ts';
 import type { StopCondition } from '../schema/stop-condition.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { StateKey, StateUpdate, StateView } from '../tools/state.ts';
 import type { GateDecision, GatedCall, Json, Tool } from '../tools/tool.ts';
 

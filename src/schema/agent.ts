@@ -6,8 +6,6 @@ import { requiredText } from './problems.ts';
 import { ReasoningEffort } from './run.ts';
 import { StopCondition } from './stop-condition.ts';
 
-export type { ToolDescriptor } from './tool-descriptor.ts';
-
 /**
  * What an agent is (agent-loop.md 1).
  *

@@ -52,6 +52,7 @@ export const createDelegateTool = (
     },
   }),
   resumesItself: true,
+  delegatesTo: delegate.id,
 });
 
 const descriptionOf = ({

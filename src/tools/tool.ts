@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ToolDescriptor } from '../schema/agent.ts';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { StateUpdate, StateView } from './state.ts';
 import type { Mail, Tasks } from './tasks.ts';
 import { clientTicket, permissionTicket } from './tickets.ts';
@@ -103,6 +103,8 @@ export type Tool = {
    * itself; so does a crash in between. It must know what it has done already.
    */
   resumesItself?: boolean;
+  /** The agent that does its work. */
+  delegatesTo?: string;
   /** Takes whatever JSON the model produced; throws `ToolError`. */
   execute(args: Json, context: ToolContext): Promise<ToolOutput | Suspension>;
   /** Asked before each call. Must not have effects: it may be asked again for the same call. */

@@ -85,3 +85,26 @@ t.test('a pool and a model share the breaker of that model', async (t) => {
   t.match((await infer(pool(DEFAULT_RETRY), requestOf('x'))).end, { by: { id: 'b' } });
   t.equal(a.asked.length, 5);
 });
+
+for (const kind of ['a model', 'a pool'] as const) {
+  t.test(`${kind} that does not look at its signal is not heard behind it`, async (t) => {
+    const { routes } = setUp();
+    const controller = new AbortController();
+    const talks = fakeModel('m', (sink) => {
+      sink.text('before');
+      controller.abort();
+      sink.text('behind');
+      sink.reasoning('behind');
+      sink.reasoningEncrypted('behind');
+      sink.toolStart('c', 'tool');
+      sink.toolDelta('c', '{}');
+      sink.toolEnd('c', '{}');
+      return { stop: 'EndTurn' };
+    });
+    const pool = PoolSpec.parse({ id: 'p', members: [{ model_id: 'm' }] });
+    const route = kind === 'a model' ? routes.model(talks) : routes.pool(pool, new Map([['m', talks]]));
+    const heard: Heard[] = [];
+    await route(DEFAULT_RETRY).stream(requestOf('x'), recoverable(heard), controller.signal);
+    t.strictSame(heard, [['text', 'before']]);
+  });
+}

@@ -1,11 +1,20 @@
-import type { Routes } from '../../src/models/route.ts';
+import { watchSink } from '../../src/models/opening.ts';
+import type { Route, Routes } from '../../src/models/route.ts';
+
+/** No model is heard behind its signal. */
+const plain =
+  (model: ReturnType<Route>): Route =>
+  () => ({
+    ...model,
+    stream: (request, sink, signal) => model.stream(request, watchSink(sink, signal).sink, signal),
+  });
 
 /** Models as they are: nothing is tried again, and nothing waits. Of a pool the first member answers. */
 export const plainRoutes: Routes = {
-  model: (model) => () => model,
-  pool: (spec, models) => () => {
+  model: plain,
+  pool: (spec, models) => {
     const [first] = models.values();
     if (!first) throw new Error(`pool ${spec.id} has no member`);
-    return { ...first, id: spec.id };
+    return plain({ ...first, id: spec.id });
   },
 };

@@ -1,5 +1,5 @@
-import type { ToolDescriptor } from '../../schema/agent.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
 /**
  * Tokens of a request, estimated without a tokenizer (agent-loop.md 12.1): four characters are a token.

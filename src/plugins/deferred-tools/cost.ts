@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from '../../schema/agent.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
 /** Estimated tokens of a tool in a request (agent-loop.md 14.4): four characters are about a token. */
 

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from '../../schema/agent.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { compileGlob } from '../../tools/glob.ts';
 import { savingOf } from './cost.ts';
 import type { DeferredTools } from './section.ts';

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from '../../schema/agent.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
 /**
  * The query language of `ToolSearch` (agent-loop.md 14.4): `select:a,b` names ids; `+must words` asks for tools

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolDescriptor } from '../../schema/agent.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import type { StateView } from '../../tools/state.ts';
 import { defineTool, type Tool } from '../../tools/tool.ts';
 import { searchTools } from './search.ts';

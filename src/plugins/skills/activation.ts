@@ -1,4 +1,5 @@
-import type { AgentSpec, ToolDescriptor } from '../../schema/agent.ts';
+import type { AgentSpec } from '../../schema/agent.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { update } from '../../tools/state.ts';
 import type { ToolContext, ToolOutput } from '../../tools/tool.ts';
 import { permissionOverrides } from '../permission/state.ts';
