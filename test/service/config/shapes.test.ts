@@ -133,7 +133,6 @@ t.test('the environment of an MCP server can be set, kept and cleared, but not r
   t.notMatch((await get('/v1/config/mcp-servers')).body, 'env-secret');
   t.strictSame((await put('/v1/config/mcp-servers/s', { ...server, env: {} })).body, server);
 });
-});
 
 t.test('an A2A server has a legal address and a bounded time', async (t) => {
   const plane = await startPlane(t);
