@@ -11,9 +11,9 @@ import type { Resume, ResumeMode, RunAdapter } from '../schema/run.ts';
 import { createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf } from './ending.ts';
-import type { Host } from './execution.ts';
 import { lastWords, noteLifecycle } from './last-words.ts';
 import { newRun } from './records.ts';
+import type { Host } from './run-services.ts';
 import type { DecisionInput } from './submission.ts';
 import { createTurn } from './turn.ts';
 

@@ -5,8 +5,8 @@ import type { Attach } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf } from './ending.ts';
 import { createHost, createMemory, type MemoryInput } from './ephemeral-host.ts';
-import { type BoundRunMachine, bindRunMachine } from './execution.ts';
 import { identityOf } from './records.ts';
+import { type BoundRunMachine, bindRunMachine } from './run-services.ts';
 
 /**
  * Runs that nobody keeps: the client brings the whole history with each request and takes away what came of it.

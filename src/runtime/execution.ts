@@ -1,17 +1,8 @@
-import { type Actor, createActor, fromPromise } from 'xstate';
-import {
-  type Checkpointed,
-  type RunContext,
-  type RunEnding,
-  type RunEntry,
-  runMachine,
-} from '../../machines/run.ts';
-import { act } from '../loop/act.ts';
+import { type Actor, createActor } from 'xstate';
+import type { RunEnding, RunEntry } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
 import { cancelCalls, findTicket, openTickets } from '../loop/calls.ts';
-import { decide } from '../loop/decide.ts';
-import { infer } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
 import { runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
@@ -33,6 +24,7 @@ import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
 import { claimChanges, claimedRun, identityOf, logDispatch, PARKED, statusOf } from './records.ts';
 import { createRunRecord } from './run-record.ts';
+import { type BoundRunMachine, type Host, retryDelay } from './run-services.ts';
 import { createLoggedStream } from './run-stream.ts';
 import { beginTurn, createTurn } from './turn.ts';
 import { stageEvent } from './wake.ts';
@@ -95,66 +87,6 @@ export type ExecutionInput = {
   /** Input that this run will not take any more becomes work of its own, or history. */
   onLeftover(write: Write, entries: readonly PendingMessage[]): void;
 };
-
-/** What the services of the machine work on: the context's `host`. */
-export type Host = {
-  turn: Turn;
-  beginDeciding(signal: AbortSignal): Promise<void>;
-  /** The model has answered: input that waited for this moment makes another step. */
-  answered(): void;
-  checkpoint(signal: AbortSignal): Promise<Checkpointed>;
-  reschedule(context: RunContext): Promise<void>;
-  reclaim(): Promise<{ entry: RunEntry }>;
-  park(signal: AbortSignal): Promise<void>;
-  parked(): void;
-  conclude(ending: RunEnding, signal: AbortSignal): Promise<void>;
-  finish(ending: RunEnding): Promise<void>;
-  failed(error: unknown): void;
-};
-
-// The host of every run machine that this room starts is made here or in ephemeral.ts, and is a Host.
-const hostOf = (context: RunContext): Host => context.host as Host;
-
-/** The machine sets it before it asks for an end. */
-const endingOf = ({ ending }: RunContext): RunEnding => ending ?? { type: 'natural_end' };
-
-/** The retry delay of a dispatch in ms (runtime.md 10.4 rule 5). */
-const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: number): number =>
-  Math.min(settings.retry_cap_ms, settings.retry_base_ms * 2 ** Math.min(Math.max(attempt - 1, 0), 6));
-
-/** The run machine with the services of this process; made once, since binding a machine is not cheap. */
-export const bindRunMachine = (deps: RuntimeDeps) =>
-  runMachine.provide({
-    actors: {
-      decide: fromPromise(async ({ input, signal }) => {
-        const host = hostOf(input);
-        await host.beginDeciding(signal);
-        return decide(host.turn, signal);
-      }),
-      infer: fromPromise(async ({ input, signal }) => {
-        const host = hostOf(input);
-        try {
-          const outcome = await infer(host.turn, signal);
-          if (outcome.kind === 'answer' && !signal.aborted) host.answered();
-          return outcome;
-        } catch (error) {
-          if (!signal.aborted) host.failed(error);
-          throw error;
-        }
-      }),
-      act: fromPromise(({ input, signal }) => act(hostOf(input).turn, signal)),
-      checkpoint: fromPromise(({ input, signal }) => hostOf(input).checkpoint(signal)),
-      reschedule: fromPromise(({ input }) => hostOf(input).reschedule(input)),
-      reclaim: fromPromise(({ input }) => hostOf(input).reclaim()),
-      park: fromPromise(({ input, signal }) => hostOf(input).park(signal)),
-      conclude: fromPromise(({ input, signal }) => hostOf(input).conclude(endingOf(input), signal)),
-      finish: fromPromise(({ input }) => hostOf(input).finish(endingOf(input))),
-    },
-    actions: { reportParked: ({ context }) => hostOf(context).parked() },
-    delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },
-  });
-
-export type BoundRunMachine = ReturnType<typeof bindRunMachine>;
 
 export const createExecution = (
   deps: RuntimeDeps,

@@ -1,8 +1,8 @@
 import type { ThreadRecord } from '../store/index.ts';
 import { createChildRuns } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { bindRunMachine } from './execution.ts';
 import type { Peers } from './mail.ts';
+import { bindRunMachine } from './run-services.ts';
 import { createTaskBoard } from './tasks.ts';
 import { createThreadActor, type ThreadActor } from './thread.ts';
 import { bindThreadMachine } from './thread-machine.ts';

@@ -2,9 +2,10 @@ import { createRunState } from '../../src/loop/state.ts';
 import type { RunStream, StepCall, Turn } from '../../src/loop/turn.ts';
 import { DEFAULT_RETRY } from '../../src/models/retry.ts';
 import { createStopPolicies } from '../../src/plugins/stop/policies.ts';
-import { AgentSpec, type ToolDescriptor } from '../../src/schema/agent.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { RunEvent, Ticket } from '../../src/schema/run-event.ts';
+import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import type { GateDecision, Json, Suspension, Tool, ToolOutput } from '../../src/tools/tool.ts';
 
 /**

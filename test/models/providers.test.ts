@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import t from 'tap';
 import type { Model } from '../../src/models/model.ts';
 import { createProvider } from '../../src/models/provider.ts';
-import type { ToolDescriptor } from '../../src/schema/agent.ts';
+import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import { infer, inferenceFailure, joined, joinedArgs, requestOf, userMessage } from './infer.ts';
 
 /** Every protocol against a stand-in for the real service; the same answers are asked of all of them. */

@@ -1,5 +1,6 @@
 import type { HookContext, PluginAbout } from '../../src/plugins/plugin.ts';
-import { AgentSpec, type ToolDescriptor } from '../../src/schema/agent.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import type { StateKey, StateUpdate, StateView } from '../../src/tools/state.ts';
 
 /** What a plugin is given for an agent with these sections. */

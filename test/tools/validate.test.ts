@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ToolDescriptor } from '../../src/schema/agent.ts';
+import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import { type Json, type Tool, ToolError } from '../../src/tools/tool.ts';
 import { checkedArguments } from '../../src/tools/validate.ts';
 

@@ -6,9 +6,9 @@ import { effectivePolicy } from '../../../src/plugins/context/policy.ts';
 import { shorteningLimits } from '../../../src/plugins/context/settings.ts';
 import { shortenResult } from '../../../src/plugins/context/shorten.ts';
 import { transformMessages } from '../../../src/plugins/context/transform.ts';
-import type { ToolDescriptor } from '../../../src/schema/agent.ts';
 import { ContextPolicy } from '../../../src/schema/context-policy.ts';
 import type { Message } from '../../../src/schema/message.ts';
+import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
 import { assistant, calls, histories, openCalls, result, system, user } from './history.ts';
 
 const LIMITS = shorteningLimits({ sections: {} });

@@ -1,6 +1,6 @@
 import { deferredToolsPlugin } from '../../../src/plugins/deferred-tools/plugin.ts';
 import type { ContextMessage, ScheduledAction } from '../../../src/plugins/plugin.ts';
-import type { ToolDescriptor } from '../../../src/schema/agent.ts';
+import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
 import type { Json, ToolOutput } from '../../../src/tools/tool.ts';
 import { quietContext } from '../../tools/call.ts';
 import { aboutAgent, hookContext, stateStore } from '../context.ts';
