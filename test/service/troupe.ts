@@ -3,6 +3,7 @@ import { type App, type AppInput, startApp } from '../../src/app.ts';
 import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createTestModels, type TestModels } from './models.ts';
+import { readBlocks } from './stream.ts';
 
 /** A real service on a free port with a folder of its own, and a client that says what a test wants to say. */
 
@@ -126,33 +127,19 @@ export const clientOf = (url: () => string): Client => {
 };
 
 const readRun = (response: Response): RunStream => {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let raw = '';
-  let unread = '';
+  const blocks = readBlocks(response);
   const stream: RunStream = {
-    status: response.status,
-    headers: response.headers,
+    ...blocks,
     async next() {
-      for (;;) {
-        const end = unread.indexOf('\n\n');
-        if (end >= 0) {
-          const frame = unread.slice(0, end);
-          unread = unread.slice(end + 2);
-          if (frame.startsWith('data: ')) return JSON.parse(frame.slice(6));
-          continue;
-        }
-        const chunk = await reader?.read();
-        if (!chunk || chunk.done) return undefined;
-        const text = decoder.decode(chunk.value, { stream: true });
-        raw += text;
-        unread += text;
+      for (let block = await blocks.next(); block !== undefined; block = await blocks.next()) {
+        if (block.startsWith('data: ')) return JSON.parse(block.slice(6));
       }
+      return undefined;
     },
     async until(type) {
       for (;;) {
         const event = await stream.next();
-        if (!event) throw new Error(`the stream ended before '${type}': ${raw}`);
+        if (!event) throw new Error(`the stream ended before '${type}': ${blocks.raw()}`);
         if (event.event_type === type) return event;
       }
     },
@@ -161,8 +148,6 @@ const readRun = (response: Response): RunStream => {
       for (let event = await stream.next(); event; event = await stream.next()) events.push(event);
       return events;
     },
-    raw: () => raw,
-    close: async () => reader?.cancel(),
   };
   return stream;
 };

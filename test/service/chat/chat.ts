@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { readBlocks } from '../stream.ts';
 import { withTools } from '../suspended.ts';
 import type { TestTools } from '../tools.ts';
 import type { Troupe, TroupeOptions } from '../troupe.ts';
@@ -87,36 +88,23 @@ export const find = (frames: readonly Frame[], type: string): Frame => {
 };
 
 const read = (response: Response): ChatStream => {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let raw = '';
-  let unread = '';
+  const blocks = readBlocks(response);
   const stream: ChatStream = {
-    status: response.status,
-    headers: response.headers,
+    ...blocks,
     async next() {
-      for (;;) {
-        const end = unread.indexOf('\n\n');
-        if (end >= 0) {
-          const block = unread.slice(0, end);
-          unread = unread.slice(end + 2);
-          if (block.startsWith(':')) continue;
-          const [, id, data] = /^(?:id: (\S+)\n)?data: (\{.*\})$/.exec(block) ?? [];
-          if (data === undefined) throw new Error(`not a frame: ${block}`);
-          return { id, frame: JSON.parse(data) };
-        }
-        const chunk = await reader?.read();
-        if (!chunk || chunk.done) return undefined;
-        const text = decoder.decode(chunk.value, { stream: true });
-        raw += text;
-        unread += text;
+      for (let block = await blocks.next(); block !== undefined; block = await blocks.next()) {
+        if (block.startsWith(':')) continue;
+        const [, id, data] = /^(?:id: (\S+)\n)?data: (\{.*\})$/.exec(block) ?? [];
+        if (data === undefined) throw new Error(`not a frame: ${block}`);
+        return { id, frame: JSON.parse(data) };
       }
+      return undefined;
     },
     async until(type) {
       const frames: Numbered[] = [];
       for (;;) {
         const next = await stream.next();
-        if (!next) throw new Error(`the stream ended before '${type}': ${raw}`);
+        if (!next) throw new Error(`the stream ended before '${type}': ${blocks.raw()}`);
         frames.push(next);
         if (next.frame.type === type) return frames;
       }
@@ -126,8 +114,6 @@ const read = (response: Response): ChatStream => {
       for (let next = await stream.next(); next; next = await stream.next()) frames.push(next);
       return frames;
     },
-    raw: () => raw,
-    close: async () => reader?.cancel(),
   };
   return stream;
 };
