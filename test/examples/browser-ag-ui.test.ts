@@ -2,7 +2,7 @@ import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import { asks } from '../service/models.ts';
 import { CHROMIUM, hasChromium, startSite, visit } from './pages.ts';
-import { click, ended, looks, paragraphs, say, shows, statuses } from './user.ts';
+import { click, ended, looks, say, shows, showsParagraphs, showsStatuses } from './user.ts';
 
 /** The AG-UI page with its user, in a real browser, on a real service. */
 
@@ -19,14 +19,14 @@ else {
     await shows(page, 'echo: hello');
     await shows(page, 'ready');
     const texts = ['hello', 'Let me look.', 'echo: hello'];
-    t.strictSame(await paragraphs(page), texts);
+    await showsParagraphs(t, page, texts);
     await page.getByText('State', { exact: true }).click();
     await page.getByText('"status": "done"').waitFor();
     await screenshot(page, 'ag-ui-tool');
     await page.reload();
     await shows(page, 'echo: hello');
-    t.strictSame(await paragraphs(page), texts);
-    t.strictSame(await statuses(page), ['done']);
+    await showsParagraphs(t, page, texts);
+    await showsStatuses(t, page, ['done']);
     await say(page, 'more');
     await shows(page, 'echo: more');
   });
@@ -67,7 +67,7 @@ else {
     await click(page, 'Answer');
     await shows(page, 'echo: weather');
     await shows(page, 'ready');
-    t.strictSame(await statuses(page), ['done']);
+    await showsStatuses(t, page, ['done']);
     t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages.at(-1)), /Tokyo/);
   });
 

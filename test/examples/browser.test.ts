@@ -2,7 +2,7 @@ import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import { asks } from '../service/models.ts';
 import { CHROMIUM, hasChromium, lineTo, startSite, visit } from './pages.ts';
-import { click, ended, freeze, lookAt, looks, paragraphs, say, shows, statuses } from './user.ts';
+import { click, ended, freeze, lookAt, looks, say, shows, showsParagraphs, showsStatuses } from './user.ts';
 
 /** The chat page with its user, in a real browser, on a real service. */
 
@@ -24,15 +24,15 @@ else {
     await shows(page, 'echo: hello');
     await shows(page, 'ready');
     const texts = ['hello', 'Let me look.', 'echo: hello'];
-    t.strictSame(await paragraphs(page), texts);
+    await showsParagraphs(t, page, texts);
     t.match(await page.locator('.tool').textContent(), /^get_weatherdone.*Sunny/s);
     await page.getByText('Reasoning').click();
     await shows(page, 'The user greets me.');
     await screenshot(page, 'chat-tool');
     await page.reload();
     await shows(page, 'echo: hello');
-    t.strictSame(await paragraphs(page), texts);
-    t.strictSame(await statuses(page), ['done']);
+    await showsParagraphs(t, page, texts);
+    await showsStatuses(t, page, ['done']);
   });
 
   t.test('takes a file', async (t) => {
@@ -71,7 +71,7 @@ else {
         await screenshot(page, 'chat-approval');
         await click(page, button);
         await shows(page, 'echo: do it');
-        t.strictSame(await statuses(page), [note]);
+        await showsStatuses(t, page, [note]);
         t.strictSame(tools.executed, executed);
         t.equal(await page.getByRole('alert').count(), 0);
         await screenshot(page, `chat-${note}`);
@@ -89,11 +89,11 @@ else {
     await screenshot(page, 'chat-question');
     await click(page, 'Answer');
     await shows(page, 'echo: weather');
-    t.strictSame(await statuses(page), ['done']);
+    await showsStatuses(t, page, ['done']);
     t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages.at(-1)), /Tokyo/);
     await say(page, 'thanks');
     await shows(page, 'echo: thanks');
-    t.strictSame(await paragraphs(page), ['weather', 'echo: weather', 'thanks', 'echo: thanks']);
+    await showsParagraphs(t, page, ['weather', 'echo: weather', 'thanks', 'echo: thanks']);
   });
 
   t.test('goes on after it was loaded again in mid-answer', async (t) => {
@@ -108,7 +108,7 @@ else {
     troupe.models.release();
     await shows(page, 'partial answer');
     await shows(page, 'ready');
-    t.strictSame(await paragraphs(page), ['hello', 'partial answer']);
+    await showsParagraphs(t, page, ['hello', 'partial answer']);
   });
 
   t.test('shows each step once when it is loaded again in a later one', async (t) => {
@@ -119,12 +119,12 @@ else {
     await page.getByText('hold').waitFor();
     await page.reload();
     await page.getByText('hold').waitFor();
-    t.strictSame(await paragraphs(page), ['hello', 'Let me look.']);
-    t.strictSame(await statuses(page), ['done', 'runs']);
+    await showsParagraphs(t, page, ['hello', 'Let me look.']);
+    await showsStatuses(t, page, ['done', 'runs']);
     tools.release();
     await shows(page, 'echo: hello');
-    t.strictSame(await paragraphs(page), ['hello', 'Let me look.', 'echo: hello']);
-    t.strictSame(await statuses(page), ['done', 'done']);
+    await showsParagraphs(t, page, ['hello', 'Let me look.', 'echo: hello']);
+    await showsStatuses(t, page, ['done', 'done']);
   });
 
   for (const reloads of [false, true]) {
@@ -159,7 +159,7 @@ else {
     troupe.models.release();
     await shows(page, 'partial answer');
     await shows(page, 'ready');
-    t.strictSame(await paragraphs(page), ['hello', 'partial answer']);
+    await showsParagraphs(t, page, ['hello', 'partial answer']);
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
@@ -178,7 +178,7 @@ else {
     await offline(false);
     await shows(page, 'partial answer');
     await shows(page, 'ready');
-    t.strictSame(await paragraphs(page), ['hello', 'partial answer']);
+    await showsParagraphs(t, page, ['hello', 'partial answer']);
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
@@ -194,7 +194,7 @@ else {
     await shows(page, 'There is no answer.');
     await click(page, 'Try again');
     await shows(page, 'echo: two');
-    t.strictSame(await paragraphs(page), ['one', 'echo: one', 'two', 'echo: two']);
+    await showsParagraphs(t, page, ['one', 'echo: one', 'two', 'echo: two']);
   });
 
   t.test('says what has failed, and asks again', async (t) => {
@@ -222,7 +222,7 @@ else {
     for (const tab of [one, other]) {
       await shows(tab, 'partial answer');
       await shows(tab, 'ready');
-      t.strictSame(await paragraphs(tab), ['hello', 'partial answer']);
+      await showsParagraphs(t, tab, ['hello', 'partial answer']);
     }
     await say(other, 'more');
     await shows(other, 'partial');
@@ -231,8 +231,8 @@ else {
     await lookAt(one);
     await shows(one, 'more');
     await shows(other, 'ready');
-    t.strictSame(await paragraphs(one), ['hello', 'partial answer', 'more', 'partial answer']);
-    t.strictSame(await paragraphs(other), await paragraphs(one));
+    await showsParagraphs(t, one, ['hello', 'partial answer', 'more', 'partial answer']);
+    await showsParagraphs(t, other, ['hello', 'partial answer', 'more', 'partial answer']);
   });
 
   for (const isCut of [false, true]) {
@@ -251,7 +251,7 @@ else {
       await goOn();
       await shows(page, 'partial answer');
       await shows(page, 'ready');
-      t.strictSame(await paragraphs(page), ['hello', 'partial answer']);
+      await showsParagraphs(t, page, ['hello', 'partial answer']);
       t.equal(await page.getByRole('alert').count(), 0);
     });
   }

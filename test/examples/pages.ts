@@ -98,6 +98,7 @@ const listening = (server: Server): Promise<string> =>
 
 export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Visited> => {
   const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
+  context.setDefaultTimeout(60_000);
   // What a page says of a service that is being stopped under it is no failure.
   let isOver = false;
   t.teardown(() => {

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
 import type { Inference } from '../service/models.ts';
 import { eventually, type Troupe } from '../service/troupe.ts';
 
@@ -14,9 +16,18 @@ export const say = async (page: Page, text: string) => {
   await click(page, 'Send');
 };
 
-export const paragraphs = (page: Page) => page.locator('.messages p').allInnerTexts();
+/** Sooner or later the page shows exactly these texts at a place. */
+const showsAt =
+  (selector: string) =>
+  async (t: Test, page: Page, texts: readonly string[]): Promise<void> => {
+    const read = () => page.locator(selector).allInnerTexts();
+    await eventually(read, (seen) => isDeepStrictEqual(seen, texts)).catch(() => {});
+    t.strictSame(await read(), texts);
+  };
 
-export const statuses = (page: Page) => page.locator('.tool .note').allInnerTexts();
+export const showsParagraphs = showsAt('.messages p');
+
+export const showsStatuses = showsAt('.tool .note');
 
 /** The user comes back to the tab. Without a screen no tab is ever hidden, so the browser has to be told. */
 export const lookAt = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");

@@ -115,9 +115,12 @@ export const wire = (t: Test, port: number, text: string | Buffer = ''): Wire =>
 export const get = (path: string, ...headers: string[]): string =>
   [`GET ${path} HTTP/1.1`, 'Host: test', ...headers, '', ''].join('\r\n');
 
+/** Real time, also where a test has its own. */
+const { setTimeout: startTimer } = globalThis;
+
 /** Waits until something is true; the runner's timeout is the only limit. */
 export const when = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!condition()) await new Promise((resolve) => startTimer(resolve, 2));
 };
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

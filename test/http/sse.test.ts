@@ -2,6 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { route } from '../../src/http/route.ts';
 import { createEventStream, type EventStream } from '../../src/http/sse.ts';
+import { installTime } from '../property/time.ts';
 import { get, ORIGIN, serve, settle, when, wire } from './serve.ts';
 
 const base = { summary: 'test', scope: 'none', responses: { 200: 'text/event-stream' } } as const;
@@ -171,27 +172,30 @@ t.test('a listener that throws is logged and harms nobody', async (t) => {
 });
 
 t.test('an idle stream gets heartbeats, and output puts the next one off', async (t) => {
-  const HEARTBEAT_MS = 60;
+  const time = installTime();
+  t.teardown(time.uninstall);
   const { routes, latest } = streaming((stream) => stream.write('data: 1\n\n'));
-  const { port } = await serve(t, routes, { settings: { sse_heartbeat_ms: HEARTBEAT_MS } });
+  const { port } = await serve(t, routes, { settings: { sse_heartbeat_ms: 15_000 } });
   const client = wire(t, port, get('/stream'));
   await client.until('data: 1\n\n');
-  let written = performance.now();
+  await time.advance(14_999, settle);
   latest().write('data: 2\n\n');
-  await client.until(': heartbeat\n\n');
-  t.ok(performance.now() - written >= HEARTBEAT_MS, 'never early');
-  written = performance.now();
+  await client.until('data: 2\n\n');
+  await time.advance(15_000, settle);
+  // What was sent before it has arrived when this has.
   latest().write('data: 3\n\n');
-  const beats = () => client.text().split(': heartbeat\n\n').length - 1;
-  const before = beats();
-  await when(() => beats() > before);
-  t.ok(performance.now() - written >= HEARTBEAT_MS, 'never early after output');
+  await client.until('data: 3\n\n');
+  t.notMatch(client.text(), 'heartbeat', 'never early');
+  const beats = (): number => client.text().split(': heartbeat\n\n').length - 1;
+  await time.advance(16_000, settle);
+  await when(() => beats() === 1);
+  await time.advance(16_000, settle);
+  await when(() => beats() === 2);
   latest().end();
   await client.until('\r\n0\r\n\r\n');
-  const afterEnd = beats();
-  await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS * 2));
-  t.equal(beats(), afterEnd, 'none after the end');
-  t.match(body(client.text()), /^9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\nd\r\n: heartbeat\n\n\r\n/);
+  await time.advance(60_000, settle);
+  t.equal(beats(), 2, 'none after the end');
+  t.match(client.text(), /data: 3\n\n\r\nd\r\n: heartbeat\n\n\r\nd\r\n: heartbeat\n\n\r\n0/);
 });
 
 t.test('HEAD of a stream is its head, and closes it', async (t) => {

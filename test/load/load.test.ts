@@ -103,7 +103,7 @@ t.test('a load that rests between two looks reads the same, and ends', async (t)
 
 t.test('a load ends at its time, after the streams under way', async (t) => {
   const { url } = await serve(t, stream);
-  const report = await runLoad({ url, connections: 2, duration_ms: 50 });
+  const report = await runLoad({ url, connections: 2, duration_ms: 500 });
   t.ok(report.streams > 0);
   t.strictSame(report.errors, {});
   t.equal(report.events, report.streams * 4);
@@ -111,7 +111,7 @@ t.test('a load ends at its time, after the streams under way', async (t) => {
 
 t.test('connections are opened over the ramp, and all of them are used', async (t) => {
   const { url, connections } = await serve(t, stream);
-  const report = await runLoad({ url, connections: 5, duration_ms: 60, ramp_ms: 20 });
+  const report = await runLoad({ url, connections: 5, duration_ms: 1000, ramp_ms: 50 });
   t.equal(connections(), 6);
   t.strictSame(report.errors, {});
 });

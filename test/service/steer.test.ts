@@ -256,7 +256,7 @@ t.test('input steered into the last round of a run is processed by a run of its 
 });
 
 t.test('input steered while a failed inference is retried goes into the next attempt', async (t) => {
-  const troupe = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 300 } } });
+  const troupe = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 3000 } } });
   troupe.models.steps.push(fails(new ModelError('overloaded', 'busy')));
   const stream = await troupe.run(run('T'));
   const { run_id } = await stream.until('run_start');

@@ -160,7 +160,7 @@ export const eventually = async <Value>(
   for (let attempt = 0; ; attempt += 1) {
     const value = await ask();
     if (holds(value)) return value;
-    if (attempt > 400) throw new Error(`it never held: ${JSON.stringify(value)}`);
+    if (attempt > 3000) throw new Error(`it never held: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
