@@ -34,8 +34,14 @@ const startService = async (dir: string): Promise<Service> => {
       'demo',
     ],
     {
-      // Every kill costs the runs of that moment an attempt; none of them may run out of attempts here.
-      env: { ...process.env, SERVICE_ADMIN_API_BEARER_TOKEN: 'x', SERVICE_MAILBOX_MAX_ATTEMPTS: '100000' },
+      env: {
+        ...process.env,
+        // The hooks of the test runner are not for the service.
+        NODE_OPTIONS: '',
+        SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+        // Every kill costs the runs of that moment an attempt; none of them may run out of attempts here.
+        SERVICE_MAILBOX_MAX_ATTEMPTS: '100000',
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
