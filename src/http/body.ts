@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 /** Reading a request body into text, and no more of it than is allowed. */
@@ -40,6 +41,16 @@ export const isJson = (contentType: string): boolean =>
 
 /** @throws Invalid */
 export const parseJson = (text: string): unknown => {
+  const value = parsed(text);
+  // Every level takes two characters at least.
+  if (text.length > DEEPEST * 2 && isTooDeep(value)) {
+    throw new Invalid(`request body nests deeper than ${DEEPEST} levels`);
+  }
+  return value;
+};
+
+/** @throws Invalid */
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -2,6 +2,7 @@ import type { HookOutcome } from '../plugins/plugin.ts';
 import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import { editedArguments } from '../tools/decision.ts';
+import { jsonOutput } from '../tools/json-output.ts';
 import {
   type GateDecision,
   type GatedCall,
@@ -117,14 +118,13 @@ const attempt = async (
   const { call } = entry;
   const tool = turn.agent.tools.get(call.name);
   if (!tool) return ToolError.unknownTool(call.name);
-  if (entry.malformed)
-    return new ToolError('invalid_arguments', `the arguments are not JSON (${entry.malformed})`);
+  if (entry.malformed) return new ToolError('invalid_arguments', entry.malformed);
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
   const tasks = tasksOf(turn);
   try {
     const args = await argumentsOf(turn, tool, entry);
     if (args instanceof ToolError) return args;
-    return await tool.execute(args, {
+    const output = await tool.execute(args, {
       scope: turn.scope,
       run_id: turn.run_id,
       thread_id: turn.thread_id,
@@ -140,6 +140,7 @@ const attempt = async (
       ...(turn.mail && { mail: turn.mail }),
       ...(decision && entry.ticket && { decision, ticket_id: entry.ticket.id }),
     });
+    return 'suspend' in output ? output : jsonOutput(output);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -1,6 +1,7 @@
 import { ModelError } from '../models/errors.ts';
-import type { InferenceEnd, InferenceSink } from '../models/model.ts';
+import type { InferenceEnd, InferenceSink, StopReason } from '../models/model.ts';
 import type { ToolCall } from '../schema/message.ts';
+import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import type { Termination } from '../schema/run.ts';
 import { clearCalls, newCall } from './calls.ts';
 import { handOver, noteActive } from './handoff.ts';
@@ -52,9 +53,10 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   await runPhase(turn, 'step_start', signal);
   await runPhase(turn, 'before_inference', signal);
   if (signal.aborted) return NOTHING;
+  const hearing = listen(turn, step);
   let end: InferenceEnd;
   try {
-    end = await turn.agent.model.stream(requestFor(turn, step, signal), sinkOf(turn, step), signal);
+    end = await turn.agent.model.stream(requestFor(turn, step, signal), hearing.sink, signal);
   } catch (error) {
     observe(turn, step, undefined, error);
     const verdict = signal.aborted ? undefined : countFailure(turn);
@@ -62,6 +64,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
     throw new InferenceFailed(error);
   }
   if (signal.aborted) return NOTHING;
+  hearing.settle(end.stop);
   observe(turn, step, end, undefined);
   return conclude(turn, { step, end, signal });
 };
@@ -86,13 +89,22 @@ const openStep = (turn: Turn): Step => {
   return step;
 };
 
-const sinkOf = (turn: Turn, step: Step): InferenceSink => {
+type Hearing = {
+  sink: InferenceSink;
+  /** The model has stopped: a call that came to no proper end was cut off, or is what the model wrote. */
+  settle(stop: StopReason): void;
+};
+
+const listen = (turn: Turn, step: Step): Hearing => {
   const { stream } = turn;
   const names = new Map<string, string>();
+  let doubtful: StepCall[] = [];
   // Ids of calls are unique in a message, also where a model repeats one.
   const own = new Map<string, string>();
   const idOf = (id: string): string => own.get(id) ?? id;
-  return {
+  const tellReady = ({ call: { id, name, arguments: args } }: StepCall): void =>
+    stream.emit({ event_type: 'tool_call_ready', id, name, arguments: args });
+  const sink: InferenceSink = {
     text(delta) {
       step.text += delta;
       stream.text(delta);
@@ -114,14 +126,10 @@ const sinkOf = (turn: Turn, step: Step): InferenceSink => {
     },
     toolEnd(given, argsText) {
       const id = idOf(given);
-      const ready = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
-      turn.calls.push(ready);
-      stream.emit({
-        event_type: 'tool_call_ready',
-        id,
-        name: ready.call.name,
-        arguments: ready.call.arguments,
-      });
+      const asked = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
+      turn.calls.push(asked);
+      if (asked.malformed !== undefined || argsText.trim() === '') doubtful.push(asked);
+      else tellReady(asked);
     },
     toolCancel(id, name, reason) {
       names.delete(id);
@@ -130,7 +138,18 @@ const sinkOf = (turn: Turn, step: Step): InferenceSink => {
     reset(reason) {
       step.text = '';
       turn.calls = [];
+      doubtful = [];
       stream.emit({ event_type: 'stream_reset', reason });
+    },
+  };
+  return {
+    sink,
+    settle(stop) {
+      if (stop !== 'MaxTokens') return doubtful.forEach(tellReady);
+      turn.calls = turn.calls.filter((each) => !doubtful.includes(each));
+      for (const { call } of doubtful) {
+        stream.emit({ event_type: 'tool_call_cancel', id: call.id, name: call.name, reason: 'output limit' });
+      }
     },
   };
 };
@@ -140,9 +159,10 @@ const parseCall = (turn: Turn, named: { id: string; name: string }, argsText: st
     newCall(turn, { ...named, arguments: value }, malformed);
   if (argsText.trim() === '') return asked({});
   try {
-    return asked(JSON.parse(argsText) ?? {});
+    const args = JSON.parse(argsText) ?? {};
+    return isTooDeep(args) ? asked({}, `the arguments nest deeper than ${DEEPEST} levels`) : asked(args);
   } catch (error) {
-    return asked({}, String(error));
+    return asked({}, `the arguments are not JSON (${error})`);
   }
 };
 
@@ -167,8 +187,11 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
   turn.note = end.note;
   reportInference(turn, end);
-  const cutOff = end.stop === 'MaxTokens' && turn.continuations < turn.agent.spec.max_continuation_retries;
-  if (cutOff) turn.calls = [];
+  // Calls that came whole are executed, and their results continue the answer.
+  const cutOff =
+    end.stop === 'MaxTokens' &&
+    turn.calls.length === 0 &&
+    turn.continuations < turn.agent.spec.max_continuation_retries;
   keepAnswer(turn, step);
   turn.answered = !cutOff && turn.calls.length === 0;
   const verdict = count(turn, {

@@ -33,7 +33,7 @@ export type OpenTicket = { id: string; reason: string; resume_mode: ResumeMode; 
 /** A call of the step, with what became of it. */
 export type StepCall = {
   readonly call: ToolCall;
-  /** Set when the arguments that the model wrote are not JSON. */
+  /** Why the arguments that the model wrote cannot be used. */
   readonly malformed: string | undefined;
   status: ToolCallStatus;
   /** milliseconds; when the status last changed */

@@ -16,7 +16,7 @@ import type { Model } from './model.ts';
 /** The right to call the model once. */
 export type Permit = {
   succeeded(): void;
-  failed(error: ModelError): void;
+  failed(): void;
   /** The call ended without saying anything about the model. */
   abandoned(): void;
 };
@@ -26,8 +26,6 @@ export type Breaker = {
   admits(): boolean;
   /** `undefined` while the model must not be called. */
   admit(): Permit | undefined;
-  /** The failure that counted last. */
-  lastFailure(): ModelError | undefined;
 };
 
 export type Breakers = { of(modelId: string): Breaker };
@@ -54,7 +52,6 @@ const createBreaker = (clock: Clock, limits: BreakerLimits): Breaker => {
   /** Counts changes of state, so that a late result is told from a current one. */
   let generation = 0;
   let state: unknown;
-  let last: ModelError | undefined;
   actor.subscribe(({ value }) => {
     if (value !== state) generation += 1;
     state = value;
@@ -69,11 +66,7 @@ const createBreaker = (clock: Clock, limits: BreakerLimits): Breaker => {
     return {
       succeeded: report(() => actor.send({ type: 'SUCCEED' })),
       abandoned: report(() => actor.send({ type: 'ABANDON' })),
-      failed: (error) =>
-        report(() => {
-          last = error;
-          actor.send({ type: 'FAIL', at: clock.now() });
-        })(),
+      failed: report(() => actor.send({ type: 'FAIL', at: clock.now() })),
     };
   };
   return {
@@ -86,7 +79,6 @@ const createBreaker = (clock: Clock, limits: BreakerLimits): Breaker => {
       }
       return permit();
     },
-    lastFailure: () => last,
   };
 };
 
@@ -114,7 +106,7 @@ const REFUSED: ReadonlySet<string> = new Set(['invalid_request', 'context_overfl
 
 const settle = (permit: Permit, error: unknown): void => {
   if (!(error instanceof ModelError)) permit.abandoned();
-  else if (error.transient) permit.failed(error);
+  else if (error.transient) permit.failed();
   else if (REFUSED.has(error.class)) permit.succeeded();
   else permit.abandoned();
 };

@@ -34,8 +34,12 @@ export const createRoutes = ({
 }): Routes => ({
   model: (model) => {
     const breaker = breakers.of(model.id);
-    // Whoever asked for this very model is told why it is kept away from it.
-    const refusal = (): ModelError => breaker.lastFailure() ?? new ModelError('unavailable', '');
+    // What made the breaker open was told to others, and may not be for this run to know.
+    const refusal = (): ModelError =>
+      new ModelError(
+        'unavailable',
+        `model '${model.id}' is left alone for a while: too many of its calls failed`,
+      );
     const safe = guarded(model, breaker, refusal);
     const retries = (error: ModelError): boolean => isRetried(error) && breaker.admits();
     return (settings) => withRecovery(withOpeningRetry(safe, settings, pause, retries), settings, pause);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { StateKey } from '../tools/state.ts';
 import type { Plugin, PluginAbout, PluginParts, Section } from './plugin.ts';
 
@@ -29,13 +30,15 @@ export const definePlugin = <Config = undefined>(definition: {
   id: string;
   section?: Section<Config>;
   state?: readonly StateKey<unknown>[];
+  offers?: readonly ToolDescriptor[];
   create(config: Config, about: PluginAbout): PluginParts;
 }): Plugin => {
-  const { id, section, state = [], create } = definition;
+  const { id, section, state = [], offers, create } = definition;
   return {
     id,
     sections: section ? [section] : [],
     state,
+    ...(offers && { offers }),
     // Without a section, Config is undefined.
     parts: (about) =>
       create(

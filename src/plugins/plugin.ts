@@ -129,6 +129,8 @@ export type Plugin = {
   readonly sections: readonly Section<unknown>[];
   /** The keys that it writes. */
   readonly state: readonly StateKey<unknown>[];
+  /** Tools that it may bring to an agent, where that depends on more than it being listed. */
+  readonly offers?: readonly ToolDescriptor[];
   /** @throws Invalid when a section is not legal: `invalid config for plugin <id>: section "<key>" — …` */
   parts(about: PluginAbout): PluginParts;
 };

@@ -100,7 +100,12 @@ const decided = (
 
 type Memory = ReturnType<typeof createMemory>;
 
-type Owner = { parked(): void; ended(): void; failed(reason: string): string };
+type Owner = {
+  parked(): void;
+  ended(): void;
+  failed(reason: string): string;
+  lost(error: unknown): void;
+};
 
 /** What the services of the machine work on; each commit is in memory. */
 export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner): Host => ({
@@ -119,6 +124,7 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
     return { over: turn.answered };
   },
   failed() {},
+  lost: owner.lost,
   async reschedule() {
     abandonStep(turn, 'resumed from checkpoint');
     turn.produced = [];

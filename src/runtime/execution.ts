@@ -177,6 +177,7 @@ export const createExecution = (
     failed(error) {
       failure = error;
     },
+    lost: (err) => deps.log.error({ err, run_id }, 'nothing more can be written of the run; it is let go'),
     reschedule({ attempt }) {
       const error = failure instanceof Error ? failure.message : String(failure);
       abandonStep(turn, 'resumed from checkpoint');

@@ -28,6 +28,8 @@ export type Host = {
   conclude(ending: RunEnding, signal: AbortSignal): Promise<void>;
   finish(ending: RunEnding): Promise<void>;
   failed(error: unknown): void;
+  /** Nothing more can be written of the run, and this process lets go of it. */
+  lost(error: unknown): void;
 };
 
 // The host of every run machine that this room starts is made here or in ephemeral.ts, and is a Host.
@@ -39,6 +41,21 @@ const endingOf = ({ ending }: RunContext): RunEnding => ending ?? { type: 'natur
 /** The retry delay of a dispatch in ms (runtime.md 10.4 rule 5). */
 export const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: number): number =>
   Math.min(settings.retry_cap_ms, settings.retry_base_ms * 2 ** Math.min(Math.max(attempt - 1, 0), 6));
+
+/** What fails here by itself ends the run; anything else is the store, or a mistake that nobody else would hear of. */
+const writing = <Result>(
+  work: (host: Host, call: { input: RunContext; signal: AbortSignal }) => Promise<Result>,
+) =>
+  fromPromise<Result, RunContext>(async (call) => {
+    const host = hostOf(call.input);
+    try {
+      return await work(host, call);
+    } catch (error) {
+      const isFinal = error instanceof Error && 'final' in error && error.final === true;
+      if (!isFinal) host.lost(error);
+      throw error;
+    }
+  });
 
 /** The run machine with the services of this process; made once, since binding a machine is not cheap. */
 export const bindRunMachine = (deps: RuntimeDeps) =>
@@ -62,11 +79,11 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
       }),
       act: fromPromise(({ input, signal }) => act(hostOf(input).turn, signal)),
       checkpoint: fromPromise(({ input, signal }) => hostOf(input).checkpoint(signal)),
-      reschedule: fromPromise(({ input }) => hostOf(input).reschedule(input)),
-      reclaim: fromPromise(({ input }) => hostOf(input).reclaim()),
-      park: fromPromise(({ input, signal }) => hostOf(input).park(signal)),
-      conclude: fromPromise(({ input, signal }) => hostOf(input).conclude(endingOf(input), signal)),
-      finish: fromPromise(({ input }) => hostOf(input).finish(endingOf(input))),
+      reschedule: writing((host, { input }) => host.reschedule(input)),
+      reclaim: writing((host) => host.reclaim()),
+      park: writing((host, { signal }) => host.park(signal)),
+      conclude: writing((host, { input, signal }) => host.conclude(endingOf(input), signal)),
+      finish: writing((host, { input }) => host.finish(endingOf(input))),
     },
     actions: { reportParked: ({ context }) => hostOf(context).parked() },
     delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },

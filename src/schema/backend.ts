@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { isObject, type JsonObject, RemoteEndpoint } from './endpoint.ts';
+import { isObject, type JsonObject, nullsAbsent, RemoteEndpoint } from './endpoint.ts';
 import { firstProblem } from './problems.ts';
 
 /**
@@ -13,7 +13,7 @@ export const LOCAL = 'local';
 
 const REMOTE_KINDS: ReadonlySet<string> = new Set(['a2a']);
 
-export const Backend = z.strictObject({
+const Fields = z.strictObject({
   kind: z.string().refine((kind) => kind.trim() !== '', 'backend kind must not be empty'),
   version: z
     .int()
@@ -26,6 +26,7 @@ export const Backend = z.strictObject({
     .meta({ type: 'object' })
     .default({}),
 });
+export const Backend = nullsAbsent(Fields);
 type Backend = z.infer<typeof Backend>;
 
 const LocalConfig = z.strictObject({

@@ -44,11 +44,12 @@ const Auth = z.looseObject({ type: z.string(), token: z.string().optional() }).t
 });
 
 const isUnsigned = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isUnsigned32 = (value: unknown): boolean => isUnsigned(value) && Number(value) < 2 ** 32;
 
 /** What the adapter `a2a` reads of its options; others are kept for the reader. */
 const A2A_OPTIONS: Readonly<Record<string, { is(value: unknown): boolean; what: string }>> = {
   poll_interval_ms: { is: isUnsigned, what: 'an unsigned integer' },
-  history_length: { is: isUnsigned, what: 'an unsigned integer' },
+  history_length: { is: isUnsigned32, what: 'an unsigned integer' },
   return_immediately: { is: (value) => typeof value === 'boolean', what: 'a boolean' },
   a2a_server_id: { is: (value) => typeof value === 'string', what: 'a string' },
 };

@@ -239,7 +239,7 @@ t.test('a tool that the agent does not have fails, and the calls beside it run',
 
 t.test('arguments that are not JSON fail without asking the gate or the tool', async (t) => {
   const stage = scene({ a: { gate: [BLOCK] } });
-  stage.turn.calls = [{ ...asked('a'), malformed: 'SyntaxError: bad' }];
+  stage.turn.calls = [{ ...asked('a'), malformed: 'the arguments are not JSON (SyntaxError: bad)' }];
   t.same(await acted(stage), { kind: 'executed' });
   t.same(stage.trace, ['commit a running', 'failed a']);
   t.same(results(stage.turn), ['tool a: Invalid arguments: the arguments are not JSON (SyntaxError: bad)']);

@@ -29,6 +29,7 @@ export const deferredToolsPlugin = definePlugin({
   id: ID,
   section: deferredToolsSection,
   state: [registryKey, modesKey, usageKey, beliefsKey],
+  offers: [createToolSearch({ searchable: () => [], promoteKey: PROMOTE }).descriptor],
   create: (config, about) => {
     const tools = about.tools.filter(({ id }) => id !== TOOL_SEARCH);
     const policy = createPolicy(config, tools);

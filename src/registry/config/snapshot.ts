@@ -111,8 +111,9 @@ const DELEGATE = 'agent_run_';
 const isDelegateTool = (id: string, registry: Pick<Registry, 'spec'>): boolean =>
   id.startsWith(DELEGATE) && registry.spec(id.slice(DELEGATE.length)) !== undefined;
 
-/** As an agent without settings would get them. */
-export const toolsOfPlugin = (plugin: Plugin): ToolDescriptor[] => {
+/** Those that it offers, or else as an agent without settings would get them. */
+export const toolsOfPlugin = (plugin: Plugin): readonly ToolDescriptor[] => {
+  if (plugin.offers) return plugin.offers;
   try {
     const agent = AgentSpec.parse({ id: 'probe', plugin_ids: [plugin.id] });
     return (plugin.parts({ agent, tools: [] }).tools ?? []).map(({ descriptor }) => descriptor);

@@ -146,17 +146,40 @@ t.test('an answer that is cut off is continued as often as the agent says, and t
   t.equal((await viewOf(troupe, 'T').messages('&visibility=internal')).length, 2);
 });
 
-t.test('a call that is cut off is not executed', async (t) => {
+for (const begun of ['{"no', '']) {
+  t.test(`a call that is cut off behind '${begun}' is not executed`, async (t) => {
+    const troupe = await startWith(t, { agents });
+    troupe.models.steps.push((sink) => {
+      sink.toolStart('cut', 'append_note');
+      sink.toolDelta('cut', begun);
+      sink.toolEnd('cut', begun);
+      return { stop: 'MaxTokens' };
+    }, says('smaller'));
+    const events = await troupe.runToEnd(say('own', 'x', 'T'));
+    t.strictSame(only(events, 'tool_call_ready'), []);
+    t.match(only(events, 'tool_call_cancel'), [{ id: 'cut', reason: 'output limit' }]);
+    t.strictSame(only(events, 'tool_call_done'), []);
+    t.match(endOf(events), { termination: { type: 'natural_end' }, result: { response: 'smaller' } });
+    await viewOf(troupe, 'T').check(t);
+  });
+}
+
+t.test('calls that came whole before the cut are executed, and their results go on', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push((sink) => {
-    sink.toolStart('cut', 'append_note');
-    sink.toolDelta('cut', '{"no');
-    sink.toolEnd('cut', '{"no');
+    sink.text('let me');
+    sink.toolStart('whole', 'get_weather');
+    sink.toolEnd('whole', '{"location":"Oslo"}');
+    sink.toolStart('cut', 'get_weather');
+    sink.toolEnd('cut', '{"loc');
     return { stop: 'MaxTokens' };
-  }, says('smaller'));
+  }, says('sunny'));
   const events = await troupe.runToEnd(say('own', 'x', 'T'));
-  t.strictSame(only(events, 'tool_call_done'), []);
-  t.match(endOf(events), { termination: { type: 'natural_end' }, result: { response: 'smaller' } });
+  t.match(only(events, 'tool_call_ready'), [{ id: 'whole' }]);
+  t.match(only(events, 'tool_call_cancel'), [{ id: 'cut' }]);
+  t.match(only(events, 'tool_call_done'), [{ id: 'whole', outcome: 'succeeded' }]);
+  t.match(endOf(events), { result: { response: 'sunny' } });
+  t.equal((await viewOf(troupe, 'T').messages('&visibility=internal')).length, 0, 'nothing is asked again');
   await viewOf(troupe, 'T').check(t);
 });
 
