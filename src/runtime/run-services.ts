@@ -46,15 +46,15 @@ export const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt
 const writing = <Result>(
   work: (host: Host, call: { input: RunContext; signal: AbortSignal }) => Promise<Result>,
 ) =>
-  fromPromise<Result, RunContext>(async (call) => {
+  fromPromise<Result, RunContext>((call) => {
     const host = hostOf(call.input);
-    try {
-      return await work(host, call);
-    } catch (error) {
+    const done = work(host, call);
+    // Beside the promise, not behind it: whoever reads the stream to its end must find the machine moved on.
+    done.catch((error) => {
       const isFinal = error instanceof Error && 'final' in error && error.final === true;
       if (!isFinal) host.lost(error);
-      throw error;
-    }
+    });
+    return done;
   });
 
 /** The run machine with the services of this process; made once, since binding a machine is not cheap. */
