@@ -1,4 +1,4 @@
-import { SocketAddress } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 
 /** Who is asking: the peer, or the client that a trusted proxy names (settings.md 2). */
 export const clientAddress = (
@@ -7,8 +7,9 @@ export const clientAddress = (
   trustForwarded: boolean,
 ): string => {
   if (trustForwarded) {
-    const named = header('x-forwarded-for')?.split(',')[0]?.trim() || header('x-real-ip')?.trim();
-    if (named) return named;
+    const named = [header('x-forwarded-for')?.split(',')[0], header('x-real-ip')].map((each) => each?.trim());
+    const address = named.find((each) => each !== undefined && isIP(each) !== 0);
+    if (address !== undefined) return address;
   }
   return shortAddress(peer);
 };

@@ -1,4 +1,4 @@
-import { createPrivateKey, createSign, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
 import { ModelError } from './errors.ts';
@@ -70,16 +70,16 @@ export const createTokenSource = (
   return () => {
     if (current && deps.now() < current.until) return current.token;
     const asked = { token: Promise.resolve(''), until: Number.POSITIVE_INFINITY };
-    asked.token = exchange(assertionOf(account, key, scopes, deps.now()), deps).then(
-      ({ access_token, expires_in }) => {
+    asked.token = assertionOf(account, key, scopes, deps.now())
+      .then((assertion) => exchange(assertion, deps))
+      .then(({ access_token, expires_in }) => {
         asked.until = deps.now() + expires_in * 1000 - MARGIN_MS;
         return access_token;
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         if (current === asked) current = undefined;
         throw error;
-      },
-    );
+      });
     current = asked;
     return asked.token;
   };
@@ -93,25 +93,26 @@ const readKey = (pem: string): KeyObject => {
   }
 };
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-const assertionOf = (
+const assertionOf = async (
   { client_email, private_key_id }: ServiceAccount,
   key: KeyObject,
   scopes: readonly string[],
   now: number,
-): string => {
+): Promise<string> => {
+  // Loaded when the first service account needs it.
+  const { SignJWT } = await import('jose');
   const iat = Math.floor(now / 1000);
-  const header = { alg: 'RS256', typ: 'JWT', ...(private_key_id !== undefined && { kid: private_key_id }) };
-  const claims = {
-    iss: client_email,
-    scope: scopes.join(' '),
-    aud: TOKEN_URI,
-    iat,
-    exp: iat + LIFETIME_SECONDS,
-  };
-  const signed = `${encode(header)}.${encode(claims)}`;
-  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`;
+  return new SignJWT({ scope: scopes.join(' ') })
+    .setProtectedHeader({
+      alg: 'RS256',
+      typ: 'JWT',
+      ...(private_key_id !== undefined && { kid: private_key_id }),
+    })
+    .setIssuer(client_email)
+    .setAudience(TOKEN_URI)
+    .setIssuedAt(iat)
+    .setExpirationTime(iat + LIFETIME_SECONDS)
+    .sign(key);
 };
 
 const exchange = async (assertion: string, deps: TokenDeps): Promise<z.infer<typeof Granted>> => {

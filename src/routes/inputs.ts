@@ -92,7 +92,8 @@ export const inputRoutes = (rooms: Rooms) => {
       async handle({ scope, params: { id }, body }) {
         const messages = keptMessages(body.messages);
         const run = store.runs.get(scope, id);
-        if (!run) throw new NotFound(`run not found: ${id}`);
+        // The record of a run outlives its thread, and must not bring it back.
+        if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
         // A run that waits goes on with what it was resolved with, also when its agent is gone.
         const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
         const submission = { mode: body.mode, agent, named: true, messages, into: id, ...fromUser };

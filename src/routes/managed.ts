@@ -16,7 +16,7 @@ export const configOf = ({ config }: Pick<Rooms, 'config'>): ConfigService => {
 export const Entry = z.record(z.string(), z.json()).meta({ id: 'ConfigEntry' });
 
 /** What is wrong with a body is told in the words of the configuration, so here any JSON passes. */
-export const AnyBody = z.json().meta({ description: 'a ConfigEntry, or a part of one' });
+export const AnyBody = z.unknown().meta({ description: 'a ConfigEntry, or a part of one' });
 
 export const ValidEntry = z.object({ ok: z.literal(true), normalized: Entry }).meta({ id: 'ValidEntry' });
 

@@ -1,7 +1,9 @@
 import type { RunMachineEvent } from '../../machines/run.ts';
+import { cancelStoredCalls } from '../loop/calls.ts';
+import { createRunState, setLifecycle } from '../loop/state.ts';
 import { seconds } from '../schema/clock.ts';
 import { Integrity } from '../schema/outcome.ts';
-import type { Run } from '../schema/run.ts';
+import type { Run, Termination } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { statusReason, terminationOf } from './ending.ts';
@@ -27,6 +29,7 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
   const after: Run = {
     ...rest,
     ...outcome,
+    state: endedState(before, termination_reason, write.at),
     status: ENDED,
     outcome,
     finished_at: seconds(write.at),
@@ -35,6 +38,21 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
   write.run(after, before);
   logTerminal(write, after, mode);
   return after;
+};
+
+/** A run that never began has none. */
+const endedState = (before: Run, termination: Termination, at: number): Run['state'] => {
+  if (!before.state) return before.state;
+  const state = createRunState(before.state);
+  if (termination.type === 'cancelled') cancelStoredCalls(state, at);
+  setLifecycle(state, {
+    run_id: before.run_id,
+    status: 'done',
+    status_reason: statusReason(termination),
+    updated_at: at,
+    step_count: before.steps,
+  });
+  return state.ofRun();
 };
 
 const logTerminal = (write: Write, run: Run, mode: CaptureMode): void => {

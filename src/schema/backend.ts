@@ -56,7 +56,7 @@ const placeOfBackend = ({ kind, config }: Backend): Place => {
     return { problem: `backend config backend '${String(repeated)}' does not match kind '${kind}'` };
   }
   if (kind === LOCAL) {
-    const local = LocalConfig.safeParse(rest);
+    const local = LocalConfig.safeParse(rest, { reportInput: true });
     return local.success ? { local: local.data } : { problem: inConfig(local.error) };
   }
   if (!REMOTE_KINDS.has(kind)) return unsupported(kind);

@@ -70,7 +70,7 @@ export type Waiting = z.infer<typeof Waiting>;
 
 export const ReasoningEffort = z.union([
   z.enum(['none', 'low', 'medium', 'high', 'max']),
-  z.object({ budget: z.int().nonnegative().max(4_294_967_295) }),
+  z.strictObject({ budget: z.int().nonnegative().max(4_294_967_295) }),
 ]);
 export type ReasoningEffort = z.infer<typeof ReasoningEffort>;
 

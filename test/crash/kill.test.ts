@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { openStore } from '../../src/store/index.ts';
+import { MAIN } from '../e2e/built.ts';
 
 /**
  * Kills a real service with SIGKILL in the middle of its work, starts it again on the same folder, and checks
@@ -15,24 +15,13 @@ import { openStore } from '../../src/store/index.ts';
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 20);
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 const THREADS = 6;
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 type Service = { url: string; child: ChildProcess };
 
 const startService = async (dir: string): Promise<Service> => {
   const child = spawn(
     process.execPath,
-    [
-      '--import=tsx',
-      MAIN,
-      'serve',
-      '--http-addr',
-      '127.0.0.1:0',
-      '--storage-dir',
-      dir,
-      '--seed-profile',
-      'demo',
-    ],
+    [MAIN, 'serve', '--http-addr', '127.0.0.1:0', '--storage-dir', dir, '--seed-profile', 'demo'],
     {
       env: {
         ...process.env,

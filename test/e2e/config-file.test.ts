@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { loadConfigFile } from '../../src/commands/config-file.ts';
 import { appInput } from '../../src/config.ts';
 import { createTroupe } from '../../src/index.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { ask } from '../examples/ask.ts';
+import { INDEX } from './built.ts';
 import { runCommand } from './service.ts';
 
 /** `troupe serve --config`: a module that says what a program would say. */
 
-const INDEX = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
 
 const CONFIG = `

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { MAIN } from './built.ts';
 
 /** The command line as a process of its own, with an environment of its own. */
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export type Command = {
   child: ChildProcess;
@@ -18,17 +16,17 @@ export type Command = {
   ended(): Promise<number | null>;
 };
 
-export const runCommand = (t: Test, args: readonly string[], env: Record<string, string> = {}): Command =>
-  runProgram(t, MAIN, args, env);
+type Environment = Record<string, string>;
+
+export const runCommand = (t: Test, args: readonly string[], env: Environment = {}): Command =>
+  run(t, [MAIN, ...args], env);
 
 /** A program of TypeScript. */
-export const runProgram = (
-  t: Test,
-  file: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Command => {
-  const child = spawn(process.execPath, ['--import=tsx', file, ...args], {
+export const runProgram = (t: Test, file: string, args: readonly string[], env: Environment = {}): Command =>
+  run(t, ['--import=tsx', file, ...args], env);
+
+const run = (t: Test, args: readonly string[], env: Environment): Command => {
+  const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { z } from 'zod';
+import { MAIN } from '../e2e/built.ts';
 
 /** The benchmarks run and give figures of the promised shape. How large the figures are is not tested. */
 
@@ -39,9 +40,9 @@ const Outcomes = z.array(
 );
 
 const bench = async (args: readonly string[]) => {
-  // The hooks that tap puts into NODE_OPTIONS are not for the servers under measurement, nor for the build.
-  const command = ['-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', 'bench/index.ts', ...args];
-  const child = spawn('env', command, { cwd: ROOT });
+  // The hooks that tap puts into NODE_OPTIONS are not for the servers under measurement.
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', 'bench/index.ts'];
+  const child = spawn('env', [...command, '--server', MAIN, ...args], { cwd: ROOT });
   let printed = '';
   child.stdout.on('data', (chunk) => {
     printed += chunk;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { act } from '../../src/loop/act.ts';
 import { INTERRUPTED } from '../../src/loop/history.ts';
 import type { RunEventOf } from '../../src/schema/run-event.ts';
-import { type GateDecision, ToolError } from '../../src/tools/tool.ts';
+import { type GateDecision, type Json, ToolError } from '../../src/tools/tool.ts';
 import { asked, results, type Scene, scene, statuses, ticket } from './turn.ts';
 
 /** agent-loop.md 6.3 and 7.1. */
@@ -259,4 +259,26 @@ t.test('a gate that fails starts nothing', async (t) => {
   const turn = { ...stage.turn, agent: { ...stage.turn.agent, tools } };
   await t.rejects(act(turn, never), { message: 'no idea' });
   t.same(stage.trace, []);
+});
+
+const endless: Record<string, unknown> = {};
+endless.self = endless;
+
+const unsendable: [name: string, data: unknown, words: string][] = [
+  ['contains itself', endless, 'Execution failed: the result nests deeper than 128 levels'],
+  ['has a BigInt', { n: 1n }, 'Execution failed: the result is not JSON (TypeError: '],
+];
+for (const [name, data, words] of unsendable) {
+  t.test(`a result that ${name} is a failure of its tool`, async (t) => {
+    // What types promise, a tool may have got from elsewhere.
+    const stage = scene({ a: { run: async () => ({ data: data as Json }) } });
+    t.same(await acted(stage), { kind: 'executed' });
+    t.ok(results(stage.turn)[0]?.startsWith(`tool a: ${words}`));
+  });
+}
+
+t.test('a tool that gives nothing gives null', async (t) => {
+  const stage = scene({ a: { run: async () => ({ data: undefined as unknown as Json }) } });
+  t.same(await acted(stage), { kind: 'executed' });
+  t.same(results(stage.turn), ['tool a: null']);
 });

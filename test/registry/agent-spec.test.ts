@@ -108,6 +108,29 @@ t.test('backend and endpoint say the same of a remote agent', async (t) => {
   t.match(refusal({ id: 'a', backend: { kind: 'local' }, endpoint: { base_url: 'https://h/b' } }), mixed);
 });
 
+t.test('null is absent in the parts of an agent too', async (t) => {
+  const policy = {
+    max_context_tokens: 1000,
+    max_output_tokens: 10,
+    min_recent_messages: 1,
+    enable_prompt_cache: true,
+  };
+  const nulls = { autocompact_threshold: null, compaction_mode: null, compaction_raw_suffix_messages: null };
+  t.strictSame(
+    parseAgent({ id: 'a', context_policy: { ...policy, ...nulls } }).context_policy,
+    parseAgent({ id: 'a', context_policy: policy }).context_policy,
+  );
+  const backend = { kind: 'local', config: { model_id: 'm' } };
+  t.match(parseAgent({ id: 'a', backend: { ...backend, version: null } }), { model_id: 'm' });
+});
+
+t.test('what an agent says wrongly of its place and its effort is told', async (t) => {
+  const options = { history_length: 2 ** 32 };
+  t.match(refusal({ id: 'a', endpoint: { base_url: 'https://h', options } }), /`history_length` must be/);
+  t.match(refusal({ id: 'a', reasoning_effort: { budget: 5, x: 1 } }), /unknown field 'x'/);
+  t.match(refusal({ id: 'a', backend: { kind: 'local', config: { model_id: 5 } } }), /expected string/);
+});
+
 t.test('old flat endpoints are read', async (t) => {
   const endpoint = { base_url: 'http://h', bearer_token: 't', agent_id: 'x', poll_interval_ms: 9 };
   t.match(parseAgent({ id: 'a', endpoint }).endpoint, {

@@ -42,6 +42,23 @@ t.test('every route with a body refuses what it cannot decode', async (t) => {
   t.strictSame(await state(), before);
 });
 
+t.test('a body that is not UTF-8, or nests too deep, is refused on every route', async (t) => {
+  const { call, url } = await startTroupe(t);
+  const deep = `{"title":"x","messages":${'['.repeat(200)}${']'.repeat(200)}}`;
+  const headers = { 'content-type': 'application/json' };
+  for (const [method, path] of bodyRoutes) {
+    const body = new Uint8Array([...Buffer.from('{"title":"'), 0xff, ...Buffer.from('"}')]);
+    const bytes = await fetch(url + path, { method, body, headers });
+    t.equal(bytes.status, 400, `${method} ${path}`);
+    t.strictSame(await bytes.json(), { error: 'request body is not UTF-8' });
+    t.match(await call(method, path, deep), {
+      status: 400,
+      body: { error: 'request body nests deeper than 128 levels' },
+    });
+  }
+  t.equal((await call('GET', '/v1/threads')).body.total, 0);
+});
+
 t.test('routes without a body take any or none', async (t) => {
   const { call } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', {})).body;

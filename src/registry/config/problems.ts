@@ -10,7 +10,12 @@ import type { Snapshot } from './snapshot.ts';
  * put right by somebody.
  */
 
-export type Written = { namespace: ConfigNamespace; id: string };
+export type Written = {
+  namespace: ConfigNamespace;
+  id: string;
+  /** It is not there for runs. */
+  hidden?: boolean;
+};
 
 /** @throws Invalid `invalid payload: invalid managed config: …` */
 export const refuseProblems = (
@@ -22,7 +27,7 @@ export const refuseProblems = (
     ...referencesOf(before, after, written),
     ...sharedIdOf(after, written),
     ...conflicts.map((id) => `mcp tool id conflicts with existing tool: ${id}`),
-    ...(written.namespace === 'agents' ? [after.registry.faultOf(written.id) ?? []] : []),
+    ...(written.namespace === 'agents' && !written.hidden ? [after.registry.faultOf(written.id) ?? []] : []),
   ].flat();
   const [first, ...others] = problems;
   if (first === undefined) return;

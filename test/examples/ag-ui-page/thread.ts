@@ -71,11 +71,12 @@ export const stop = async (): Promise<void> => {
 type Item = Message & { content: { text?: string }[] };
 type Ticket = { ticket_id: string; tool_call_id: string; resume_mode: string };
 
-/** Shows what is stored, until nothing is under way. */
+/** Shows what is stored, until nothing is under way, or the user has said something here. */
 export const load = async (): Promise<void> => {
   // In this order: a run that ends in between is looked at again.
   const { active_run } = await request(`/v1/threads/${thread}/runs/active`);
   const { messages } = await request(`/v1/ag-ui/threads/${thread}/messages?order=desc&limit=200`);
+  if (agent.isRunning) return;
   agent.setMessages(
     messages
       .reverse()

@@ -61,10 +61,14 @@ const stored = async (): Promise<UIMessage[]> => {
   return messages.slice(0, messages.findLastIndex(({ role }: UIMessage) => role === 'user') + 1);
 };
 
-/** Shows what is stored, and follows what is under way. */
+/** An answer is on its way to this page; nothing else may write its messages. */
+const isBusy = (): boolean => chat.status === 'submitted' || chat.status === 'streaming';
+
+/** Shows what is stored, and follows what is under way. The user may say something at any time meanwhile. */
 export const catchUp = async (): Promise<void> => {
-  if (chat.status === 'submitted' || chat.status === 'streaming') return;
+  if (isBusy()) return;
   await showStored();
+  if (isBusy()) return;
   await chat.resumeStream();
   // The run may have ended in between, and then there was no stream.
   if (chat.lastMessage?.role === 'user') await showStored();
@@ -72,6 +76,7 @@ export const catchUp = async (): Promise<void> => {
 
 const showStored = async (): Promise<void> => {
   const messages = await stored();
+  if (isBusy()) return;
   const last = chat.lastMessage;
   const isSent = last?.role !== 'user' || messages.some(({ id }) => id === last.id);
   chat.messages = isSent ? messages : [...messages, last];

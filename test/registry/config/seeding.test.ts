@@ -102,6 +102,17 @@ t.test('what the program does not bring any more is deleted, or hidden with its 
   t.equal(plane.live.resolve('a').spec.max_rounds, 3);
 });
 
+t.test('overrides of what is hidden can be changed and dropped, and wait with it', async (t) => {
+  const entries = withAgents(base('one'));
+  const plane = await startPlane(t, { entries });
+  await plane.service.overrides.patch('agents', 'a', { max_rounds: 3 }, CALLER);
+  await plane.restart({ entries: withAgents() });
+  await plane.service.overrides.patch('agents', 'a', { max_rounds: 5 }, CALLER);
+  t.match(plane.service.meta('agents', 'a'), { hidden: true, user_overrides: { max_rounds: 5 } });
+  await plane.restart({ entries });
+  t.equal(plane.live.resolve('a').spec.max_rounds, 5);
+});
+
 t.test('what is hidden depends on nothing', async (t) => {
   const plane = await startPlane(t, { entries: withAgents(base('one')) });
   await plane.service.overrides.patch('agents', 'a', { max_rounds: 3 }, CALLER);

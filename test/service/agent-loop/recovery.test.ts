@@ -266,3 +266,39 @@ t.test('calls of one message that share an id are told apart', async (t) => {
   t.match(resultsIn(events), [{ data: { added: 'a' } }, { data: { added: 'b' } }]);
   await viewOf(troupe, 'T').check(t);
 });
+
+t.test('what a model calls its calls is mended: ids are unique, and nothing is blank', async (t) => {
+  const troupe = await startWith(t, { agents });
+  const ids = ['a', 'a_2', 'a', '', ' '];
+  troupe.models.steps.push((sink) => {
+    for (const id of ids) {
+      sink.toolStart(id, id === ' ' ? ' ' : 'get_weather');
+      sink.toolDelta(id, '{"location":"Oslo"}');
+      sink.toolEnd(id, '{"location":"Oslo"}');
+    }
+    return { stop: 'ToolUse' };
+  }, says('done'));
+  const events = await troupe.runToEnd(say('own', 'x', 'T'));
+  const given = ['a', 'a_2', 'a_3', 'call', 'call_2'];
+  for (const type of ['tool_call_start', 'tool_call_ready'] as const) {
+    t.strictSame(
+      only(events, type).map(({ id }) => id),
+      given,
+    );
+  }
+  t.match(resultsIn(events).at(-1), { message: "tool 'unnamed' not found" });
+  t.match(endOf(events), { result: { response: 'done' } });
+  await viewOf(troupe, 'T').check(t);
+});
+
+t.test('arguments that nest too deep are told to the model', async (t) => {
+  const troupe = await startWith(t, { agents });
+  troupe.models.steps.push((sink) => {
+    sink.toolStart('c', 'get_weather');
+    sink.toolEnd('c', `{"location":"Oslo","more":${'['.repeat(5000)}${']'.repeat(5000)}}`);
+    return { stop: 'ToolUse' };
+  }, says('sorry'));
+  const events = await troupe.runToEnd(say('own'));
+  t.match(resultsIn(events), [{ message: 'Invalid arguments: the arguments nest deeper than 128 levels' }]);
+  t.match(endOf(events), { result: { response: 'sorry' } });
+});

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { openStore } from '../../../src/store/index.ts';
-import { listOf, provider, startPlane } from './plane.ts';
+import { idsOf, listOf, provider, startPlane } from './plane.ts';
 
 /** Capabilities, tests of providers, and the status of servers: config.md 10, 12, 13 and 16, checks 58, 62 to 65. */
 
@@ -49,6 +49,7 @@ t.test('the capabilities name everything that agents are made of, and no secret'
   t.equal(keyOf('reminder'), 'reminder');
   t.equal(keyOf('generative-ui'), 'generative-ui');
   t.equal(keyOf('ext-deferred-tools'), 'deferred_tools');
+  t.ok(idsOf(body.tools).includes('ToolSearch'), 'also where no agent has it');
   t.equal(keyOf('skills-discovery'), 'skills');
   t.notOk(listOf(body.tools).some(({ id }) => String(id).startsWith('admin_')));
   t.strictSame(

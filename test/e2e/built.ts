@@ -1,0 +1,32 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The service as it ships: compiled, since a process that compiles for itself takes seconds to start. `npm test`
+ * builds it first; a single test file uses the last build.
+ */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+const newestIn = (folder: string): number =>
+  Math.max(
+    ...readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => changedAt(join(ROOT, folder, name))),
+  );
+
+/** @param source such as `src/main.ts` */
+const builtFrom = (source: string): string => {
+  const file = join(ROOT, 'dist', source.replace(/\.ts$/, '.js'));
+  if (changedAt(file) < Math.max(newestIn('src'), newestIn('machines'))) {
+    throw new Error(`${file} is older than the sources: npm run build`);
+  }
+  return file;
+};
+
+export const MAIN = builtFrom('src/main.ts');
+
+export const INDEX = builtFrom('src/index.ts');
