@@ -20,8 +20,8 @@ const rooms = {
   'src/events': ['src/store', 'src/schema'],
   'src/inspection': ['machines', 'src/statecharts', 'src/schema'],
   'src/load': ['src/schema'],
-  'src/a2a': ['src/schema'],
-  'src/protocols': ['src/runtime', 'src/http', 'src/schema'],
+  'src/a2a': ['machines', 'src/tools', 'src/schema'],
+  'src/protocols': ['machines', 'src/a2a', 'src/runtime', 'src/http', 'src/store', 'src/tools', 'src/schema'],
 };
 
 const literal = (path) => path.replaceAll('/', '\\/');

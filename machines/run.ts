@@ -22,6 +22,7 @@ export type Inferred =
   | { kind: 'calls' }
   | { kind: 'truncated' }
   | { kind: 'pending_work' }
+  | { kind: 'asks' }
   | { kind: 'stopped'; ending: RunEnding };
 
 /** What the tool calls of a step led to. */
@@ -133,6 +134,7 @@ export const runMachine = setup({
     asksForTools: (_, { kind }: Inferred) => kind === 'calls',
     isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
     hasPendingWork: (_, { kind }: Inferred) => kind === 'pending_work',
+    asksForInput: (_, { kind }: Inferred) => kind === 'asks',
     isSuspended: (_, { kind }: Acted | Decided) => kind === 'suspended',
     isSuspendedNoMore: ({ context }, { kind }: Acted | Decided) =>
       kind === 'suspended' && (context.steered || context.decided),
@@ -282,6 +284,11 @@ export const runMachine = setup({
                 guard: { type: 'hasPendingWork', params: ({ event }) => event.output },
                 target: '#run.waiting',
                 description: 'Background tasks are still at work.',
+              },
+              {
+                guard: { type: 'asksForInput', params: ({ event }) => event.output },
+                target: '#run.waiting',
+                description: 'The agent runs elsewhere, and asks for input or for authentication.',
               },
               {
                 target: '#run.concluding',

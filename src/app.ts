@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 import { createCardReader } from './a2a/card.ts';
+import { createA2aDiscovery } from './a2a/discovery.ts';
+import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createEventFeed } from './events/feed.ts';
 import type { ScopeProvider } from './http/scope.ts';
@@ -12,15 +14,19 @@ import type { Provider } from './models/model.ts';
 import { createRoutes } from './models/route.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
 import type { Plugin } from './plugins/plugin.ts';
+import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
+import type { RemoteAgents } from './registry/agents.ts';
 import { readAgentsFile } from './registry/agents-file.ts';
 import { builtInPlugins } from './registry/built-in-plugins.ts';
 import { createKnownMcp } from './registry/config/mcp-known.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
+import type { A2aServers } from './registry/config/servers.ts';
 import { type Configuration, createConfigService } from './registry/config/service.ts';
 import { mergeRecords, NO_RECORDS, type Records } from './registry/records.ts';
 import { seedRecords } from './registry/seed.ts';
 import { seedSkills } from './registry/seed-skills.ts';
+import { createA2aAdapter } from './routes/a2a/adapter.ts';
 import { agUiRunRoutes } from './routes/ag-ui/runs.ts';
 import { agUiThreadRoutes } from './routes/ag-ui/threads.ts';
 import { previewRoutes } from './routes/chat/previews.ts';
@@ -102,6 +108,13 @@ export const startApp = async (input: AppInput): Promise<App> => {
     durability: settings.durability,
     ...(settings.secrets_key !== undefined && { secretsKey: settings.secrets_key }),
   });
+  const inspector = createInspector({ clock });
+  // A card may come before there is a configuration to publish its agent in.
+  let publishAgents = async (): Promise<void> => {};
+  const changed = (): void => {
+    publishAgents().catch((err) => log.warn({ err }, 'the agents of other servers are not published yet'));
+  };
+  const a2aServers = createA2aDiscovery({ clock, log, changed, remote: remoteOf(settings) });
   const config = await configurationOf(input, {
     store,
     clock,
@@ -109,17 +122,23 @@ export const startApp = async (input: AppInput): Promise<App> => {
     log,
     metrics,
     subAgents,
+    remoteAgents: createRemoteAgents({ log, actors: inspector }),
+    a2a: a2aServers,
     assistant: () => assistant.capabilities(),
   }).catch(async (error) => {
+    a2aServers.close();
     await store.close();
     throw error;
   });
+  publishAgents = config.live.refresh;
+  if (a2aServers.discovered().length > 0) changed();
   const { resolve } = config.live;
-  const inspector = createInspector({ clock });
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
+  const tasks = createTasks({ store, log });
   const runtime = createRuntime({
     store,
     events,
+    runs: tasks.runWatch,
     actors: inspector,
     clock,
     ids,
@@ -150,6 +169,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     inspector,
     ids,
     resolve,
+    isAgent: (id) => config.live.agents().ids.includes(id),
     publishDraft: config.live.publishDraft,
     config: config.service,
     assistant,
@@ -171,7 +191,18 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ],
     },
   };
+  const a2a = createA2aAdapter({
+    ...rooms,
+    clock,
+    tasks,
+    published: config.live.agents,
+    settings,
+    version,
+    log,
+    actors: inspector,
+  });
   const http = createHttpServer({
+    mounts: a2a.mounts,
     routes: [
       ...systemRoutes(rooms),
       ...runtimeStatsRoutes(rooms),
@@ -199,8 +230,11 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
   const { host, port } = listenAddress(settings.http_addr);
   if (settings.mailbox.lifecycle === 'auto') runtime.recover();
+  a2a.start();
   const bound = await http.listen(host, port).catch(async (error) => {
     await runtime.stop(0);
+    a2a.stop();
+    a2aServers.close();
     config.close();
     await store.close();
     throw error;
@@ -213,12 +247,17 @@ export const startApp = async (input: AppInput): Promise<App> => {
       http.stopListening();
       clearInterval(sweep);
       await runtime.stop(settings.shutdown_timeout_ms);
+      a2a.stop();
+      a2aServers.close();
       await http.close();
       config.close();
       await store.close();
     },
   };
 };
+
+const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: Settings) =>
+  base_url === undefined ? undefined : { base_url, token };
 
 /** Streams that nobody has closed are looked for so often. */
 const SWEEP_MS = 30_000;
@@ -233,6 +272,8 @@ const configurationOf = async (
     log: Log;
     metrics: Metrics;
     subAgents: SubAgents;
+    remoteAgents: RemoteAgents;
+    a2a: A2aServers;
     assistant(): JsonObject;
   },
 ): Promise<Configuration> => {

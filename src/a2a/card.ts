@@ -34,16 +34,12 @@ const LARGEST_BYTES = 256 * 1024;
 
 type Entry = { status: Promise<CardStatus>; until: number };
 
-/**
- * @example
- * const readCard = createCardReader({ clock });
- * const { connected, card } = await readCard({ base_url: 'https://agents.example' });
- */
-export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promise<CardStatus>) => {
-  const { clock, resolve = resolveName, mayConnect = isPublicAddress } = deps;
-  const entries = new Map<string, Entry>();
-
-  const fetchCard = async ({ base_url, auth, timeout_ms }: CardServer): Promise<CardStatus> => {
+/** Asks each time. Never throws. */
+export const createCardFetch = ({
+  resolve = resolveName,
+  mayConnect = isPublicAddress,
+}: Omit<CardDeps, 'clock'>): ((server: CardServer) => Promise<CardStatus>) => {
+  return async ({ base_url, auth, timeout_ms }) => {
     try {
       const url = new URL('/.well-known/agent-card.json', new URL(base_url).origin);
       const text = await fetchText(url, {
@@ -59,6 +55,17 @@ export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promi
       return { connected: false, last_error, card_url: null, card: null };
     }
   };
+};
+
+/**
+ * @example
+ * const readCard = createCardReader({ clock });
+ * const { connected, card } = await readCard({ base_url: 'https://agents.example' });
+ */
+export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promise<CardStatus>) => {
+  const { clock } = deps;
+  const fetchCard = createCardFetch(deps);
+  const entries = new Map<string, Entry>();
 
   return (server) => {
     const { base_url, auth, timeout_ms } = server;

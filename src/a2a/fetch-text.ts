@@ -33,9 +33,12 @@ export const fetchText = async (url: URL, options: FetchOptions): Promise<string
   }
 };
 
+/** Where names of this machine lead, whatever is resolved. */
+const LOOPBACK = '127.0.0.1';
+
 /** The host as it stands in the address; a name is resolved later. */
-const checkHost = (hostname: string, { mayConnect }: FetchOptions): void => {
-  if (isLocalName(hostname)) throw new Error(`host is not allowed: ${hostname}`);
+export const checkHost = (hostname: string, { mayConnect }: Pick<FetchOptions, 'mayConnect'>): void => {
+  if (isLocalName(hostname) && !mayConnect(LOOPBACK)) throw new Error(`host is not allowed: ${hostname}`);
   const literal = hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0 && !mayConnect(literal))
     throw new Error(`host has a non-public address: ${literal}`);
@@ -55,8 +58,8 @@ const open = (url: URL, options: FetchOptions, signal: AbortSignal): Promise<Inc
     request.end();
   });
 
-const checkedLookup =
-  ({ resolve, mayConnect }: FetchOptions): LookupFunction =>
+export const checkedLookup =
+  ({ resolve, mayConnect }: Pick<FetchOptions, 'resolve' | 'mayConnect'>): LookupFunction =>
   (name, { all }, callback) => {
     const found = (addresses: LookupAddress[]): void => {
       const [first] = addresses;

@@ -1,11 +1,14 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { isUtf8 } from 'node:buffer';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 /** Reading a request body into text, and no more of it than is allowed. */
 
-/** `undefined`: the body is larger than the limit. */
-export type BodyText = string | undefined;
+export const TOO_LARGE = Symbol('larger than the limit');
+export const NOT_TEXT = Symbol('not UTF-8');
+
+export type BodyText = string | typeof TOO_LARGE | typeof NOT_TEXT;
 
 /**
  * Calls `done` once, when the body is there or has become too large; never when the client goes away before.
@@ -21,11 +24,12 @@ export const readBody = (res: HttpResponse, limit: number, done: (text: BodyText
     if (size > limit) {
       settled = true;
       chunks = [];
-      done(undefined);
+      done(TOO_LARGE);
     } else if (isLast) {
       settled = true;
       const last = Buffer.from(chunk);
-      done((chunks.length === 0 ? last : Buffer.concat([...chunks, last])).toString());
+      const bytes = chunks.length === 0 ? last : Buffer.concat([...chunks, last]);
+      done(isUtf8(bytes) ? bytes.toString() : NOT_TEXT);
     } else {
       // uWebSockets.js takes the memory of the chunk back when this function returns.
       chunks.push(Buffer.from(new Uint8Array(chunk)));

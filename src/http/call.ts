@@ -1,7 +1,7 @@
-import { failureOf } from './errors.ts';
+import { Refusal } from './errors.ts';
 import { type Exchange, sendReply } from './exchange.ts';
 import type { Gate } from './gate.ts';
-import { isReply, type Reply, reply } from './reply.ts';
+import { isReply, reply } from './reply.ts';
 import type { RouteRequest } from './route.ts';
 import type { Endpoint } from './router.ts';
 import { bindStream, isEventStream, type StreamHub } from './sse.ts';
@@ -39,12 +39,12 @@ export const createCaller = (deps: {
   const { gate, hub, log } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
-    const { status, body } = failureOf(error);
-    if (status === 500) {
+    const answer = exchange.errors(error);
+    if (answer.status === 500) {
       const { method, route, requestId } = exchange;
       log.error({ err: error, method, route, request_id: requestId }, 'request failed');
     }
-    sendReply(exchange, reply(status, body));
+    sendReply(exchange, answer);
   };
 
   const leave = (call: Call): void => {
@@ -93,10 +93,10 @@ export const createCaller = (deps: {
         exchange.onGone = undefined;
         invoke(call, request);
       },
-      expire: () => sendReply(exchange, BUSY),
+      expire: () => fail(exchange, BUSY),
     };
     if (gate.wait(waiter)) exchange.onGone = () => gate.withdraw(waiter);
-    else sendReply(exchange, BUSY);
+    else fail(exchange, BUSY);
   };
 
   return {
@@ -110,7 +110,7 @@ export const createCaller = (deps: {
   };
 };
 
-const BUSY: Reply = reply(503, { error: 'too many requests are being answered' }, { 'retry-after': '1' });
+const BUSY = new Refusal(503, 'too many requests are being answered', { 'retry-after': '1' });
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';

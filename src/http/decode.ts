@@ -15,12 +15,15 @@ export type Decoded = { params: unknown; query: unknown; body: unknown };
  * @throws Invalid, Unprocessable, NotFound
  */
 export const decode = (endpoint: Endpoint, incoming: Incoming): Decoded => {
-  const json = endpoint.body && parseJson(incoming.body);
+  const json = endpoint.reads === 'json' ? parseJson(incoming.body) : incoming.body;
   const query = endpoint.query && parse(endpoint.query, parseQuery(incoming.query), Invalid);
-  const body = endpoint.body && parse(endpoint.body, json, Unprocessable);
+  const body = endpoint.body ? parse(endpoint.body, json, Unprocessable) : textOf(endpoint, incoming);
   const params = endpoint.params && parse(endpoint.params, incoming.params, NotFound);
   return { params, query, body };
 };
+
+const textOf = ({ reads }: Endpoint, { body }: Incoming): string | undefined =>
+  reads === 'text' ? body : undefined;
 
 const parse = (schema: z.ZodType, value: unknown, Failure: new (message: string) => Outcome): unknown => {
   const result = schema.safeParse(value);

@@ -9,6 +9,7 @@ import {
   Unavailable,
   Unprocessable,
 } from '../schema/outcome.ts';
+import { type Reply, reply } from './reply.ts';
 
 /** Which outcome is which status (runtime.md 0.4). Everything else is 500, and a bug to be logged. */
 
@@ -23,9 +24,32 @@ const statuses = [
   [Unavailable, 503],
 ] as const;
 
-export type Failure = { status: number; body: { error: string; code?: string } };
+/** What the server itself refuses, before a handler is asked. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string> | undefined;
 
-export const failureOf = (error: unknown): Failure => {
+  constructor(status: number, message: string, headers?: Record<string, string>) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** How an error is said. One form for the routes of the service, others where a protocol has its own. */
+export type ErrorForm = (error: unknown) => Reply;
+
+/** `{"error": "text"}` */
+export const plainErrors: ErrorForm = (error) => {
+  if (error instanceof Refusal) return reply(error.status, { error: error.message }, error.headers);
+  const { status, body } = failureOf(error);
+  return reply(status, body);
+};
+
+type Failure = { status: number; body: { error: string; code?: string } };
+
+const failureOf = (error: unknown): Failure => {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof Outcome)) return { status: 500, body: { error: message || 'internal error' } };
   const { code, details } = error;

@@ -2,6 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { EXPOSE_HEADERS } from './cors.ts';
+import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
 
 /**
@@ -31,7 +32,9 @@ export type Exchange = {
   readonly context: ExchangeContext;
   readonly res: HttpResponse;
   readonly method: string;
-  readonly route: string;
+  /** Its label in the metrics. */
+  route: string;
+  readonly errors: ErrorForm;
   /** The origin to echo; empty when it has none or one that is not listed. */
   readonly origin: string;
   readonly requestId: string | undefined;
@@ -51,7 +54,7 @@ const CLIENT_GONE = 499;
 export const openExchange = (
   context: ExchangeContext,
   res: HttpResponse,
-  request: { method: string; route: string; origin: string; requestId: string | undefined },
+  request: Pick<Exchange, 'method' | 'route' | 'errors' | 'origin' | 'requestId'>,
 ): Exchange => {
   context.observe.inFlight(1);
   return {
@@ -59,6 +62,7 @@ export const openExchange = (
     res,
     method: request.method,
     route: request.route,
+    errors: request.errors,
     origin: request.origin,
     requestId: request.requestId,
     startedAt: performance.now(),

@@ -5,6 +5,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
+import type { Described } from './mount.ts';
 import { JSON_TYPE, plainText, type Reply } from './reply.ts';
 import { type Route, route } from './route.ts';
 import { paramNames } from './router.ts';
@@ -17,10 +18,10 @@ export const OPENAPI_PATH = '/openapi.json';
 
 const ADMIN_SCHEME = 'adminBearer';
 
-export const createOpenApi = (routes: readonly Route[], info: OpenApiInfo): object => {
+export const createOpenApi = (routes: readonly Described[], info: OpenApiInfo): object => {
   const paths: ZodOpenApiPathsObject = {};
   for (const { method, path, spec } of routes) {
-    const template = path.replaceAll(/:(\w+)/g, '{$1}');
+    const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
     paths[template] = { ...paths[template], [method]: operation(method, path, spec) };
   }
   return createDocument(
@@ -45,7 +46,7 @@ const allowNewFields = ({
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-const operation = (method: string, path: string, spec: Route['spec']): ZodOpenApiOperationObject => ({
+const operation = (method: string, path: string, spec: Described['spec']): ZodOpenApiOperationObject => ({
   operationId: `${method}${path.replaceAll(/[^a-zA-Z0-9]+/g, '_')}`,
   summary: spec.summary,
   ...(spec.tag !== undefined && { tags: [spec.tag] }),
@@ -56,7 +57,7 @@ const operation = (method: string, path: string, spec: Route['spec']): ZodOpenAp
 });
 
 /** Parameters in the path are text, whether or not the route has a schema for them. */
-const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObject['requestParams'] => {
+const parameters = (path: string, spec: Described['spec']): ZodOpenApiOperationObject['requestParams'] => {
   const names = paramNames(path);
   const { query } = spec;
   return {
@@ -68,7 +69,7 @@ const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObjec
   };
 };
 
-const responses = (spec: Route['spec']): ZodOpenApiResponsesObject => {
+const responses = (spec: Described['spec']): ZodOpenApiResponsesObject => {
   const described: ZodOpenApiResponsesObject = {};
   for (const [status, content] of Object.entries(spec.responses)) {
     // Keys of the table are numbers, so these are texts of three digits.
@@ -84,7 +85,7 @@ const responses = (spec: Route['spec']): ZodOpenApiResponsesObject => {
 };
 
 /** Built when it is first asked for, then kept. */
-export const openApiRoute = (routes: readonly Route[], info: OpenApiInfo): Route => {
+export const openApiRoute = (routes: readonly Described[], info: OpenApiInfo): Route => {
   let document: Reply | undefined;
   const self: Route = route.get(OPENAPI_PATH, {
     summary: 'This document',

@@ -1,10 +1,11 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { clientAddress } from './address.ts';
 import { createAdminCheck } from './admin.ts';
-import { type BodyText, isJson, readBody } from './body.ts';
+import { type BodyText, isJson, NOT_TEXT, readBody, TOO_LARGE } from './body.ts';
 import type { Call, Caller } from './call.ts';
 import { isPreflight, preflight } from './cors.ts';
 import { decode } from './decode.ts';
+import { plainErrors, Refusal } from './errors.ts';
 import {
   awaitAbort,
   type Exchange,
@@ -14,8 +15,8 @@ import {
   sendReply,
 } from './exchange.ts';
 import { createRequestHeaders, headerValues, type RequestHeaders, saneRequestId } from './headers.ts';
-import { type Reply, reply } from './reply.ts';
-import { type Endpoint, methodLabel, type PathEntry, readParams } from './router.ts';
+import type { Mount } from './mount.ts';
+import { type Endpoint, endpointOf, methodLabel, type PathEntry, readParams } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
 
 /**
@@ -56,10 +57,8 @@ export const createPipeline = (deps: PipelineDeps) => {
 
   const deliver = (arrival: Arrival, scope: string, text: BodyText): void => {
     const { exchange, endpoint, headers } = arrival;
-    if (text === undefined) {
-      sendReply(exchange, tooLarge(limitOf(endpoint)));
-      return;
-    }
+    if (text === TOO_LARGE) throw tooLarge(limitOf(endpoint));
+    if (text === NOT_TEXT) throw NOT_UTF8;
     const { params, query, body } = decode(endpoint, { ...arrival, body: text });
     caller.admit(arrival, {
       params,
@@ -75,22 +74,18 @@ export const createPipeline = (deps: PipelineDeps) => {
   };
 
   /** What the headers alone say against the body. */
-  const refuseBody = ({ endpoint, contentType, contentLength }: Arrival): Reply | undefined => {
-    if (!isJson(contentType)) return reply(415, { error: 'content-type must be application/json' });
-    return contentLength > limitOf(endpoint) ? tooLarge(limitOf(endpoint)) : undefined;
+  const checkBody = ({ endpoint, contentType, contentLength }: Arrival): void => {
+    if (endpoint.reads === 'json' && !isJson(contentType)) throw NOT_JSON;
+    if (contentLength > limitOf(endpoint)) throw tooLarge(limitOf(endpoint));
   };
 
   const receive = (arrival: Arrival, scope: string): void => {
     const { exchange, endpoint } = arrival;
-    if (!endpoint.body) {
+    if (endpoint.reads === 'nothing') {
       deliver(arrival, scope, '');
       return;
     }
-    const refused = refuseBody(arrival);
-    if (refused) {
-      sendReply(exchange, refused);
-      return;
-    }
+    checkBody(arrival);
     readBody(exchange.res, limitOf(endpoint), (text) => {
       try {
         deliver(arrival, scope, text);
@@ -103,13 +98,13 @@ export const createPipeline = (deps: PipelineDeps) => {
   /** The body is read while the scope is being looked for: uWebSockets.js does not offer it twice. */
   const receiveLater = async (arrival: Arrival, scope: Promise<string>): Promise<void> => {
     const { exchange, endpoint } = arrival;
-    const body = endpoint.body
+    const reads = endpoint.reads !== 'nothing';
+    const body = reads
       ? new Promise<BodyText>((resolve) => readBody(exchange.res, limitOf(endpoint), resolve))
       : '';
     const resolved = await scope;
-    const refused = endpoint.body && refuseBody(arrival);
-    if (refused) sendReply(exchange, refused);
-    else deliver(arrival, resolved, await body);
+    if (reads) checkBody(arrival);
+    deliver(arrival, resolved, await body);
   };
 
   const authorize = (arrival: Arrival, req: HttpRequest): void => {
@@ -125,10 +120,18 @@ export const createPipeline = (deps: PipelineDeps) => {
     else receiveLater(arrival, scope).catch((error) => caller.fail(exchange, error));
   };
 
-  const refuse = (exchange: Exchange, entry: PathEntry | undefined, req: HttpRequest): Reply => {
-    if (!entry) return reply(404, { error: `no such path: ${req.getUrl()}` });
+  const refusalOf = (exchange: Exchange, entry: PathEntry | undefined, req: HttpRequest): Refusal => {
+    if (!entry) return new Refusal(404, `no such path: ${req.getUrl()}`);
     const { path, allow } = entry;
-    return reply(405, { error: `${exchange.method} is not allowed on ${path}, only ${allow}` }, { allow });
+    return new Refusal(405, `${exchange.method} is not allowed on ${path}, only ${allow}`, { allow });
+  };
+
+  /** What a protocol makes of a request to one of its paths. */
+  const findIn = (mount: Mount, exchange: Exchange, req: HttpRequest, { get }: RequestHeaders): Endpoint => {
+    const head = { method: exchange.method, path: req.getUrl(), query: req.getQuery() ?? '', header: get };
+    const endpoint = endpointOf(mount, mount.find(head));
+    exchange.route = endpoint.path;
+    return endpoint;
   };
 
   const dispatch = (
@@ -137,11 +140,16 @@ export const createPipeline = (deps: PipelineDeps) => {
     req: HttpRequest,
     headers: RequestHeaders,
   ): void => {
-    const endpoint = entry?.endpoints.get(exchange.method);
-    if (context.draining) sendReply(exchange, STOPPING);
-    else if (isPreflight(exchange.method, headers)) sendReply(exchange, preflight(exchange.origin));
-    else if (!endpoint) sendReply(exchange, refuse(exchange, entry, req));
-    else authorize({ exchange, endpoint, inside: false, ...read(endpoint, req), headers }, req);
+    if (context.draining) throw STOPPING;
+    if (isPreflight(exchange.method, headers)) {
+      sendReply(exchange, preflight(exchange.origin));
+      return;
+    }
+    const endpoint = entry?.mount
+      ? findIn(entry.mount, exchange, req, headers)
+      : entry?.endpoints.get(exchange.method);
+    if (!endpoint) throw refusalOf(exchange, entry, req);
+    authorize({ exchange, endpoint, inside: false, ...read(endpoint, req), headers }, req);
   };
 
   /** The callback that uWebSockets.js calls for requests on one path; without an entry, on any other. */
@@ -152,6 +160,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       const exchange = openExchange(context, res, {
         method: methodLabel(req),
         route: entry?.path ?? 'unmatched',
+        errors: entry?.mount?.errors(headers.get) ?? plainErrors,
         origin: origins.has(origin) ? origin : '',
         requestId: saneRequestId(req.getHeader('x-request-id')),
       });
@@ -169,11 +178,12 @@ export const createPipeline = (deps: PipelineDeps) => {
 const read = (endpoint: Endpoint, req: HttpRequest) => ({
   params: readParams(endpoint, req),
   query: endpoint.query ? req.getQuery() : '',
-  contentType: endpoint.body ? req.getHeader('content-type') : '',
-  contentLength: endpoint.body ? Number(req.getHeader('content-length')) : 0,
+  contentType: endpoint.reads === 'json' ? req.getHeader('content-type') : '',
+  contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),
 });
 
-const STOPPING: Reply = reply(503, { error: 'the service is stopping' }, { 'retry-after': '1' });
+const STOPPING = new Refusal(503, 'the service is stopping', { 'retry-after': '1' });
+const NOT_JSON = new Refusal(415, 'content-type must be application/json');
+const NOT_UTF8 = new Refusal(400, 'request body is not UTF-8');
 
-const tooLarge = (limit: number): Reply =>
-  reply(413, { error: `request body is larger than ${limit} bytes` });
+const tooLarge = (limit: number): Refusal => new Refusal(413, `request body is larger than ${limit} bytes`);

@@ -1,4 +1,5 @@
 import type { HttpRequest } from 'uWebSockets.js';
+import type { Mount, Operation } from './mount.ts';
 import { decodeSegment } from './query.ts';
 import type { Method, Route } from './route.ts';
 
@@ -13,9 +14,16 @@ export type PathEntry = {
   endpoints: ReadonlyMap<string, Endpoint>;
   /** For the `Allow` header, sorted. */
   allow: string;
+  /** Instead of the table: a protocol that rules the paths below this one. */
+  mount?: Mount;
 };
 
-export type Endpoint = Route['spec'] & { path: string; paramNames: readonly string[] };
+export type Endpoint = Route['spec'] & {
+  path: string;
+  paramNames: readonly string[];
+  /** What becomes of the body. */
+  reads: 'json' | 'text' | 'nothing';
+};
 
 const methods: Record<Method, readonly string[]> = {
   get: ['GET', 'HEAD'],
@@ -29,7 +37,12 @@ export const groupByPath = (routes: readonly Route[]): PathEntry[] => {
   const paths = new Map<string, Map<string, Endpoint>>();
   for (const { method, path, spec } of routes) {
     const endpoints = paths.get(path) ?? new Map<string, Endpoint>();
-    const endpoint: Endpoint = { ...spec, path, paramNames: paramNames(path) };
+    const endpoint: Endpoint = {
+      ...spec,
+      path,
+      paramNames: paramNames(path),
+      reads: spec.body ? 'json' : 'nothing',
+    };
     for (const name of methods[method]) {
       if (endpoints.has(name)) throw new Error(`two routes for ${name} ${path}`);
       endpoints.set(name, endpoint);
@@ -43,8 +56,29 @@ export const groupByPath = (routes: readonly Route[]): PathEntry[] => {
   }));
 };
 
+export const mounted = (mount: Mount): PathEntry => ({
+  path: mount.path,
+  endpoints: new Map(),
+  allow: '',
+  mount,
+});
+
+/** The operation as the pipeline takes it. */
+export const endpointOf = ({ scope }: Mount, { route, text = false, handle }: Operation): Endpoint => ({
+  path: route,
+  summary: route,
+  scope,
+  paramNames: [],
+  reads: text ? 'text' : 'nothing',
+  responses: {},
+  handle: (request) => {
+    const body = typeof request.body === 'string' ? request.body : '';
+    return handle({ ...request, params: undefined, query: undefined, body });
+  },
+});
+
 export const paramNames = (path: string): string[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+  [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name ?? '');
 
 /** Percent-decoded values of the parameters in the path; only inside the callback of the route. */
 export const readParams = (endpoint: Endpoint, req: HttpRequest): Record<string, string> => {

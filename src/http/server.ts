@@ -2,10 +2,11 @@ import uWS from 'uWebSockets.js';
 import { createCaller } from './call.ts';
 import type { ExchangeContext, Observer } from './exchange.ts';
 import { createGate } from './gate.ts';
+import type { Mount } from './mount.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
-import { groupByPath } from './router.ts';
+import { groupByPath, mounted } from './router.ts';
 import type { ScopeProvider } from './scope.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
@@ -14,6 +15,8 @@ import { createStreamHub } from './stream-hub.ts';
 
 export type HttpDeps = {
   routes: Route[];
+  /** Parts of the paths that protocols rule by themselves. */
+  mounts?: readonly Mount[];
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -60,7 +63,9 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     observe: observe.stream,
   });
   const answer = createPipeline({ ...deps, context, caller: createCaller({ gate, hub, log }) });
-  for (const entry of groupByPath([...deps.routes, openApiRoute(deps.routes, deps.openApi)])) {
+  const { routes, mounts = [] } = deps;
+  const document = openApiRoute([...routes, ...mounts.flatMap(({ described }) => described)], deps.openApi);
+  for (const entry of [...groupByPath([...routes, document]), ...mounts.map(mounted)]) {
     app.any(entry.path, answer(entry));
   }
   app.any('/*', answer(undefined));

@@ -113,7 +113,7 @@ export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
 };
 
 /** What kind of actor the `parent` in a name is. */
-const PARENTS: Partial<Record<MachineName, MachineName>> = { run: 'thread' };
+const PARENTS: Partial<Record<MachineName, MachineName>> = { run: 'thread', 'remote-task': 'run' };
 
 const newEntry = (actor: AnyActorRef, { machine, id, parent }: ActorName, since: number): Entry => {
   const parents = PARENTS[machine];

@@ -5,12 +5,16 @@ import type { PluginParts } from '../plugins/plugin.ts';
 import type { StopPolicies } from '../plugins/stop/policies.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { ContextPolicy } from '../schema/context-policy.ts';
+import type { RemoteAgent } from '../tools/remote-agent.ts';
 import type { Tool } from '../tools/tool.ts';
 
 /** An agent with everything its spec names, resolved against one registry snapshot. It never changes during a run. */
 export type ResolvedAgent = {
   readonly spec: AgentSpec;
+  /** Of a remote agent no more than its name. */
   readonly model: Model;
+  /** Where it runs, when that is not here. */
+  readonly remote?: RemoteAgent;
   /** Tools offered to the model, by id. */
   readonly tools: ReadonlyMap<string, Tool>;
   /** What its plugins do, in the order in which the spec lists them. */

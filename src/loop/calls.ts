@@ -2,6 +2,7 @@ import { rememberingAdvance } from '../../machines/advance.ts';
 import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { ResumeMode, type StateSnapshot } from '../schema/run.ts';
+import type { Json } from '../tools/tool.ts';
 import type { RunState } from './state.ts';
 import type { StepCall, ToolCallStatus, Turn } from './turn.ts';
 
@@ -49,6 +50,7 @@ const mirrored = (turn: Turn, entry: StepCall) => {
     resume_mode: ticket?.resume_mode ?? 'replay_tool_call',
     ...(ticket && { suspension_id: ticket.id, suspension_reason: ticket.reason }),
     ...(ticket?.expires && { expires: ticket.expires }),
+    ...(ticket?.resume_with !== undefined && { resume_with: ticket.resume_with }),
     ...(decision && { resume_input: decision }),
   };
 };
@@ -61,11 +63,15 @@ export const clearCalls = (turn: Turn): void => {
   publishCalls(turn);
 };
 
+type Mirrored = ReturnType<typeof mirrored>;
+
+// Only publishCalls writes under this key.
+const mirroredIn = (value: unknown): Record<string, Mirrored> =>
+  (value as { calls: Record<string, Mirrored> } | undefined)?.calls ?? {};
+
 /** The calls as an earlier execution of the run left them. */
 export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
-  // Only publishCalls writes under this key.
-  const stored = state.get(KEY) as { calls: Record<string, ReturnType<typeof mirrored>> } | undefined;
-  return Object.values(stored?.calls ?? {}).map((entry) => ({
+  return Object.values(mirroredIn(state.get(KEY))).map((entry) => ({
     call: { id: entry.call_id, name: entry.tool_name, arguments: entry.arguments },
     malformed: undefined,
     status: entry.status,
@@ -78,6 +84,7 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
             reason: entry.suspension_reason ?? '',
             resume_mode: ResumeMode.parse(entry.resume_mode),
             ...(entry.expires && { expires: entry.expires }),
+            ...(entry.resume_with !== undefined && { resume_with: entry.resume_with }),
           },
   }));
 };
@@ -99,7 +106,38 @@ export const delegatedRuns = (
       : [],
   );
 
+type CallElsewhere = { call_id: string; tool_name: string; resume_with: Json };
+
+const NONE: readonly CallElsewhere[] = [];
+
+/** Calls of a stored run that wait, and whose tools keep with the ticket what they need to go on. */
+export const callsElsewhere = (state: StateSnapshot | null | undefined): readonly CallElsewhere[] => {
+  const stored = state?.extensions[KEY];
+  if (stored === undefined) return NONE;
+  return Object.values(mirroredIn(stored)).flatMap(({ call_id, tool_name, status, resume_with }) =>
+    status === 'suspended' && resume_with !== undefined ? { call_id, tool_name, resume_with } : [],
+  );
+};
+
+export const isCancelledIn = (state: StateSnapshot | null, call_id: string): boolean =>
+  mirroredIn(state?.extensions[KEY])[call_id]?.status === 'cancelled';
+
 const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running'];
+
+/** The same as `cancelCalls`, of a run that nothing executes. */
+export const cancelStoredCalls = (state: Pick<RunState, 'get' | 'set'>, updated_at: number): void => {
+  const calls = Object.entries(mirroredIn(state.get(KEY)));
+  if (calls.length === 0) return;
+  const cancelled = calls.map(([id, entry]) => {
+    if (!isUnsettled(entry)) return [id, entry];
+    const { value: status } = nextState({ value: entry.status, context: {} }, { type: 'CANCEL' });
+    return [id, { ...entry, status, updated_at }];
+  });
+  state.set(KEY, { calls: Object.fromEntries(cancelled) });
+};
+
+const isUnsettled = ({ status }: Pick<StepCall, 'status'>): boolean =>
+  status === 'new' || OPEN.includes(status);
 
 /** Suspended, and not settled by a decision yet. */
 export const isOpenTicket = (entry: StepCall): boolean =>
@@ -118,6 +156,6 @@ export const findTicket = (calls: readonly StepCall[], id: string): StepCall | u
 /** Whatever has not come to an end is cancelled with its run. */
 export const cancelCalls = (turn: Turn): void => {
   for (const entry of turn.calls) {
-    if (entry.status === 'new' || OPEN.includes(entry.status)) advanceCall(turn, entry, 'CANCEL');
+    if (isUnsettled(entry)) advanceCall(turn, entry, 'CANCEL');
   }
 };

@@ -19,7 +19,7 @@ import { checkedArguments } from '../tools/validate.ts';
 import { contextOf, runPhase, take } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
 import { tasksOf } from './tasks.ts';
-import type { StepCall, Turn } from './turn.ts';
+import type { OpenTicket, StepCall, Turn } from './turn.ts';
 
 /** One call: its gate, and the tool itself. Whatever a tool returns or throws becomes a result or a ticket. */
 
@@ -138,13 +138,19 @@ const attempt = async (
       state: turn.state.view(),
       ...(tasks && { tasks }),
       ...(turn.mail && { mail: turn.mail }),
-      ...(decision && entry.ticket && { decision, ticket_id: entry.ticket.id }),
+      ...(decision && entry.ticket && resumedWith(decision, entry.ticket)),
     });
     return 'suspend' in output ? output : jsonOutput(output);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 };
+
+const resumedWith = (decision: Resume, { id, resume_with }: OpenTicket) => ({
+  decision,
+  ticket_id: id,
+  ...(resume_with !== undefined && { resume_with }),
+});
 
 const reportProgress = (turn: Turn, { call }: StepCall, update: ToolProgress): void =>
   turn.stream.emit({

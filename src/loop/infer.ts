@@ -1,30 +1,17 @@
 import { ModelError } from '../models/errors.ts';
-import type { InferenceEnd, InferenceSink, StopReason } from '../models/model.ts';
-import type { ToolCall } from '../schema/message.ts';
-import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
-import type { Termination } from '../schema/run.ts';
-import { clearCalls, newCall } from './calls.ts';
+import type { InferenceEnd } from '../models/model.ts';
+import { type Ending, type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
 import { handOver, noteActive } from './handoff.ts';
+import { listen } from './hearing.ts';
 import { runPhase } from './phases.ts';
+import { converse } from './remote.ts';
 import { requestFor } from './request.ts';
 import { count, countFailure, startCount } from './rounds.ts';
 import { interruptCalls } from './settle.ts';
 import { mustWait } from './tasks.ts';
-import { produce, type Step, type StepCall, type Turn } from './turn.ts';
+import { produce, type Step, type Turn } from './turn.ts';
 
-/**
- * One inference: opens the step, sends the prompt, hands deltas to the stream as they come, and keeps what must
- * be committed. Deltas cost one call and one string concatenation here; no promise, no event object.
- */
-
-export type InferOutcome =
-  | { kind: 'answer' }
-  | { kind: 'calls' }
-  | { kind: 'truncated' }
-  | { kind: 'pending_work' }
-  | { kind: 'stopped'; ending: Ending };
-
-type Ending = Exclude<Termination, { type: 'suspended' | 'error' | 'cancelled' }>;
+/** One inference: opens the step, sends the prompt, and keeps what must be committed of the answer. */
 
 /** An inference that failed; the message is what `termination.value` says. */
 export class InferenceFailed extends Error {
@@ -49,6 +36,8 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   }
   const refused = handOver(turn);
   if (refused !== undefined) return stopped({ type: 'blocked', value: refused });
+  const { remote } = turn.agent;
+  if (remote) return converse(turn, remote, signal);
   const step = openStep(turn);
   await runPhase(turn, 'step_start', signal);
   await runPhase(turn, 'before_inference', signal);
@@ -73,98 +62,6 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
 const NOTHING: InferOutcome = { kind: 'answer' };
 
 const stopped = (ending: Ending): InferOutcome => ({ kind: 'stopped', ending });
-
-const openStep = (turn: Turn): Step => {
-  const step: Step = {
-    index: turn.steps,
-    message_id: turn.ids.uuid(),
-    startedAt: turn.clock.now(),
-    text: '',
-    reported: false,
-    completed: false,
-  };
-  clearCalls(turn);
-  turn.step = step;
-  turn.stream.emit({ event_type: 'step_start', message_id: step.message_id });
-  return step;
-};
-
-type Hearing = {
-  sink: InferenceSink;
-  /** The model has stopped: a call that came to no proper end was cut off, or is what the model wrote. */
-  settle(stop: StopReason): void;
-};
-
-const listen = (turn: Turn, step: Step): Hearing => {
-  const { stream } = turn;
-  const names = new Map<string, string>();
-  let doubtful: StepCall[] = [];
-  // Ids of calls are unique in a message, also where a model repeats one.
-  const own = new Map<string, string>();
-  const idOf = (id: string): string => own.get(id) ?? id;
-  const tellReady = ({ call: { id, name, arguments: args } }: StepCall): void =>
-    stream.emit({ event_type: 'tool_call_ready', id, name, arguments: args });
-  const sink: InferenceSink = {
-    text(delta) {
-      step.text += delta;
-      stream.text(delta);
-    },
-    reasoning(delta) {
-      stream.reasoning(delta);
-    },
-    reasoningEncrypted(value) {
-      stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
-    },
-    toolStart(given, name) {
-      if (names.has(idOf(given))) own.set(given, `${given}_${names.size + 1}`);
-      const id = idOf(given);
-      names.set(id, name);
-      stream.emit({ event_type: 'tool_call_start', id, name });
-    },
-    toolDelta(id, delta) {
-      stream.toolDelta(idOf(id), delta);
-    },
-    toolEnd(given, argsText) {
-      const id = idOf(given);
-      const asked = parseCall(turn, { id, name: names.get(id) ?? '' }, argsText);
-      turn.calls.push(asked);
-      if (asked.malformed !== undefined || argsText.trim() === '') doubtful.push(asked);
-      else tellReady(asked);
-    },
-    toolCancel(id, name, reason) {
-      names.delete(id);
-      stream.emit({ event_type: 'tool_call_cancel', id, name, reason });
-    },
-    reset(reason) {
-      step.text = '';
-      turn.calls = [];
-      doubtful = [];
-      stream.emit({ event_type: 'stream_reset', reason });
-    },
-  };
-  return {
-    sink,
-    settle(stop) {
-      if (stop !== 'MaxTokens') return doubtful.forEach(tellReady);
-      turn.calls = turn.calls.filter((each) => !doubtful.includes(each));
-      for (const { call } of doubtful) {
-        stream.emit({ event_type: 'tool_call_cancel', id: call.id, name: call.name, reason: 'output limit' });
-      }
-    },
-  };
-};
-
-const parseCall = (turn: Turn, named: { id: string; name: string }, argsText: string): StepCall => {
-  const asked = (value: ToolCall['arguments'], malformed?: string): StepCall =>
-    newCall(turn, { ...named, arguments: value }, malformed);
-  if (argsText.trim() === '') return asked({});
-  try {
-    const args = JSON.parse(argsText) ?? {};
-    return isTooDeep(args) ? asked({}, `the arguments nest deeper than ${DEEPEST} levels`) : asked(args);
-  } catch (error) {
-    return asked({}, `the arguments are not JSON (${error})`);
-  }
-};
 
 const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: unknown): void => {
   const { model, spec } = turn.agent;
@@ -218,29 +115,6 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
   if (turn.calls.length > 0) return { kind: 'calls' };
   turn.answered = true;
   return (await mustWait(turn, signal)) ? { kind: 'pending_work' } : { kind: 'answer' };
-};
-
-/** Also called for an inference that was cancelled: the tail of a run always reports its open inference. */
-export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
-  const { step } = turn;
-  if (!step || step.reported) return;
-  step.reported = true;
-  turn.stream.emit({
-    event_type: 'inference_complete',
-    model: end?.by?.upstream ?? turn.agent.model.upstream,
-    ...(end?.usage && { usage: end.usage }),
-    duration_ms: turn.clock.now() - step.startedAt,
-  });
-};
-
-const keepAnswer = (turn: Turn, step: Step): void => {
-  turn.response = step.text;
-  produce(turn, {
-    id: step.message_id,
-    role: 'assistant',
-    content: step.text === '' ? [] : [{ type: 'text', text: step.text }],
-    ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
-  });
 };
 
 const CONTINUE =

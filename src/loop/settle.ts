@@ -37,6 +37,7 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
     reason: ticket.suspension.action,
     resume_mode: ticket.resume_mode,
     ...(ticket.expires && { expires: ticket.expires }),
+    ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
   };
   // What was decided before does not answer the new ticket.
   turn.decisions.delete(id);

@@ -1,5 +1,5 @@
+import { reportInference } from './answer.ts';
 import { takeCompaction } from './compaction.ts';
-import { reportInference } from './infer.ts';
 import { runPhase } from './phases.ts';
 import { setLifecycle } from './state.ts';
 import { noteTasks } from './tasks.ts';

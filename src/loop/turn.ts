@@ -7,6 +7,8 @@ import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { InferenceOverrides, Resume, ResumeMode } from '../schema/run.ts';
 import type { RunEvent, TicketExpiry, Usage } from '../schema/run-event.ts';
+import type { RemoteOutcome } from '../tools/remote-agent.ts';
+import type { Json } from '../tools/tool.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { Mailer, RunTasks } from './background.ts';
 import type { RunState } from './state.ts';
@@ -28,7 +30,13 @@ export type RunStream = {
 export type ToolCallStatus = StateValueFrom<typeof toolCallMachine>;
 
 /** What a suspended call waits for. */
-export type OpenTicket = { id: string; reason: string; resume_mode: ResumeMode; expires?: TicketExpiry };
+export type OpenTicket = {
+  id: string;
+  reason: string;
+  resume_mode: ResumeMode;
+  expires?: TicketExpiry;
+  resume_with?: Json;
+};
 
 /** A call of the step, with what became of it. */
 export type StepCall = {
@@ -104,6 +112,10 @@ export type Turn = {
   outputTokens: number;
   /** Text of the last assistant message of this run. */
   response: string;
+  /** What the last step came to, of an agent that runs elsewhere. */
+  outcome?: RemoteOutcome | undefined;
+  /** Set when the service lets go of the run: what works for it elsewhere goes on. */
+  letGo?: boolean;
   /** Makes everything produced so far durable; input that waits for this boundary joins the history behind it. */
   checkpoint(boundary?: Boundary): Promise<{ taken: number }>;
 };

@@ -18,7 +18,7 @@ const KINDS = {
   unauthorized: { transient: false, text: prefixed('unauthorized') },
   model_not_found: { transient: false, text: prefixed('model not found') },
   content_filtered: { transient: false, text: prefixed('content filtered') },
-  unavailable: { transient: true, text: () => 'all models unavailable' },
+  unavailable: { transient: true, text: (detail) => detail || 'all models unavailable' },
   attempts_exhausted: { transient: false, text: () => 'pool attempts exhausted' },
   cancelled: { transient: false, text: () => 'cancelled' },
 } satisfies Record<string, Kind>;

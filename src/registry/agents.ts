@@ -1,6 +1,6 @@
 import type { Capabilities } from '../models/capabilities.ts';
 import type { Model } from '../models/model.ts';
-import type { RetrySettings } from '../models/retry.ts';
+import { DEFAULT_RETRY, type RetrySettings } from '../models/retry.ts';
 import type { CompactorDeps } from '../plugins/context/compactor.ts';
 import { createDefaultPlugins } from '../plugins/context/plugin.ts';
 import { effectivePolicy } from '../plugins/context/policy.ts';
@@ -9,10 +9,14 @@ import type { Plugin, PluginParts } from '../plugins/plugin.ts';
 import { createStopPolicies, type StopPolicies } from '../plugins/stop/policies.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { ContextPolicy } from '../schema/context-policy.ts';
+import type { RemoteEndpoint } from '../schema/endpoint.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import { createDelegateTool } from '../tools/delegate.ts';
+import { localDelegate } from '../tools/delegate-local.ts';
+import { remoteDelegate } from '../tools/delegate-remote.ts';
 import { withMcpNames } from '../tools/mcp-names.ts';
+import type { RemoteAgent } from '../tools/remote-agent.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Tool } from '../tools/tool.ts';
 import { compileToolRules } from '../tools/tool-rules.ts';
@@ -25,6 +29,7 @@ import { Unmet } from './unmet.ts';
 export type Resolved = {
   readonly spec: AgentSpec;
   readonly model: Model;
+  readonly remote?: RemoteAgent;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly plugins: readonly { readonly id: string; readonly parts: PluginParts }[];
   readonly stop: StopPolicies;
@@ -35,6 +40,8 @@ export type Resolved = {
   readonly resolution_id: string;
 };
 
+export type RemoteAgents = (endpoint: RemoteEndpoint) => RemoteAgent;
+
 export type ResolverDeps = {
   models: Pick<Models, 'target'>;
   plugins: ReadonlyMap<string, Plugin>;
@@ -42,6 +49,8 @@ export type ResolverDeps = {
   /** By id: those that others may delegate to. */
   agents: ReadonlyMap<string, AgentSpec>;
   subAgents: SubAgents;
+  /** Agents of other services; without, none can be resolved. */
+  remoteAgents?: RemoteAgents | undefined;
   /** ids as configured */
   mcpServers?: readonly string[];
   resolution_id: string;
@@ -54,6 +63,7 @@ export const createResolver = ({
   catalogue,
   agents,
   subAgents,
+  remoteAgents,
   mcpServers = [],
   resolution_id,
 }: ResolverDeps): ((spec: AgentSpec) => Resolved) => {
@@ -66,20 +76,23 @@ export const createResolver = ({
       if (!plugin) throw new Unmet(`plugin not found: ${id}`);
       return plugin;
     });
+  const remoteOf = ({ id, endpoint }: AgentSpec, as: 'agent' | 'delegate'): RemoteAgent | undefined => {
+    if (!endpoint) return undefined;
+    if (remoteAgents && endpoint.backend === 'a2a') return remoteAgents(endpoint);
+    throw new Unmet(`unsupported remote backend \`${endpoint.backend}\` for ${as} \`${id}\``);
+  };
   /** The agent behind it is resolved when it is called, so that agents may delegate to each other. */
   const delegateTools = ({ delegates }: AgentSpec): Tool[] =>
     [...new Set(delegates)].map((id) => {
       const delegate = agents.get(id);
       if (!delegate) throw new Unmet(`agent not found: ${id}`);
-      if (delegate.endpoint)
-        throw new Unmet(`unsupported remote backend \`${delegate.endpoint.backend}\` for delegate \`${id}\``);
-      return createDelegateTool(delegate, subAgents);
+      const remote = remoteOf(delegate, 'delegate');
+      return createDelegateTool(delegate, remote ? remoteDelegate(remote) : localDelegate(id, subAgents));
     });
   return (spec) => {
     checkAgent(spec);
-    if (spec.endpoint) {
-      throw new Unmet(`unsupported remote backend \`${spec.endpoint.backend}\` for agent \`${spec.id}\``);
-    }
+    const remote = remoteOf(spec, 'agent');
+    if (remote) return { spec, remote, ...NOTHING_HERE, model: nameOnly(spec), resolution_id };
     const { route, facts } = models.target(spec.model_id);
     const retry = retrySettings(spec);
     const model = route(retry);
@@ -108,6 +121,24 @@ export const createResolver = ({
     };
   };
 };
+
+/** An agent that runs elsewhere: what acts on inferences does not act on it. */
+const NOTHING_HERE = {
+  tools: new Map(),
+  plugins: [],
+  stop: createStopPolicies({ max_rounds: 0 }),
+  contextPolicy: undefined,
+  compaction: undefined,
+  retry: DEFAULT_RETRY,
+} as const;
+
+/** What its runs report as their model. */
+const nameOnly = ({ model_id }: AgentSpec): Model => ({
+  id: model_id,
+  provider: 'a2a',
+  upstream: model_id,
+  stream: () => Promise.reject(new Error('an agent of another service is not asked as a model')),
+});
 
 const contextOf = (
   spec: AgentSpec,

@@ -4,7 +4,7 @@ import type { AgentSpec } from '../schema/agent.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
-import { createResolver, type Resolved } from './agents.ts';
+import { createResolver, type RemoteAgents, type Resolved } from './agents.ts';
 import { type Diagnostic, diagnose } from './diagnostics.ts';
 import { createModels, type Models, type ModelsInput } from './models.ts';
 import type { Records } from './records.ts';
@@ -42,6 +42,7 @@ export type RegistryInput = Omit<ModelsInput, 'records' | 'previous'> & {
   catalogue: Catalogue;
   plugins: readonly Plugin[];
   subAgents: SubAgents;
+  remoteAgents?: RemoteAgents | undefined;
   resolution_id: string;
   /** ids of the MCP servers that are configured */
   mcpServers?: readonly string[];
@@ -53,7 +54,15 @@ export type RegistryInput = Omit<ModelsInput, 'records' | 'previous'> & {
 
 /** @throws Invalid when two plugins have one id */
 export const createRegistry = (input: RegistryInput): Registry => {
-  const { records, catalogue, subAgents, resolution_id, mcpServers = [], isTool = () => false } = input;
+  const {
+    records,
+    catalogue,
+    subAgents,
+    remoteAgents,
+    resolution_id,
+    mcpServers = [],
+    isTool = () => false,
+  } = input;
   const plugins = pluginsById(input.plugins);
   const models = createModels({ ...input, previous: input.previous?.models.built });
   const specs = new Map(records.agents.map((spec) => [spec.id, spec]));
@@ -63,6 +72,7 @@ export const createRegistry = (input: RegistryInput): Registry => {
     catalogue,
     agents: specs,
     subAgents,
+    remoteAgents,
     mcpServers,
     resolution_id,
   });

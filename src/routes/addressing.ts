@@ -7,7 +7,7 @@ import type { Rooms } from './rooms.ts';
 export type Addressing = {
   /** The named thread, which need not exist, or a new one. @throws Invalid */
   threadOf(named: string | undefined): string;
-  /** The named agent, else the last one of the thread, else the default one. @throws Invalid */
+  /** The named agent, else the last one of the thread if it is still there, else the default one. @throws Invalid */
   agentFor(scope: string, thread_id: string, named?: string): ResolvedAgent;
 };
 
@@ -15,12 +15,16 @@ export const createAddressing = ({
   ids,
   runtime,
   resolve,
+  isAgent,
   settings,
-}: Pick<Rooms, 'ids' | 'runtime' | 'resolve' | 'settings'>): Addressing => ({
+}: Pick<Rooms, 'ids' | 'runtime' | 'resolve' | 'isAgent' | 'settings'>): Addressing => ({
   threadOf(named) {
     const id = named?.trim();
     return id ? checkClientId('thread_id', id) : ids.uuid();
   },
-  agentFor: (scope, thread_id, named) =>
-    resolve(named ?? runtime.lastAgent(scope, thread_id) ?? settings.default_agent_id),
+  agentFor(scope, thread_id, named) {
+    if (named !== undefined) return resolve(named);
+    const last = runtime.lastAgent(scope, thread_id);
+    return resolve(last !== undefined && isAgent(last) ? last : settings.default_agent_id);
+  },
 });

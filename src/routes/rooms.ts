@@ -25,6 +25,8 @@ export type Rooms = {
   ids: Ids;
   /** As it is now; with a `resolution_id`, as it was then. @throws Invalid `agent not found: <id>` */
   resolve(agentId: string, resolution_id?: string): ResolvedAgent;
+  /** Whether there is an agent of this id now. */
+  isAgent(agentId: string): boolean;
   /** Publishes a draft of an agent for its own runs only. @throws Invalid */
   publishDraft(draft: unknown): Promise<ResolvedAgent>;
   /** Without it the routes of the configuration answer that it is not enabled. */

@@ -15,12 +15,12 @@ import {
   advanceDispatch,
   claimChanges,
   claimedRun,
-  isStandIn,
   logDispatch,
   newDispatch,
   newRun,
   resumedRun,
 } from './records.ts';
+import { isStandIn, standInFor } from './stand-in.ts';
 import { type ParentCall, type Submission, userMessage } from './submission.ts';
 import { decisionOf, logDecision, ticketOf } from './wait.ts';
 
@@ -73,9 +73,10 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
     });
   };
 
-  const workOf = (write: Write, run_id: string, request?: Submission): Dispatch =>
-    newDispatch({
-      dispatch_id: request?.mode === 'sub_agent' ? run_id : ids.uuid(),
+  const workOf = (write: Write, run_id: string, request?: Submission): Dispatch => {
+    const driven = request?.mode === 'sub_agent';
+    const dispatch = newDispatch({
+      dispatch_id: driven ? run_id : (request?.dispatch_id ?? ids.uuid()),
       thread_id,
       run_id,
       epoch: ledger.epoch(),
@@ -85,6 +86,8 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
       ...(request?.dedupe_key !== undefined && { dedupe_key: request.dedupe_key }),
       ...(request?.available_at !== undefined && { available_at: request.available_at }),
     });
+    return driven ? standInFor(dispatch) : dispatch;
+  };
 
   /** Queued and claimed in one commit. */
   const claimAtOnce = (write: Write, queued: Dispatch, session_id: string): Dispatch => {

@@ -4,8 +4,10 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
+import type { Run } from '../schema/run.ts';
 import type { Store } from '../store/index.ts';
 import type { CaptureMode } from './capture.ts';
+import type { Channel } from './channel.ts';
 
 /** What the runtime is given. Nothing in this room reads the clock, makes an id or counts a metric by itself. */
 
@@ -59,6 +61,18 @@ export type EventListener = {
   appended(scope: string, thread_id: string, from_seq: number, events: readonly LoggedEvent[]): void;
 };
 
+/**
+ * Told of runs for those who follow them from outside; must not throw. A record is told when it is durable, in the
+ * order of the commits of its thread; `changed_at` is when its state as a task changed last, in milliseconds.
+ */
+export type RunWatch = {
+  /** A stream of its events begins; nothing has gone into it. */
+  began(scope: string, run_id: string, channel: Channel): void;
+  /** The stream that began last is over. */
+  ended(scope: string, run_id: string): void;
+  stored(scope: string, run: Run, changed_at: number): void;
+};
+
 /** An actor as those who watch actors know it. */
 export type ActorName = { machine: MachineName; id: string; scope: string; parent?: string };
 
@@ -69,6 +83,8 @@ export type RuntimeDeps = {
   store: Store;
   /** Without, no event is logged. */
   events: EventListener | undefined;
+  /** Without, nobody follows runs from outside. */
+  runs?: RunWatch | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

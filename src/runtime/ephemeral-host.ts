@@ -10,8 +10,7 @@ import type { Message, ToolCall } from '../schema/message.ts';
 import type { Resume, ResumeMode, RunAdapter } from '../schema/run.ts';
 import { createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { finishOf } from './ending.ts';
-import { lastWords, noteLifecycle } from './last-words.ts';
+import { lastWords, wordsOfWait } from './last-words.ts';
 import { newRun } from './records.ts';
 import type { Host } from './run-services.ts';
 import type { DecisionInput } from './submission.ts';
@@ -133,9 +132,7 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
   async park(signal) {
     await completeStep(turn, signal);
     if (signal.aborted) return;
-    noteLifecycle(turn, 'waiting', 'suspended');
-    channel.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-    channel.emit(finishOf(run, { type: 'suspended' }));
+    channel.emit(wordsOfWait(turn, run));
   },
   parked: owner.parked,
   async conclude(ending, signal) {

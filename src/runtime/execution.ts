@@ -2,7 +2,7 @@ import { type Actor, createActor } from 'xstate';
 import type { RunEnding, RunEntry } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
-import { cancelCalls, findTicket, openTickets } from '../loop/calls.ts';
+import { cancelCalls, findTicket } from '../loop/calls.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
 import { runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
@@ -14,11 +14,10 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Resume, Run, WaitingTicket } from '../schema/run.ts';
-import type { RunEventOf } from '../schema/run-event.ts';
 import type { Attach, Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf } from './ending.ts';
-import { lastWords, noteLifecycle } from './last-words.ts';
+import { lastWords, wordsOfWait } from './last-words.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
@@ -109,6 +108,10 @@ export const createExecution = (
     run_id,
     channel: input.channel,
     continued: from !== 'created',
+    watch: deps.runs && {
+      began: (channel) => deps.runs?.began(ledger.scope, run_id, channel),
+      ended: () => deps.runs?.ended(ledger.scope, run_id),
+    },
   });
   const turn = createTurn(deps, input, {
     stream,
@@ -215,16 +218,7 @@ export const createExecution = (
       await completeStep(turn, signal);
       await sendMail(signal);
       if (signal.aborted) return;
-      const suspended = openTickets(turn.calls).length > 0;
-      const status_reason = suspended ? 'suspended' : 'awaiting_tasks';
-      noteLifecycle(turn, 'waiting', status_reason);
-      stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-      const terminal: RunEventOf<'run_finish'> = suspended
-        ? finishOf(record.run(), { type: 'suspended' })
-        : {
-            ...finishOf(record.run(), { type: 'natural_end' }),
-            result: { response: turn.response, status: 'waiting', status_reason },
-          };
+      const terminal = wordsOfWait(turn, record.run());
       const write = ledger.open(clock.now());
       record.gather(write);
       const waiting = record.waitingOn();
@@ -414,6 +408,7 @@ export const createExecution = (
     drop,
     release(reason) {
       released = reason;
+      turn.letGo = true;
       actor?.send({ type: 'RELEASE' });
     },
   };

@@ -12,7 +12,8 @@ import { cancelTarget, targetsOf } from './targets.ts';
 import type { ThreadView } from './thread-view.ts';
 import { createThreads, type Threads } from './threads.ts';
 
-export type { Attach, Protocol } from './channel.ts';
+export type { Attach, Channel, Protocol } from './channel.ts';
+export type { RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';
 export { deniedText, type WaitingCall } from './ephemeral-host.ts';
 export {
@@ -53,6 +54,8 @@ export type Runtime = {
   decide(scope: string, id: string, kind: 'run' | 'thread', decision: DecisionInput): Promise<void>;
   /** By the id of a run, a dispatch or a thread. @throws NotFound when nothing of it can be cancelled */
   cancel(scope: string, id: string, kind: 'run' | 'thread'): Promise<void>;
+  /** One run and no other, whatever else has its id. False when it has nothing to cancel any more. */
+  cancelRun(scope: string, thread_id: string, run_id: string): Promise<boolean>;
   /** How many queued dispatches were superseded. @throws NotFound when there was nothing to interrupt */
   interrupt(scope: string, thread_id: string): Promise<number>;
   /** Takes up the work that an earlier process left behind, and keeps leases and retention from then on. */
@@ -102,6 +105,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       const reached = await use(scope, thread_id, (actor) => actor.cancel(run_id));
       if (!reached) throw new NotFound(`${kind} not found: ${id}`);
     },
+    cancelRun: (scope, thread_id, run_id) => use(scope, thread_id, (actor) => actor.cancel(run_id)),
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
       const superseded = await use(scope, thread_id, (actor) => actor.interrupt());

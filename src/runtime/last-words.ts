@@ -1,15 +1,16 @@
 import type { RunEnding } from '../../machines/run.ts';
+import { openTickets } from '../loop/calls.ts';
 import { clearScheduled } from '../loop/phases.ts';
 import { setLifecycle } from '../loop/state.ts';
 import { abandonStep } from '../loop/step.ts';
 import type { Turn } from '../loop/turn.ts';
-import type { Run } from '../schema/run.ts';
+import type { Run, Termination } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
 import { finishOf, statusReason, terminationOf } from './ending.ts';
 
 /** What the stream of a run says at its end, whether or not anything of the run is stored. */
 
-export const noteLifecycle = (turn: Turn, status: Run['status'], status_reason: string): void =>
+const noteLifecycle = (turn: Turn, status: Run['status'], status_reason: string): void =>
   setLifecycle(turn.state, {
     run_id: turn.run_id,
     status,
@@ -17,6 +18,52 @@ export const noteLifecycle = (turn: Turn, status: Run['status'], status_reason: 
     updated_at: turn.clock.now(),
     step_count: turn.steps,
   });
+
+type Result = Pick<RunEventOf<'run_finish'>, 'result'>;
+
+/** What the last event of a stream says of the answer, for a run that has ended and for one that waits. */
+const resultOf = (turn: Turn, { type }: Termination, status_reason: string): Result => {
+  const { agent, outcome, response } = turn;
+  if (agent.remote) return outcome || type === 'cancelled' ? remoteResult(turn, status_reason) : {};
+  if (type === 'error' || type === 'suspended') return {};
+  const status = status_reason === 'awaiting_tasks' ? 'waiting' : 'done';
+  return { result: { response, status, status_reason } };
+};
+
+/** An agent that runs elsewhere has a word for everything that it may come to (a2a.md 12.7). */
+const REMOTE_STATUS: Readonly<Record<string, string>> = {
+  natural: 'done',
+  error: 'failed',
+  cancelled: 'cancelled',
+  'stopped:timeout': 'timeout',
+  input_required: 'waiting_input',
+  auth_required: 'waiting_auth',
+};
+
+const remoteResult = ({ outcome, response }: Turn, status_reason: string): Result => ({
+  result: {
+    response,
+    status: REMOTE_STATUS[status_reason] ?? 'done',
+    ...(outcome && { output: outcome.output }),
+    status_reason,
+  },
+});
+
+/** What an agent that runs elsewhere waits for. */
+export const askedElsewhere = ({ agent, outcome }: Turn): 'input_required' | 'auth_required' | undefined => {
+  const status = agent.remote && outcome?.status;
+  return status === 'input_required' || status === 'auth_required' ? status : undefined;
+};
+
+/** The tail of the stream of a run that waits, up to the terminal event, which the caller lets go. */
+export const wordsOfWait = (turn: Turn, run: Run): RunEventOf<'run_finish'> => {
+  const asked = askedElsewhere(turn) ?? (openTickets(turn.calls).length > 0 ? 'suspended' : undefined);
+  const termination: Termination = { type: asked === undefined ? 'natural_end' : 'suspended' };
+  const status_reason = asked ?? 'awaiting_tasks';
+  noteLifecycle(turn, 'waiting', status_reason);
+  turn.stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
+  return { ...finishOf(run, termination), ...resultOf(turn, termination, status_reason) };
+};
 
 /** The tail of the stream (runtime.md 6.3), up to the terminal event, which the caller lets go. */
 export const lastWords = (turn: Turn, run: Run, ending: RunEnding): RunEventOf<'run_finish'> => {
@@ -27,8 +74,5 @@ export const lastWords = (turn: Turn, run: Run, ending: RunEnding): RunEventOf<'
   noteLifecycle(turn, 'done', status_reason);
   if (ending.type !== 'error')
     turn.stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-  return {
-    ...finishOf(run, termination),
-    ...(ending.type !== 'error' && { result: { response: turn.response, status: 'done', status_reason } }),
-  };
+  return { ...finishOf(run, termination), ...resultOf(turn, termination, status_reason) };
 };

@@ -7,11 +7,12 @@ import { Unavailable } from '../schema/outcome.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
-import type { Batch, MessageRow, Store, ThreadRecord } from '../store/index.ts';
-import type { EventListener, RuntimeObserver } from './deps.ts';
+import type { Batch, MessageRow, Store, ThreadRecord, TimedRun } from '../store/index.ts';
+import type { EventListener, RuntimeObserver, RunWatch } from './deps.ts';
 import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
 import { retractedBy } from './retraction.ts';
+import { isStandIn } from './stand-in.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory, and the
@@ -82,6 +83,8 @@ export type Ledger = {
   open(at: number): Write;
 };
 
+type Told = { runs: TimedRun[]; durable: boolean };
+
 type KeptRow = Omit<KeptState, 'runHidden'> & { runs: Record<string, KeptState['runHidden']> };
 
 export type LedgerDeps = {
@@ -89,11 +92,15 @@ export type LedgerDeps = {
   ids: Ids;
   /** Without, no event is logged. */
   events: EventListener | undefined;
+  /** Without, nobody follows runs from outside. */
+  runs: RunWatch | undefined;
   observe: RuntimeObserver['mailbox'];
   /** Called for every run record that a commit has written. */
   onStored(run: Run): void;
   /** A run of the thread is done, or is about to be. */
   onRunDone(run_id: string): void;
+  /** Called for every run record that a commit is about to write. */
+  onRunWritten(after: Run, before: Run | undefined): void;
   /** Called once when a commit fails; the ledger is of no use afterwards. */
   onFailure(error: unknown): void;
 };
@@ -114,6 +121,8 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
   let underWay = 0;
   let commits: Promise<unknown> = Promise.resolve();
   let broken = false;
+  /** Run records of commits that have not been told of, in the order of the commits. */
+  let untold: Told[] = [];
   let kept: KeptRow | undefined;
   // A thread that is not there has no messages, and nothing of it waits.
   let pending = record ? store.pending.of(scope, id) : [];
@@ -155,12 +164,21 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     else store.awaiting.remove(batch, row);
   };
 
+  /** Commits become durable out of order, since some wait for the disk; a reader must not see a run go back. */
+  const tellRuns = (): void => {
+    while (untold[0]?.durable) {
+      const [first, ...rest] = untold;
+      untold = rest;
+      for (const { run, changed_at } of first?.runs ?? []) deps.runs?.stored(scope, run, changed_at);
+    }
+  };
+
   const open = (at: number): Write => {
     if (broken) throw new Unavailable(`thread '${id}': a commit failed; try again`);
     const batch = store.batch();
     const events: LoggedEvent[] = [];
     const moved: [after: Dispatch, before: Dispatch | undefined][] = [];
-    const runs: Run[] = [];
+    const told: Told = { runs: [], durable: false };
     // One id a commit, numbered: making ten would cost more than writing the events.
     const eventId = `evt_${ids.uuid()}`;
     let touched = false;
@@ -256,8 +274,8 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         return write.messages(delivered, run_id);
       },
       run(after, before) {
-        store.runs.put(batch, scope, after, before);
-        runs.push(after);
+        const changed_at = store.runs.put(batch, scope, after, before, at);
+        told.runs.push({ run: after, changed_at });
         moveDeadline(batch, before && expiryOf(before), expiryOf(after), after.run_id);
         moveAwaiting(batch, before, after);
         waiting.delete(after.run_id);
@@ -266,6 +284,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           write.keep(after.run_id, { ...kept, runHidden: {} });
         }
         if (after.status === 'done') deps.onRunDone(after.run_id);
+        deps.onRunWritten(after, before);
         if (after.status === 'waiting') waiting.set(after.run_id, after);
         if (after.status === 'created') created.set(after.run_id, after);
         write.thread((thread) => projectRun(thread, after));
@@ -279,8 +298,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         if (record) store.state.put(batch, scope, id, kept);
       },
       dispatch(after, before) {
-        // Of a run that a tool call drives: there is no such row (records.ts).
-        if (after.dispatch_id === after.run_id) return;
+        if (isStandIn(after)) return;
         store.dispatches.put(batch, scope, after, before);
         moved.push([after, before]);
       },
@@ -307,6 +325,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           store.events.append(batch, scope, id, from_seq, events);
           lastEvent += events.length;
         }
+        if (deps.runs && told.runs.length > 0) untold.push(told);
         underWay += 1;
         const committed = store.commit(batch, kind);
         commits = Promise.allSettled([commits, committed]);
@@ -314,7 +333,9 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
           await committed;
           for (const [after, before] of moved) observeDispatch(deps.observe, after, before);
           if (events.length > 0) deps.events?.appended(scope, id, from_seq, events);
-          for (const run of runs) deps.onStored(run);
+          for (const { run } of told.runs) deps.onStored(run);
+          told.durable = true;
+          tellRuns();
         } catch (error) {
           if (!broken) deps.onFailure(error);
           broken = true;

@@ -2,7 +2,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { outcomeOf } from './ending.ts';
-import { isStandIn } from './records.ts';
+import { isStandIn } from './stand-in.ts';
 
 /** Counts and times of executions. */
 

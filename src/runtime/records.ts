@@ -18,6 +18,7 @@ import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { MessageRange } from './facts.ts';
 import type { Write } from './ledger.ts';
+import { isStandIn } from './stand-in.ts';
 
 /** How run and dispatch records come to be and change (runtime.md 2.4, 2.5, 2.8). Statuses come from the machines. */
 
@@ -167,10 +168,15 @@ export const resumedRun = (
   const { run_id, thread_id, agent_id } = run;
   const dispatch = by.dispatch_id !== undefined && { dispatch_id: by.dispatch_id };
   const kind = by.input ? 'continuation_from_run' : 'hitl_resume';
-  const { dispatch_id: _traced, ...before } = run.activation?.trace ?? {
+  const {
+    dispatch_id: _traced,
+    session_id: _over,
+    ...before
+  } = run.activation?.trace ?? {
     origin: 'user' as const,
     adapter: 'internal' as const,
     dispatch_id: undefined,
+    session_id: undefined,
   };
   return {
     ...rest,
@@ -178,7 +184,11 @@ export const resumedRun = (
     updated_at: seconds(by.at),
     activation: {
       ...run.activation,
-      intent: { agent_id, thread_id, kind: { kind, run_id } },
+      intent: {
+        agent_id: run.activation?.intent.agent_id ?? agent_id,
+        thread_id,
+        kind: { kind, run_id },
+      },
       options: optionsWith(run.activation?.options ?? {}, by.frontend_tools),
       trace: {
         ...before,
@@ -245,12 +255,6 @@ export const newDispatch = (seed: {
   created_at: seed.at,
   updated_at: seed.at,
 });
-
-/**
- * A run that a tool call drives has no dispatch (runtime.md 5.4). Its execution gets a stand-in, which bears the id
- * of the run and is neither stored nor logged nor counted.
- */
-export const isStandIn = ({ dispatch_id, run_id }: Dispatch): boolean => dispatch_id === run_id;
 
 const STATE_OF_STATUS = {
   Queued: 'queued',

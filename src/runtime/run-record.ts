@@ -9,6 +9,7 @@ import type { Boundary } from '../schema/pending.ts';
 import type { Run, RunStatus, Waiting } from '../schema/run.ts';
 import { finishedRun, settleDispatch } from './ending.ts';
 import type { MessageRange } from './facts.ts';
+import { askedElsewhere } from './last-words.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { selectPending } from './pending.ts';
 import { advanceDispatch } from './records.ts';
@@ -131,6 +132,11 @@ export const createRunRecord = ({ ledger, turn, stream, status, ...input }: Reco
       dispatch = settled;
     },
     waitingOn() {
+      const asked = askedElsewhere(turn);
+      if (asked !== undefined) {
+        const reason = asked === 'input_required' ? 'user_input' : 'tool_permission';
+        return { reason, since_dispatch_id: dispatch.dispatch_id, message: asked };
+      }
       const open = openTickets(turn.calls);
       const tickets = open.flatMap(({ call, ticket, updated_at }) =>
         ticket

@@ -26,7 +26,18 @@ export type LoggedStream = RunStream & {
 
 export const createLoggedStream = (
   mode: CaptureMode,
-  { run_id, channel: first, continued }: { run_id: string; channel: Channel; continued: boolean },
+  {
+    run_id,
+    channel: first,
+    continued,
+    watch,
+  }: {
+    run_id: string;
+    channel: Channel;
+    continued: boolean;
+    /** Told of each channel, before anything goes into it. */
+    watch?: { began(channel: Channel): void; ended(): void } | undefined;
+  },
 ): LoggedStream => {
   const full = mode === 'full_fidelity';
   let channel = first;
@@ -34,6 +45,7 @@ export const createLoggedStream = (
   let isContinued = continued;
   let captured: { kind: string; payload: Record<string, unknown>; ofThread?: true }[] = [];
   let waiting: Attach[] = [];
+  watch?.began(first);
 
   const log = (event: RunEvent): void => {
     for (const kind of kindsOf(event, mode, isContinued)) captured.push({ kind, payload: event });
@@ -71,6 +83,7 @@ export const createLoggedStream = (
     close() {
       open = false;
       channel.close();
+      watch?.ended();
     },
     readersOfNext(attach) {
       if (open) attach(channel);
@@ -80,6 +93,7 @@ export const createLoggedStream = (
       if (open) return false;
       open = true;
       channel = createChannel({ held: false });
+      watch?.began(channel);
       for (const attach of waiting) attach(channel);
       waiting = [];
       return true;

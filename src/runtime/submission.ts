@@ -12,6 +12,8 @@ export type UserMessage = {
   sender_agent_id?: string;
   /** Of the client, which must not be that of another message of the thread; without, the message gets a new one. */
   id?: string;
+  /** What the client calls it, which need not be unique; shown to clients of its protocol instead of the id. */
+  external_id?: string;
   /** For the model, and for nobody else. */
   visibility?: 'internal';
 };
@@ -52,6 +54,8 @@ export type Submission = {
   into?: string;
   /** Of the run that it makes, always a new one; nothing happens when there is a run of this id. */
   run_id?: string;
+  /** Of the dispatch of a new run; without, it gets a new one. */
+  dispatch_id?: string;
   /** 0 to 255, smaller first. */
   priority?: number;
   dedupe_key?: string;
@@ -78,12 +82,17 @@ export type DecisionTarget = DecisionInput & {
 };
 
 export const userMessage = (newId: string, message: UserMessage): Message => {
-  const { id = newId, role, content, visibility, sender_agent_id } = message;
+  const { id = newId, role, content, visibility, sender_agent_id, external_id } = message;
   return {
     id,
     role,
     content,
     ...(visibility && { visibility }),
-    ...(sender_agent_id !== undefined && { metadata: { sender_agent_id } }),
+    ...((sender_agent_id !== undefined || external_id !== undefined) && {
+      metadata: {
+        ...(sender_agent_id !== undefined && { sender_agent_id }),
+        ...(external_id !== undefined && { external_id }),
+      },
+    }),
   };
 };

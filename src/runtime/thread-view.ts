@@ -1,4 +1,4 @@
-import type { WaitingTicket } from '../schema/run.ts';
+import type { Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
 import type { Ledger } from './ledger.ts';
 import type { Submission } from './submission.ts';
@@ -17,11 +17,19 @@ export type ThreadView = {
   readonly fresh: boolean;
   /** The run that executes, or else the open one if it waits. */
   readonly run_id: string | undefined;
+  /** The run that executes, also one whose wait is being written. */
+  readonly executes: string | undefined;
+  /** A run as it was last written, also one that the store does not have yet. */
+  run(run_id: string): Run | undefined;
   /** What it waits for. */
   readonly tickets: readonly WaitingTicket[];
 };
 
-export const viewOf = (ledger: Ledger, execution: Execution | undefined): ThreadView => {
+export const viewOf = (
+  ledger: Ledger,
+  execution: Execution | undefined,
+  run: ThreadView['run'],
+): ThreadView => {
   const open = ledger.openRun();
   return {
     has: ledger.hasMessage,
@@ -30,6 +38,8 @@ export const viewOf = (ledger: Ledger, execution: Execution | undefined): Thread
     },
     fresh: ledger.record()?.thread.latest_run_id === undefined,
     run_id: execution?.run_id ?? open?.run_id,
+    executes: execution?.run_id,
+    run,
     tickets: execution ? execution.tickets() : open ? ticketsOf(open) : [],
   };
 };

@@ -8,12 +8,13 @@ import type { RuntimeDeps } from './deps.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { expiredDecisions } from './expiry.ts';
 import { awaitsTasks, createLedger, type Ledger, type Write } from './ledger.ts';
+import { tellLeftTasks } from './left-tasks.ts';
 import { createMail, type Peers } from './mail.ts';
 import { createOccupancy } from './occupancy.ts';
 import { blockingBarrier } from './pending.ts';
 import { createQueue } from './queue.ts';
-import { isStandIn } from './records.ts';
 import type { BoundRunMachine } from './run-services.ts';
+import { isStandIn } from './stand-in.ts';
 import type { Accepted, DecisionTarget, Submission } from './submission.ts';
 import type { TaskBoard, TaskEvent } from './tasks.ts';
 import { createEnds } from './thread-ends.ts';
@@ -32,6 +33,7 @@ import type { ThreadParts } from './thread-parts.ts';
 import { createStarts, type Launch } from './thread-starts.ts';
 import { isAnswerTo, type ThreadView, viewOf } from './thread-view.ts';
 import { createWaits } from './thread-waits.ts';
+import { refuseUnsupported } from './unsupported.ts';
 import type { Ticket } from './wait.ts';
 
 /**
@@ -118,12 +120,14 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       store,
       ids,
       events: deps.events,
+      runs: deps.runs,
       observe: deps.observe.mailbox,
       onStored(run) {
         options.children.stored(run);
         if (run.status === 'done' && !rests.tell(run.run_id, run)) options.children.ended(run);
       },
       onRunDone: (run_id) => options.tasks.endRun(scope, run_id),
+      onRunWritten: (after, before) => tellLeftTasks(deps, after, before),
       onFailure: retire,
     },
     scope,
@@ -255,7 +259,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     queue.refuseDuplicate(submission.dedupe_key, (occupancy.active ?? occupancy.held)?.dispatch());
     const open = admission.openFor(submission);
     const continues = open !== undefined && admission.continues(submission);
-    if (continues) deps.resolve(open.agent_id, open.resolution_id);
+    const agent = continues ? deps.resolve(open.agent_id, open.resolution_id) : submission.agent;
+    refuseUnsupported(agent, submission);
     if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
       throw new NotFound(`run not found: ${submission.into}`);
     const blocker = submission.mode === 'foreground' && blockingBarrier(ledger.pending(), 'interrupt');
@@ -294,7 +299,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
 
   return {
     ledger,
-    view: () => viewOf(ledger, occupancy.active),
+    view: () => viewOf(ledger, occupancy.active, known),
     async submit(submission) {
       const twin = submission.run_id === undefined ? undefined : known(submission.run_id);
       if (twin) return acceptedBefore(twin);

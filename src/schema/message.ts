@@ -7,7 +7,14 @@ export const MediaSource = z.discriminatedUnion('type', [
   z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
 ]);
 
-const TextBlock = z.object({ type: z.literal('text'), text: z.string() });
+const TextBlock = z.object({
+  type: z.literal('text'),
+  text: z.string(),
+  media_type: z
+    .literal('application/json')
+    .optional()
+    .meta({ description: 'the text is the JSON of data that came as data' }),
+});
 
 const mediaBlock = <const T extends string>(type: T) =>
   z.object({ type: z.literal(type), source: MediaSource, title: z.string().optional() });

@@ -49,6 +49,10 @@ export const Ticket = z.object({
   pending: z.object({ id: z.string(), name: z.string(), arguments: z.json() }),
   resume_mode: ResumeMode,
   expires: TicketExpiry.optional(),
+  resume_with: z
+    .json()
+    .optional()
+    .meta({ description: 'what the tool gets back, with the decision, to go on where it waits' }),
 });
 export type Ticket = z.infer<typeof Ticket>;
 
@@ -62,9 +66,27 @@ export const ToolResult = z.object({
 });
 export type ToolResult = z.infer<typeof ToolResult>;
 
+/** What an agent that runs elsewhere has given (a2a.md 12.6). */
+const RemoteOutput = z.object({
+  text: z.string().optional(),
+  artifacts: z
+    .array(
+      z.object({
+        id: z.string().optional(),
+        name: z.string().optional(),
+        media_type: z.string().optional(),
+        content: z.json(),
+      }),
+    )
+    .readonly()
+    .optional(),
+  raw: z.json().optional(),
+});
+
 export const RunResult = z.object({
   response: z.string(),
   status: z.string(),
+  output: RemoteOutput.optional(),
   status_reason: z.string().optional(),
 });
 export type RunResult = z.infer<typeof RunResult>;

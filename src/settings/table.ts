@@ -1,4 +1,5 @@
 import type { Entries } from './entries.ts';
+import { a2aSettings } from './rows/a2a.ts';
 import { adminSettings } from './rows/admin.ts';
 import { configurationSettings } from './rows/configuration.ts';
 import { mailboxSettings, runSettings } from './rows/runs.ts';
@@ -15,6 +16,7 @@ export const settingGroups = [
   { title: 'Seed', rows: seedSettings },
   { title: 'Mailbox', rows: mailboxSettings },
   { title: 'Runs', rows: runSettings },
+  { title: 'A2A', rows: a2aSettings },
   { title: 'Telemetry', rows: telemetrySettings },
 ] as const;
 

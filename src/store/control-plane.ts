@@ -5,11 +5,12 @@ import { createDocumentTable, type DocumentTable } from './documents.ts';
 import type { Environment } from './environment.ts';
 import type { Key } from './keys.ts';
 import { createPublicationTable, type PublicationTable } from './publications.ts';
+import { createPushConfigTable, type PushConfigTable } from './push-configs.ts';
 import type { SealPlain } from './sealed-table.ts';
 import { type Cipher, createCipher } from './secrets-cipher.ts';
 
 /**
- * The tables of the configuration plane, and the key of their secrets.
+ * The tables that hold secrets, those of the configuration plane among them, and the key that they are sealed with.
  *
  * Guarantees: a store that was opened with a key once is opened with that key or not at all; a text sealed with it
  * stands in the meta table before the first row is. At the first opening with a key, rows from the time before it
@@ -23,6 +24,7 @@ export type ControlPlane = {
   readonly audit: AuditTable;
   readonly publications: PublicationTable;
   readonly documents: DocumentTable;
+  readonly pushConfigs: PushConfigTable;
 };
 
 type Sealing = { meta: Rows; cipher: Cipher; tables: readonly SealPlain[] };
@@ -44,13 +46,15 @@ export const openControlPlane = async (
   const audit = createAuditTable(env, cipher);
   const publications = createPublicationTable(env, cipher);
   const documents = createDocumentTable(env, cipher);
-  const tables = [config, audit, publications, documents].map(({ sealPlain }) => sealPlain);
+  const pushConfigs = createPushConfigTable(env, cipher);
+  const tables = [config, audit, publications, documents, pushConfigs].map(({ sealPlain }) => sealPlain);
   await sealAll({ meta, cipher, tables }, commit);
   return {
     config: config.table,
     audit: audit.table,
     publications: publications.table,
     documents: documents.table,
+    pushConfigs: pushConfigs.table,
   };
 };
 

@@ -37,7 +37,7 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     path: dir,
     // Without it, a folder whose name has a dot is taken for the name of a file.
     noSubdir: false,
-    maxDbs: 32,
+    maxDbs: 64,
     mapSize,
     overlappingSync: true,
     // The committer gathers the commits of a turn itself, and hands over one explicit batch.

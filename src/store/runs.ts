@@ -1,5 +1,6 @@
 import { Integrity } from '../schema/outcome.ts';
 import type { Run, RunStatus } from '../schema/run.ts';
+import { taskStateOf } from '../schema/task-state.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';
@@ -7,6 +8,7 @@ import { checkId, isId, type Key } from './keys.ts';
 import type { Order } from './order.ts';
 import { type Page, type PageOf, readPage } from './page.ts';
 import { createPlacement, type Place } from './placement.ts';
+import type { TaskIndex, TimedRun } from './tasks.ts';
 
 /** Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). */
 
@@ -14,14 +16,21 @@ type RunRow = {
   run: Run;
   /** place in the order of insertion, one count for the whole store */
   order: number;
+  /** When its state as a task changed last; milliseconds. Rows of older programs have none. */
+  changed_at?: number;
 };
 
 type RunFilter = { thread_id?: string; status?: RunStatus };
 
 export type RunTable = {
   get(scope: string, run_id: string): Run | undefined;
-  /** `before` is what was put last, committed or not. */
-  put(batch: Batch, scope: string, after: Run, before: Run | undefined): void;
+  /** With the time of the last change of its state as a task. */
+  find(scope: string, run_id: string): TimedRun | undefined;
+  /**
+   * `before` is what was put last, committed or not; `now` is milliseconds. Returns when its state as a task changed
+   * last: of two changes of one run the later one has the later time, whatever the clock says.
+   */
+  put(batch: Batch, scope: string, after: Run, before: Run | undefined, now?: number): number;
   list(scope: string, filter: RunFilter, page: Page): PageOf<Run>;
   count(scope: string, status: RunStatus): number;
   /** Runs of a thread that wait, the oldest first. */
@@ -32,12 +41,13 @@ export type RunTable = {
 
 export const createRunTable = (
   env: Environment,
-  { counters, order }: { counters: Counters; order: Order },
+  { counters, order, tasks }: { counters: Counters; order: Order; tasks: TaskIndex },
 ): RunTable => {
   const rows = env.table<RunRow>('runs');
   const index = env.table<string>('run_index');
   const placement = createPlacement(index, counters);
   const orders = createNoteBoard();
+  const changes = createNoteBoard();
 
   const get = (scope: string, run_id: string): Run | undefined =>
     isId(run_id) ? rows.get([scope, run_id])?.run : undefined;
@@ -48,23 +58,39 @@ export const createRunTable = (
     return run;
   };
 
-  const orderOf = (batch: Batch, scope: string, run_id: string): number => {
-    const known = orders.newest(batch, `${scope}\0${run_id}`) ?? rows.get([scope, run_id])?.order;
-    if (known === undefined) throw new Integrity(`run '${run_id}' has no record to change`);
-    return known;
+  /** What goes on from record to record. */
+  const markOf = (batch: Batch, scope: string, run_id: string): Omit<RunRow, 'run'> => {
+    const name = `${scope}\0${run_id}`;
+    const noted = orders.newest(batch, name);
+    if (noted !== undefined) return { order: noted, changed_at: changes.newest(batch, name) ?? 0 };
+    const stored = rows.get([scope, run_id]);
+    if (!stored) throw new Integrity(`run '${run_id}' has no record to change`);
+    return stored;
   };
 
   return {
     get,
-    put(batch, scope, after, before) {
+    find(scope, run_id) {
+      const row = isId(run_id) ? rows.get([scope, run_id]) : undefined;
+      return row && { run: row.run, changed_at: row.changed_at ?? row.run.updated_at * 1000 };
+    },
+    put(batch, scope, after, before, now = after.updated_at * 1000) {
       const { run_id } = after;
       checkId('scope', scope);
       checkId('run id', run_id);
       checkId('thread id', after.thread_id);
-      const at = before ? orderOf(batch, scope, run_id) : order.next();
+      const mark = before && markOf(batch, scope, run_id);
+      const at = mark?.order ?? order.next();
+      const then = mark?.changed_at;
+      const isSame = before !== undefined && taskStateOf(before) === taskStateOf(after);
+      const changed_at = then === undefined ? now : isSame ? then : Math.max(now, then + 1);
       orders.note(batch, `${scope}\0${run_id}`, at);
-      rows.put(batch, [scope, run_id], { run: after, order: at });
+      changes.note(batch, `${scope}\0${run_id}`, changed_at);
+      rows.put(batch, [scope, run_id], { run: after, order: at, changed_at });
       placement.move(batch, run_id, places(scope, after, at), before ? places(scope, before, at) : []);
+      const listed = before && then !== undefined ? { run: before, changed_at: then } : undefined;
+      tasks.move(batch, scope, { run: after, changed_at }, listed);
+      return changed_at;
     },
     list(scope, filter, page) {
       const { thread_id } = filter;

@@ -18,9 +18,11 @@ import { createOpenWork } from './open-work.ts';
 import { createOrder } from './order.ts';
 import { type Ownership, takeOwnership } from './owner.ts';
 import { createPendingTable, type PendingTable } from './pending.ts';
+import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createStateTable, type StateTable } from './state.ts';
+import { createTaskIndex, type TaskTable } from './tasks.ts';
 import { createThreadTable, type ThreadTable } from './threads.ts';
 
 export type StoreOptions = {
@@ -46,11 +48,13 @@ export type Store = ControlPlane & {
   readonly pending: PendingTable;
   readonly retractions: RetractionTable;
   readonly runs: RunTable;
+  readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
   readonly deadlines: DeadlineTable;
   readonly awaiting: AwaitingTable;
   readonly events: EventTable;
   readonly state: StateTable;
+  readonly pushOutbox: PushOutbox;
   /** Reads something; throws when the environment does not answer. */
   ping(): void;
   /** Copies the store as it is now into an empty folder, while work goes on. A copy is opened like any store. */
@@ -105,6 +109,7 @@ const assemble = async (
   const openWork = createOpenWork(env);
   const endedWork = createEndedWork(env);
   const order = createOrder(meta);
+  const tasks = createTaskIndex(env, counters);
   const committer = createCommitter(env, counters, { dir, durability });
   const controlPlane = await openControlPlane(env, meta, {
     secretsKey,
@@ -125,12 +130,14 @@ const assemble = async (
     messages: createMessageTable(env),
     pending: createPendingTable(env),
     retractions: createRetractionTable(env),
-    runs: createRunTable(env, { counters, order }),
+    runs: createRunTable(env, { counters, order, tasks }),
+    tasks,
     dispatches: createDispatchTable(env, { order, openWork, endedWork }),
     deadlines: createDeadlineTable(env),
     awaiting: createAwaitingTable(env),
     events: createEventTable(env),
     state: createStateTable(env),
+    pushOutbox: createPushOutbox(env, { order }),
     ...controlPlane,
     ping() {
       if (closing) throw new Unavailable(`the store in '${dir}' is closed`);

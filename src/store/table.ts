@@ -26,6 +26,8 @@ export type Table<V> = {
   /** Without reading the rows. */
   keys(span: Span): Iterable<Key>;
   firstKey(span: Span): Key | undefined;
+  /** Without handing out keys or rows; one read, however many there are. */
+  count(span: Span): number;
   put(batch: Batch, key: Key, value: V): void;
   remove(batch: Batch, key: Key): void;
   /** Removes everything whose key continues the prefix. */
@@ -71,6 +73,10 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     firstKey(span) {
       for (const key of keys({ ...span, limit: 1 })) return key;
       return undefined;
+    },
+    count(span) {
+      counter.reads += 1;
+      return rows.getKeysCount(bounds(span));
     },
     put(batch, key, value) {
       batch.writes.push({ kind: 'put', rows, key, value: codec.encode(value) });

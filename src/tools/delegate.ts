@@ -1,16 +1,44 @@
 import { z } from 'zod';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { Ticket } from '../schema/run-event.ts';
-import type { SubAgentOutcome, SubAgents } from './sub-agent.ts';
-import { defineTool, type Tool, type ToolContext, ToolError, type ToolProgress } from './tool.ts';
+import type { RemoteOutput } from './remote-agent.ts';
+import { defineTool, type Json, type Tool, type ToolContext, ToolError, type ToolProgress } from './tool.ts';
 
 /**
- * Tools that hand a task to another agent (agent-loop.md 15.1).
+ * Tools that hand a task to another agent (agent-loop.md 15.1), wherever it runs: `delegate-local.ts` and
+ * `delegate-remote.ts` are who follows the task.
  *
- * Guarantees: a call leads to one run of the delegate. While that run waits, the call waits behind a ticket that
- * names it, and what is decided on the ticket goes to the same run. Relies on the loop leading a decision on the
- * ticket back into the tool (`resumesItself`), and on the runtime for the end of a run whose call is given up.
+ * Guarantees: a call leads to one task of the delegate. While that waits, the call waits behind a ticket that names
+ * it, and what is decided on the ticket goes to the same task. Relies on the loop leading a decision on the ticket
+ * back into the tool (`resumesItself`).
  */
+
+/** Follows the task of a call to where it is done, or waits. */
+export type Delegate = {
+  /** @throws ToolError when there is nothing that could be followed */
+  start(prompt: string, context: ToolContext): Promise<DelegateOutcome>;
+  /** A decision on its own ticket has come; undefined when the ticket is not its own, and nothing was started. */
+  proceed(context: ToolContext): Promise<DelegateOutcome | Settled> | undefined;
+  giveUp?: Tool['giveUp'];
+};
+
+/** The decision is the result, and nothing is asked any more. */
+export type Settled = { status: 'settled'; data: Json };
+
+export type DelegateOutcome = {
+  /** Undefined when there is no run of it here. */
+  child_run_id: string | undefined;
+  response: string;
+  steps: number;
+  output?: RemoteOutput;
+} & ({ status: 'completed' | 'cancelled' | 'timeout' } | { status: 'failed'; reason: string } | Waiting);
+
+type Waiting = {
+  status: 'waiting';
+  needs: 'input_required' | 'auth_required' | 'suspended';
+  message?: string;
+  ticket: { id: string; resume_with?: Json };
+};
 
 /** A missing prompt is answered like a blank one. */
 const Prompt = z.preprocess(
@@ -23,43 +51,34 @@ const Prompt = z.preprocess(
   }),
 );
 
-const TICKET = 'delegate_run:';
+type Described = Pick<AgentSpec, 'id' | 'description' | 'system_prompt'>;
 
-export const createDelegateTool = (
-  delegate: Pick<AgentSpec, 'id' | 'description' | 'system_prompt'>,
-  subAgents: SubAgents,
-): Tool => ({
+export const createDelegateTool = (agent: Described, delegate: Delegate): Tool => ({
   ...defineTool({
-    id: `agent_run_${delegate.id}`,
-    name: `agent_run_${delegate.id}`,
-    description: descriptionOf(delegate),
+    id: `agent_run_${agent.id}`,
+    name: `agent_run_${agent.id}`,
+    description: descriptionOf(agent),
     category: 'delegation',
     input: Prompt,
     async execute({ prompt }, context) {
-      const { id } = delegate;
+      const { id } = agent;
       context.progress({ status: 'running', message: `delegating to ${id}` });
-      const outcome = await follow(id, prompt, context, subAgents);
+      const outcome = await follow(delegate, prompt, context);
+      if (outcome.status === 'settled') return { data: outcome.data };
       const { progress, label, message } = tellOf(outcome, `delegation to ${id}`);
       context.progress({ status: progress, message });
       if (outcome.status === 'waiting') return { suspend: ticketOf(id, prompt, label, outcome, context) };
-      const { child_run_id, response, steps } = outcome;
-      const output = {
-        data: { agent_id: id, status: label, response, steps },
-        ...(child_run_id !== undefined && { metadata: { child_run_id } }),
-      };
+      const output = outputOf(id, label, outcome);
       if (outcome.status === 'completed') return output;
       throw new ToolError(progress === 'cancelled' ? 'cancelled' : 'execution_failed', message, { output });
     },
   }),
   resumesItself: true,
-  delegatesTo: delegate.id,
+  delegatesTo: agent.id,
+  ...(delegate.giveUp && { giveUp: delegate.giveUp }),
 });
 
-const descriptionOf = ({
-  id,
-  description,
-  system_prompt,
-}: Parameters<typeof createDelegateTool>[0]): string => {
+const descriptionOf = ({ id, description, system_prompt }: Described): string => {
   const given = description?.trim();
   if (given) return given;
   const line = system_prompt
@@ -69,29 +88,34 @@ const descriptionOf = ({
   return line === undefined ? id : Array.from(line).slice(0, 100).join('');
 };
 
-/** A ticket of another kind, as one for a permission, came before the child was there. */
-const follow = (
-  agent: string,
+/** A ticket of another kind, as one for a permission, came before the delegate was asked. */
+const follow = async (
+  delegate: Delegate,
   prompt: string,
   context: ToolContext,
-  subAgents: SubAgents,
-): Promise<SubAgentOutcome> => {
-  const { scope, run_id, thread_id, call_id, signal, decision, ticket_id = '' } = context;
-  const call = { scope, run_id, thread_id, call_id, signal, onEvent: relayTo(context) };
-  return decision && ticket_id.startsWith(TICKET)
-    ? subAgents.proceed({ ...call, child_run_id: ticket_id.slice(TICKET.length), decision })
-    : subAgents.start({ ...call, agent, prompt });
+): Promise<DelegateOutcome | Settled> => {
+  try {
+    return await (delegate.proceed(context) ?? delegate.start(prompt, context));
+  } catch (error) {
+    if (error instanceof ToolError) context.progress({ status: 'failed', message: error.message });
+    throw error;
+  }
 };
 
-/** Progress of the child's own tools; what its children reported stays with it. */
-const relayTo =
-  ({ relay }: ToolContext): Parameters<SubAgents['start']>[0]['onEvent'] =>
-  (event) => {
-    if (event.event_type !== 'activity_snapshot' || event.activity_type !== 'tool-call-progress') return;
-    const { content } = event;
-    if (typeof content !== 'object' || content === null || Array.isArray(content)) return;
-    if (!('parent_call_id' in content)) relay(event.message_id, content);
-  };
+const outputOf = (
+  agent_id: string,
+  status: string,
+  { child_run_id, response, output, steps }: DelegateOutcome,
+) => ({
+  data: { agent_id, status, response, ...(output && { output: jsonOf(output) }), steps },
+  ...(child_run_id !== undefined && { metadata: { child_run_id } }),
+});
+
+const jsonOf = ({ text, artifacts, raw }: RemoteOutput) => ({
+  ...(text !== undefined && { text }),
+  ...(artifacts && { artifacts: artifacts.map((artifact) => ({ ...artifact })) }),
+  ...(raw !== undefined && { raw }),
+});
 
 type Told = {
   progress: ToolProgress['status'];
@@ -106,16 +130,17 @@ const WAITS = {
   suspended: { label: 'suspended', said: 'suspended', nothing: 'suspended' },
 } as const;
 
-type Waiting = Extract<SubAgentOutcome, { status: 'waiting' }>;
+const waitedFor = ({ needs, message }: Pick<Waiting, 'needs' | 'message'>): string =>
+  message || WAITS[needs].nothing;
 
-const waitedFor = ({ needs, message }: Waiting): string => message || WAITS[needs].nothing;
-
-const tellOf = (outcome: SubAgentOutcome, delegation: string): Told => {
+const tellOf = (outcome: DelegateOutcome, delegation: string): Told => {
   switch (outcome.status) {
     case 'completed':
       return { progress: 'done', label: 'completed', message: `${delegation} completed` };
     case 'cancelled':
       return { progress: 'cancelled', label: 'cancelled', message: `${delegation} cancelled` };
+    case 'timeout':
+      return { progress: 'failed', label: 'timeout', message: `${delegation} timed out` };
     case 'failed': {
       const label = `failed: ${outcome.reason}`;
       return { progress: 'failed', label, message: `${delegation} ${label}` };
@@ -136,20 +161,16 @@ const ticketOf = (
   agent_id: string,
   prompt: string,
   backend_status: string,
-  outcome: Waiting,
+  { child_run_id, ticket, ...waiting }: Extract<DelegateOutcome, Waiting>,
   { call_id }: ToolContext,
 ): Ticket => ({
   suspension: {
-    id: `${TICKET}${outcome.child_run_id}`,
-    action: `agent_delegate:${outcome.needs}`,
-    message: waitedFor(outcome),
-    parameters: {
-      agent_id,
-      backend_status,
-      child_run_id: outcome.child_run_id ?? null,
-      tool_call_id: call_id,
-    },
+    id: ticket.id,
+    action: `agent_delegate:${waiting.needs}`,
+    message: waitedFor(waiting),
+    parameters: { agent_id, backend_status, child_run_id: child_run_id ?? null, tool_call_id: call_id },
   },
   pending: { id: call_id, name: `agent_run_${agent_id}`, arguments: { prompt } },
   resume_mode: 'use_decision_as_tool_result',
+  ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
 });

@@ -45,6 +45,8 @@ export type ToolContext = {
   decision?: Resume;
   /** The id of that ticket. */
   ticket_id?: string;
+  /** Of that ticket. */
+  resume_with?: Json;
   state: StateView;
   /**
    * Work that goes on when the call is over; the run waits for it before it ends. Only where the agent lists the
@@ -105,6 +107,8 @@ export type Tool = {
   resumesItself?: boolean;
   /** The agent that does its work. */
   delegatesTo?: string;
+  /** A call that waited will not go on: what the ticket of it kept is told so. Must not throw. */
+  giveUp?(resume_with: Json): void;
   /** Takes whatever JSON the model produced; throws `ToolError`. */
   execute(args: Json, context: ToolContext): Promise<ToolOutput | Suspension>;
   /** Asked before each call. Must not have effects: it may be asked again for the same call. */

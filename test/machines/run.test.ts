@@ -27,7 +27,7 @@ const REQUESTED: RunEnding = { type: 'behavior_requested' };
 const services: Record<string, Outcome[]> = {
   decide: [...kinds('resolved', 'suspended'), BLOCKED, ...failures],
   infer: [
-    ...kinds('answer', 'calls', 'truncated', 'pending_work'),
+    ...kinds('answer', 'calls', 'truncated', 'pending_work', 'asks'),
     ...[STOPPED, REQUESTED].map((ending) => ({ output: { kind: 'stopped', ending } })),
     ...failures,
   ],

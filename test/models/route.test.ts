@@ -29,7 +29,8 @@ t.test('a model is retried as its agent says, and says why it is kept away from'
   t.equal(error.message, 'provider error: Oops');
   t.equal(broken.asked.length, 5, 'the breaker opened');
   t.equal(waited.length, 3, 'and nobody waits for a model that is kept away from');
-  await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));
+  const { error: refused } = await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));
+  t.equal(refused.message, "model 'm' is left alone for a while: too many of its calls failed");
   t.equal(broken.asked.length, 5);
   clock.time += 30_000;
   await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));

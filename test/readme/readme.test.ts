@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown } from '../../src/settings.ts';
+import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
 
@@ -25,7 +26,7 @@ const scripts: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'pack
 const shell = async (block: string, cwd = ROOT): Promise<string> =>
   (await promisify(execFile)('bash', ['-ec', block], { cwd })).stdout;
 
-const TROUPE = `node --import=tsx ${join(ROOT, 'src/main.ts')}`;
+const TROUPE = `node ${MAIN}`;
 
 /** The command as a checkout runs it, on the address of the test. */
 const here = (block: string, url: string): string =>
@@ -53,11 +54,11 @@ t.test('every line against a running service does as it says', async (t) => {
     const line = here(block, url)
       .replaceAll('curl ', 'curl -sf ')
       .replaceAll('./config', join(dir, 'config'));
-    const service = line.replace(/(main\.ts config \w+)/g, `$1 --url ${url}`);
+    const service = line.replace(/(main\.js config \w+)/g, `$1 --url ${url}`);
     answers.push(await shell(`export SERVICE_ADMIN_API_BEARER_TOKEN=${token}\n${service}`));
   }
-  t.equal(answers.length, 7);
-  const [hello, reading, tool, queued, events, poet, files] = answers;
+  t.equal(answers.length, 9);
+  const [hello, reading, tool, queued, events, poet, files, a2a, mirror] = answers;
   for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
     const type = /"event_type":"(\w+)"/.exec(line)?.[1];
     t.match(hello, `"event_type":"${type}"`);
@@ -73,6 +74,10 @@ t.test('every line against a running service does as it says', async (t) => {
   t.match(poet, '"resource":"agents/poet"');
   t.match(readFileSync(join(dir, 'config', 'agents.yaml'), 'utf8'), 'Answer in one verse.');
   t.match(files, /unchanged/);
+  t.match(a2a, '"protocolBinding":"HTTP+JSON"');
+  t.match(a2a, '"parts":[{"text":"Scripted response to: Hello"}]');
+  t.match(a2a, '"totalSize":');
+  t.match(mirror, '"delta":"Scripted response to: Who answers?"');
 });
 
 /** The address of a service that is started with a file of this content. */
@@ -115,7 +120,7 @@ t.test('the permission section allows, asks and denies as it says', async (t) =>
 t.test('the config file starts a service with its plugin and provider', async (t) => {
   const [example = ''] = blocks('js');
   const zod = import.meta.resolve('zod');
-  const index = pathToFileURL(join(ROOT, 'src/index.ts')).href;
+  const index = pathToFileURL(INDEX).href;
   const file = example.replace("'troupe'", `'${index}'`).replace("'zod'", `'${zod}'`);
   const url = await served(t, '--config', 'troupe.config.mjs', file);
   t.equal((await ask(url, 'host', 'Hello')).text, 'I was told: Call the user Ada.');

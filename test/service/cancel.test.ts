@@ -191,6 +191,32 @@ t.test('an interrupt of a run that waits ends it and counts no superseded work',
   await view.check(t);
 });
 
+t.test('the state of a run that is ended while it waits says so', async (t) => {
+  const { tools } = createTestTools();
+  const troupe = await startTroupe(t, { app: { tools } });
+  const ends: [string, () => Promise<unknown>][] = [
+    ['cancel', () => troupe.post('/v1/threads/cancel/cancel')],
+    ['interrupt', () => troupe.post('/v1/threads/interrupt/interrupt')],
+    ['replaced', () => troupe.runToEnd(start('echo', 'replaced'))],
+  ];
+  for (const [thread, end] of ends) {
+    troupe.models.steps.push(asks(['c1', 'risky']));
+    const [waiting] = await troupe.runToEnd(start('steps', thread));
+    await end();
+    const run = await viewOf(troupe, thread).until(waiting?.run_id, 'done');
+    t.match(
+      run.state,
+      {
+        extensions: {
+          '__runtime.run_lifecycle': { status: 'done', status_reason: 'cancelled' },
+          '__runtime.tool_call_states': { calls: { c1: { status: 'cancelled' } } },
+        },
+      },
+      thread,
+    );
+  }
+});
+
 t.test('cancel and interrupt take any body, or none, of any content type', async (t) => {
   const troupe = await startTroupe(t);
   const bodies = [undefined, '', '{', 'x=1', '[]'];

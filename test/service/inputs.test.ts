@@ -1,5 +1,6 @@
 import t from 'tap';
 import { textOf } from '../../src/schema/message.ts';
+import { planeOf } from './config/plane.ts';
 import { asks } from './models.ts';
 import { createTestTools } from './tools.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
@@ -104,6 +105,41 @@ t.test('the agent is the named one, else the last one of the thread, else the de
     (await view.runs()).map(({ agent_id }) => agent_id),
     ['default', 'echo', 'echo', 'echo'],
   );
+});
+
+t.test('where the last agent of a thread is gone, the default one answers', async (t) => {
+  const troupe = await startTroupe(t);
+  const plane = planeOf(troupe);
+  await plane.post('/v1/config/agents', { id: 'brief', model_id: 'echo' });
+  const view = viewOf(troupe, await newThread(troupe));
+  for (const gone of [false, true]) {
+    if (gone) await plane.del('/v1/config/agents/brief');
+    t.equal((await view.say('x', gone ? {} : { agentId: 'brief' })).status, 202);
+    await view.rest();
+  }
+  t.equal((await view.post('/mailbox', { payload: 1 })).status, 201);
+  await view.rest();
+  t.strictSame(
+    (await view.runs()).map(({ agent_id }) => agent_id),
+    ['brief', 'default', 'default'],
+  );
+});
+
+t.test('input to a run does not bring its deleted thread back', async (t) => {
+  const troupe = await startTroupe(t);
+  const id = await newThread(troupe);
+  const view = viewOf(troupe, id);
+  const { body } = await view.say('x', { agentId: 'echo' });
+  await view.rest();
+  await troupe.call('DELETE', `/v1/threads/${id}`);
+  for (const mode of ['queue', 'live_then_queue', 'interrupt_then_queue', 'resume_open_run']) {
+    const answer = await troupe.post(`/v1/runs/${body.accepted_run_id}/inputs`, {
+      mode,
+      messages: [{ role: 'user', content: 'back' }],
+    });
+    t.equal(answer.status, 404, mode);
+  }
+  t.equal((await troupe.call('GET', `/v1/threads/${id}`)).status, 404);
 });
 
 t.test('a long and unusual text is stored unchanged', async (t) => {

@@ -80,5 +80,23 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EVENT_CAPTURE_MODE', 'event_capture_mode', 'disabled | compacted | full_fidelity', 'compacted'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_EVENT_RETENTION_DAYS', 'event_retention_days', 'int', '0'],
+  ['SERVICE_A2A_EXTENDED_CARD_BEARER_TOKEN', 'a2a_extended_card_bearer_token', 'string, *secret*', 'unset'],
+  ['SERVICE_A2A_PUBLIC_BASE_URL', 'a2a_public_base_url', 'URL', 'unset'],
+  ['SERVICE_A2A_PROVIDER_ORGANIZATION', 'a2a_provider_organization', 'string', 'Troupe'],
+  ['SERVICE_A2A_PROVIDER_URL', 'a2a_provider_url', 'URL', 'unset'],
+  ['SERVICE_A2A_STRICT_CARD', 'a2a_strict_card', 'bool', 'false'],
+  ['SERVICE_A2A_BLOCKING_WAIT_MS', 'a2a_blocking_wait_ms', 'int', '300000'],
+  ['SERVICE_A2A_CLIENT_TASK_IDS', 'a2a_client_task_ids', 'with_context | always | never', 'with_context'],
+  ['SERVICE_A2A_ENFORCE_INPUT_MODES', 'a2a_enforce_input_modes', 'bool', 'false'],
+  ['SERVICE_A2A_PUSH_ENABLED', 'a2a_push_enabled', 'bool', 'true'],
+  ['SERVICE_A2A_PUSH_BLOCK_PRIVATE_HOSTS', 'a2a_push_block_private_hosts', 'bool', 'false'],
+  ['SERVICE_A2A_REMOTE_URL', 'a2a_remote_url', 'URL', 'unset', 'A2A_REMOTE_URL'],
+  [
+    'SERVICE_A2A_REMOTE_BEARER_TOKEN',
+    'a2a_remote_bearer_token',
+    'string, *secret*',
+    'unset',
+    'A2A_BEARER_TOKEN',
+  ],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
 ];

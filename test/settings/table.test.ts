@@ -44,6 +44,7 @@ t.test('the README groups its tables under headings', async (t) => {
     '### Seed',
     '### Mailbox',
     '### Runs',
+    '### A2A',
     '### Telemetry',
   ]);
 });
@@ -87,7 +88,7 @@ t.test('the help of a secret says that a flag is visible to every user of the ma
   const warned = settingFlags.filter(({ help }) => help.includes('visible to every user of the machine'));
   t.strictSame(
     warned.map(({ name }) => name),
-    ['secrets-key', 'admin-api-bearer-token'],
+    ['secrets-key', 'admin-api-bearer-token', 'a2a-extended-card-bearer-token', 'a2a-remote-bearer-token'],
   );
   t.match(settingsHelp(), /visible to every user of the machine/);
 });

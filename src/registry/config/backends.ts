@@ -30,8 +30,9 @@ const A2A_BACKEND: JsonObject = {
   version: 1,
   schema: {
     type: 'object',
+    additionalProperties: false,
     properties: {
-      base_url: { type: 'string', format: 'uri', title: 'Address' },
+      base_url: { type: 'string', minLength: 1, format: 'uri', title: 'Address' },
       auth: {
         anyOf: [
           { type: 'null' },
@@ -39,7 +40,7 @@ const A2A_BACKEND: JsonObject = {
             type: 'object',
             properties: {
               type: { const: 'bearer' },
-              token: { type: 'string', title: 'Token' },
+              token: { type: 'string', minLength: 1, title: 'Token' },
             },
             required: ['type', 'token'],
           },

@@ -1,5 +1,6 @@
 import type { Provider } from '../../models/model.ts';
 import type { ModelSpec, PoolSpec } from '../../schema/model.ts';
+import type { Store } from '../../store/index.ts';
 import type { Resolved } from '../agents.ts';
 import type { Models } from '../models.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
@@ -7,7 +8,9 @@ import type { Namespaces } from '../namespaces/namespaces.ts';
 import { effectiveOf } from './content.ts';
 import type { Lock } from './lock.ts';
 import { partOf } from './parts.ts';
+import { SCOPE } from './publication.ts';
 import type { Publisher } from './publisher.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What runs are resolved against. */
 export type Live = {
@@ -16,6 +19,8 @@ export type Live = {
    * @throws Invalid `agent not found: <id>`, or why it cannot be resolved; Integrity
    */
   resolve(agentId: string, resolution_id?: string): Resolved;
+  /** Those that are live now; the same object as long as nothing was published. */
+  agents(): LiveAgents;
   /** Models as they are now. */
   models(): LiveModels;
   /**
@@ -25,6 +30,13 @@ export type Live = {
   publishDraft(draft: unknown): Promise<Resolved>;
   /** MCP servers or remote agents have come or gone. */
   refresh(): Promise<void>;
+};
+
+export type LiveAgents = {
+  /** Also of those that cannot be resolved. */
+  readonly ids: readonly string[];
+  /** milliseconds */
+  readonly published_at: number;
 };
 
 export type LiveModels = {
@@ -37,12 +49,14 @@ export type LiveModels = {
 };
 
 export const createLive = ({
+  store,
   publisher,
   namespaces,
   lock,
   program,
   refresh,
 }: {
+  store: Pick<Store, 'publications'>;
   publisher: Publisher;
   namespaces: Namespaces;
   lock: Lock;
@@ -50,10 +64,23 @@ export const createLive = ({
   refresh(): Promise<void>;
 }): Live => {
   const agents = namespaces.of('agents');
+  const listed = new WeakMap<Snapshot, LiveAgents>();
   return {
     resolve: (agentId, resolution_id) => {
       const snapshot = resolution_id ? publisher.at(resolution_id) : publisher.live();
       return snapshot.registry.resolve(agentId);
+    },
+    agents() {
+      const live = publisher.live();
+      const known = listed.get(live);
+      if (known) return known;
+      const publication = store.publications.get(SCOPE, Number(live.resolution_id));
+      const found = {
+        ids: live.records.agents.map(({ id }) => id),
+        published_at: publication?.created_at_ms ?? 0,
+      };
+      listed.set(live, found);
+      return found;
     },
     models() {
       const { records, registry, resolution_id } = publisher.live();

@@ -6,7 +6,7 @@ import type { ConfigService } from './api.ts';
 import type { AuditDraft } from './audit-log.ts';
 import { missing } from './entries.ts';
 import { entriesOf } from './parts.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Publisher } from './publisher.ts';
 import type { WriteDeps } from './writes.ts';
 
 /** DELETE (config.md 6.2). One commit for an entry and what goes with it; what stays and needs it is reported. */
@@ -28,7 +28,7 @@ export const createRemoval = ({
   /** With what goes too, which goes first. */
   const victims = (record: ConfigRecord, force: boolean): ConfigRecord[] => {
     const { namespace, id } = record;
-    const referrers = referrersIn(publisher.current());
+    const referrers = referrersIn(publisher);
     if (!force) {
       const used_by = usedBy(namespace, id, referrers);
       if (used_by.length === 0) return [record];
@@ -61,13 +61,19 @@ export const createRemoval = ({
     },
     removalPreview(providerId) {
       recordOf('providers', providerId);
-      return { ...previewRemoval(providerId, referrersIn(publisher.current())) };
+      return { ...previewRemoval(providerId, referrersIn(publisher)) };
     },
   };
 };
 
-const referrersIn = ({ records, parts, tools, pluginTools }: Snapshot): Referrers => ({
-  ...records,
-  skills: entriesOf(parts, 'skill').map(({ spec }) => spec),
-  tools: [...tools.map(({ descriptor }) => descriptor), ...pluginTools()].map(({ id }) => id),
-});
+const referrersIn = (publisher: Pick<Publisher, 'current' | 'stored'>): Referrers => {
+  const { records, parts, tools, pluginTools } = publisher.current();
+  const { agents } = publisher.stored();
+  return {
+    ...records,
+    // Agents that were found elsewhere come and go with their server, and hold nothing back.
+    agents: records.agents.filter(({ id }) => agents.has(id)),
+    skills: entriesOf(parts, 'skill').map(({ spec }) => spec),
+    tools: [...tools.map(({ descriptor }) => descriptor), ...pluginTools()].map(({ id }) => id),
+  };
+};

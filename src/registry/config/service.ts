@@ -8,6 +8,7 @@ import type { JsonObject } from '../../schema/endpoint.ts';
 import type { Store } from '../../store/index.ts';
 import type { SubAgents } from '../../tools/sub-agent.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { RemoteAgents } from '../agents.ts';
 import { createNamespaces } from '../namespaces/namespaces.ts';
 import type { Records } from '../records.ts';
 import type { ConfigService } from './api.ts';
@@ -62,6 +63,7 @@ export type ConfigDeps = {
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
   subAgents: SubAgents;
+  remoteAgents?: RemoteAgents;
   localKind?: string;
   mcp?: McpServers;
   a2a?: A2aServers;
@@ -83,6 +85,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     routes: deps.routes,
     env: deps.env,
     subAgents: deps.subAgents,
+    remoteAgents: deps.remoteAgents,
   };
   const read = createContentReader({ namespaces, log });
   const publisher = await startPublisher(
@@ -126,7 +129,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   };
   return {
     service,
-    live: createLive({ publisher, namespaces, lock, program, refresh }),
+    live: createLive({ store, publisher, namespaces, lock, program, refresh }),
     close() {
       closed = true;
       audit.close();

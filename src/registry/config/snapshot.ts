@@ -7,6 +7,7 @@ import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { createCatalogue } from '../../tools/catalogue.ts';
 import type { SubAgents } from '../../tools/sub-agent.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { RemoteAgents } from '../agents.ts';
 import type { ModelsInput } from '../models.ts';
 import type { Records } from '../records.ts';
 import { createRegistry, type Registry } from '../registry.ts';
@@ -37,6 +38,7 @@ export type SnapshotDeps = Pick<ModelsInput, 'providers' | 'routes' | 'env'> & {
   fileSkills: SkillSet;
   providers: readonly Provider[];
   subAgents: SubAgents;
+  remoteAgents?: RemoteAgents | undefined;
 };
 
 export type SnapshotInput = {

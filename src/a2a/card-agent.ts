@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { A2aServerSpec } from '../schema/a2a-server.ts';
+import { AgentSpec } from '../schema/agent.ts';
+import { firstProblem } from '../schema/problems.ts';
+import { checkHost } from './fetch-text.ts';
+
+/**
+ * The agent that a card describes (a2a.md 13.2).
+ *
+ * Guarantees: a card leads to no host that the server itself may not have; whatever else an endpoint must be, it is.
+ * How long a task may take is not what `timeout_ms` of a server says: that is for a card.
+ */
+
+const text = z.string().trim().optional().catch(undefined);
+
+const Interface = z
+  .looseObject({
+    url: z.string(),
+    protocolBinding: text,
+    protocolVersion: text,
+    tenant: text,
+    agentId: text,
+    agent_id: text,
+  })
+  .transform(({ url, protocolBinding, protocolVersion, ...names }) => ({
+    url,
+    isHttp: protocolBinding?.toUpperCase() === 'HTTP+JSON',
+    isCurrent: protocolVersion === '1.0',
+    selector: names.tenant || names.agentId || names.agent_id || undefined,
+  }));
+
+const Card = z.looseObject({
+  name: text,
+  description: text,
+  supportedInterfaces: z.array(z.unknown()).catch([]),
+});
+
+/** @throws Error that says what is missing */
+export const agentOfCard = (
+  { card, card_url }: { card: unknown; card_url: string },
+  server: Pick<A2aServerSpec, 'id' | 'auth' | 'target' | 'options'>,
+  mayConnect: (address: string) => boolean,
+): AgentSpec => {
+  const { name, description, supportedInterfaces } = Card.parse(card);
+  const { url, selector } = interfaceIn(supportedInterfaces, card_url);
+  if (!URL.canParse(url))
+    throw new Error(`remote agent card from ${card_url} has an interface without a URL`);
+  checkHost(new URL(url).hostname, { mayConnect });
+  const target = server.target?.trim() || selector;
+  const agent = AgentSpec.safeParse({
+    id: selector ?? slug(name ?? ''),
+    ...(description && { description }),
+    registry: server.id,
+    endpoint: {
+      backend: 'a2a',
+      base_url: url,
+      ...(server.auth && { auth: server.auth }),
+      ...(target && { target }),
+      options: { ...server.options, a2a_server_id: server.id },
+    },
+  });
+  if (agent.success) return agent.data;
+  throw new Error(`remote agent card from ${card_url}: ${firstProblem(agent.error, [])}`);
+};
+
+const interfaceIn = (given: readonly unknown[], card_url: string): z.infer<typeof Interface> => {
+  const http = given.flatMap((each) => Interface.safeParse(each).data ?? []).filter(({ isHttp }) => isHttp);
+  const found = http.find(({ isCurrent }) => isCurrent) ?? http[0];
+  if (found) return found;
+  throw new Error(
+    `remote agent card from ${card_url} does not expose a supported HTTP+JSON v1.0 interface: it lists ${given.length}`,
+  );
+};
+
+const slug = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '') || 'agent';

@@ -1,0 +1,48 @@
+import type { RemoteEndpoint } from '../../schema/endpoint.ts';
+import type { RemoteAgent } from '../../tools/remote-agent.ts';
+import { cancelTask, createConversation } from './conversation.ts';
+import { createRequests, type Fetch } from './requests.ts';
+import { type Actors, createPlayer, type Timers } from './turn.ts';
+
+/**
+ * Agents that other services run, over HTTP+JSON (a2a.md 12.3 to 12.9).
+ *
+ * Guarantees: each turn is one actor of the remote-task machine, and what it decides is all that happens. Its outcome
+ * is there as soon as it is known: a task that nobody wants any more is told to stop behind the back of whoever asked.
+ * Costs one actor and one request a turn, and either one open stream or a request now and then until it is settled.
+ */
+type RemoteDeps = {
+  log: { warn(data: object, text: string): void };
+  /** Told of each actor whose turn names its run. */
+  actors?: Actors;
+  fetch?: Fetch;
+  timers?: Timers;
+  idleMs?: number;
+};
+
+/** Servers send a comment every 15 s or so. */
+const IDLE_MS = 60_000;
+
+/**
+ * @example
+ * const remoteAgent = createRemoteAgents({ log });
+ * const outcome = await remoteAgent(spec.endpoint).converse(turn);
+ */
+export const createRemoteAgents = (deps: RemoteDeps): ((endpoint: RemoteEndpoint) => RemoteAgent) => {
+  const { log, fetch = globalThis.fetch, idleMs = IDLE_MS } = deps;
+  const play = createPlayer(deps);
+  return (endpoint) => {
+    const { options } = endpoint;
+    const requests = createRequests(endpoint, fetch);
+    return {
+      key: `a2a:${requests.base}`,
+      async converse(turn) {
+        const conversation = createConversation({ requests, options, turn, idleMs, log });
+        turn.leave?.throwIfAborted();
+        if (turn.signal.aborted && !turn.follow) return conversation.givenUp('cancelled');
+        return play(endpoint, turn, conversation);
+      },
+      cancel: (task_id) => cancelTask({ requests, log }, task_id),
+    };
+  };
+};

@@ -1,0 +1,140 @@
+import { isAsking, isSettled } from '../../../machines/remote-task.ts';
+import type { Json } from '../../schema/endpoint.ts';
+import type {
+  RemoteArtifact,
+  RemoteOutput,
+  RemoteSnapshot,
+  RemoteTask,
+  RemoteTaskState,
+} from '../../tools/remote-agent.ts';
+import { joined, lastWords, textOfParts } from './text.ts';
+import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire.ts';
+
+/**
+ * A remote task as it is known here, from whole tasks and from the events of a stream (a2a.md 12.6).
+ *
+ * Guarantees: the text depends on the task alone, not on how it was followed. It is that of the first artifact that
+ * has one, else that of the status, else the last words in the history; but a task that asks for something says it in
+ * its status, so there the status comes first. What a failure says is no text of the answer.
+ * Chunks of one artifact are one text. Who keeps the chunks as parts of their own gives them back so in a whole task:
+ * where chunks were seen to arrive they are joined there too.
+ */
+export type Mirror = {
+  task(): RemoteTask;
+  state(): RemoteTaskState;
+  /** Text that stays as it is, whatever is still to come. */
+  streamable(): string;
+  text(): string;
+  failure(): string;
+  snapshot(): RemoteSnapshot;
+  output(): RemoteOutput;
+  adopt(task: WireTask, raw: Json): void;
+  /** True when it told something else than one more chunk of an artifact. */
+  apply(event: WireEvent, raw: Json): boolean;
+};
+
+const FAILURES: ReadonlySet<RemoteTaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
+
+export const createMirror = (known: RemoteTask): Mirror => {
+  let task: WireTask = {
+    id: known.task_id,
+    status: { state: 'TASK_STATE_WORKING' },
+    artifacts: [],
+    history: [],
+  };
+  let { context_id } = known;
+  /** The last whole task as it came; undefined when something changed since. */
+  let whole: Json | undefined;
+  /** Ids of artifacts that came in chunks. */
+  const chunked = new Set<string | undefined>();
+
+  const state = (): RemoteTaskState => task.status.state;
+  const ofStatus = (): string => textOfParts(task.status.message?.parts ?? []);
+  const ofArtifacts = (): string =>
+    task.artifacts.map(({ parts }) => textOfParts(parts)).find((text) => text !== '') ?? '';
+
+  const failure = (): string => (FAILURES.has(state()) ? ofStatus() : '');
+
+  const text = (): string => {
+    const status = FAILURES.has(state()) ? '' : ofStatus();
+    if (isAsking(state()) && status) return status;
+    return ofArtifacts() || status || (isSettled(state()) ? lastWords(task.history) : '');
+  };
+
+  const changeArtifact = (given: WireArtifact, append: boolean): void => {
+    const { artifactId } = given;
+    const before = task.artifacts.find((artifact) => artifact.artifactId === artifactId);
+    if (append) chunked.add(artifactId);
+    const artifact =
+      before && append ? { ...before, parts: joined([...before.parts, ...given.parts]) } : given;
+    const artifacts = before
+      ? task.artifacts.map((each) => (each === before ? artifact : each))
+      : [...task.artifacts, artifact];
+    task = { ...task, artifacts };
+  };
+
+  const adopt = (next: WireTask, raw: Json): void => {
+    whole = raw;
+    const artifacts = next.artifacts.map((artifact) =>
+      chunked.has(artifact.artifactId) ? { ...artifact, parts: joined(artifact.parts) } : artifact,
+    );
+    context_id = next.contextId ?? context_id;
+    task = { ...next, artifacts };
+  };
+
+  const self: Mirror = {
+    task: () => ({
+      task_id: task.id,
+      ...(context_id !== undefined && { context_id }),
+    }),
+    state,
+    streamable: ofArtifacts,
+    text,
+    failure,
+    snapshot() {
+      const [said, failed] = [text(), failure()];
+      return {
+        ...self.task(),
+        state: state(),
+        ...(said && { text: said }),
+        artifacts: task.artifacts.map(artifactOf),
+        ...(failed && { failure_message: failed }),
+      };
+    },
+    output() {
+      const said = text();
+      return {
+        ...(said && { text: said }),
+        ...(task.artifacts.length > 0 && { artifacts: task.artifacts.map(artifactOf) }),
+        raw: whole ?? asJson(task),
+      };
+    },
+    adopt,
+    apply({ task: next, message, statusUpdate, artifactUpdate }, raw) {
+      if (next) {
+        // The event was read as an object with a task.
+        adopt(next, (raw as { task: Json }).task);
+        return true;
+      }
+      whole = undefined;
+      context_id = statusUpdate?.contextId ?? artifactUpdate?.contextId ?? context_id;
+      if (statusUpdate) task = { ...task, status: statusUpdate.status };
+      if (message) task = { ...task, history: [...task.history, message] };
+      if (!artifactUpdate) return Boolean(statusUpdate ?? message);
+      const { artifact, append, lastChunk } = artifactUpdate;
+      changeArtifact(artifact, append);
+      return !append || lastChunk;
+    },
+  };
+  return self;
+};
+
+const artifactOf = ({ artifactId, name, parts }: WireArtifact): RemoteArtifact => {
+  const media_type = parts[0]?.mediaType;
+  return {
+    ...(artifactId !== undefined && { id: artifactId }),
+    ...(name !== undefined && { name }),
+    ...(media_type !== undefined && { media_type }),
+    content: asJson(parts),
+  };
+};

@@ -1,0 +1,85 @@
+import type { StreamMethod } from '../../../machines/remote-task.ts';
+import type { Json, RemoteEndpoint } from '../../schema/endpoint.ts';
+import { RemoteFailure } from './failure.ts';
+import { readAnswer, refusedBy } from './responses.ts';
+
+/**
+ * The requests of a2a.md 12.3 to one interface.
+ *
+ * Guarantees: no redirect is followed, so the token goes to the interface and nowhere else; no more of a response is
+ * read than `responses.ts` allows, and none is left open. Relies on the platform's `fetch` for pooled connections; it
+ * gives up after 300 s without headers, which is as long as a submission that is answered late may take.
+ */
+export type Requests = {
+  /** `{…}/v1/a2a/tenant`, without a slash at its end. */
+  base: string;
+  /** @throws RemoteFailure */
+  submit(body: Json, signal: AbortSignal): Promise<Json>;
+  /** @throws RemoteFailure */
+  read(task_id: string, signal: AbortSignal): Promise<Json>;
+  /** An event stream that must be read or cancelled. @throws RemoteFailure */
+  subscribe(task_id: string, method: StreamMethod, signal: AbortSignal): Promise<Response>;
+  /** @throws RemoteFailure */
+  cancel(task_id: string, signal: AbortSignal): Promise<void>;
+};
+
+const JSON_TYPES = 'application/a2a+json, application/json';
+const EVENT_STREAM = 'text/event-stream';
+
+/** The fetch of the platform, as much of it as is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch): Requests => {
+  const base = interfaceBase(endpoint);
+  const common = {
+    'A2A-Version': '1.0',
+    ...(endpoint.auth && { Authorization: `Bearer ${endpoint.auth.token}` }),
+  };
+
+  const send = async (path: string, init: RequestInit & { headers?: Record<string, string> }) => {
+    const headers = { ...common, Accept: JSON_TYPES, ...init.headers };
+    let response: Response;
+    try {
+      response = await fetch(`${base}${path}`, { ...init, headers, redirect: 'manual' });
+    } catch (cause) {
+      throw new RemoteFailure('unreachable', whyNot(cause), { cause });
+    }
+    if (!response.ok) throw await refusedBy(response);
+    return response;
+  };
+
+  return {
+    base,
+    async submit(body, signal) {
+      const headers = { 'Content-Type': 'application/json' };
+      const init = { method: 'POST', headers, body: JSON.stringify(body), signal };
+      return readAnswer(await send('/message:send', init));
+    },
+    read: async (id, signal) => readAnswer(await send(taskPath(id), { signal })),
+    subscribe: (id, method, signal) =>
+      send(`${taskPath(id)}:subscribe`, { method, headers: { Accept: EVENT_STREAM }, signal }),
+    async cancel(id, signal) {
+      const response = await send(`${taskPath(id)}:cancel`, { method: 'POST', signal });
+      await response.body?.cancel();
+    },
+  };
+};
+
+const taskPath = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
+
+/** Without what may be a password; `fetch` refuses such an address anyway. */
+const interfaceBase = ({ base_url, target }: RemoteEndpoint): string => {
+  const url = new URL(base_url);
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const segment = target?.trim() ? encodeURIComponent(target.trim()) : undefined;
+  const last = url.pathname.replace(/\/+$/, '').split('/').at(-1);
+  return segment === undefined || last === segment || last === target?.trim() ? base : `${base}/${segment}`;
+};
+
+/** `fetch` says why it failed in the cause of its error; its message may quote the address. */
+const whyNot = (error: unknown): string => {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+};

@@ -1,0 +1,51 @@
+import type { Json } from '../../schema/endpoint.ts';
+import { RemoteFailure } from './failure.ts';
+import { refusalOf } from './wire.ts';
+
+/** Bodies of another service, each up to a limit; whatever is wrong with one is a `RemoteFailure`. */
+
+/** Artifacts may hold files. */
+export const LARGEST_BYTES = 16 * 1024 * 1024;
+const LARGEST_ERROR = 64 * 1024;
+
+export const readAnswer = async (response: Response): Promise<Json> => {
+  const text = await readText(response, LARGEST_BYTES);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What a stranger sent is not quoted.
+    throw new RemoteFailure('unreadable', 'the answer is not JSON');
+  }
+};
+
+/** What an answer without success says of itself. */
+export const refusedBy = async (response: Response): Promise<RemoteFailure> => {
+  const { status } = response;
+  const { text, reason } = await readText(response, LARGEST_ERROR)
+    .then((body) => refusalOf(JSON.parse(body)))
+    .catch(() => ({ text: undefined, reason: undefined }));
+  const said = [text, reason && `(${reason})`].filter(Boolean).join(' ');
+  return new RemoteFailure('refused', said ? `status ${status}: ${said}` : `status ${status}`, {
+    status,
+    reason,
+  });
+};
+
+/** @throws RemoteFailure */
+const readText = async (response: Response, largest: number): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.byteLength;
+      // Leaving the loop cancels the rest.
+      if (bytes > largest) throw new RemoteFailure('unreadable', `the answer has more than ${largest} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof RemoteFailure) throw cause;
+    const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'took too long' : 'broke off';
+    throw new RemoteFailure('unreachable', `the answer ${why}`, { cause });
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};

@@ -1,0 +1,128 @@
+import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor, fromPromise } from 'xstate';
+import { type RemoteTaskContext, remoteTaskMachine } from '../../../machines/remote-task.ts';
+import type { RemoteEndpoint } from '../../schema/endpoint.ts';
+import type { RemoteOutcome, RemoteTurn } from '../../tools/remote-agent.ts';
+import type { Conversation } from './conversation.ts';
+
+/**
+ * Plays turns: an actor for each, the signals and the deadline that it hears, and the promise of its outcome. The
+ * actor may live on after that, to stop what nobody wants.
+ */
+export type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
+
+/** What it returns is called when the actor is gone. */
+export type Actors = {
+  began(
+    actor: AnyActorRef,
+    name: { machine: 'remote-task'; id: string; scope: string; parent: string },
+  ): () => void;
+};
+
+type PlayerDeps = { actors?: Actors; timers?: Timers };
+
+type Play = (
+  endpoint: RemoteEndpoint,
+  turn: RemoteTurn,
+  conversation: Conversation,
+) => Promise<RemoteOutcome>;
+
+const TIMERS: Timers = { setTimeout, clearTimeout };
+/** A timer that is set to more fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const createPlayer = ({ actors, timers = TIMERS }: PlayerDeps): Play => {
+  const machine = bindMachine();
+  return (endpoint, turn, conversation) =>
+    new Promise((resolve, reject) => {
+      const continues = turn.say?.task_id !== undefined;
+      const input = { host: conversation, continues, ...pausesOf(endpoint) };
+      const actor = createActor(machine, { input, clock: timers });
+      const gone = turn.run && actors?.began(actor, nameOf(turn, turn.run));
+      const deaf = listen(turn, endpoint, timers, (type) => actor.send({ type }));
+      const finished = (): void => {
+        conversation.close();
+        deaf();
+        gone?.();
+      };
+      actor.subscribe({
+        next(snapshot) {
+          const over = snapshot.status === 'done';
+          if (!over && !snapshot.hasTag('unwanted')) return;
+          conversation.close();
+          // A promise is settled once: what comes after an unwanted state changes nothing.
+          settle(conversation, snapshot.context, snapshot.value === 'left').then(resolve, reject);
+          if (over) finished();
+        },
+        error(error) {
+          reject(error);
+          finished();
+        },
+      });
+      actor.start();
+      actor.send({ type: turn.follow ? 'FOLLOW' : 'SUBMIT' });
+      if (turn.signal.aborted) actor.send({ type: 'ABANDON' });
+    });
+};
+
+const settle = async (
+  conversation: Conversation,
+  { givenUp, error }: RemoteTaskContext,
+  left: boolean,
+): Promise<RemoteOutcome> => {
+  if (left) throw new Error('the service stops; the remote task is followed on later');
+  if (givenUp === 'failed') throw error;
+  if (givenUp === undefined) return conversation.outcome();
+  return conversation.givenUp(givenUp === 'timed_out' ? 'timeout' : 'cancelled');
+};
+
+/** Returns what stops listening. */
+const listen = (
+  { signal, leave }: RemoteTurn,
+  { timeout_ms }: RemoteEndpoint,
+  timers: Timers,
+  send: (type: 'ABANDON' | 'LEAVE' | 'EXPIRE') => void,
+): (() => void) => {
+  const abandon = (): void => send('ABANDON');
+  const leaving = (): void => send('LEAVE');
+  const deadline = timers.setTimeout(() => send('EXPIRE'), Math.min(timeout_ms, LONGEST_TIMER_MS));
+  signal.addEventListener('abort', abandon);
+  leave?.addEventListener('abort', leaving);
+  return () => {
+    timers.clearTimeout(deadline);
+    signal.removeEventListener('abort', abandon);
+    leave?.removeEventListener('abort', leaving);
+  };
+};
+
+/** A message and a task have different ids, and a run has one turn at a time with each. */
+const nameOf = ({ follow, say }: RemoteTurn, { scope, run_id }: NonNullable<RemoteTurn['run']>) => ({
+  machine: 'remote-task' as const,
+  id: follow?.task_id ?? say?.message_id ?? run_id,
+  scope,
+  parent: run_id,
+});
+
+const FIRST_PAUSE_MS = 200;
+const DEFAULT_PAUSE_MS = 2_000;
+/** Whatever an endpoint says, nobody is asked without a pause. */
+const SHORTEST_PAUSE_MS = 10;
+
+const pausesOf = ({ options: { poll_interval_ms } }: RemoteEndpoint) => {
+  const given = typeof poll_interval_ms === 'number' ? poll_interval_ms : DEFAULT_PAUSE_MS;
+  const longestPauseMs = Math.min(Math.max(given, SHORTEST_PAUSE_MS), LONGEST_TIMER_MS);
+  return { longestPauseMs, firstPauseMs: Math.min(FIRST_PAUSE_MS, longestPauseMs) };
+};
+
+// The host of every remote-task machine is the conversation that it was played with.
+const hostOf = ({ host }: RemoteTaskContext): Conversation => host as Conversation;
+
+const bindMachine = () =>
+  remoteTaskMachine.provide({
+    actors: {
+      submit: fromPromise(({ input, signal }) => hostOf(input).submit(signal)),
+      record: fromPromise(({ input }) => hostOf(input).record()),
+      subscribe: fromPromise(({ input, signal }) => hostOf(input).subscribe(input.method, signal)),
+      poll: fromPromise(({ input, signal }) => hostOf(input).poll(signal)),
+      cancel: fromPromise(({ input, signal }) => hostOf(input).cancel(signal)),
+    },
+  });

@@ -1,0 +1,56 @@
+import type { InferenceEnd } from '../models/model.ts';
+import type { Termination } from '../schema/run.ts';
+import { clearCalls } from './calls.ts';
+import { produce, type Step, type Turn } from './turn.ts';
+
+/** What every step has in common, whoever answers in it: how it opens, how the answer is kept, and what is told of it. */
+
+/** What an inference led to, or what stands in its place. */
+export type InferOutcome =
+  | { kind: 'answer' }
+  | { kind: 'calls' }
+  | { kind: 'truncated' }
+  | { kind: 'pending_work' }
+  | { kind: 'asks' }
+  | { kind: 'stopped'; ending: Ending };
+
+/** An agent that runs elsewhere may have failed there, or have been cancelled. */
+export type Ending = Exclude<Termination, { type: 'suspended' }>;
+
+export const openStep = (turn: Turn): Step => {
+  const step: Step = {
+    index: turn.steps,
+    message_id: turn.ids.uuid(),
+    startedAt: turn.clock.now(),
+    text: '',
+    reported: false,
+    completed: false,
+  };
+  clearCalls(turn);
+  turn.step = step;
+  turn.stream.emit({ event_type: 'step_start', message_id: step.message_id });
+  return step;
+};
+
+/** Also called for an inference that was cancelled: the tail of a run always reports its open inference. */
+export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
+  const { step } = turn;
+  if (!step || step.reported) return;
+  step.reported = true;
+  turn.stream.emit({
+    event_type: 'inference_complete',
+    model: end?.by?.upstream ?? turn.agent.model.upstream,
+    ...(end?.usage && { usage: end.usage }),
+    duration_ms: turn.clock.now() - step.startedAt,
+  });
+};
+
+export const keepAnswer = (turn: Turn, step: Step): void => {
+  turn.response = step.text;
+  produce(turn, {
+    id: step.message_id,
+    role: 'assistant',
+    content: step.text === '' ? [] : [{ type: 'text', text: step.text }],
+    ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
+  });
+};

@@ -1,0 +1,49 @@
+import { mediaTypeOf } from '../../a2a/parts.ts';
+import type { Json } from '../../schema/endpoint.ts';
+import type { ContentBlock } from '../../schema/message.ts';
+
+/**
+ * Parts of a message as blocks (a2a.md 7.2); `partsOf` is the way back. Data is text for the model; the block keeps
+ * what it was, so that a history shows it as data again.
+ */
+
+/** A part with exactly one content; what was not there is undefined. */
+export type InputPart = {
+  text?: string | undefined;
+  raw?: string | undefined;
+  url?: string | undefined;
+  data?: Json | undefined;
+  mediaType?: string | undefined;
+  filename?: string | undefined;
+};
+
+const JSON_TYPE = 'application/json';
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+export const blockOf = (part: InputPart): ContentBlock => {
+  const { text, raw, url, data } = part;
+  if (text !== undefined) return { type: 'text', text };
+  const media_type = typeOf(part);
+  if (raw !== undefined) return mediaBlock(part, media_type, { type: 'base64', media_type, data: raw });
+  if (url !== undefined) return mediaBlock(part, media_type, { type: 'url', url });
+  return { type: 'text', text: JSON.stringify(data), media_type: JSON_TYPE };
+};
+
+/** What a part holds, in the words of the input modes of a card. */
+export const typeOf = ({ text, raw, url, mediaType }: InputPart): string => {
+  const named = mediaType?.trim();
+  if (text !== undefined) return 'text/plain';
+  if (named && (raw !== undefined || url !== undefined)) return named;
+  if (url !== undefined) return mediaTypeOf(url);
+  return raw === undefined ? JSON_TYPE : UNKNOWN_TYPE;
+};
+
+type MediaSource = Extract<ContentBlock, { source: unknown }>['source'];
+
+const KINDS = ['image', 'audio', 'video'] as const;
+
+const mediaBlock = ({ filename }: InputPart, media_type: string, source: MediaSource): ContentBlock => ({
+  type: KINDS.find((kind) => media_type.toLowerCase().startsWith(`${kind}/`)) ?? 'document',
+  source,
+  ...(filename && { title: filename }),
+});

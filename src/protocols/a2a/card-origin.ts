@@ -1,0 +1,16 @@
+/** The origin that cards name (a2a.md 4): the setting, else what the request says of how it came. */
+
+export const cardOrigin = (
+  header: (name: string) => string | undefined,
+  { publicUrl, trustForwarded }: { publicUrl: string | undefined; trustForwarded: boolean },
+): string => {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
+  const forwarded = (name: string): string | undefined =>
+    trustForwarded ? header(name)?.split(',')[0]?.trim() : undefined;
+  const scheme = forwarded('x-forwarded-proto')?.toLowerCase();
+  const host = [forwarded('x-forwarded-host'), header('host')].find((name) => name && HOST.test(name));
+  return `${scheme === 'https' ? 'https' : 'http'}://${host ?? 'localhost'}`;
+};
+
+/** A name, an IPv4 address or an IPv6 one in brackets, with or without a port. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;

@@ -1,0 +1,138 @@
+import { partsOf } from '../../a2a/parts.ts';
+import type { Message } from '../../schema/message.ts';
+import type { Run, WaitingTicket } from '../../schema/run.ts';
+import { isInterrupted, type TaskState, taskStateOf } from '../../schema/task-state.ts';
+import type { Store, TimedRun } from '../../store/index.ts';
+import type { A2aMessage, Artifact, Part, StatusUpdate, Task, TaskStatus } from './model.ts';
+
+/**
+ * Runs as tasks (a2a.md 8), as the store has them now.
+ *
+ * The messages of a task are those that its run took and made, wherever they stand: another task of the context may
+ * have come in between, and a task that goes on later keeps what it had. Those that it has not taken yet count.
+ * Costs a read a message that is shown; without history, what is read is the last word of the agent.
+ */
+export type Projection = {
+  find(scope: string, task_id: string): TimedRun | undefined;
+  /** `history`: the latest so many messages, or all of them. */
+  task(scope: string, found: TimedRun, shown: { history: number | undefined; artifacts: boolean }): Task;
+  update(scope: string, found: TimedRun): StatusUpdate;
+  /** Of a task that is completed; undefined when its agent has said nothing. */
+  artifact(scope: string, run: Run): Artifact | undefined;
+};
+
+export const createProjection = ({
+  store,
+}: {
+  store: Pick<Store, 'runs' | 'messages' | 'pending'>;
+}): Projection => {
+  /** Messages that others see, the newest first. */
+  function* newestFirst(scope: string, { thread_id, run_id, status }: Run): Iterable<A2aMessage> {
+    if (status !== 'done') {
+      for (const { message, delivery_mode } of store.pending.of(scope, thread_id).reverse()) {
+        if (delivery_mode.target_run_id === run_id) yield* shown(message, thread_id, run_id);
+      }
+    }
+    for (const { message } of store.messages.ofRun(scope, thread_id, run_id, { reverse: true })) {
+      yield* shown(message, thread_id, run_id);
+    }
+  }
+
+  const historyOf = (scope: string, run: Run, length: number | undefined): A2aMessage[] => {
+    const found: A2aMessage[] = [];
+    if (length === 0) return found;
+    for (const message of newestFirst(scope, run)) {
+      found.push(message);
+      if (found.length === length) break;
+    }
+    return found.reverse();
+  };
+
+  const lastWordOf = (scope: string, { thread_id, run_id }: Run): A2aMessage | undefined => {
+    for (const { message } of store.messages.ofRun(scope, thread_id, run_id, { reverse: true })) {
+      if (message.role !== 'assistant') continue;
+      for (const word of shown(message, thread_id, run_id)) return word;
+    }
+    return undefined;
+  };
+
+  const statusOf = (scope: string, { run, changed_at }: TimedRun): TaskStatus => {
+    const state = taskStateOf(run);
+    const message = SILENT.includes(state) ? undefined : explained(run, state, lastWordOf(scope, run));
+    return { state, ...(message && { message }), timestamp: timestampOf(changed_at) };
+  };
+
+  const artifact = (scope: string, run: Run): Artifact | undefined => {
+    const parts = lastWordOf(scope, run)?.parts;
+    return parts && responseOf(parts);
+  };
+
+  return {
+    find: (scope, task_id) => store.runs.find(scope, task_id),
+    artifact,
+    update: (scope, found) => ({
+      taskId: found.run.run_id,
+      contextId: found.run.thread_id,
+      status: statusOf(scope, found),
+    }),
+    task(scope, found, { history: length, artifacts }) {
+      const { run } = found;
+      const status = statusOf(scope, found);
+      const response =
+        artifacts && status.state === 'TASK_STATE_COMPLETED' ? artifact(scope, run) : undefined;
+      const history = historyOf(scope, run, length);
+      return {
+        id: run.run_id,
+        contextId: run.thread_id,
+        status,
+        ...(response && { artifacts: [response] }),
+        ...(history.length > 0 && { history }),
+      };
+    },
+  };
+};
+
+export const timestampOf = (ms: number): string => new Date(ms).toISOString();
+
+/** What the agent answers: one artifact, whether it comes whole or in pieces. */
+export const responseOf = (parts: Part[]): Artifact => ({ artifactId: 'response', name: 'response', parts });
+
+/** States that say everything themselves. */
+const SILENT: readonly TaskState[] = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'];
+
+function* shown(message: Message, contextId: string, taskId: string): Iterable<A2aMessage> {
+  const { role, visibility, metadata, id, content } = message;
+  if (visibility === 'internal' || (role !== 'user' && role !== 'assistant')) return;
+  const parts = partsOf(content);
+  if (parts.length === 0) return;
+  yield {
+    messageId: metadata?.external_id ?? id,
+    role: role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT',
+    parts,
+    taskId,
+    contextId,
+  };
+}
+
+/** The last word of the agent, and what it does not say: why the task has failed, or what it waits for. */
+const explained = (run: Run, state: TaskState, word: A2aMessage | undefined): A2aMessage | undefined => {
+  const tickets = isInterrupted(state) ? (run.waiting?.tickets ?? []) : [];
+  const reasons = tickets.length > 0 ? tickets.map(reasonOf) : endReasons(run, word);
+  if (reasons.length === 0) return word;
+  return {
+    messageId: `${run.run_id}:status`,
+    role: 'ROLE_AGENT',
+    parts: [...(word?.parts ?? []), ...reasons.map((text) => ({ text }))],
+    taskId: run.run_id,
+    contextId: run.thread_id,
+    ...(tickets.length > 0 && { metadata: { ticketIds: tickets.map(({ ticket_id }) => ticket_id) } }),
+  };
+};
+
+const reasonOf = ({ tool_name, reason }: WaitingTicket): string =>
+  `Tool '${tool_name}' is suspended and awaits a decision${reason === undefined ? '' : ` (${reason})`}`;
+
+const endReasons = ({ termination_reason: end }: Run, word: A2aMessage | undefined): string[] => {
+  if (end?.type === 'blocked') return [end.value];
+  return end?.type === 'error' && !word ? [end.value] : [];
+};

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { isObject } from '../../../schema/endpoint.ts';
+import { checkId } from '../../../store/index.ts';
+import { invalidRequest, type Violation } from '../errors.ts';
+
+/** Where the status of a task is told to as it changes (a2a.md 11.1), as it is shown: checked, and with an id. */
+export type PushConfig = {
+  id: string;
+  taskId: string;
+  tenant?: string;
+  url: string;
+  token?: string;
+  authentication?: { scheme: string; credentials?: string };
+};
+
+/** What a config belongs to. */
+export type Enclosing = { task_id: string; tenant: string | undefined };
+
+/** Blank is absent. */
+const blankAbsent = (text: string | null | undefined): string | undefined => text?.trim() || undefined;
+
+const Name = z.string().nullish().transform(blankAbsent);
+
+const isStorable = (id: string): boolean => {
+  try {
+    checkId('id', id);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Anything else would fail each delivery. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const HeaderValue = z.string().regex(HEADER_VALUE, 'has characters that a header cannot carry');
+
+const NO_SCHEME = 'authentication scheme must not be empty';
+const NO_URL = 'push notification URL must be an absolute URL';
+
+const Given = z.object({
+  id: Name.refine((id) => id === undefined || isStorable(id), 'id is too long or has control characters'),
+  taskId: Name,
+  tenant: Name,
+  url: z
+    .string({ error: NO_URL })
+    .trim()
+    .refine(URL.canParse, { error: NO_URL, abort: true })
+    .refine((url) => /^https?:$/.test(new URL(url).protocol), 'push notification URL must use http or https'),
+  token: HeaderValue.nullish().transform(blankAbsent),
+  authentication: z
+    .object({
+      scheme: HeaderValue.trim().min(1, NO_SCHEME),
+      credentials: HeaderValue.nullish().transform(blankAbsent),
+    })
+    .nullish(),
+});
+
+const FIELD = 'pushNotificationConfig';
+
+/** The agent that a body names, by the first of its three names that is there (a2a.md 3.4 rule 5). */
+export const selectorOf = (body: unknown): string | undefined => {
+  if (!isObject(body)) return undefined;
+  const named = [body.tenant, body.agentId, body.agent_id];
+  return named.map((name) => (typeof name === 'string' ? blankAbsent(name) : undefined)).find(Boolean);
+};
+
+/** @throws A2aError 400, with all violations */
+export const checkPushConfig = (config: unknown, enclosing: Enclosing, newId: () => string): PushConfig => {
+  const { data, error } = Given.safeParse(config);
+  const violations = [...(error ? error.issues.map(violationOf) : []), ...mismatches(config, enclosing)];
+  if (!data || violations.length > 0) throw invalidRequest(violations);
+  const { id, url, token, authentication } = data;
+  return {
+    id: id ?? newId(),
+    taskId: enclosing.task_id,
+    ...(enclosing.tenant !== undefined && { tenant: enclosing.tenant }),
+    url,
+    ...(token !== undefined && { token }),
+    ...(authentication && { authentication: withoutUndefined(authentication) }),
+  };
+};
+
+const withoutUndefined = ({ scheme, credentials }: { scheme: string; credentials: string | undefined }) => ({
+  scheme,
+  ...(credentials !== undefined && { credentials }),
+});
+
+const violationOf = ({ path, message }: z.core.$ZodIssue): Violation => ({
+  field: [FIELD, ...path].join('.'),
+  description: message,
+});
+
+/** Looked at also when something else is wrong, so that all of it is said at once. */
+const mismatches = (config: unknown, { task_id, tenant }: Enclosing): Violation[] => {
+  const taskId =
+    isObject(config) && typeof config.taskId === 'string' ? blankAbsent(config.taskId) : undefined;
+  const selector = selectorOf(config);
+  return [
+    ...(taskId !== undefined && taskId !== task_id
+      ? [
+          {
+            field: `${FIELD}.taskId`,
+            description: 'push notification taskId must match the enclosing task',
+          },
+        ]
+      : []),
+    ...(selector !== undefined && selector !== tenant
+      ? [
+          {
+            field: `${FIELD}.tenant`,
+            description: 'push notification tenant must match the enclosing task tenant',
+          },
+        ]
+      : []),
+  ];
+};

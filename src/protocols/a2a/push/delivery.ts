@@ -1,0 +1,157 @@
+import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor, fromPromise } from 'xstate';
+import { type PushContext, pushDeliveryMachine } from '../../../../machines/push-delivery.ts';
+import type { PushEvent, PushPlace } from '../../../store/index.ts';
+import { createFollower, type Follower, type FollowerDeps } from './follower.ts';
+import type { Post } from './post.ts';
+
+/**
+ * The machine of one config with the services of this process (a2a.md 11.3).
+ *
+ * Guarantees: the config is read again before each attempt; a delivery that was stopped sends, queues and writes
+ * nothing more. Costs one actor and one listener of the task for each config whose task is not over.
+ */
+export type DeliveryDeps = FollowerDeps & {
+  post: Post;
+  log: { warn(data: object, text: string): void };
+  /** Told of every actor that begins; what it returns is called when the actor is gone. */
+  actors: {
+    began(actor: AnyActorRef, name: { machine: 'push-delivery'; id: string; scope: string }): () => void;
+  };
+  /** Tests bring their own. */
+  timers?: Timers | undefined;
+};
+
+type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
+
+export type Delivery = {
+  /** Nothing is sent, queued or written any more; what is stored is for the caller to remove. */
+  remove(): void;
+  /** The same, and what is stored is for somebody else to go on with. */
+  stop(): void;
+};
+
+const SYSTEM: Timers = {
+  setTimeout: (done, ms) => setTimeout(done, ms).unref(),
+  clearTimeout,
+};
+
+const MAX_ATTEMPTS = 5;
+const FIRST_DELAY_MS = 1000;
+const LONGEST_DELAY_MS = 30_000;
+const STORE_PAUSE_MS = 1000;
+
+/** After so many attempts that failed; milliseconds. */
+const delayAfter = (attempts: number): number =>
+  Math.min(FIRST_DELAY_MS * 2 ** (attempts - 1), LONGEST_DELAY_MS);
+
+type Host = {
+  follower: Follower;
+  send(signal: AbortSignal): Promise<'sent' | 'empty'>;
+  record(context: PushContext): Promise<void>;
+  delay(): number;
+  rest(): Promise<void>;
+};
+
+// The host of every machine that this file starts is made here.
+const hostOf = ({ host }: { host: object }): Host => host as Host;
+
+const machine = pushDeliveryMachine.provide({
+  actors: {
+    follow: fromPromise(({ input }) => hostOf(input).follower.follow()),
+    send: fromPromise(({ input, signal }) => hostOf(input).send(signal)),
+    record: fromPromise(({ input }) => hostOf(input).record(input)),
+    rest: fromPromise(({ input }) => hostOf(input).rest()),
+  },
+  delays: { retryDelay: ({ context }) => hostOf(context).delay() },
+});
+
+/** @param ended is called once, when the delivery has nothing left to do or was stopped */
+export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () => void): Delivery => {
+  const { store, log, timers = SYSTEM } = deps;
+  const follower = createFollower(deps, place, {
+    queued: (last) => actor.send({ type: 'QUEUED', last }),
+    missed(error) {
+      log.warn({ err: error, ...named(place) }, 'a change of a task could not be queued');
+      actor.send({ type: 'MISSED' });
+    },
+  });
+  const attempts = store.pushOutbox.first(place)?.attempts ?? 0;
+  const input = { host: hostFor(deps, place, follower), attempts, maxAttempts: MAX_ATTEMPTS };
+  const actor = createActor(machine, { input, clock: timers });
+  actor.subscribe({
+    error(error) {
+      log.warn({ err: error, ...named(place) }, 'the delivery of push notifications failed');
+      leave();
+    },
+    complete() {
+      const state = actor.getSnapshot();
+      if (state.matches('done')) unfollow(deps, place);
+      else if (state.matches('orphaned')) forget(deps, place);
+      leave();
+    },
+  });
+  const gone = deps.actors.began(actor, {
+    machine: 'push-delivery',
+    id: `${place.task_id}/${place.tenant ?? ''}/${place.id}`,
+    scope: place.scope,
+  });
+  const leave = (): void => {
+    follower.stop();
+    gone();
+    ended();
+  };
+  actor.start();
+  return { remove: () => actor.send({ type: 'REMOVED' }), stop: () => actor.stop() };
+};
+
+/** Without the credentials. */
+const named = ({ scope, task_id, id, tenant }: PushPlace) => ({ scope, task_id, push_config: id, tenant });
+
+/** What was sent to its end is not looked at after a restart. If this is lost, the next one finds nothing to do. */
+const unfollow = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
+  const batch = store.batch();
+  store.pushOutbox.unfollow(batch, place);
+  store.commit(batch).catch((err) => log.warn({ err, ...named(place) }, 'an ended delivery is still noted'));
+};
+
+/** There is no such task any more, so nobody can ask for the config either. */
+const forget = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
+  const batch = store.batch();
+  store.pushConfigs.remove(batch, place);
+  store.pushOutbox.clear(batch, place);
+  store.commit(batch).catch((err) => log.warn({ err, ...named(place) }, 'a config without a task is kept'));
+};
+
+const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host => {
+  const { store, clock, post, log, timers = SYSTEM } = deps;
+  const { pushOutbox, pushConfigs } = store;
+  let event: PushEvent | undefined;
+
+  const record = async ({ verdict, attempts, error }: PushContext): Promise<void> => {
+    if (!event) return;
+    const batch = store.batch();
+    const tried = attempts + 1;
+    const failed = { ...event, attempts: tried, last_error: String(error) };
+    if (verdict === 'delivered') pushOutbox.remove(batch, place, event.order);
+    else if (verdict === 'given_up') pushOutbox.bury(batch, place, failed);
+    else pushOutbox.put(batch, place, { ...failed, available_at: clock.now() + delayAfter(tried) });
+    await store.commit(batch);
+    if (verdict === 'given_up') {
+      log.warn({ err: error, ...named(place), attempts: tried }, 'a push notification was given up');
+    }
+  };
+
+  return {
+    follower,
+    record,
+    async send(signal) {
+      event = pushOutbox.first(place);
+      const config = pushConfigs.get(place);
+      if (!event || !config) return 'empty';
+      await post(config, event.body, signal);
+      return 'sent';
+    },
+    rest: () => new Promise((resolve) => timers.setTimeout(resolve, STORE_PAUSE_MS)),
+    delay: () => Math.max(0, (pushOutbox.first(place)?.available_at ?? 0) - clock.now()),
+  };
+};

@@ -1,0 +1,65 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { checkedLookup, checkHost } from '../../../a2a/fetch-text.ts';
+import type { Resolve } from '../../../a2a/public-address.ts';
+import type { PushTarget } from '../../../store/index.ts';
+
+/**
+ * One notification, sent to an address that a client wrote down (a2a.md 11.2).
+ *
+ * Guarantees: it resolves when the answer is any 2xx, and rejects otherwise, also when there is none in time; nothing
+ * of the answer is read, and no redirect is followed, so credentials go to the address that was given and nowhere
+ * else. With a guard it connects to addresses that the guard allows, checked when the socket asks for them.
+ */
+export type Post = (target: PushTarget, body: string, signal: AbortSignal) => Promise<void>;
+
+export type PostGuard = { resolve: Resolve; mayConnect(address: string): boolean };
+
+const TIMEOUT_MS = 10_000;
+
+export const createPost =
+  ({ guard, timeoutMs = TIMEOUT_MS }: { guard?: PostGuard | undefined; timeoutMs?: number } = {}): Post =>
+  async (target, body, signal) => {
+    const url = new URL(target.url);
+    if (guard) checkHost(url.hostname, guard);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const { statusCode = 0 } = await send(url, target, body, {
+        signal: AbortSignal.any([signal, timeout]),
+        lookup: guard && checkedLookup(guard),
+      });
+      if (statusCode < 200 || statusCode > 299) throw new Error(`status ${statusCode}`);
+    } catch (error) {
+      if (timeout.aborted) throw new Error(`no answer within ${timeoutMs} ms`);
+      throw error;
+    }
+  };
+
+type Sending = { signal: AbortSignal; lookup: ReturnType<typeof checkedLookup> | undefined };
+
+const send = (
+  url: URL,
+  target: PushTarget,
+  body: string,
+  { signal, lookup }: Sending,
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const headers = headersOf(target, body);
+    const request = open(url, { method: 'POST', agent: false, headers, signal, ...(lookup && { lookup }) });
+    request.on('response', (response) => {
+      response.destroy();
+      resolve(response);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+
+const headersOf = ({ token, authentication }: PushTarget, body: string): Record<string, string> => ({
+  'content-type': 'application/a2a+json',
+  'content-length': String(Buffer.byteLength(body)),
+  ...(token !== undefined && { 'x-a2a-notification-token': token }),
+  ...(authentication && {
+    authorization: `${authentication.scheme} ${authentication.credentials ?? ''}`.trim(),
+  }),
+});

@@ -1,0 +1,115 @@
+import { type TaskState, taskStateOf } from '../../schema/task-state.ts';
+import type { TimedRun } from '../../store/index.ts';
+import type { ArtifactUpdate, StatusUpdate } from './model.ts';
+import type { Projection } from './projection.ts';
+import { createAnswer, type Piece } from './task-answer.ts';
+
+/**
+ * What happens to one task, for all who follow it.
+ *
+ * Guarantees: each follower is told every change of the status behind the one that it has seen, once and in order,
+ * and all are told the same; the artifact comes before the status that ends the task; no status goes back. What
+ * is told is made once, and is JSON once for all who write it.
+ * Relies on changes of one task having rising times (`RunTable.put`), and on being told of them in order. Text of a
+ * run is not told before the task is at work, which is when its acceptance is durable.
+ * Costs, while text comes, one event every `CHUNK_MS`.
+ */
+export type TaskEvent = { statusUpdate: StatusUpdate } | { artifactUpdate: ArtifactUpdate };
+
+export type Follower = {
+  /** It has seen the status of this time; milliseconds. */
+  at: number;
+  /** Artifacts come in pieces as they are made, or whole at the end. */
+  pieces: boolean;
+  /** `json` is the event as text. Must not throw. */
+  take(event: TaskEvent, json: () => string): void;
+  /** Nothing can be told any more. Must not throw. */
+  fail(error: unknown): void;
+};
+
+export type Feed = {
+  readonly followers: Set<Follower>;
+  told(found: TimedRun): void;
+  begins(): void;
+  text(delta: string): void;
+  missed(): void;
+  /** The artifact as far as it was told, for one who has seen the status of now. */
+  artifactFor(follower: Follower): ReturnType<ReturnType<typeof createAnswer>['said']>;
+  close(): void;
+};
+
+/** 20 events a second. */
+const CHUNK_MS = 50;
+
+export const createFeed = (
+  { projection, scope, task_id }: { projection: Projection; scope: string; task_id: string },
+  start: TimedRun | undefined,
+): Feed => {
+  const followers = new Set<Follower>();
+  const answer = createAnswer();
+  let at = start?.changed_at ?? 0;
+  let state: TaskState | undefined = start && taskStateOf(start.run);
+  let contextId = start?.run.thread_id ?? '';
+  let timer: NodeJS.Timeout | undefined;
+
+  const tell = (event: TaskEvent, to: (follower: Follower) => boolean): void => {
+    let text: string | undefined;
+    const json = (): string => {
+      text ??= JSON.stringify(event);
+      return text;
+    };
+    for (const follower of [...followers]) if (to(follower)) follower.take(event, json);
+  };
+
+  const artifactEvent = (piece: Piece): TaskEvent => ({
+    artifactUpdate: { taskId: task_id, contextId, ...piece },
+  });
+
+  const tellNews = (): void => {
+    timer = undefined;
+    const piece = state === 'TASK_STATE_WORKING' ? answer.take() : undefined;
+    if (piece) tell(artifactEvent(piece), (follower) => follower.pieces && follower.at <= at);
+  };
+
+  const arm = (): void => {
+    if (timer || state !== 'TASK_STATE_WORKING' || !answer.hasNews()) return;
+    timer = setTimeout(tellNews, CHUNK_MS).unref();
+  };
+
+  const tellResponse = ({ run, changed_at }: TimedRun): void => {
+    const response = projection.artifact(scope, run);
+    if (!response) return;
+    const behind = (follower: Follower): boolean => follower.at < changed_at;
+    const whole = { artifact: response, append: false, lastChunk: true };
+    tell(artifactEvent(whole), (follower) => !follower.pieces && behind(follower));
+    tell(artifactEvent(answer.last(response.parts)), (follower) => follower.pieces && behind(follower));
+  };
+
+  return {
+    followers,
+    told(found) {
+      const { run, changed_at } = found;
+      if (changed_at <= at) return;
+      at = changed_at;
+      state = taskStateOf(run);
+      contextId = run.thread_id;
+      if (state === 'TASK_STATE_COMPLETED') tellResponse(found);
+      const isNews = (follower: Follower): boolean => {
+        if (follower.at >= changed_at) return false;
+        follower.at = changed_at;
+        return true;
+      };
+      tell({ statusUpdate: projection.update(scope, found) }, isNews);
+      if (state === 'TASK_STATE_WORKING') arm();
+    },
+    begins: answer.begin,
+    text(delta) {
+      answer.add(delta);
+      arm();
+    },
+    missed: answer.miss,
+    artifactFor: (follower) =>
+      state === 'TASK_STATE_WORKING' && follower.at === at ? answer.said() : undefined,
+    close: () => clearTimeout(timer),
+  };
+};

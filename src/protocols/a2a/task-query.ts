@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { invalidRequest, type Violation } from './errors.ts';
+import type { TaskState } from './model.ts';
+
+/** The query parameters of tasks (a2a.md 3.4, 9). All that is wrong is said at once; blank is as good as absent. */
+
+export type TaskQuery = {
+  context_id: string | undefined;
+  state: TaskState | undefined;
+  page_size: number;
+  page_token: string | undefined;
+  history_length: number;
+  artifacts: boolean;
+  /** milliseconds */
+  since: number | undefined;
+};
+
+type Query = (name: string) => string | undefined;
+
+/** Clients that send every field send the one of no state for any state. */
+const STATES: Readonly<Record<string, TaskState | null>> = {
+  unspecified: null,
+  submitted: 'TASK_STATE_SUBMITTED',
+  working: 'TASK_STATE_WORKING',
+  input_required: 'TASK_STATE_INPUT_REQUIRED',
+  auth_required: 'TASK_STATE_AUTH_REQUIRED',
+  completed: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  canceled: 'TASK_STATE_CANCELED',
+  cancelled: 'TASK_STATE_CANCELED',
+  rejected: 'TASK_STATE_REJECTED',
+};
+
+const DEFAULT_SIZE = 50;
+const MAX_SIZE = 100;
+
+/** @throws A2aError 400 */
+export const decodeTaskQuery = (query: Query): TaskQuery => {
+  const violations: Violation[] = [];
+  const read = reader(query, violations);
+  const size = read('pageSize', unsigned, 'pageSize must be an unsigned integer') ?? DEFAULT_SIZE;
+  const decoded = {
+    context_id: query('contextId')?.trim() || undefined,
+    state: read('status', stateOf, 'status must be a valid TaskState value') ?? undefined,
+    page_size: Math.min(Math.max(size, 1), MAX_SIZE),
+    page_token: query('pageToken')?.trim() || undefined,
+    history_length: read('historyLength', unsigned, 'historyLength must be an unsigned integer') ?? 0,
+    artifacts: read('includeArtifacts', flag, 'includeArtifacts must be true or false') ?? false,
+    since: read('statusTimestampAfter', time, 'statusTimestampAfter must be an RFC 3339 timestamp'),
+  };
+  if (violations.length > 0) throw invalidRequest(violations);
+  return decoded;
+};
+
+/** Undefined is all of it. @throws A2aError 400 */
+export const decodeHistoryLength = (query: Query): number | undefined => {
+  const violations: Violation[] = [];
+  const length = reader(query, violations)(
+    'historyLength',
+    unsigned,
+    'historyLength must be an unsigned integer',
+  );
+  if (violations.length > 0) throw invalidRequest(violations);
+  return length;
+};
+
+const reader =
+  (query: Query, violations: Violation[]) =>
+  <Value>(
+    name: string,
+    parse: (text: string) => Value | undefined,
+    description: string,
+  ): Value | undefined => {
+    const text = query(name)?.trim() ?? '';
+    if (text === '') return undefined;
+    const value = parse(text);
+    if (value === undefined) violations.push({ field: name, description });
+    return value;
+  };
+
+const unsigned = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
+
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+const flag = (text: string): boolean | undefined => FLAGS[text];
+
+const stateOf = (text: string): TaskState | null | undefined => {
+  const name = text
+    .toLowerCase()
+    .replace(/^task_state_/, '')
+    .replaceAll('-', '_');
+  return Object.hasOwn(STATES, name) ? STATES[name] : undefined;
+};
+
+const Timestamp = z.iso.datetime({ offset: true });
+
+const time = (text: string): number | undefined =>
+  Timestamp.safeParse(text).success ? Date.parse(text) : undefined;

@@ -1,0 +1,61 @@
+import { type ErrorForm, Refusal } from '../../http/errors.ts';
+import { isReply, JSON_TYPE, type Reply, reply } from '../../http/reply.ts';
+import { isEventStream } from '../../http/sse.ts';
+import { A2aError, errorBody, invalidRequest } from '../../protocols/a2a/errors.ts';
+import {
+  Conflict,
+  Gone,
+  Invalid,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+  Unprocessable,
+} from '../../schema/outcome.ts';
+import { answerType } from './negotiation.ts';
+
+/** What is answered as A2A answers it (a2a.md 3.2, 3.3): the media type that was asked for, and its errors. */
+
+/** JSON under another type; everything else as it is. */
+export const answered = (value: unknown, accept: string | undefined): unknown => {
+  if (value === undefined || isEventStream(value)) return value;
+  return typed(isReply(value) ? value : reply(200, value), answerType(accept));
+};
+
+const typed = (answer: Reply, type: string): Reply =>
+  answer.contentType === JSON_TYPE && type !== JSON_TYPE ? { ...answer, contentType: type } : answer;
+
+/** Whatever is thrown below the interface, and what the server refuses there. */
+export const errorsFor = (accept: string | undefined): ErrorForm => {
+  const type = answerType(accept);
+  return (thrown) => {
+    const error = asA2a(thrown);
+    const headers = Object.keys(error.headers).length > 0 ? error.headers : undefined;
+    return typed(reply(error.code, errorBody(error), headers), type);
+  };
+};
+
+const asA2a = (error: unknown): A2aError => {
+  if (error instanceof A2aError) return error;
+  if (error instanceof Refusal) return refused(error);
+  if (error instanceof Invalid || error instanceof Unprocessable) {
+    return invalidRequest([{ field: 'request', description: error.message }]);
+  }
+  const [, code, status, text] = outcomes.find(([Outcome]) => error instanceof Outcome) ?? BUG;
+  return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''));
+};
+
+/** What a store says of itself is for the log, not for strangers: those have a text of their own. */
+const outcomes = [
+  [Unauthorized, 401, 'UNAUTHENTICATED'],
+  [NotFound, 404, 'NOT_FOUND'],
+  [Conflict, 409, 'ABORTED'],
+  [Gone, 410, 'NOT_FOUND'],
+  [Unavailable, 503, 'UNAVAILABLE', 'the service cannot answer now'],
+] as const;
+
+const BUG = [undefined, 500, 'INTERNAL', 'internal error'] as const;
+
+const refused = ({ status, message, headers = {} }: Refusal): A2aError =>
+  status === 413
+    ? new A2aError(413, 'INVALID_ARGUMENT', 'request body too large')
+    : new A2aError(status, status === 503 ? 'UNAVAILABLE' : 'UNKNOWN', message, { headers });

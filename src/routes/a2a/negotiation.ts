@@ -1,0 +1,48 @@
+import { parseQuery } from '../../http/query.ts';
+import { JSON_TYPE } from '../../http/reply.ts';
+import { contentTypeNotSupported, invalidRequest, versionNotSupported } from '../../protocols/a2a/errors.ts';
+import { isObject } from '../../schema/endpoint.ts';
+
+/** Versions and media types (a2a.md 3.1, 3.2, 3.4). */
+
+const A2A_JSON = 'application/a2a+json';
+
+const VERSION = /^1\.0(?:\.\d+)?$/;
+
+/** Both places are looked at: a version that is supported in one does not excuse the other. @throws A2aError */
+export const checkVersion = (header: string | undefined, query: string): void => {
+  const named = [header, ...versionsIn(query)];
+  for (const version of named.map((text) => text?.trim() ?? '')) {
+    if (version !== '' && !VERSION.test(version)) throw versionNotSupported(version);
+  }
+};
+
+const versionsIn = (query: string): string[] =>
+  Object.entries(parseQuery(query)).flatMap(([key, value]) =>
+    key.toLowerCase() === 'a2a-version' ? value : [],
+  );
+
+const mediaTypeOf = (value: string): string => (value.split(';')[0] ?? '').trim().toLowerCase();
+
+/** What JSON is answered as: the own type of A2A only to those who ask for it by name. */
+export const answerType = (accept: string | undefined): string =>
+  accept?.split(',').some((range) => mediaTypeOf(range) === A2A_JSON) ? A2A_JSON : JSON_TYPE;
+
+/** @throws A2aError */
+export const parseBody = (contentType: string | undefined, text: string): Record<string, unknown> => {
+  if (![JSON_TYPE, A2A_JSON].includes(mediaTypeOf(contentType ?? ''))) throw contentTypeNotSupported();
+  const body = parsed(text);
+  if (!isObject(body)) throw invalidBody('not an object');
+  return body;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalidBody(error instanceof Error ? error.message : String(error));
+  }
+};
+
+const invalidBody = (reason: string) =>
+  invalidRequest([{ field: 'body', description: `invalid JSON body: ${reason}` }]);

@@ -1,0 +1,115 @@
+import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
+import type { SendRequest } from '../../protocols/a2a/decode.ts';
+import { noAgents } from '../../protocols/a2a/errors.ts';
+import {
+  agentFor,
+  type ClientTaskIds,
+  checkClientTaskId,
+  checkContinuation,
+} from '../../protocols/a2a/identity.ts';
+import type { Follower } from '../../protocols/a2a/task-feed.ts';
+import type { Following, TaskRoom } from '../../protocols/a2a/tasks.ts';
+import type { Submission, ThreadView } from '../../runtime/index.ts';
+import type { Clock } from '../../schema/clock.ts';
+import type { Run } from '../../schema/run.ts';
+import type { Rooms } from '../rooms.ts';
+import type { InlinePush } from './handlers.ts';
+
+/**
+ * Takes a message: it makes a task, or goes on with one (a2a.md 7.3 to 7.5). What it means is decided where the
+ * thread is changed, so that two messages never decide on the same state; nothing is written before the last check.
+ */
+export type TaskAdmission = {
+  /** Resolves when the message is durable. The follower is told what comes of it. @throws A2aError 400, 404 */
+  accept(scope: string, asked: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;
+};
+
+export type AcceptedTask = { task_id: string; accepted_at: number; stop(): void };
+
+export type AdmissionDeps = Pick<Rooms, 'store' | 'runtime' | 'ids' | 'resolve'> & {
+  clock: Clock;
+  tasks: TaskRoom;
+  agents: Pick<CardAgents, 'checkTenant' | 'publicAgent'>;
+  push: InlinePush;
+  settings: { a2a_client_task_ids: ClientTaskIds };
+};
+
+const FROM_CLIENT = { origin: 'user', adapter: 'a2a' } as const;
+
+export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
+  const { store, runtime, ids, resolve, clock, tasks, agents, push, settings } = deps;
+
+  const continuation = (run: Run, asked: SendRequest, thread: ThreadView): Submission => {
+    checkContinuation(run, asked, thread.executes === run.run_id);
+    return {
+      mode: 'resume_open_run',
+      agent: resolve(run.agent_id, run.resolution_id),
+      named: false,
+      into: run.run_id,
+      messages: messagesOf(asked),
+      ...FROM_CLIENT,
+    };
+  };
+
+  const beginning = (place: Place, asked: SendRequest, thread: ThreadView): Submission => {
+    const { scope, thread_id, task_id } = place;
+    const agent_id = agentFor({
+      named: asked.agent_id,
+      last: runtime.lastAgent(scope, thread_id),
+      used: !thread.fresh || thread.last !== undefined,
+      publicAgent: agents.publicAgent(),
+    });
+    if (agent_id === undefined) throw noAgents();
+    agents.checkTenant(agent_id);
+    return {
+      mode: 'queue',
+      agent: resolve(agent_id),
+      named: true,
+      messages: messagesOf(asked),
+      run_id: task_id,
+      dispatch_id: task_id,
+      ...FROM_CLIENT,
+    };
+  };
+
+  return {
+    async accept(scope, asked, follower) {
+      const { agent_id, task_id, context_id } = asked;
+      agents.checkTenant(agent_id);
+      const known = task_id === undefined ? undefined : store.runs.get(scope, task_id);
+      if (!known) checkClientTaskId(task_id, context_id, settings.a2a_client_task_ids);
+      const place = {
+        scope,
+        thread_id: known?.thread_id ?? context_id ?? ids.uuid(),
+        task_id: task_id ?? ids.uuid(),
+      };
+      const accepted_at = clock.now();
+      let following: Following | undefined;
+      let config: ReturnType<InlinePush['check']> | undefined;
+      const stop = (): void => following?.stop();
+
+      const read = (thread: ThreadView): Submission => {
+        const run = task_id === undefined ? undefined : thread.run(task_id);
+        const submission = run ? continuation(run, asked, thread) : beginning(place, asked, thread);
+        if (asked.push !== undefined)
+          config = push.check(asked.push, { task_id: place.task_id, tenant: agent_id });
+        following = follower && tasks.follow(scope, place.task_id, follower);
+        return submission;
+      };
+      try {
+        await runtime.admit(scope, place.thread_id, read);
+        if (config) await push.add(scope, place.task_id, agent_id, config);
+      } catch (error) {
+        stop();
+        throw error;
+      }
+      return { task_id: place.task_id, accepted_at, stop };
+    },
+  };
+};
+
+type Place = { scope: string; thread_id: string; task_id: string };
+
+const messagesOf = ({ content, message_id }: SendRequest): Submission['messages'] => [
+  { role: 'user', content, external_id: message_id },
+];

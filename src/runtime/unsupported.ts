@@ -1,0 +1,22 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import { Invalid } from '../schema/outcome.ts';
+import type { Submission } from './submission.ts';
+
+/**
+ * What a request asks of an agent that runs elsewhere, and cannot have there (a2a.md 12.8).
+ *
+ * @throws Invalid with the code `capability_mismatch`
+ */
+export const refuseUnsupported = (
+  { remote, spec }: ResolvedAgent,
+  { decisions = [], frontend_tools = [] }: Pick<Submission, 'decisions' | 'frontend_tools'>,
+): void => {
+  if (!remote) return;
+  const asked = [
+    ...(decisions.length > 0 ? ['decisions'] : []),
+    ...(frontend_tools.length > 0 ? ['frontend_tools'] : []),
+  ];
+  if (asked.length === 0) return;
+  const message = `agent '${spec.id}' backend does not support: ${asked.join(', ')}`;
+  throw new Invalid(message, { code: 'capability_mismatch' });
+};

@@ -1,0 +1,35 @@
+import type { Delegate, DelegateOutcome } from './delegate.ts';
+import type { SubAgentCall, SubAgentOutcome, SubAgents } from './sub-agent.ts';
+import type { ToolContext } from './tool.ts';
+
+/** A delegate of this service: a run of its own, which the ticket of a call that waits for it names. */
+
+const TICKET = 'delegate_run:';
+
+export const localDelegate = (agent: string, subAgents: SubAgents): Delegate => ({
+  start: async (prompt, context) => outcomeOf(await subAgents.start({ ...callOf(context), agent, prompt })),
+  proceed(context) {
+    const { decision, ticket_id = '' } = context;
+    if (!decision || !ticket_id.startsWith(TICKET)) return undefined;
+    const child_run_id = ticket_id.slice(TICKET.length);
+    return subAgents.proceed({ ...callOf(context), child_run_id, decision }).then(outcomeOf);
+  },
+});
+
+const callOf = (context: ToolContext): SubAgentCall => {
+  const { scope, run_id, thread_id, call_id, signal } = context;
+  return { scope, run_id, thread_id, call_id, signal, onEvent: relayTo(context) };
+};
+
+/** Progress of the child's own tools; what its children reported stays with it. */
+const relayTo =
+  ({ relay }: ToolContext): SubAgentCall['onEvent'] =>
+  (event) => {
+    if (event.event_type !== 'activity_snapshot' || event.activity_type !== 'tool-call-progress') return;
+    const { content } = event;
+    if (typeof content !== 'object' || content === null || Array.isArray(content)) return;
+    if (!('parent_call_id' in content)) relay(event.message_id, content);
+  };
+
+const outcomeOf = (outcome: SubAgentOutcome): DelegateOutcome =>
+  outcome.status === 'waiting' ? { ...outcome, ticket: { id: `${TICKET}${outcome.child_run_id}` } } : outcome;

@@ -1,0 +1,65 @@
+import t from 'tap';
+import { mediaTypeOf, partsOf } from '../../src/a2a/parts.ts';
+import type { ContentBlock } from '../../src/schema/message.ts';
+
+/** a2a.md 8.2. */
+
+const rows: [name: string, block: ContentBlock, parts: object[]][] = [
+  ['text', { type: 'text', text: 'Hello' }, [{ text: 'Hello' }]],
+  ['an empty text', { type: 'text', text: '' }, [{ text: '' }]],
+  [
+    'data',
+    { type: 'text', text: '{"a":1}', media_type: 'application/json' },
+    [{ data: { a: 1 }, mediaType: 'application/json' }],
+  ],
+  [
+    'data that is none any more',
+    { type: 'text', text: '{"a":', media_type: 'application/json' },
+    [{ text: '{"a":' }],
+  ],
+  [
+    'a picture elsewhere',
+    { type: 'image', source: { type: 'url', url: 'https://a.example/x.PNG?y=1.gif' } },
+    [{ url: 'https://a.example/x.PNG?y=1.gif', mediaType: 'image/png' }],
+  ],
+  [
+    'a document with a title',
+    { type: 'document', title: 'a.bin', source: { type: 'url', url: 'https://a.example/x' } },
+    [{ url: 'https://a.example/x', mediaType: 'application/octet-stream', filename: 'a.bin' }],
+  ],
+  [
+    'sound',
+    { type: 'audio', source: { type: 'base64', media_type: 'audio/wav', data: 'UklG' } },
+    [{ raw: 'UklG', mediaType: 'audio/wav' }],
+  ],
+  [
+    'a video with a title',
+    { type: 'video', title: 'v', source: { type: 'base64', media_type: 'video/mp4', data: 'AAAA' } },
+    [{ raw: 'AAAA', mediaType: 'video/mp4', filename: 'v' }],
+  ],
+  ['thinking', { type: 'thinking', thinking: 'hm' }, []],
+  ['a tool call', { type: 'tool_use', id: 'c', name: 'n', input: {} }, []],
+  ['a tool result', { type: 'tool_result', tool_use_id: 'c', content: [] }, []],
+];
+for (const [name, block, parts] of rows) {
+  t.test(`${name} becomes ${parts.length > 0 ? JSON.stringify(parts) : 'no part'}`, async (t) => {
+    t.strictSame(partsOf([block]), parts);
+  });
+}
+
+t.test('parts are in the order of their blocks', async (t) => {
+  const content: ContentBlock[] = [
+    { type: 'text', text: 'a' },
+    { type: 'thinking', thinking: 'hm' },
+    { type: 'text', text: 'b' },
+  ];
+  t.strictSame(partsOf(content), [{ text: 'a' }, { text: 'b' }]);
+});
+
+t.test('the end of a path tells what is there', async (t) => {
+  const types = ['a.jpeg', 'a.mp3#t=1', '/x.y/readme.md', 'constructor', 'a.constructor', ''].map(
+    mediaTypeOf,
+  );
+  const unknown = 'application/octet-stream';
+  t.strictSame(types, ['image/jpeg', 'audio/mpeg', 'text/plain', unknown, unknown, unknown]);
+});

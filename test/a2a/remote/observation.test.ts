@@ -1,0 +1,377 @@
+import t from 'tap';
+import {
+  type Answer,
+  type Answers,
+  agentAt,
+  agentSays,
+  artifact,
+  brokenOff,
+  CANCEL,
+  createTurn,
+  event,
+  json,
+  READ,
+  SEND,
+  SUBSCRIBE,
+  SUBSCRIBE_GET,
+  silence,
+  startPeer,
+  status,
+  stream,
+  talk,
+  task,
+} from './peer.ts';
+
+/** a2a.md 12.6 and 12.7; 19, checks 46 and 48. */
+
+const accepted = json({ task: task('SUBMITTED') });
+const completed = json(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'Polled' }] }] }));
+
+/** A stream from beginning to end, after a task was accepted. */
+const streamed = (t: Parameters<typeof talk>[0], chunks: readonly string[], more: Answers = {}) =>
+  talk(t, { [SEND]: accepted, [SUBSCRIBE]: stream(chunks), ...more });
+
+t.test('a service that streams is not polled', async (t) => {
+  const { asked, routes, outcome, deltas, snapshots } = await streamed(t, [
+    event({ task: task('WORKING') }),
+    event(artifact('Hel')),
+    event(artifact('lo ', { append: true })),
+    event(artifact('there', { append: true, lastChunk: true })),
+    event(status('COMPLETED')),
+  ]);
+  t.strictSame(routes(), [SEND, SUBSCRIBE]);
+  t.match(asked[1]?.headers, { accept: 'text/event-stream', 'a2a-version': '1.0' });
+  t.match(outcome, { status: 'completed', text: 'Hello there' });
+  t.strictSame(deltas, ['Hel', 'lo ', 'there']);
+  t.strictSame(
+    snapshots.map(({ state, text }) => [state, text]),
+    [
+      ['TASK_STATE_SUBMITTED', undefined],
+      ['TASK_STATE_WORKING', undefined],
+      ['TASK_STATE_WORKING', 'Hel'],
+      ['TASK_STATE_WORKING', 'Hello there'],
+      ['TASK_STATE_COMPLETED', 'Hello there'],
+    ],
+    'a chunk in the middle is a delta, and no snapshot',
+  );
+});
+
+t.test(
+  'comments, data of several lines, all line ends and a missing last blank line are understood',
+  async (t) => {
+    const { outcome, routes } = await streamed(t, [
+      ': heartbeat\n\n',
+      `data: {"task":\r\ndata: ${JSON.stringify(task('WORKING'))}}\r\n\r\n`,
+      'id: 7\nevent: message\n',
+      event(artifact('ü')).slice(0, 40),
+      event(artifact('ü')).slice(40),
+      `data: ${JSON.stringify(status('COMPLETED'))}`,
+    ]);
+    t.match(outcome, { status: 'completed', text: 'ü' });
+    t.strictSame(routes(), [SEND, SUBSCRIBE]);
+  },
+);
+
+t.test('a character that is cut in two by the network stays whole', async (t) => {
+  const bytes = Buffer.from(event(artifact('ü')) + event(status('COMPLETED')));
+  const middle = bytes.indexOf(0xc3) + 1;
+  const { outcome } = await talk(t, {
+    [SEND]: accepted,
+    [SUBSCRIBE](response) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(bytes.subarray(0, middle));
+      setImmediate(() => response.end(bytes.subarray(middle)));
+    },
+  });
+  t.equal(outcome.text, 'ü');
+});
+
+const unserved: [name: string, answer: Answers[string]][] = [
+  ['404', json({ error: { code: 404, message: 'unsupported path' } }, 404)],
+  ['405', json({}, 405)],
+  ['501', json({}, 501)],
+];
+for (const [name, answer] of unserved) {
+  t.test(`a service that answers a subscription with ${name} is asked with GET`, async (t) => {
+    const { routes, outcome } = await streamed(t, [], {
+      [SUBSCRIBE]: answer,
+      [SUBSCRIBE_GET]: stream([event(artifact('x')), event(status('COMPLETED'))]),
+    });
+    t.strictSame(routes(), [SEND, SUBSCRIBE, SUBSCRIBE_GET]);
+    t.match(outcome, { status: 'completed', text: 'x' });
+  });
+
+  t.test(`a service that answers both ways with ${name} is polled`, async (t) => {
+    const { routes, outcome, deltas } = await streamed(t, [], {
+      [SUBSCRIBE]: answer,
+      [SUBSCRIBE_GET]: answer,
+      [READ]: [json(task('WORKING')), completed],
+    });
+    t.strictSame(routes(), [SEND, SUBSCRIBE, SUBSCRIBE_GET, READ, READ]);
+    t.match(outcome, { status: 'completed', text: 'Polled' });
+    t.strictSame(deltas, ['Polled']);
+  });
+}
+
+t.test('a subscription that is refused for another reason is not asked for again', async (t) => {
+  const ended = json({ error: { code: 400, details: [{ reason: 'UNSUPPORTED_OPERATION' }] } }, 400);
+  const { routes, outcome } = await streamed(t, [], { [SUBSCRIBE]: ended, [READ]: completed });
+  t.notOk(routes().includes(SUBSCRIBE_GET));
+  t.match(outcome, { status: 'completed', text: 'Polled' });
+});
+
+t.test('a task that the other side does not know is no reason to ask with GET, but the end', async (t) => {
+  const unknown = json({ error: { message: 'gone', details: [{ reason: 'TASK_NOT_FOUND' }] } }, 404);
+  const { base_url, routes } = await startPeer(t, {
+    [SEND]: accepted,
+    [SUBSCRIBE]: unknown,
+    [READ]: unknown,
+  });
+  await t.rejects(agentAt(base_url).agent.converse(createTurn().turn), {
+    message: 'A2A task rejected: status 404: gone (TASK_NOT_FOUND)',
+  });
+  t.notOk(routes().includes(SUBSCRIBE_GET));
+});
+
+const breaks: [name: string, answer: Answer][] = [
+  ['ends early', stream([event({ task: task('WORKING') })])],
+  ['is cut', brokenOff],
+  ['says an error', stream([`event: error\ndata: {"code":500}\n\n`], { hold: true })],
+  ['says nonsense', stream(['data: {\n\n'], { hold: true })],
+];
+for (const [name, answer] of breaks) {
+  t.test(`a stream that ${name} is opened once more, and then the service is polled`, async (t) => {
+    const again = await streamed(t, [], {
+      [SUBSCRIBE]: [answer, stream([event(artifact('again')), event(status('COMPLETED'))])],
+    });
+    t.strictSame(again.routes(), [SEND, SUBSCRIBE, SUBSCRIBE]);
+    t.match(again.outcome, { status: 'completed', text: 'again' });
+    const polled = await streamed(t, [], { [SUBSCRIBE]: answer, [READ]: completed });
+    t.strictSame(polled.routes(), [SEND, SUBSCRIBE, SUBSCRIBE, READ]);
+    t.match(polled.outcome, { status: 'completed', text: 'Polled' });
+  });
+}
+
+t.test('a stream on which nothing comes is given up', async (t) => {
+  const { base_url, routes } = await startPeer(t, {
+    [SEND]: accepted,
+    [SUBSCRIBE]: [silence, stream([': hello\n\n'], { hold: true })],
+    [READ]: completed,
+  });
+  const { agent } = agentAt(base_url, {}, { idleMs: 20 });
+  t.match(await agent.converse(createTurn().turn), { status: 'completed' });
+  t.strictSame(routes(), [SEND, SUBSCRIBE, SUBSCRIBE, READ]);
+});
+
+t.test('text that came in chunks is one text, also where it is told again as a whole', async (t) => {
+  const parts = ['Hel', 'lo'].map((text) => ({ text }));
+  const { outcome, deltas } = await streamed(t, [], {
+    [SUBSCRIBE]: [
+      stream([event(artifact('Hel')), event(artifact('lo', { append: true }))]),
+      stream([
+        event({ task: task('WORKING', { artifacts: [{ artifactId: 'a', parts }] }) }),
+        event(artifact(' there', { append: true })),
+        event(status('COMPLETED')),
+      ]),
+    ],
+  });
+  t.equal(outcome.text, 'Hello there');
+  t.strictSame(deltas, ['Hel', 'lo', ' there']);
+});
+
+t.test('parts of one artifact that did not come in chunks have a blank line between them', async (t) => {
+  const parts = [{ text: 'One' }, { data: { two: 2 } }, { url: 'https://a.example/x' }];
+  const { outcome } = await streamed(t, [event({ task: task('COMPLETED', { artifacts: [{ parts }] }) })]);
+  t.equal(outcome.text, 'One\n\n{"two":2}');
+  t.strictSame(outcome.output.artifacts, [{ content: parts }]);
+});
+
+t.test('the text is that of the first artifact with one, else of the status', async (t) => {
+  const artifacts = [{ parts: [{ raw: 'aGk=' }] }, { parts: [{ text: 'B' }] }, { parts: [{ text: 'C' }] }];
+  const said = { state: 'TASK_STATE_COMPLETED', message: agentSays('Said') };
+  const both = await talk(t, { [SEND]: json({ task: task('COMPLETED', { artifacts, status: said }) }) });
+  t.equal(both.outcome.text, 'B');
+  const one = await talk(t, { [SEND]: json({ task: task('COMPLETED', { status: said }) }) });
+  t.equal(one.outcome.text, 'Said');
+  t.strictSame(one.deltas, ['Said']);
+});
+
+t.test('what a status says of the work is progress, and no text of the answer', async (t) => {
+  const { outcome, deltas, snapshots } = await streamed(t, [
+    event(status('WORKING', 'Thinking …')),
+    event(artifact('Done.')),
+    event(status('COMPLETED')),
+  ]);
+  t.equal(outcome.text, 'Done.');
+  t.strictSame(deltas, ['Done.']);
+  t.match(snapshots, [{}, { text: 'Thinking …' }, { text: 'Done.' }, { text: 'Done.' }]);
+});
+
+t.test(
+  'where the other side changes its mind, nothing more is streamed, and the outcome has it',
+  async (t) => {
+    const { outcome, deltas } = await streamed(t, [
+      event(artifact('Perhaps')),
+      event(artifact('Certainly not')),
+      event(status('COMPLETED')),
+    ]);
+    t.equal(outcome.text, 'Certainly not');
+    t.strictSame(deltas, ['Perhaps']);
+  },
+);
+
+t.test('the last that was said of the task goes with the outcome, as it came', async (t) => {
+  const last = { ...task('COMPLETED'), extra: { kept: true } };
+  const { outcome } = await talk(t, { [SEND]: json({ task: last }) });
+  t.strictSame(outcome.output.raw, last);
+  const built = await streamed(t, [event(artifact('x')), event(status('COMPLETED'))]);
+  t.match(built.outcome.output.raw, {
+    id: 't-1',
+    status: { state: 'TASK_STATE_COMPLETED' },
+    artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
+  });
+});
+
+const said = (state: string, text?: string) => ({
+  state: `TASK_STATE_${state}`,
+  ...(text !== undefined && { message: agentSays(text) }),
+});
+const ends: [state: string, text: string | undefined, outcome: object][] = [
+  ['FAILED', 'no quota', { status: 'failed', reason: 'no quota', text: '' }],
+  ['FAILED', undefined, { status: 'failed', reason: 'remote task ended in TASK_STATE_FAILED' }],
+  ['REJECTED', 'not mine', { status: 'rejected', reason: 'not mine', text: '' }],
+  ['REJECTED', undefined, { status: 'rejected', reason: 'remote task ended in TASK_STATE_REJECTED' }],
+  ['CANCELED', undefined, { status: 'cancelled', text: '' }],
+  ['INPUT_REQUIRED', 'Which city?', { status: 'input_required', reason: 'Which city?', text: 'Which city?' }],
+  [
+    'INPUT_REQUIRED',
+    undefined,
+    { status: 'input_required', reason: 'remote agent requires additional input', text: '' },
+  ],
+  ['AUTH_REQUIRED', 'Log in', { status: 'auth_required', reason: 'Log in', text: 'Log in' }],
+  [
+    'AUTH_REQUIRED',
+    undefined,
+    { status: 'auth_required', reason: 'remote agent requires authentication', text: '' },
+  ],
+];
+for (const [state, text, expected] of ends) {
+  t.test(`a task ends in ${state} ${text ? 'with' : 'without'} a word, however it is followed`, async (t) => {
+    const last = { ...task(state), status: said(state, text) };
+    const atOnce = await talk(t, { [SEND]: json({ task: last }) });
+    const polled = await talk(t, { [SEND]: accepted, [SUBSCRIBE]: json({}, 500), [READ]: json(last) });
+    const told = await streamed(t, [event(status(state, text))]);
+    for (const { outcome, snapshots, submitted } of [atOnce, polled, told]) {
+      t.match(outcome, { ...expected, task: { task_id: 't-1', context_id: 'c-1' } });
+      t.equal(snapshots.at(-1)?.state, `TASK_STATE_${state}`);
+      t.equal(submitted.length, 1);
+    }
+    const failed = ['FAILED', 'REJECTED'].includes(state);
+    t.equal(told.snapshots.at(-1)?.failure_message, failed ? text : undefined);
+  });
+}
+
+t.test('a question comes before what was worked out so far', async (t) => {
+  const { outcome } = await streamed(t, [
+    event(artifact('So far')),
+    event(status('INPUT_REQUIRED', 'Where?')),
+  ]);
+  t.match(outcome, { status: 'input_required', reason: 'Where?', text: 'Where?' });
+});
+
+t.test(
+  'a task that goes on is not taken for one that asks again before it was looked at twice',
+  async (t) => {
+    const asks = { ...task('INPUT_REQUIRED'), status: said('INPUT_REQUIRED', 'Which city?') };
+    const say = {
+      message_id: 'm-2',
+      content: [{ type: 'text' as const, text: 'Paris' }],
+      task_id: 't-1',
+      context_id: 'c-1',
+    };
+    const goesOn = await talk(
+      t,
+      {
+        [SEND]: json({ task: asks }),
+        [SUBSCRIBE]: stream([event({ task: task('WORKING') }), event(status('COMPLETED', 'It is'))]),
+      },
+      { turn: { say } },
+    );
+    t.match(goesOn.outcome, { status: 'completed', text: 'It is' });
+    t.strictSame(goesOn.deltas, ['It is']);
+    const asksAgain = await talk(
+      t,
+      { [SEND]: json({ task: asks }), [SUBSCRIBE]: stream([event({ task: asks })], { hold: true }) },
+      { turn: { say } },
+    );
+    t.match(asksAgain.outcome, { status: 'input_required', text: 'Which city?' });
+    t.strictSame(asksAgain.deltas, ['Which city?']);
+  },
+);
+
+t.test('a state that nobody knows is none in which a task is over', async (t) => {
+  const { outcome, count } = await talk(t, {
+    [SEND]: json({ task: { id: 't-1' } }),
+    [SUBSCRIBE]: json({}, 500),
+    [READ]: [json(task('PONDERING')), json({ id: 't-1', status: 5 }), completed],
+  });
+  t.match(outcome, { status: 'completed' });
+  t.equal(count(READ), 3);
+});
+
+t.test('polls that fail for now are repeated', async (t) => {
+  const { outcome, count } = await talk(t, {
+    [SEND]: accepted,
+    [SUBSCRIBE]: json({}, 500),
+    [READ]: [json({}, 503), brokenOff, json({}, 429), completed],
+  });
+  t.match(outcome, { status: 'completed', text: 'Polled' });
+  t.equal(count(READ), 4);
+});
+
+const final: [name: string, answer: Answers[string], message: RegExp][] = [
+  ['403', json({}, 403), /^A2A task rejected: status 403$/],
+  ['no JSON', (response) => response.end('x'), /^failed to decode A2A task: the answer is not JSON$/],
+  ['something else', json({ hello: 1 }), /^failed to decode A2A task: the answer is not a task$/],
+  ['a redirect', (response) => response.writeHead(302).end(), /^A2A task rejected: status 302$/],
+];
+for (const [name, answer, message] of final) {
+  t.test(`a poll that is answered with ${name} is the last one`, async (t) => {
+    const { base_url, count } = await startPeer(t, { [SEND]: accepted, [READ]: answer });
+    await t.rejects(agentAt(base_url).agent.converse(createTurn().turn), { message });
+    t.strictSame([count(READ), count(CANCEL)], [1, 0]);
+  });
+}
+
+t.test('the same answer is told once, however often it is polled', async (t) => {
+  const working = json(task('WORKING'));
+  const { snapshots } = await talk(t, {
+    [SEND]: accepted,
+    [READ]: [working, working, working, completed],
+  });
+  t.strictSame(
+    snapshots.map(({ state }) => state),
+    ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'],
+  );
+});
+
+t.test('a task that was submitted before is followed on, and nothing is submitted', async (t) => {
+  const { routes, outcome, submitted } = await talk(
+    t,
+    { [SUBSCRIBE]: stream([event({ task: task('WORKING') }), event(status('COMPLETED', 'Late'))]) },
+    { turn: { follow: { task_id: 't-1', context_id: 'c-1' } } },
+  );
+  t.strictSame(routes(), [SUBSCRIBE]);
+  t.match(outcome, { status: 'completed', text: 'Late' });
+  t.strictSame(submitted, []);
+});
+
+t.test('ids of the other side are what they are', async (t) => {
+  const id = 'a/b c?';
+  const { routes, outcome } = await talk(t, {
+    [SEND]: json({ task: { ...task('WORKING'), id } }),
+    'GET /tasks/a%2Fb%20c%3F': json({ ...task('COMPLETED'), id }),
+  });
+  t.ok(routes().includes('GET /tasks/a%2Fb%20c%3F'));
+  t.equal(outcome.task?.task_id, id);
+});

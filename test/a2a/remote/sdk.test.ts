@@ -1,0 +1,111 @@
+import t from 'tap';
+import { agentAt, createTurn } from './peer.ts';
+import { startSdkAgent } from './sdk-agent.ts';
+
+/** Against an agent of the official SDK: what it takes for legal, and how it answers (a2a.md 17). */
+
+/** Lets a script wait until the test wants it to go on. */
+const gate = () => {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+};
+
+t.test('an answer is streamed as it is made', async (t) => {
+  const { open, opened } = gate();
+  const { base_url, routes } = await startSdkAgent(t, async (says, text) => {
+    says.status('WORKING');
+    await opened;
+    says.artifact('You said ', { append: false });
+    says.artifact(text, { append: true, lastChunk: true });
+    says.status('COMPLETED');
+  });
+  const { turn, deltas, submitted } = createTurn({
+    onSnapshot: ({ state }) => state === 'TASK_STATE_WORKING' && open(),
+  });
+  const outcome = await agentAt(base_url).agent.converse(turn);
+  t.match(outcome, { status: 'completed', text: 'You said Hello', task: { task_id: String } });
+  t.equal(deltas.join(''), 'You said Hello');
+  t.match(submitted, [{ task_id: outcome.task?.task_id, context_id: String }]);
+  t.strictSame(routes, ['POST message:send', 'POST task:subscribe']);
+});
+
+t.test('an agent that does not stream is polled', async (t) => {
+  const { open, opened } = gate();
+  const { base_url, routes } = await startSdkAgent(
+    t,
+    async (says) => {
+      says.status('WORKING');
+      await opened;
+      says.artifact('Slow');
+      says.status('COMPLETED');
+    },
+    { streams: false },
+  );
+  const { turn } = createTurn({ onSnapshot: ({ state }) => state === 'TASK_STATE_WORKING' && open() });
+  t.match(await agentAt(base_url).agent.converse(turn), { status: 'completed', text: 'Slow' });
+  t.strictSame(routes.slice(0, 4), [
+    'POST message:send',
+    'POST task:subscribe',
+    'GET task:subscribe',
+    'GET task',
+  ]);
+});
+
+t.test('a question is answered in the same task', async (t) => {
+  const { base_url } = await startSdkAgent(t, async (says, text, turn) => {
+    if (turn === 0) return says.status('INPUT_REQUIRED', 'Which city?');
+    says.artifact(`${text} it is`);
+    says.status('COMPLETED');
+  });
+  const { agent } = agentAt(base_url);
+  const first = await agent.converse(createTurn().turn);
+  t.match(first, { status: 'input_required', reason: 'Which city?', text: 'Which city?' });
+  const say = {
+    message_id: 'm-2',
+    content: [{ type: 'text' as const, text: 'Paris' }],
+    ...first.task,
+  };
+  const second = await agent.converse(createTurn({ say }).turn);
+  t.match(second, { status: 'completed', text: 'Paris it is', task: { task_id: first.task?.task_id } });
+});
+
+t.test('a task that nobody wants any more is cancelled there', async (t) => {
+  const { open, opened } = gate();
+  const { base_url, cancelled } = await startSdkAgent(t, async (says) => {
+    says.status('WORKING');
+    await opened;
+  });
+  const { turn, abandon, submitted } = createTurn({
+    onSnapshot: ({ state }) => state === 'TASK_STATE_WORKING' && abandon(),
+  });
+  t.match(await agentAt(base_url).agent.converse(turn), { status: 'cancelled' });
+  while (cancelled.length === 0) await new Promise(setImmediate);
+  t.strictSame(cancelled, [submitted[0]?.task_id]);
+  open();
+});
+
+t.test('a failure of the agent has its words', async (t) => {
+  const { base_url } = await startSdkAgent(t, async (says) => says.status('FAILED', 'no quota'));
+  t.match(await agentAt(base_url).agent.converse(createTurn().turn), {
+    status: 'failed',
+    reason: 'no quota',
+  });
+});
+
+t.test('a task that the agent does not know is an error that says so', async (t) => {
+  const { base_url } = await startSdkAgent(t, async () => {});
+  const say = {
+    message_id: 'm',
+    content: [{ type: 'text' as const, text: 'x' }],
+    task_id: 'nope',
+  };
+  await t.rejects(agentAt(base_url).agent.converse(createTurn({ say }).turn), {
+    message: /^A2A submission rejected: status 404: .*\(TASK_NOT_FOUND\)$/,
+  });
+  await t.rejects(agentAt(base_url).agent.converse(createTurn({ follow: { task_id: 'nope' } }).turn), {
+    message: /^A2A task rejected: status 404: .*\(TASK_NOT_FOUND\)$/,
+  });
+});

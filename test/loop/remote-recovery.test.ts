@@ -1,0 +1,222 @@
+import t from 'tap';
+import type { RemoteTask } from '../../src/tools/remote-agent.ts';
+import {
+  completed,
+  createFar,
+  finishIn,
+  handleIn,
+  isDone,
+  isWaiting,
+  kindsOf,
+  saidIn,
+  startOffice,
+  TASK,
+} from './remote-runs.ts';
+
+/** What a cancel, a restart and a refused request do to the task of a run (a2a.md 12.5, 12.8, 12.9). */
+
+const ASKS = { task: TASK, text: 'when?', output: {}, status: 'input_required', reason: 'when?' } as const;
+
+t.test('the task is durable before it is looked at, and a restart follows it on', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id, events } = await office.submit('go');
+  const { turn } = await far.asked();
+  await turn.onSubmitted(TASK);
+  t.match(handleIn(office.run(run_id)), {
+    version: 1,
+    task_id: 'task-1',
+    context_id: 'context-1',
+    last_state: 'TASK_STATE_SUBMITTED',
+  });
+  await office.restart();
+  t.equal(far.left(), 1, 'the process that stops leaves the task alone');
+  t.match(finishIn(await events()).termination, { type: 'error', value: 'service is shutting down' });
+  const again = await far.asked();
+  t.strictSame(again.turn.follow, TASK);
+  t.equal(again.turn.say, undefined);
+  again.comesTo(completed('done'));
+  t.match(await office.until(run_id, isDone), { final_output: 'done', steps: 1 });
+  t.strictSame(office.texts(), ['user: go', 'assistant: done']);
+  t.strictSame(far.stopped, []);
+});
+
+t.test('a message whose acceptance nobody knows of is said again in the same words', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id } = await office.submit('go');
+  const { turn } = await far.asked();
+  await office.restart();
+  const again = await far.asked();
+  t.strictSame(again.turn.say, turn.say);
+  again.comesTo(completed('done'));
+  await office.until(run_id, isDone);
+});
+
+t.test(
+  'input that came while a task was followed is said when the task has ended after a restart',
+  async (t) => {
+    const far = createFar();
+    const office = await startOffice(t, far);
+    const { run_id } = await office.submit('one');
+    const { turn } = await far.asked();
+    await turn.onSubmitted(TASK);
+    await office.submit('two', { mode: 'live_then_queue' });
+    await office.restart();
+    const again = await far.asked();
+    t.strictSame(again.turn.follow, TASK);
+    again.comesTo(completed('1'));
+    const next = await far.asked();
+    t.equal(saidIn(next.turn), 'two');
+    next.comesTo(completed('2'));
+    t.match(await office.until(run_id, isDone), { final_output: '2', steps: 2 });
+  },
+);
+
+t.test('a wait survives a restart, and the task goes on with the answer', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id, events } = await office.submit('book');
+  const { turn, comesTo } = await far.asked();
+  await turn.onSubmitted(TASK);
+  comesTo(ASKS);
+  await events();
+  await office.restart();
+  t.match(office.run(run_id), { status: 'waiting' });
+  const more = await office.submit('tonight');
+  t.equal(more.run_id, run_id);
+  const next = await far.asked();
+  t.match(next.turn.say, { task_id: 'task-1', context_id: 'context-1' });
+  t.equal(saidIn(next.turn), 'tonight', 'what was said before is not said again');
+  next.comesTo(completed('booked'));
+  await more.events();
+  t.strictSame(far.stopped, []);
+});
+
+t.test('a cancel in the middle of a task tells it to stop once', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id, events } = await office.submit('go');
+  const { turn } = await far.asked();
+  await turn.onSubmitted(TASK);
+  turn.onText('half');
+  await office.runtime.cancel('default', 'T', 'thread');
+  const told = await events();
+  t.notOk(kindsOf(told).includes('inference_complete'));
+  t.strictSame(finishIn(told).termination, { type: 'cancelled' });
+  t.match(finishIn(told).result, { status: 'cancelled', status_reason: 'cancelled', response: '' });
+  const run = await office.until(run_id, isDone);
+  t.match(run, { termination_reason: { type: 'cancelled' }, steps: 0 });
+  t.match(handleIn(run), { last_state: 'TASK_STATE_CANCELED' });
+  t.strictSame(far.stopped, ['signal']);
+  t.strictSame(office.texts(), ['user: go'], 'what was half said is not kept');
+});
+
+t.test('what a task says after its run was cancelled is not heard', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id, soFar, events } = await office.submit('go');
+  const { turn } = await far.asked();
+  await turn.onSubmitted(TASK);
+  await office.runtime.cancel('default', run_id, 'run');
+  turn.onText('late');
+  turn.onSnapshot({ ...TASK, state: 'TASK_STATE_WORKING', artifacts: [] });
+  await turn.onSubmitted({ task_id: 'late' });
+  await events();
+  t.notOk(kindsOf(soFar()).includes('text_delta'));
+  t.match(handleIn(await office.until(run_id, isDone)), { task_id: 'task-1' });
+});
+
+for (const held of [true, false]) {
+  t.test(`a cancelled wait tells the task to stop, ${held ? 'here' : 'after a restart'}`, async (t) => {
+    const far = createFar();
+    const office = await startOffice(t, far);
+    const { run_id, events } = await office.submit('book');
+    const { turn, comesTo } = await far.asked();
+    await turn.onSubmitted(TASK);
+    comesTo(ASKS);
+    await events();
+    await office.until(run_id, isWaiting);
+    if (!held) await office.restart();
+    await office.runtime.cancel('default', 'T', 'thread');
+    t.match(await office.until(run_id, isDone), { termination_reason: { type: 'cancelled' } });
+    t.strictSame(far.stopped, ['task-1']);
+  });
+}
+
+t.test('a run that another agent replaces tells its task to stop', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id, events } = await office.submit('book');
+  const { turn, comesTo } = await far.asked();
+  await turn.onSubmitted(TASK);
+  comesTo(ASKS);
+  await events();
+  await (await office.submit('hi', { agent: office.resolve('here') })).events();
+  t.match(await office.until(run_id, isDone), { termination_reason: { type: 'cancelled' } });
+  t.strictSame(far.stopped, ['task-1']);
+});
+
+t.test('a run whose answer cannot be understood leaves no task behind', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id } = await office.submit('go');
+  const { turn, fails } = await far.asked();
+  await turn.onSubmitted(TASK);
+  fails('failed to decode A2A task');
+  await office.until(run_id, isDone);
+  t.strictSame(far.stopped, ['task-1']);
+});
+
+t.test('a restart that finds its run interrupted tells the task to stop', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id } = await office.submit('go');
+  const { turn } = await far.asked();
+  await turn.onSubmitted(TASK);
+  await office.die(() => office.runtime.interrupt('default', 'T'));
+  t.match(await office.until(run_id, isDone), { termination_reason: { type: 'cancelled' } });
+  t.strictSame(
+    far.stopped.filter((each) => each !== 'signal'),
+    ['task-1'],
+  );
+});
+
+t.test('what a remote agent cannot do is refused before anything is written', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const tool = { id: 'pick', name: 'pick', description: '', parameters: {}, category: null };
+  const decision = { tool_call_id: 'c', action: 'resume', payload: null } as const;
+  const refused = (asked: string) => ({
+    name: 'Invalid',
+    code: 'capability_mismatch',
+    message: `agent 'far' backend does not support: ${asked}`,
+  });
+  for (const mode of ['foreground', 'queue', 'live_then_queue', 'interrupt_then_queue'] as const) {
+    await t.rejects(office.submit('go', { mode, frontend_tools: [tool] }), refused('frontend_tools'));
+    await t.rejects(
+      office.submit('go', { mode, decisions: [decision], frontend_tools: [tool] }),
+      refused('decisions, frontend_tools'),
+    );
+  }
+  t.strictSame(office.runs(), []);
+  t.strictSame(office.texts(), []);
+  const stream = await office.submit('go', { frontend_tools: [], decisions: [] });
+  (await far.asked()).comesTo(completed('ok'));
+  await stream.events();
+});
+
+t.test('a decision on a run of another agent is not the business of the one that is named', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id, events } = await office.submit('book');
+  const { turn, comesTo } = await far.asked();
+  const task: RemoteTask = TASK;
+  await turn.onSubmitted(task);
+  comesTo(ASKS);
+  await events();
+  const decision = { tool_call_id: 'c', action: 'resume', payload: null } as const;
+  const asked = { agent: office.resolve('here'), named: false, into: run_id, decisions: [decision] };
+  await t.rejects(office.submit('', { ...asked, messages: [] }), { code: 'capability_mismatch' });
+  t.equal(office.run(run_id).status, 'waiting');
+});

@@ -1,0 +1,319 @@
+import t, { type Test } from 'tap';
+import { SimulatedClock } from 'xstate';
+import { createPost } from '../../../src/protocols/a2a/push/post.ts';
+import { createPush, type Push } from '../../../src/protocols/a2a/push/push.ts';
+import type { Store } from '../../../src/store/index.ts';
+import { settle, when } from '../../http/serve.ts';
+import { storeFor } from '../../store/open.ts';
+import { createFakeTasks, type FakeTasks } from './fake-tasks.ts';
+import { startWebhook, stateIn, type Webhook } from './webhook.ts';
+
+const SCOPE = 'default';
+const EPOCH = 1_761_647_400_000;
+
+type Bench = {
+  store: Store;
+  tasks: FakeTasks;
+  hook: Webhook;
+  push: Push;
+  /** Time passes. */
+  pass(ms: number): void;
+  /** The process ends, and another one takes its store. */
+  restart(): void;
+  add(id?: string, more?: object): Promise<void>;
+  states(): string[];
+  warnings: object[];
+};
+
+const bench = async (t: Test, given?: Store): Promise<Bench> => {
+  const store = given ?? (await storeFor(t));
+  const hook = await startWebhook(t);
+  const tasks = createFakeTasks();
+  const timers = new SimulatedClock();
+  const warnings: object[] = [];
+  const start = (): Push => {
+    const push = createPush({
+      store,
+      tasks,
+      timers,
+      clock: { now: () => EPOCH + timers.now() },
+      ids: { uuid: () => 'made-here' },
+      post: createPost(),
+      actors: { began: () => () => {} },
+      log: { warn: (data) => warnings.push(data) },
+    });
+    push.start();
+    return push;
+  };
+  let push = start();
+  t.teardown(() => push.stop());
+  tasks.add('t1');
+  const self: Bench = {
+    store,
+    tasks,
+    hook,
+    get push() {
+      return push;
+    },
+    pass: (ms) => timers.increment(ms),
+    restart() {
+      push.stop();
+      push = start();
+    },
+    add: (id = 'c1', more = {}) =>
+      push.add(SCOPE, 't1', undefined, { id, taskId: 't1', url: hook.url, ...more }),
+    states: () => hook.calls.map(stateIn),
+    warnings,
+  };
+  return self;
+};
+
+const place = (id = 'c1') => ({ scope: SCOPE, task_id: 't1', id });
+
+t.test(
+  'a config hears the status as it is, then each change and artifact in order, then nothing',
+  async (t) => {
+    const { add, tasks, hook, states, store } = await bench(t);
+    await add();
+    await when(() => hook.calls.length === 1);
+    tasks.move('t1', 'TASK_STATE_WORKING');
+    tasks.complete('t1', 'Hello');
+    await when(() => hook.calls.length === 4);
+    t.same(states(), ['SUBMITTED', 'WORKING', 'artifact', 'COMPLETED']);
+    t.match(hook.calls[2]?.body, {
+      artifactUpdate: {
+        taskId: 't1',
+        artifact: { parts: [{ text: 'Hello' }] },
+        append: false,
+        lastChunk: true,
+      },
+    });
+    for (const { body } of hook.calls) t.equal(Object.keys(body).length, 1);
+    await when(() => store.pushOutbox.markOf(place()) === undefined);
+    t.equal(tasks.watchers(), 0);
+    t.ok(store.pushConfigs.get(place()), 'the config stays');
+  },
+);
+
+t.test('a config that is added to a task that is over hears its status once', async (t) => {
+  const { add, tasks, hook, states, store } = await bench(t);
+  tasks.complete('t1', 'Hello');
+  await add();
+  await when(() => store.pushOutbox.markOf(place()) === undefined);
+  t.same(states(), ['COMPLETED']);
+  t.equal(hook.calls.length, 1);
+});
+
+t.test('token and authentication are headers, and nothing is said of either in the body', async (t) => {
+  const { add, hook } = await bench(t);
+  await add('c1', { token: 'tok', authentication: { scheme: 'Bearer', credentials: 'secret' } });
+  await add('c2', { authentication: { scheme: 'Negotiate' } });
+  await when(() => hook.calls.length === 2);
+  const [first, second] = hook.calls;
+  t.match(first?.headers, {
+    'content-type': 'application/a2a+json',
+    'x-a2a-notification-token': 'tok',
+    authorization: 'Bearer secret',
+  });
+  t.match(second?.headers, { authorization: 'Negotiate' });
+  t.notOk(JSON.stringify(hook.calls.map(({ body }) => body)).includes('secret'));
+});
+
+t.test('what is refused is repeated after 1 s and 2 s, and holds back what comes after it', async (t) => {
+  const { add, tasks, hook, states, pass, store } = await bench(t);
+  hook.answers.push(500, 302);
+  await add();
+  await when(() => store.pushOutbox.first(place())?.attempts === 1);
+  tasks.complete('t1', 'Hello');
+  await settle();
+  pass(999);
+  await settle();
+  t.same(states(), ['SUBMITTED']);
+  pass(1);
+  await when(() => store.pushOutbox.first(place())?.attempts === 2);
+  await settle();
+  pass(1999);
+  await settle();
+  t.equal(hook.calls.length, 2);
+  pass(1);
+  await when(() => hook.calls.length === 5);
+  t.same(states(), ['SUBMITTED', 'SUBMITTED', 'SUBMITTED', 'artifact', 'COMPLETED']);
+  t.ok(
+    hook.calls.every(({ path }) => path === '/hook'),
+    'no redirect is followed',
+  );
+});
+
+t.test('after five attempts an event is given up, and the next one has its turn', async (t) => {
+  const { add, tasks, hook, states, pass, store, warnings } = await bench(t);
+  hook.answers.push(500, 500, 500, 500, 500);
+  await add();
+  for (const [index, delay] of [1000, 2000, 4000, 8000].entries()) {
+    await when(() => store.pushOutbox.first(place())?.attempts === index + 1);
+    await settle();
+    pass(delay);
+  }
+  await when(() => store.pushOutbox.buried(place()).length === 1);
+  t.match(store.pushOutbox.buried(place()), [{ attempts: 5, last_error: 'Error: status 500' }]);
+  t.equal(hook.calls.length, 5);
+  await settle();
+  t.match(warnings, [{ push_config: 'c1', task_id: 't1' }]);
+  tasks.complete('t1', 'Hello');
+  await when(() => hook.calls.length === 7);
+  t.same(states().slice(5), ['artifact', 'COMPLETED']);
+});
+
+t.test('one config that fails does not hold back another one', async (t) => {
+  const { add, tasks, hook, store } = await bench(t);
+  hook.answers.push(500);
+  await add('c1');
+  await when(() => store.pushOutbox.first(place('c1'))?.attempts === 1);
+  await add('c2');
+  tasks.complete('t1', 'Hello');
+  await when(() => hook.calls.length === 4);
+  t.equal(store.pushOutbox.count(place('c1')), 3);
+});
+
+t.test('a restart between two attempts goes on with the attempts and the delay', async (t) => {
+  const { add, hook, pass, store, restart } = await bench(t);
+  hook.answers.push(500, 500);
+  await add();
+  await when(() => store.pushOutbox.first(place())?.attempts === 1);
+  await settle();
+  pass(600);
+  restart();
+  await settle();
+  pass(399);
+  await settle();
+  t.equal(hook.calls.length, 1);
+  pass(1);
+  await when(() => store.pushOutbox.first(place())?.attempts === 2);
+  t.equal(hook.calls.length, 2);
+});
+
+t.test('what happened while the process was gone is told after a restart, and nothing twice', async (t) => {
+  const { add, tasks, hook, states, push, restart, store } = await bench(t);
+  await add();
+  await when(() => hook.calls.length === 1 && store.pushOutbox.count(place()) === 0);
+  push.stop();
+  t.equal(tasks.watchers(), 0);
+  tasks.move('t1', 'TASK_STATE_WORKING');
+  tasks.complete('t1', 'Hello');
+  restart();
+  await when(() => store.pushOutbox.markOf(place()) === undefined);
+  restart();
+  await settle();
+  t.same(states(), ['SUBMITTED', 'artifact', 'COMPLETED']);
+});
+
+t.test('a restart without a change tells nothing', async (t) => {
+  const { add, hook, restart, store } = await bench(t);
+  await add();
+  await when(() => hook.calls.length === 1 && store.pushOutbox.count(place()) === 0);
+  restart();
+  await settle();
+  t.equal(hook.calls.length, 1);
+});
+
+t.test('a removed config is told nothing more, also not what was queued', async (t) => {
+  const { add, tasks, hook, pass, push, store, restart } = await bench(t);
+  hook.answers.push(500);
+  await add();
+  await when(() => store.pushOutbox.first(place())?.attempts === 1);
+  await push.remove([place()]);
+  tasks.complete('t1', 'Hello');
+  pass(60_000);
+  restart();
+  await settle();
+  t.equal(hook.calls.length, 1);
+  t.equal(store.pushOutbox.count(place()), 0);
+  t.equal(store.pushConfigs.get(place()), undefined);
+});
+
+t.test('a config that is stored again is told the status again, at its new address', async (t) => {
+  const { add, hook, push } = await bench(t);
+  await add();
+  await when(() => hook.calls.length === 1);
+  const other = await startWebhook(t);
+  await push.add(SCOPE, 't1', undefined, { id: 'c1', taskId: 't1', url: other.url });
+  await when(() => other.calls.length === 1);
+  t.equal(hook.calls.length, 1);
+});
+
+t.test('a config whose task is gone goes with it', async (t) => {
+  const { add, tasks, store, restart, hook } = await bench(t);
+  await add();
+  await when(() => hook.calls.length === 1);
+  tasks.forget('t1');
+  restart();
+  await when(() => store.pushConfigs.get(place()) === undefined);
+  t.same([...store.pushOutbox.followed()], []);
+});
+
+t.test('what the store could not queue is made up for a second later', async (t) => {
+  const real = await storeFor(t);
+  let broken = false;
+  const store: Store = Object.create(real, {
+    commit: {
+      value: (...args: Parameters<Store['commit']>) =>
+        broken ? Promise.reject(new Error('disk full')) : real.commit(...args),
+    },
+  });
+  const { add, tasks, hook, states, pass } = await bench(t, store);
+  await add();
+  await when(() => hook.calls.length === 1 && real.pushOutbox.count(place()) === 0);
+  broken = true;
+  tasks.move('t1', 'TASK_STATE_WORKING');
+  await settle();
+  broken = false;
+  pass(1000);
+  await when(() => hook.calls.length === 2);
+  t.same(states(), ['SUBMITTED', 'WORKING']);
+});
+
+t.test('a webhook that does not answer in time has failed', async (t) => {
+  const hook = await startWebhook(t);
+  hook.answers.push('silent');
+  const post = createPost({ timeoutMs: 20 });
+  await t.rejects(post({ url: hook.url }, '{}', new AbortController().signal), {
+    message: 'no answer within 20 ms',
+  });
+});
+
+t.test('with a guard, addresses that are not allowed are not connected to', async (t) => {
+  const hook = await startWebhook(t);
+  const { port } = new URL(hook.url);
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+  const post = createPost({ guard: { resolve, mayConnect: () => false } });
+  const { signal } = new AbortController();
+  for (const host of ['127.0.0.1', 'localhost', 'hooks.example']) {
+    await t.rejects(
+      post({ url: `http://${host}:${port}/` }, '{}', signal),
+      /host (has a non-public|is not allowed)/,
+    );
+  }
+  t.equal(hook.calls.length, 0);
+});
+
+t.test('a config that is added and removed at once is not told of what comes later', async (t) => {
+  const { add, push, tasks, hook, store } = await bench(t);
+  await Promise.all([add(), add(), push.remove([place()])]);
+  await settle();
+  const heard = hook.calls.length;
+  tasks.complete('t1', 'Hello');
+  await settle();
+  t.equal(hook.calls.length, heard);
+  t.equal(tasks.watchers(), 0);
+  t.same([store.pushOutbox.count(place()), [...store.pushOutbox.followed()]], [0, []]);
+});
+
+t.test('a config that is stored again while its last event leaves is followed', async (t) => {
+  const { add, tasks, hook, store } = await bench(t);
+  tasks.complete('t1', 'Hello');
+  await add();
+  await when(() => hook.calls.length === 1);
+  await add();
+  await when(() => store.pushOutbox.markOf(place()) === undefined);
+  t.ok(store.pushConfigs.get(place()));
+  t.ok(hook.calls.length >= 2);
+});

@@ -1,0 +1,201 @@
+import t from 'tap';
+import type { StreamResponse } from '../../../src/protocols/a2a/model.ts';
+import { createTasks, type TaskRoom } from '../../../src/protocols/a2a/tasks.ts';
+import { createChannel } from '../../../src/runtime/channel.ts';
+import type { Run } from '../../../src/schema/run.ts';
+import type { Store } from '../../../src/store/index.ts';
+import { storeFor } from '../../store/open.ts';
+import { message, run, SCOPE, write } from '../../store/records.ts';
+
+/** One run, moved through its states as the runtime would: what is stored is told, in order. */
+const room = async (t: Parameters<typeof storeFor>[0]) => {
+  const store = await storeFor(t);
+  const tasks = createTasks({ store, log: { error: (data) => t.fail('it failed', data) } });
+  return { store, tasks, ...driver(store, tasks) };
+};
+
+const driver = (store: Store, tasks: TaskRoom) => {
+  let before: Run | undefined;
+  let now = 1000;
+  const put = async (fields: Partial<Run>, words: string[] = []): Promise<() => void> => {
+    now += 10;
+    const after = run('r', fields);
+    let changed_at = 0;
+    await write(store, (batch) => {
+      words.forEach((word, index) => {
+        const row = { ...message(word, 'r'), content: [{ type: 'text' as const, text: word }] };
+        store.messages.append(batch, SCOPE, 't1', [
+          { seq: now + index, message: row, created_at: 1, external: 1 },
+        ]);
+      });
+      changed_at = store.runs.put(batch, SCOPE, after, before, now);
+    });
+    before = after;
+    return () => tasks.runWatch.stored(SCOPE, after, changed_at);
+  };
+  return {
+    put,
+    /** Stored and told. */
+    move: async (...change: Parameters<typeof put>) => (await put(...change))(),
+    begin() {
+      const channel = createChannel({ held: false });
+      tasks.runWatch.began(SCOPE, 'r', channel);
+      channel.emit({ event_type: 'run_start', thread_id: 't1', run_id: 'r' });
+      channel.emit({ event_type: 'step_start', message_id: 'm' });
+      return channel;
+    },
+  };
+};
+
+const DONE: Partial<Run> = { status: 'done', termination_reason: { type: 'natural_end' } };
+const WAITS: Partial<Run> = { status: 'waiting', waiting: { reason: 'tool_permission' } };
+
+const listen = (tasks: TaskRoom, pieces: boolean) => {
+  const heard: StreamResponse[] = [];
+  const following = tasks.follow(SCOPE, 'r', {
+    pieces,
+    take(event, json) {
+      if (json() !== JSON.stringify(event)) throw new Error('the text is not that of the event');
+      heard.push(event);
+    },
+    fail(error) {
+      throw error;
+    },
+  });
+  return { heard, ...following };
+};
+
+const short = (event: StreamResponse): string => {
+  if ('statusUpdate' in event) return event.statusUpdate.status.state.replace('TASK_STATE_', '');
+  if (!('artifactUpdate' in event)) return 'task';
+  const { artifact, append, lastChunk } = event.artifactUpdate;
+  const text = artifact.parts.map((part) => ('text' in part ? part.text : '')).join('|');
+  return `${append ? '+' : '='}${text}${lastChunk ? '.' : ''}`;
+};
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 60));
+
+/** Until something new was heard. */
+const heardMore = async (heard: unknown[]): Promise<void> => {
+  const before = heard.length;
+  while (heard.length === before) await pause();
+};
+
+t.test('who joins early hears every status, and the artifact before the end', async (t) => {
+  const { tasks, move, begin } = await room(t);
+  const { heard } = listen(tasks, true);
+  await move({ status: 'created' });
+  const channel = begin();
+  channel.text('Hello');
+  await move({ status: 'running' });
+  await heardMore(heard);
+  channel.text(', world');
+  await move(DONE, ['Hello, world']);
+  t.strictSame(heard.map(short), ['SUBMITTED', 'WORKING', '=Hello', '+, world.', 'COMPLETED']);
+  t.match(heard.at(-1), { statusUpdate: { status: { message: { parts: [{ text: 'Hello, world' }] } } } });
+});
+
+t.test('nothing of a run is told before it is at work', async (t) => {
+  const { tasks, put, begin } = await room(t);
+  const { heard } = listen(tasks, true);
+  const tell = await put({ status: 'running' });
+  begin().text('early');
+  await pause();
+  t.strictSame(heard, []);
+  tell();
+  await heardMore(heard);
+  t.strictSame(heard.map(short), ['WORKING', '=early']);
+});
+
+t.test('an answer that begins again replaces what was said of it', async (t) => {
+  const { tasks, move, begin } = await room(t);
+  const { heard } = listen(tasks, true);
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.text('first');
+  await heardMore(heard);
+  channel.emit({ event_type: 'stream_reset', reason: 'again' });
+  channel.text('second');
+  await heardMore(heard);
+  channel.emit({ event_type: 'step_start', message_id: 'm2' });
+  await move(DONE, ['third']);
+  t.strictSame(heard.map(short), ['WORKING', '=first', '=second', '=third.', 'COMPLETED']);
+});
+
+t.test('one who comes in the middle of an answer hears it whole at the end', async (t) => {
+  const { tasks, move, begin } = await room(t);
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.text('Hel');
+  const { heard } = listen(tasks, true);
+  channel.text('lo');
+  await pause();
+  await move(DONE, ['Hello']);
+  t.strictSame(heard.map(short), ['=Hello.', 'COMPLETED']);
+});
+
+t.test('one who joins others is shown what they were told, and hears the rest with them', async (t) => {
+  const { tasks, move, begin } = await room(t);
+  const first = listen(tasks, true);
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.text('Hel');
+  await heardMore(first.heard);
+  const second = listen(tasks, true);
+  t.match(second.artifact(), { parts: [{ text: 'Hel' }] });
+  channel.text('lo');
+  await move(DONE, ['Hello']);
+  t.strictSame(second.heard.map(short), ['+lo.', 'COMPLETED']);
+  t.strictSame(first.heard.slice(-2), second.heard);
+});
+
+t.test('one who leaves is told nothing more, and the others are', async (t) => {
+  const { tasks, move } = await room(t);
+  const [first, second] = [listen(tasks, false), listen(tasks, false)];
+  await move({ status: 'running' });
+  first.stop();
+  await move(DONE, ['Hi']);
+  t.strictSame(first.heard.map(short), ['WORKING']);
+  t.strictSame(second.heard.map(short), ['WORKING', '=Hi.', 'COMPLETED']);
+});
+
+t.test('what the store showed to one who joined is not told again, though it is told late', async (t) => {
+  const { tasks, move, put } = await room(t);
+  await move({ status: 'created' });
+  const early = listen(tasks, true);
+  const working = await put({ status: 'running' });
+  const waiting = await put(WAITS, ['May I?']);
+  const late = listen(tasks, true);
+  working();
+  waiting();
+  await move({ status: 'running' });
+  t.strictSame(early.heard.map(short), ['WORKING', 'AUTH_REQUIRED', 'WORKING']);
+  t.strictSame(late.heard.map(short), ['WORKING']);
+});
+
+t.test('a step is no news', async (t) => {
+  const { tasks, move } = await room(t);
+  const { heard } = listen(tasks, true);
+  await move({ status: 'running' });
+  await move({ status: 'running', steps: 1 });
+  t.strictSame(heard.map(short), ['WORKING']);
+});
+
+t.test('a watch has the task as it is, then each change and the artifact whole', async (t) => {
+  const { tasks, move, begin } = await room(t);
+  t.equal(
+    tasks.watch(SCOPE, 'r', () => {}),
+    undefined,
+  );
+  await move({ status: 'created' });
+  const heard: StreamResponse[] = [];
+  const watch = tasks.watch(SCOPE, 'r', (event) => heard.push(event));
+  t.match(watch?.task, { id: 'r', status: { state: 'TASK_STATE_SUBMITTED' } });
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.text('Hello');
+  await pause();
+  await move(DONE, ['Hello']);
+  t.strictSame(heard.map(short), ['WORKING', '=Hello.', 'COMPLETED']);
+  watch?.stop();
+});

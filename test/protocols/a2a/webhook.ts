@@ -1,0 +1,45 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+
+/** A real webhook on loopback. It answers with the statuses that it is given, then with 200. */
+
+export type Call = { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> };
+
+export type Webhook = {
+  url: string;
+  calls: Call[];
+  /** What the next calls are answered with; `silent`: not at all. */
+  answers: (number | 'silent')[];
+};
+
+export const startWebhook = async (t: Test): Promise<Webhook> => {
+  const calls: Call[] = [];
+  const answers: (number | 'silent')[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      calls.push({ path: request.url ?? '', headers: request.headers, body: JSON.parse(text) });
+      const answer = answers.shift() ?? 200;
+      if (answer !== 'silent') response.writeHead(answer, { location: '/elsewhere' }).end('ignored');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has the address of one.
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, calls, answers };
+};
+
+/** The state that a call tells of, or `artifact`. */
+export const stateIn = ({ body }: Call): string => {
+  // What is sent is a StreamResponse; a test that sees anything else fails.
+  const { statusUpdate } = body as { statusUpdate?: { status: { state: string } } };
+  return statusUpdate?.status.state.replace('TASK_STATE_', '') ?? 'artifact';
+};

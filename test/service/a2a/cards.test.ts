@@ -1,0 +1,198 @@
+import t from 'tap';
+import { ADMIN_TOKEN, startTroupe, type TroupeOptions } from '../troupe.ts';
+
+const CARD = '/.well-known/agent-card.json';
+const EXTENDED = '/v1/a2a/extendedAgentCard';
+const TOKEN = 'token of the card';
+const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+const bearer = { authorization: `Bearer ${TOKEN}` };
+
+const minimal = (settings: TroupeOptions['settings'] = {}): TroupeOptions => ({
+  settings: { seed: { profile: 'minimal' }, ...settings },
+});
+
+t.test('the card is that of the default agent, at the address that was asked', async (t) => {
+  const { call, url } = await startTroupe(t, minimal());
+  const { status, body, headers } = await call('GET', CARD);
+  t.equal(status, 200);
+  t.match(body, {
+    name: 'default',
+    supportedInterfaces: [{ url: `${url}/v1/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }],
+    provider: { organization: 'Troupe', url },
+    capabilities: {
+      streaming: true,
+      pushNotifications: true,
+      stateTransitionHistory: false,
+      extendedAgentCard: false,
+    },
+    defaultInputModes: ['text/plain', 'application/json'],
+    defaultOutputModes: ['text/plain'],
+    skills: [{ id: 'default', name: 'default', tags: ['agent'] }],
+  });
+  t.equal((body.supportedInterfaces as object[]).length, 1);
+  for (const key of ['url', 'id', 'securitySchemes', 'securityRequirements', 'signatures', 'iconUrl']) {
+    t.notOk(key in body, key);
+  }
+  t.equal(headers.get('cache-control'), 'public, max-age=60');
+  t.match(headers.get('etag'), /^"[\w-]+"$/);
+  t.ok(Date.parse(headers.get('last-modified') ?? '') > Date.parse('2020-01-01'));
+  t.match(headers.get('vary'), /Accept, Host/);
+});
+
+t.test('a card that the client has already is 304', async (t) => {
+  const { call } = await startTroupe(t, minimal());
+  const etag = (await call('GET', CARD)).headers.get('etag') ?? '';
+  for (const tags of [etag, `"other", W/${etag}`, '*']) {
+    const again = await call('GET', CARD, undefined, { 'if-none-match': tags });
+    t.same([again.status, again.headers.get('etag')], [304, etag]);
+  }
+  t.equal((await call('GET', CARD, undefined, { 'if-none-match': '"other"' })).status, 200);
+  const typed = await call('GET', CARD, undefined, { 'if-none-match': etag, accept: 'application/a2a+json' });
+  t.equal(typed.status, 200, 'another media type is another answer');
+});
+
+t.test('a trusted proxy says the origin; the first of its values counts', async (t) => {
+  const { call } = await startTroupe(t, minimal());
+  const forwarded = { 'x-forwarded-proto': 'https , http', 'x-forwarded-host': 'a.example, b.example' };
+  const { body } = await call('GET', CARD, undefined, forwarded);
+  t.match(body, {
+    supportedInterfaces: [{ url: 'https://a.example/v1/a2a' }],
+    provider: { url: 'https://a.example' },
+  });
+  const strange = { 'x-forwarded-proto': 'javascript', 'x-forwarded-host': 'a"b/c' };
+  t.match((await call('GET', CARD, undefined, strange)).body, {
+    supportedInterfaces: [{ url: /^http:\/\/127\.0\.0\.1:\d+\/v1\/a2a$/ }],
+  });
+});
+
+t.test('a proxy that is not trusted says nothing', async (t) => {
+  const { call, url } = await startTroupe(t, minimal({ trust_forwarded_headers: false }));
+  const { body } = await call('GET', CARD, undefined, { 'x-forwarded-host': 'a.example' });
+  t.match(body, { supportedInterfaces: [{ url: `${url}/v1/a2a` }] });
+});
+
+t.test('settings say origin, provider, and what A2A 1.0 no longer has', async (t) => {
+  const { call } = await startTroupe(
+    t,
+    minimal({
+      a2a_public_base_url: 'https://agents.example/',
+      a2a_provider_organization: 'Example Org',
+      a2a_provider_url: 'https://example.org/about',
+      a2a_strict_card: true,
+      a2a_push_enabled: false,
+    }),
+  );
+  const { body } = await call('GET', CARD, undefined, { 'x-forwarded-host': 'a.example' });
+  t.match(body, {
+    supportedInterfaces: [{ url: 'https://agents.example/v1/a2a' }],
+    provider: { organization: 'Example Org', url: 'https://example.org/about' },
+  });
+  t.same(body.capabilities, { streaming: true, pushNotifications: false, extendedAgentCard: false });
+});
+
+t.test('without the default agent the first one that can run here is public', async (t) => {
+  const { call } = await startTroupe(t, minimal({ default_agent_id: 'nobody', leader_seed: true }));
+  const removed = await call('DELETE', '/v1/config/agents/nobody?force=true', undefined, admin);
+  t.ok(removed.status < 300, `removed: ${removed.status}`);
+  t.match((await call('GET', CARD)).body, { name: 'echo' });
+});
+
+t.test('an agent that runs elsewhere, or cannot run, is neither public nor a tenant', async (t) => {
+  const endpoint = { backend: 'a2a', base_url: 'https://agents.example/v1/a2a' };
+  const agents = [
+    { id: 'far', endpoint },
+    { id: 'broken', model_id: 'there-is-none' },
+  ];
+  const { call } = await startTroupe(t, {
+    ...minimal({ default_agent_id: 'far', a2a_extended_card_bearer_token: TOKEN }),
+  });
+  for (const agent of agents) {
+    const path = `/v1/config/agents/${agent.id}`;
+    t.ok((await call('PUT', path, { model_id: '', system_prompt: '', ...agent }, admin)).status < 500);
+  }
+  t.match((await call('GET', CARD)).body, { name: 'echo' });
+  for (const { id } of agents) {
+    const answer = await call('GET', `/v1/a2a/${id}/extendedAgentCard`, undefined, bearer);
+    t.match([answer.status, answer.body], [404, { error: { message: `agent not found: ${id}` } }]);
+  }
+});
+
+t.test('an agent is a tenant as soon as it is published, and no longer than that', async (t) => {
+  const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
+  const path = '/v1/a2a/a2/extendedAgentCard';
+  t.equal((await call('GET', path, undefined, bearer)).status, 404);
+  const agent = { id: 'a2', model_id: 'echo', system_prompt: 'x', description: ' Second ' };
+  t.equal((await call('POST', '/v1/config/agents', agent, admin)).status, 201);
+  t.match((await call('GET', path, undefined, bearer)).body, {
+    name: 'a2',
+    description: 'Second',
+    supportedInterfaces: [{ tenant: 'a2' }],
+    skills: [{ id: 'a2', description: 'Second' }],
+  });
+  t.ok((await call('DELETE', '/v1/config/agents/a2', undefined, admin)).status < 300);
+  t.equal((await call('GET', path, undefined, bearer)).status, 404);
+});
+
+t.test('without its setting there is no extended card, whoever asks', async (t) => {
+  const { call } = await startTroupe(t, minimal());
+  for (const path of [EXTENDED, '/v1/a2a/nobody/extendedAgentCard']) {
+    const { status, body } = await call('GET', path, undefined, bearer);
+    t.equal(status, 501);
+    t.match(body, {
+      error: {
+        code: 501,
+        status: 'UNIMPLEMENTED',
+        message: 'extendedAgentCard is not configured for this agent',
+        details: [{ reason: 'UNSUPPORTED_OPERATION', metadata: {} }],
+      },
+    });
+  }
+});
+
+t.test('the extended card needs its token, and says what is wrong with another one', async (t) => {
+  const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
+  const table: [string | undefined, string][] = [
+    [undefined, 'missing Authorization header for extendedAgentCard'],
+    ['Basic abc', 'Authorization header must use Bearer authentication'],
+    ['Bearer', 'Authorization header must use Bearer authentication'],
+    ['Bearer wrong', 'invalid bearer token for extendedAgentCard'],
+  ];
+  for (const [authorization, text] of table) {
+    for (const path of [EXTENDED, '/v1/a2a/echo/extendedAgentCard']) {
+      const answer = await call('GET', path, undefined, authorization === undefined ? {} : { authorization });
+      t.equal(answer.status, 401);
+      t.equal(answer.headers.get('www-authenticate'), 'Bearer');
+      t.match(answer.body, {
+        error: {
+          status: 'UNAUTHENTICATED',
+          message: text,
+          details: [{ reason: 'UNAUTHENTICATED', metadata: {} }],
+        },
+      });
+    }
+  }
+  t.equal((await call('GET', EXTENDED, undefined, { authorization: `bearer ${TOKEN}` })).status, 200);
+});
+
+t.test('the extended card lists every agent that runs here; the public one says how to get it', async (t) => {
+  const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
+  const { body } = await call('GET', EXTENDED, undefined, bearer);
+  const { supportedInterfaces, skills } = body as {
+    supportedInterfaces: { tenant?: string; url: string }[];
+    skills: { id: string }[];
+  };
+  t.same(
+    supportedInterfaces.map(({ tenant }) => tenant),
+    [undefined, 'default', 'echo', 'flaky', 'slow', 'steps'],
+  );
+  t.equal(new Set(supportedInterfaces.map(({ url }) => url)).size, 1);
+  t.same(
+    skills.map(({ id }) => id),
+    ['default', 'echo', 'flaky', 'slow', 'steps'],
+  );
+  t.match((await call('GET', CARD)).body, {
+    capabilities: { extendedAgentCard: true },
+    securitySchemes: { extendedCardBearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    securityRequirements: [{ schemes: { extendedCardBearer: { list: [] } } }],
+  });
+});

@@ -1,0 +1,285 @@
+import t from 'tap';
+import { get, wire } from '../../http/serve.ts';
+import { type Answer, startTroupe, type Troupe } from '../troupe.ts';
+
+/** What all routes below /v1/a2a have in common (a2a.md 2, 3). */
+
+const message = (text: string) => ({
+  message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text }] },
+});
+
+type Envelope = {
+  error: {
+    code: number;
+    status: string;
+    message: string;
+    details?: { reason?: string; fieldViolations?: { field: string; description: string }[] }[];
+  };
+};
+
+// Tests look at what is in it next.
+const errorOf = ({ body }: Answer): Envelope['error'] => (body as Envelope).error;
+
+let troupe: Troupe;
+t.before(async () => {
+  troupe = await startTroupe(t);
+});
+
+const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+  troupe.call(method, path, body, headers);
+
+t.test('a path that is none of the interface is 404 in the form of A2A, without details', async (t) => {
+  const table = [
+    ['GET', '/v1/a2a/not/a/route'],
+    ['GET', '/v1/a2a/'],
+    ['GET', '/v1/a2a/message:send'],
+    ['POST', '/v1/a2a/default/tasks'],
+    ['DELETE', '/v1/a2a/tasks/t/pushNotificationConfigs'],
+    ['GET', '/v1/a2a/a/b/tasks'],
+  ] as const;
+  for (const [method, path] of table) {
+    const answer = await call(method, path);
+    t.same(
+      [answer.status, answer.body],
+      [404, { error: { code: 404, status: 'NOT_FOUND', message: `unsupported A2A path: ${path}` } }],
+    );
+  }
+});
+
+t.test('what no action of a task is, is 404 with the segment; an action without an id is 400', async (t) => {
+  for (const segment of ['t-1:pause', 't-1', 'a:cancel:later']) {
+    const answer = await call('POST', `/v1/a2a/tasks/${segment}`);
+    t.equal(answer.status, 404);
+    t.equal(errorOf(answer).message, `unsupported A2A task action path: ${segment}`);
+  }
+  for (const [method, path] of [
+    ['POST', '/v1/a2a/tasks/:cancel'],
+    ['POST', '/v1/a2a/default/tasks/:subscribe'],
+    ['GET', '/v1/a2a/tasks/:subscribe'],
+  ] as const) {
+    const answer = await call(method, path);
+    t.equal(answer.status, 400);
+    t.match(errorOf(answer).details?.[0]?.fieldViolations, [
+      { field: 'taskId', description: 'task action path must include a task id before the action suffix' },
+    ]);
+  }
+});
+
+t.test('the last colon of a segment counts, and a segment is decoded', async (t) => {
+  for (const [path, id] of [
+    ['/v1/a2a/tasks/a:b:cancel', 'a:b'],
+    ['/v1/a2a/tasks/a%20b%3Acancel', 'a b'],
+    ['/v1/a2a//tasks///a:cancel/', 'a'],
+  ]) {
+    const answer = await call('POST', path ?? '');
+    t.equal(errorOf(answer).message, `task not found: ${id}`);
+  }
+  t.equal(errorOf(await call('GET', '/v1/a2a/tasks/a:cancel')).message, 'task not found: a:cancel');
+});
+
+t.test('another method is 405 with what is allowed', async (t) => {
+  for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
+    const answer = await call(method, '/v1/a2a/tasks');
+    t.equal(answer.status, 405);
+    t.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, POST');
+    t.equal(errorOf(answer).code, 405);
+  }
+  const card = await call('POST', '/.well-known/agent-card.json');
+  t.same([card.status, card.headers.get('allow')], [405, 'GET, HEAD']);
+});
+
+t.test('a preflight is answered before anything else', async (t) => {
+  const answer = await call('OPTIONS', '/v1/a2a/message:send', undefined, {
+    origin: 'http://localhost:3002',
+    'access-control-request-method': 'POST',
+    'a2a-version': '0.9',
+  });
+  t.equal(answer.status, 204);
+  t.match(answer.headers.get('access-control-allow-headers'), /a2a-version/);
+});
+
+t.test('HEAD is GET without the body', async (t) => {
+  for (const path of ['/v1/a2a/tasks', '/.well-known/agent-card.json']) {
+    const answer = await fetch(troupe.url + path, { method: 'HEAD' });
+    t.equal(answer.status, 200);
+    t.equal(await answer.text(), '');
+  }
+});
+
+t.test('a version that is not supported is refused before the path is looked at', async (t) => {
+  const table: [string, Record<string, string>][] = [
+    ['/.well-known/agent-card.json', { 'a2a-version': '0.9' }],
+    ['/v1/a2a/tasks?A2A-Version=0.9', {}],
+    ['/v1/a2a/tasks?a2a-version=0.9', { 'A2A-Version': '1.0' }],
+    ['/v1/a2a/not/a/route', { 'A2A-Version': '0.9' }],
+  ];
+  for (const [path, headers] of table) {
+    const answer = await call('GET', path, undefined, headers);
+    t.same(answer.body, {
+      error: {
+        code: 400,
+        status: 'FAILED_PRECONDITION',
+        message: "unsupported A2A-Version '0.9'",
+        details: [
+          {
+            '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+            reason: 'VERSION_NOT_SUPPORTED',
+            domain: 'a2a-protocol.org',
+            metadata: { requestedVersion: '0.9', supportedVersion: '1.0' },
+          },
+        ],
+      },
+    });
+  }
+});
+
+t.test('1.0 with any patch level, and no or a blank version, are supported', async (t) => {
+  for (const version of ['1.0', '1.0.1', ' ', '']) {
+    t.equal((await call('GET', '/v1/a2a/tasks', undefined, { 'A2A-Version': version })).status, 200);
+  }
+  for (const version of ['1.1', '1', '1.0.x', '99.0']) {
+    t.equal((await call('GET', '/v1/a2a/tasks', undefined, { 'A2A-Version': version })).status, 400);
+  }
+});
+
+t.test('a body of another type is 415, whatever is in it', async (t) => {
+  for (const type of ['text/plain', 'application/json-seq', 'application/vnd.x+json']) {
+    const answer = await call('POST', '/v1/a2a/message:send', 'x', { 'content-type': type });
+    t.equal(answer.status, 415);
+    t.match(errorOf(answer), { status: 'INVALID_ARGUMENT', message: 'unsupported content type' });
+    t.match(errorOf(answer).details, [
+      { reason: 'CONTENT_TYPE_NOT_SUPPORTED' },
+      {
+        fieldViolations: [
+          {
+            field: 'contentType',
+            description: 'Content-Type must be application/json or application/a2a+json',
+          },
+        ],
+      },
+    ]);
+  }
+});
+
+t.test('both JSON types are taken, with parameters and in any case', async (t) => {
+  for (const type of ['application/a2a+json; charset=utf-8', 'Application/JSON', ' application/json ;a=b']) {
+    const answer = await call('POST', '/v1/a2a/message:send', JSON.stringify(message('hello')), {
+      'content-type': type,
+    });
+    t.equal(answer.status, 200, type);
+  }
+});
+
+t.test('a body that is no JSON object is 400', async (t) => {
+  for (const body of ['{', '[]', '5', '']) {
+    const answer = await call('POST', '/v1/a2a/message:send', body, { 'content-type': 'application/json' });
+    t.equal(answer.status, 400);
+    t.match(errorOf(answer), { status: 'INVALID_ARGUMENT', message: 'invalid A2A request' });
+    t.match(errorOf(answer).details?.[0]?.fieldViolations, [
+      { field: 'body', description: /^invalid JSON body: / },
+    ]);
+    t.match(errorOf(answer).details?.[1], { reason: 'INVALID_PARAMS' });
+  }
+});
+
+t.test('a body that is too large is 413, said or not', async (t) => {
+  const large = JSON.stringify(message('x'.repeat(3_000_000)));
+  const answer = await call('POST', '/v1/a2a/message:send', large, { 'content-type': 'text/plain' });
+  t.same(
+    [answer.status, answer.body],
+    [413, { error: { code: 413, status: 'INVALID_ARGUMENT', message: 'request body too large' } }],
+  );
+});
+
+t.test('where no body is taken, its type and content do not matter', async (t) => {
+  const answer = await call('POST', '/v1/a2a/tasks/nobody:cancel', '{', { 'content-type': 'text/plain' });
+  t.equal(errorOf(answer).message, 'task not found: nobody');
+});
+
+t.test('JSON has the type of A2A for those who ask for it by name, errors too', async (t) => {
+  for (const [accept, type] of [
+    ['application/a2a+json', 'application/a2a+json'],
+    ['text/html, application/A2A+json;q=0.9', 'application/a2a+json'],
+    ['*/*', 'application/json'],
+    ['image/png', 'application/json'],
+  ] as const) {
+    for (const path of [
+      '/v1/a2a/tasks',
+      '/v1/a2a/tasks/nobody',
+      '/.well-known/agent-card.json',
+      '/v1/a2a/x',
+    ]) {
+      t.equal((await call('GET', path, undefined, { accept })).headers.get('content-type'), type, path);
+    }
+  }
+});
+
+t.test('a scope that cannot be resolved is 401 before anything is said of the request', async (t) => {
+  const { call } = await startTroupe(t, {
+    app: {
+      resolveScope: async () => {
+        throw new Error('nobody');
+      },
+    },
+  });
+  for (const [method, path] of [
+    ['GET', '/v1/a2a/not/a/route'],
+    ['PUT', '/v1/a2a/tasks'],
+    ['POST', '/v1/a2a/message:send'],
+  ] as const) {
+    const answer = await call(method, path, method === 'GET' ? undefined : message('hello'), {
+      'a2a-version': '0.9',
+    });
+    t.match(errorOf(answer), { code: 401, status: 'UNAUTHENTICATED' });
+  }
+});
+
+t.test('a body is there also when its scope takes time', async (t) => {
+  const { call } = await startTroupe(t, {
+    app: {
+      resolveScope: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return 'later';
+      },
+    },
+  });
+  const answer = await call('POST', '/v1/a2a/message:send', message('hello'));
+  t.equal(answer.status, 200);
+});
+
+t.test('requests are counted by their operation, without ids', async (t) => {
+  await call('GET', '/v1/a2a/tasks/secret-id');
+  await call('GET', '/v1/a2a/default/tasks/secret-id');
+  const { body } = await call('GET', '/metrics');
+  t.match(body.text, 'route="/v1/a2a/tasks/:task_id"');
+  t.match(body.text, 'route="/v1/a2a/:tenant/tasks/:task_id"');
+  t.notMatch(body.text, 'secret-id');
+});
+
+t.test('the OpenAPI document has every operation', async (t) => {
+  const { body } = await call('GET', '/openapi.json');
+  // Its own test says that it is a document.
+  const { paths } = body as { paths: Record<string, object> };
+  const listed = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/a2a/') || path.startsWith('/.well-known/'))
+    .map(([path, methods]) => `${path} ${Object.keys(methods).sort()}`);
+  t.same(listed, [
+    '/.well-known/agent-card.json get',
+    '/v1/a2a/message:send post',
+    '/v1/a2a/message:stream post',
+    '/v1/a2a/tasks get',
+    '/v1/a2a/tasks/{task_id} get',
+    '/v1/a2a/tasks/{task_id}:cancel post',
+    '/v1/a2a/tasks/{task_id}:subscribe get,post',
+    '/v1/a2a/tasks/{task_id}/pushNotificationConfigs get,post',
+    '/v1/a2a/tasks/{task_id}/pushNotificationConfigs/{config_id} delete,get',
+    '/v1/a2a/extendedAgentCard get',
+  ]);
+});
+
+t.test('/v1/a2a itself and what only begins like it are not of the interface', async (t) => {
+  t.match((await call('GET', '/v1/a2astronaut')).body, { error: 'no such path: /v1/a2astronaut' });
+  const { port } = new URL(troupe.url);
+  const client = wire(t, Number(port), get('/v1/a2a/tasks'));
+  t.match(await client.until('"tasks"'), 'HTTP/1.1 200 OK');
+});

@@ -1,0 +1,206 @@
+import t, { type Test } from 'tap';
+import { when } from '../../http/serve.ts';
+import { startWebhook, stateIn } from '../../protocols/a2a/webhook.ts';
+import { eventually, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
+
+/** Push notifications of a real service to a real webhook (a2a.md 11, checks 39 to 43). */
+
+const start = (t: Test, settings: TroupeOptions['settings'] = {}) =>
+  startTroupe(t, { settings: { seed: { profile: 'minimal' }, ...settings } });
+
+const send = async (troupe: Troupe, path: string, configuration: object = {}): Promise<string> => {
+  const { status, body } = await troupe.post(`/v1/a2a/${path}message:send`, {
+    message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
+    configuration,
+  });
+  if (status !== 200) throw new Error(`not sent: ${JSON.stringify(body)}`);
+  return (body as { task: { id: string } }).task.id;
+};
+
+const configsOf = (task: string, tenant = ''): string =>
+  `/v1/a2a/${tenant}tasks/${task}/pushNotificationConfigs`;
+
+t.test('a config that comes with a message hears of its task until it is over', async (t) => {
+  const troupe = await start(t);
+  const hook = await startWebhook(t);
+  const taskPushNotificationConfig = {
+    url: hook.url,
+    token: 'tok',
+    authentication: { scheme: 'Bearer', credentials: 'secret' },
+  };
+  const id = await send(troupe, 'echo/', { taskPushNotificationConfig });
+  await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));
+  t.ok('statusUpdate' in (hook.calls[0]?.body ?? {}), 'a status comes first');
+  t.same(hook.calls.map(stateIn).slice(-2), ['artifact', 'COMPLETED']);
+  for (const { headers, body } of hook.calls) {
+    t.match(headers, { 'x-a2a-notification-token': 'tok', authorization: 'Bearer secret' });
+    t.equal(headers['content-type'], 'application/a2a+json');
+    t.equal(Object.keys(body).length, 1);
+  }
+  const { body } = await troupe.call('GET', configsOf(id));
+  t.match(body, { configs: [{ taskId: id, tenant: 'echo', url: hook.url }], nextPageToken: '' });
+});
+
+t.test('a config that is not legal stops the message that it comes with', async (t) => {
+  const troupe = await start(t);
+  const { status, body } = await troupe.post('/v1/a2a/message:send', {
+    message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
+    configuration: { taskPushNotificationConfig: { url: 'ftp://x' } },
+  });
+  t.equal(status, 400);
+  t.match(body, { error: { details: [{ fieldViolations: [{ field: 'pushNotificationConfig.url' }] }] } });
+  t.match((await troupe.call('GET', '/v1/a2a/tasks')).body, { tasks: [], totalSize: 0 });
+});
+
+t.test('configs of a task that is over are created, listed, read, replaced and deleted', async (t) => {
+  const troupe = await start(t);
+  const hook = await startWebhook(t);
+  const id = await send(troupe, '');
+  const created = await troupe.post(configsOf(id), { url: hook.url });
+  t.equal(created.status, 200);
+  t.match(created.body, { id: /^[0-9a-f]{8}-[0-9a-f]{4}-7/, taskId: id, url: hook.url });
+  t.notOk('tenant' in created.body);
+  await when(() => hook.calls.length === 1);
+  t.same(hook.calls.map(stateIn), ['COMPLETED']);
+
+  const path = `${configsOf(id)}/${created.body.id}`;
+  t.same((await troupe.call('GET', path)).body, created.body);
+  t.same((await troupe.call('GET', configsOf(id))).body, { configs: [created.body], nextPageToken: '' });
+  const replaced = await troupe.post(configsOf(id), {
+    id: created.body.id,
+    url: `${hook.url}/2`,
+    taskId: id,
+  });
+  t.same((await troupe.call('GET', configsOf(id))).body, { configs: [replaced.body], nextPageToken: '' });
+
+  for (const _ of ['first', 'again']) {
+    const gone = await troupe.call('DELETE', path);
+    t.same([gone.status, gone.body], [204, { text: '' }]);
+  }
+  const missing = await troupe.call('GET', path);
+  t.match(
+    [missing.status, missing.body],
+    [
+      404,
+      {
+        error: {
+          status: 'NOT_FOUND',
+          message: `push notification config not found for task ${id}: ${created.body.id}`,
+          details: [
+            { reason: 'TASK_NOT_FOUND', metadata: { taskId: id, configId: String(created.body.id) } },
+          ],
+        },
+      },
+    ],
+  );
+});
+
+t.test('without the task there are no configs, on any route', async (t) => {
+  const troupe = await start(t);
+  for (const [method, path, body] of [
+    ['POST', configsOf('nobody'), { url: 'https://x.example' }],
+    ['GET', configsOf('nobody'), undefined],
+    ['GET', `${configsOf('nobody')}/c`, undefined],
+    ['DELETE', `${configsOf('nobody')}/c`, undefined],
+  ] as const) {
+    const answer = await troupe.call(method, path, body);
+    t.match([answer.status, answer.body], [404, { error: { details: [{ reason: 'TASK_NOT_FOUND' }] } }]);
+  }
+  t.match((await troupe.call('GET', configsOf('x', 'nobody/'))).body, {
+    error: { message: 'agent not found: nobody' },
+  });
+});
+
+t.test('a tenant has its own configs; without one, all are seen and removed', async (t) => {
+  const troupe = await start(t);
+  const hook = await startWebhook(t);
+  const id = await send(troupe, 'echo/');
+  const own = await troupe.post(configsOf(id, 'echo/'), { id: 'c', url: hook.url, tenant: 'echo' });
+  t.match(own.body, { id: 'c', tenant: 'echo' });
+  const common = await troupe.post(configsOf(id), { id: 'c', url: `${hook.url}/common` });
+  t.notOk('tenant' in common.body);
+
+  t.same((await troupe.call('GET', configsOf(id, 'echo/'))).body, { configs: [own.body], nextPageToken: '' });
+  t.equal((await troupe.call('GET', configsOf(id, 'default/'))).status, 404, 'a task of another agent');
+  t.match((await troupe.call('GET', configsOf(id))).body, { configs: [common.body, own.body] });
+  t.same((await troupe.call('GET', `${configsOf(id)}/c`)).body, common.body);
+
+  await troupe.call('DELETE', `${configsOf(id, 'echo/')}/c`);
+  t.same((await troupe.call('GET', configsOf(id))).body, { configs: [common.body], nextPageToken: '' });
+  await troupe.post(configsOf(id, 'echo/'), { id: 'c', url: hook.url });
+  await troupe.call('DELETE', `${configsOf(id)}/c`);
+  t.same((await troupe.call('GET', configsOf(id))).body, { configs: [], nextPageToken: '' });
+});
+
+t.test('what does not belong to the task is refused under its field', async (t) => {
+  const troupe = await start(t);
+  const id = await send(troupe, 'echo/');
+  const fieldsOf = async (path: string, config: object): Promise<unknown> => {
+    const { status, body } = await troupe.post(path, config);
+    if (status !== 400) return status;
+    const { error } = body as { error: { details: { fieldViolations: { field: string }[] }[] } };
+    return error.details[0]?.fieldViolations.map(({ field }) => field);
+  };
+  const url = 'https://x.example';
+  t.same(await fieldsOf(configsOf(id), { url, taskId: 'other' }), ['pushNotificationConfig.taskId']);
+  t.same(await fieldsOf(configsOf(id, 'echo/'), { url, tenant: 'default' }), [
+    'pushNotificationConfig.tenant',
+  ]);
+  t.same(await fieldsOf(configsOf(id), { url, agent_id: 'default' }), ['pushNotificationConfig.tenant']);
+  t.same(await fieldsOf(configsOf(id), { url: 'ftp://x', authentication: { scheme: '' } }), [
+    'pushNotificationConfig.url',
+    'pushNotificationConfig.authentication.scheme',
+  ]);
+});
+
+t.test('pages of configs, in the order of their ids, show each of them once', async (t) => {
+  const troupe = await start(t);
+  const hook = await startWebhook(t);
+  const id = await send(troupe, '');
+  for (const name of ['b', 'a', 'c']) await troupe.post(configsOf(id), { id: name, url: hook.url });
+  const seen: string[] = [];
+  let token = '';
+  do {
+    const { body } = await troupe.call('GET', `${configsOf(id)}?pageSize=1&pageToken=${token}`);
+    const page = body as { configs: { id: string }[]; nextPageToken: string };
+    seen.push(...page.configs.map((config) => config.id));
+    token = page.nextPageToken;
+  } while (token !== '');
+  t.same(seen, ['a', 'b', 'c']);
+  t.match((await troupe.call('GET', `${configsOf(id)}?pageSize=0`)).body, { configs: [{ id: 'a' }] });
+  for (const [query, field] of [
+    ['pageSize=-1', 'pageSize'],
+    ['pageSize=x', 'pageSize'],
+    ['pageToken=nonsense', 'pageToken'],
+  ]) {
+    const { status, body } = await troupe.call('GET', `${configsOf(id)}?${query}`);
+    t.match([status, body], [400, { error: { details: [{ fieldViolations: [{ field }] }] } }]);
+  }
+});
+
+t.test('a task that goes on under a new process is told of by it', async (t) => {
+  const troupe = await start(t);
+  const hook = await startWebhook(t);
+  const taskPushNotificationConfig = { url: hook.url };
+  const id = await send(troupe, 'slow/', { returnImmediately: true, taskPushNotificationConfig });
+  await when(() => troupe.models.waiting() === 1 && hook.calls.some((call) => stateIn(call) === 'WORKING'));
+  await troupe.restart();
+  await when(() => troupe.models.waiting() === 1);
+  troupe.models.release();
+  await eventually(
+    () => troupe.call('GET', `/v1/a2a/tasks/${id}`),
+    ({ body }) => JSON.stringify(body.status).includes('COMPLETED'),
+  );
+  await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));
+  t.equal(hook.calls.filter((call) => stateIn(call) === 'COMPLETED').length, 1);
+});
+
+t.test('with push disabled there are no configs', async (t) => {
+  const troupe = await start(t, { a2a_push_enabled: false });
+  const id = await send(troupe, '');
+  const answer = await troupe.post(configsOf(id), { url: 'https://x.example' });
+  t.match(
+    [answer.status, answer.body],
+    [400, { error: { details: [{ reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' }] } }],
+  );
+});

@@ -1,0 +1,260 @@
+import t from 'tap';
+import { ModelError } from '../../../src/models/errors.ts';
+import { asks } from '../models.ts';
+import { eventually } from '../troupe.ts';
+import { a2aFor, reasonIn, said, textOf, violationsIn } from './tasks-client.ts';
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+t.test(
+  'a task that is not waited for is submitted, and its run has its id, and so has its dispatch',
+  async (t) => {
+    const { troupe, begin, get } = await a2aFor(t);
+    const ids = { taskId: 'x', contextId: 'x' };
+    const task = await begin({ ...ids, tenant: 'echo' });
+    t.match(task, { id: 'x', contextId: 'x', status: { state: 'TASK_STATE_SUBMITTED' } });
+    t.match(task.status.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const done = await eventually(
+      () => get('x'),
+      ({ status }) => status.state === 'TASK_STATE_COMPLETED',
+    );
+    t.strictSame(done.artifacts, [
+      { artifactId: 'response', name: 'response', parts: [{ text: 'echo: Hello' }] },
+    ]);
+    const { body: run } = await troupe.call('GET', '/v1/runs/x');
+    t.match(run, { run_id: 'x', dispatch_id: 'x', agent_id: 'echo', status: 'done' });
+    t.match(run.activation, { trace: { origin: 'user', adapter: 'a2a', run_mode: 'scheduled' } });
+    const { body: mailbox } = await troupe.call('GET', '/v1/threads/x/mailbox');
+    t.match(mailbox.items, [{ dispatch_id: 'x', run_id: 'x', status: 'Acked' }]);
+  },
+);
+
+t.test('a send that waits is answered with the end, and what was said', async (t) => {
+  const { send } = await a2aFor(t);
+  const task = await send({ tenant: 'echo', messageId: 'mine' });
+  t.match(task.id, UUID_V7);
+  t.match(task.contextId, UUID_V7);
+  t.not(task.id, task.contextId);
+  t.match(task.status, {
+    state: 'TASK_STATE_COMPLETED',
+    message: {
+      role: 'ROLE_AGENT',
+      parts: [{ text: 'echo: Hello' }],
+      taskId: task.id,
+      contextId: task.contextId,
+    },
+  });
+  t.strictSame(said(task), ['user: Hello', 'agent: echo: Hello']);
+  t.equal(task.history?.[0]?.messageId, 'mine');
+  t.match(task.history?.[1]?.messageId, UUID_V7);
+});
+
+t.test('a send waits no longer than the ceiling', async (t) => {
+  const { send, troupe } = await a2aFor(t, { settings: { a2a_blocking_wait_ms: 20 } });
+  t.equal((await send({ tenant: 'slow' })).status.state, 'TASK_STATE_WORKING');
+  troupe.models.release();
+});
+
+t.test('a task that nobody knows is made only with a context', async (t) => {
+  const { ask, troupe } = await a2aFor(t);
+  const answer = await ask({ taskId: 'nobody' });
+  t.equal(answer.status, 404);
+  t.equal(reasonIn(answer), 'TASK_NOT_FOUND');
+  t.equal((await troupe.call('GET', '/v1/runs')).body.total, 0);
+  t.equal((await troupe.call('GET', '/v1/threads')).body.total, 0);
+});
+
+t.test('which ids of tasks clients may make is a setting', async (t) => {
+  const never = await a2aFor(t, { settings: { a2a_client_task_ids: 'never' } });
+  t.equal((await never.ask({ taskId: 'a', contextId: 'c' })).status, 404);
+  await t.test('always', async (t) => {
+    const always = await a2aFor(t, { settings: { a2a_client_task_ids: 'always' } });
+    t.equal((await always.send({ taskId: 'a', tenant: 'echo' })).id, 'a');
+  });
+});
+
+t.test('an agent is named in the path or in the body, and both must agree', async (t) => {
+  const { ask, send } = await a2aFor(t);
+  const both = await ask({ tenant: 'echo', body: { tenant: 'slow' } });
+  t.equal(both.status, 400);
+  t.strictSame(
+    violationsIn(both).map(({ field }) => field),
+    ['tenant'],
+  );
+  for (const body of [{ tenant: 'echo' }, { agentId: 'echo' }, { agent_id: 'echo' }])
+    t.equal(textOf((await send({ body })).status.message ?? { parts: [] }), 'echo: Hello');
+  const unknown = await ask({ tenant: 'ghost' });
+  t.match(unknown, { status: 404, body: { error: { message: 'agent not found: ghost' } } });
+  t.notOk(JSON.stringify(unknown.body).includes('details'));
+});
+
+t.test(
+  'each task of a context has its own messages, and a turn without an agent takes the last one',
+  async (t) => {
+    const { send, troupe } = await a2aFor(t);
+    troupe.models.steps.push((sink) => {
+      sink.text('from steps');
+      return { stop: 'EndTurn' };
+    });
+    const first = await send({ contextId: 'c', tenant: 'echo', text: 'one' });
+    const second = await send({ contextId: 'c', tenant: 'steps', text: 'two' });
+    const third = await send({ contextId: 'c', tenant: 'echo', text: 'three' });
+    const fourth = await send({ contextId: 'c', text: 'four' });
+    t.strictSame([first, second, third, fourth].map(said), [
+      ['user: one', 'agent: echo: one'],
+      ['user: two', 'agent: from steps'],
+      ['user: three', 'agent: echo: three'],
+      ['user: four', 'agent: echo: four'],
+    ]);
+  },
+);
+
+t.test('one message id may be used again, in one task too', async (t) => {
+  const { send, troupe } = await a2aFor(t);
+  troupe.models.steps.push(asks(['call-1', 'risky']));
+  const waiting = await send({ tenant: 'steps', messageId: 'same', text: 'one' });
+  t.equal(waiting.status.state, 'TASK_STATE_AUTH_REQUIRED');
+  const done = await send({ taskId: waiting.id, messageId: 'same', text: 'two' });
+  t.equal(done.id, waiting.id);
+  t.equal(done.status.state, 'TASK_STATE_COMPLETED');
+  t.strictSame(said(done), ['user: one', 'user: two', 'agent: echo: two']);
+  t.strictSame(
+    done.history?.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId),
+    ['same', 'same'],
+  );
+  const other = await send({ tenant: 'echo', messageId: 'same', contextId: waiting.contextId });
+  t.equal(other.status.state, 'TASK_STATE_COMPLETED');
+});
+
+t.test('a task that waits for a decision says what for', async (t) => {
+  const { send, troupe } = await a2aFor(t);
+  troupe.models.steps.push((sink, ...rest) => {
+    sink.text('Let me try.');
+    return asks(['call-1', 'risky'])(sink, ...rest);
+  });
+  const { status } = await send({ tenant: 'steps' });
+  t.match(status, { state: 'TASK_STATE_AUTH_REQUIRED', message: { role: 'ROLE_AGENT' } });
+  t.match(status.message?.parts, [{ text: 'Let me try.' }, { text: /risky/ }]);
+  t.match(status.message?.metadata, { ticketIds: [String] });
+});
+
+t.test(
+  'a new task leaves the one that waits in its context alone, and that one can still go on',
+  async (t) => {
+    const { send, get, troupe } = await a2aFor(t);
+    troupe.models.steps.push(asks(['call-1', 'risky']));
+    const waiting = await send({ tenant: 'steps', contextId: 'c', text: 'one' });
+    const beside = await send({ tenant: 'steps', contextId: 'c', text: 'two' });
+    t.equal(beside.status.state, 'TASK_STATE_COMPLETED');
+    t.strictSame(said(beside), ['user: two', 'agent: echo: two']);
+    t.equal((await get(waiting.id)).status.state, 'TASK_STATE_AUTH_REQUIRED');
+    const done = await send({ taskId: waiting.id, text: 'three' });
+    t.strictSame(said(done), ['user: one', 'user: three', 'agent: echo: three']);
+    t.strictSame(said(await get(beside.id)), ['user: two', 'agent: echo: two']);
+  },
+);
+
+t.test('a message to a task that cannot take it is refused with the reason', async (t) => {
+  const { ask, begin, send, troupe } = await a2aFor(t);
+  const working = await begin({ tenant: 'slow', contextId: 'c' });
+  await eventually(
+    async () => troupe.models.waiting(),
+    (count) => count === 1,
+  );
+  const queued = await begin({ tenant: 'slow', contextId: 'c' });
+  const done = await send({ tenant: 'echo' });
+  const fieldsOf = async (asked: Parameters<typeof ask>[0]) => {
+    const answer = await ask(asked);
+    return [answer.status, ...violationsIn(answer).map(({ field }) => field)];
+  };
+  t.strictSame(await fieldsOf({ taskId: working.id }), [400, 'message.taskId']);
+  t.match(violationsIn(await ask({ taskId: working.id })), [
+    { description: /must reference an interrupted/ },
+  ]);
+  t.match(violationsIn(await ask({ taskId: queued.id })), [{ description: /in-flight task/ }]);
+  t.strictSame(await fieldsOf({ taskId: working.id, contextId: 'other' }), [400, 'message.contextId']);
+  const over = await ask({ taskId: done.id });
+  t.equal(over.status, 400);
+  t.equal(reasonIn(over), 'UNSUPPORTED_OPERATION');
+  const foreign = await ask({ taskId: working.id, tenant: 'echo' });
+  t.equal(foreign.status, 404);
+  t.equal(reasonIn(foreign), 'TASK_NOT_FOUND');
+  troupe.models.releaseAll();
+});
+
+t.test('two messages that make one task at once are one task and one refusal', async (t) => {
+  const { ask, troupe } = await a2aFor(t);
+  const asked = { taskId: 'x', contextId: 'c', tenant: 'slow', configuration: { returnImmediately: true } };
+  const answers = await Promise.all([ask(asked), ask(asked)]);
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
+  troupe.models.releaseAll();
+});
+
+t.test('an answer to a task that has to wait for its turn puts it back into the queue', async (t) => {
+  const { ask, send, begin, get, troupe } = await a2aFor(t);
+  troupe.models.steps.push(asks(['call-1', 'risky']));
+  const waiting = await send({ tenant: 'steps', contextId: 'c', text: 'one' });
+  await begin({ tenant: 'slow', contextId: 'c' });
+  await eventually(
+    async () => troupe.models.waiting(),
+    (count) => count === 1,
+  );
+  const followUp = ask({ taskId: waiting.id, text: 'two' });
+  const queued = await eventually(
+    () => get(waiting.id),
+    ({ status }) => status.state !== 'TASK_STATE_AUTH_REQUIRED',
+  );
+  t.equal(queued.status.state, 'TASK_STATE_SUBMITTED');
+  t.strictSame(said(queued), ['user: one', 'user: two'], 'what is staged counts');
+  const { body } = await troupe.call('GET', '/v1/a2a/tasks?status=submitted');
+  t.match(body, { totalSize: 1, tasks: [{ id: waiting.id }] });
+  troupe.models.release();
+  t.match((await followUp).body, { task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+});
+
+t.test('how a run ends is how its task ends', async (t) => {
+  const { send, troupe } = await a2aFor(t);
+  troupe.models.failures.push(new ModelError('invalid_request', 'no such upstream'));
+  const failed = await send({ tenant: 'flaky' });
+  t.equal(failed.status.state, 'TASK_STATE_FAILED');
+  t.match(failed.status.message, { role: 'ROLE_AGENT' });
+  t.notOk(failed.artifacts);
+});
+
+t.test('parts of every kind reach the agent and come back', async (t) => {
+  const { send, troupe } = await a2aFor(t);
+  const parts = [
+    { text: 'Look' },
+    { raw: 'iVBORw==', mediaType: 'image/png' },
+    { url: 'https://example.org/a.pdf', filename: 'a.pdf' },
+    { data: { a: 1 } },
+  ];
+  const task = await send({ tenant: 'echo', parts });
+  t.match(task.history?.[0]?.parts, [
+    { text: 'Look' },
+    { raw: 'iVBORw==', mediaType: 'image/png' },
+    { url: 'https://example.org/a.pdf', mediaType: 'application/pdf', filename: 'a.pdf' },
+    { data: { a: 1 }, mediaType: 'application/json' },
+  ]);
+  const asked = troupe.models.requests.at(-1)?.request.messages.at(-1);
+  t.strictSame(
+    asked?.content.map(({ type }) => type),
+    ['text', 'image', 'document', 'text'],
+  );
+});
+
+t.test('a client that goes away leaves its task alone', async (t) => {
+  const { troupe, get, stream } = await a2aFor(t);
+  const reader = await stream({ tenant: 'slow', taskId: 'x', contextId: 'c' });
+  await reader.until('WORKING');
+  await reader.close();
+  await eventually(
+    async () => troupe.models.waiting(),
+    (count) => count === 1,
+  );
+  troupe.models.release();
+  await eventually(
+    () => get('x'),
+    ({ status }) => status.state === 'TASK_STATE_COMPLETED',
+  );
+});

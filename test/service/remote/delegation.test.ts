@@ -1,0 +1,255 @@
+import t, { type Test } from 'tap';
+import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { AgentSpec } from '../../../src/schema/agent.ts';
+import { RunList } from '../../../src/schema/run.ts';
+import { asks, type Inference } from '../models.ts';
+import { eventually, type RunEventLike, startTroupe } from '../troupe.ts';
+import { farAgent, startPeer } from './peer.ts';
+
+/** Agents that hand tasks to agents of another service (a2a.md 12.10). */
+
+const CALL = 'c1';
+const messages = [{ role: 'user', content: 'Go' }];
+
+const startBoth = async (t: Test, more: object = {}) => {
+  const peer = await startPeer(t);
+  const boss = { id: 'boss', model_id: 'steps', max_rounds: 8, delegates: ['far'] };
+  const agents = [boss, farAgent(peer, more)].map((agent) => AgentSpec.parse(agent));
+  const troupe = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
+  const delegates = (prompt = ' count the sheep '): Inference => asks([CALL, 'agent_run_far', { prompt }]);
+  return {
+    peer,
+    troupe,
+    /** The model asks for the delegate once, and answers after that. */
+    start() {
+      troupe.models.steps.push(delegates());
+      return troupe.run({ agentId: 'boss', threadId: 'T', messages });
+    },
+    runs: async () => RunList.parse((await troupe.call('GET', '/v1/runs')).body).items,
+    decide: (payload: unknown, action = 'resume') =>
+      troupe.post('/v1/threads/T/decision', { toolCallId: CALL, action, payload }),
+  };
+};
+
+const resultOf = (events: readonly RunEventLike[]) =>
+  events.find(({ event_type, id }) => event_type === 'tool_call_done' && id === CALL)?.result;
+
+const progressOf = (events: readonly RunEventLike[]) =>
+  events.flatMap(({ activity_type, content }) =>
+    activity_type === 'tool-call-progress' ? [JSON.parse(JSON.stringify(content))] : [],
+  );
+
+t.test('a call is a task of the other service, and its answer the result', async (t) => {
+  const { peer, troupe, start, runs } = await startBoth(t);
+  const stream = await start();
+  const task = await peer.task();
+  t.match(task.said, [{ role: 'ROLE_USER', parts: [{ text: 'count the sheep' }] }]);
+  t.notOk(Object.hasOwn(task.said[0] ?? {}, 'taskId') || Object.hasOwn(task.said[0] ?? {}, 'contextId'));
+  task.becomes('TASK_STATE_COMPLETED', 'three');
+  const events = await stream.rest();
+  t.match(resultOf(events), {
+    tool_name: 'agent_run_far',
+    status: 'success',
+    data: {
+      agent_id: 'far',
+      status: 'completed',
+      response: 'three',
+      output: { text: 'three', artifacts: [{ id: 'response' }], raw: { id: task.id } },
+      steps: 1,
+    },
+    message: null,
+  });
+  t.strictSame(
+    progressOf(events).map(({ status, message }) => `${status}: ${message}`),
+    ['running: delegating to far', 'done: delegation to far completed'],
+  );
+  t.notOk(events.some(({ activity_type }) => activity_type === 'a2a-task-progress'));
+  t.match(events.at(-1), { termination: { type: 'natural_end' } });
+  t.equal((await runs()).length, 1, 'there is no run of it here');
+  t.strictSame(peer.cancelled, []);
+  const stats = await troupe.admin('GET', '/v1/agents/boss/runtime-stats');
+  t.match(JSON.stringify(stats.body), /"delegations":1/);
+});
+
+t.test('what goes wrong there is an error of the call, and the run goes on', async (t) => {
+  const cases: [string, string | undefined, object, string][] = [
+    [
+      'TASK_STATE_FAILED',
+      'out of sheep',
+      {
+        message: 'delegation to far failed: out of sheep',
+        data: { status: 'failed: out of sheep', steps: 1 },
+      },
+      'failed',
+    ],
+    [
+      'TASK_STATE_REJECTED',
+      undefined,
+      { data: { status: 'failed: remote task ended in TASK_STATE_REJECTED' } },
+      'failed',
+    ],
+    [
+      'TASK_STATE_CANCELED',
+      undefined,
+      { message: 'delegation to far cancelled', data: { status: 'cancelled' } },
+      'cancelled',
+    ],
+  ];
+  for (const [state, text, result, progress] of cases) {
+    await t.test(state, async (t) => {
+      const { peer, start } = await startBoth(t);
+      const stream = await start();
+      (await peer.task()).becomes(state, text);
+      const events = await stream.rest();
+      t.match(resultOf(events), { status: 'error', ...result });
+      t.equal(progressOf(events).at(-1)?.status, progress);
+      t.match(events.at(-1), { termination: { type: 'natural_end' } });
+    });
+  }
+});
+
+t.test('a message that is not accepted is told in a sentence', async (t) => {
+  const { peer, start } = await startBoth(t);
+  peer.answersWith(500, { error: { code: 500, message: 'broken' } });
+  const events = await (await start()).rest();
+  t.match(resultOf(events), {
+    status: 'error',
+    data: null,
+    message: /^remote error: A2A submission rejected: /,
+  });
+  t.equal(progressOf(events).at(-1)?.status, 'failed');
+  t.match(events.at(-1), { termination: { type: 'natural_end' } });
+});
+
+t.test('a task that never ends times out and is stopped', async (t) => {
+  const { peer, start } = await startBoth(t, { timeout_ms: 60 });
+  const events = await (await start()).rest();
+  t.match(resultOf(events), {
+    status: 'error',
+    message: 'delegation to far timed out',
+    data: { agent_id: 'far', status: 'timeout' },
+  });
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, ['task-1']);
+});
+
+t.test('a task that asks makes the call wait, and a decision with a text answers it', async (t) => {
+  const { peer, troupe, start, runs, decide } = await startBoth(t);
+  const stream = await start();
+  const task = await peer.task();
+  task.becomes('TASK_STATE_INPUT_REQUIRED', 'Which field?');
+  const events = await stream.rest();
+  t.match(resultOf(events), {
+    status: 'pending',
+    suspension: {
+      suspension: {
+        id: `delegate_tool:${CALL}`,
+        action: 'agent_delegate:input_required',
+        message: 'Which field?',
+        parameters: {
+          agent_id: 'far',
+          backend_status: 'waiting_input: Which field?',
+          child_run_id: null,
+          tool_call_id: CALL,
+        },
+      },
+      pending: { id: CALL, name: 'agent_run_far' },
+      resume_mode: 'use_decision_as_tool_result',
+    },
+  });
+  t.match(progressOf(events).at(-1), {
+    status: 'pending',
+    message: 'delegation to far waiting for input: Which field?',
+  });
+  await troupe.restart();
+  t.equal((await decide({ text: 'the green one' })).status, 202);
+  t.equal(await peer.answered(), task);
+  t.match(task.said[1], {
+    taskId: task.id,
+    contextId: task.contextId,
+    parts: [{ text: 'the green one' }],
+  });
+  task.becomes('TASK_STATE_COMPLETED', 'seven');
+  const [run] = await eventually(runs, ([first]) => first?.status === 'done');
+  t.match(run, { termination_reason: { type: 'natural_end' } });
+  const { body } = await troupe.call('GET', '/v1/threads/T/messages');
+  t.match(JSON.stringify(body), /seven/);
+  t.strictSame(peer.cancelled, []);
+});
+
+t.test('a decision without a text is the result, and the task is stopped', async (t) => {
+  const { peer, troupe, start, runs, decide } = await startBoth(t);
+  const stream = await start();
+  (await peer.task()).becomes('TASK_STATE_AUTH_REQUIRED');
+  t.match(resultOf(await stream.rest()), {
+    suspension: {
+      suspension: {
+        action: 'agent_delegate:auth_required',
+        message: 'remote agent requires authentication',
+      },
+    },
+  });
+  t.equal((await decide({ approved: true })).status, 202);
+  await eventually(runs, ([first]) => first?.status === 'done');
+  const { body } = await troupe.call('GET', '/v1/threads/T/messages');
+  t.match(JSON.stringify(body), /approved/);
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, ['task-1']);
+});
+
+for (const [how, give] of [
+  ['declined', (office: Awaited<ReturnType<typeof startBoth>>) => office.decide(null, 'cancel')],
+  [
+    'superseded by new input',
+    ({ troupe }) => troupe.post('/v1/threads/T/messages', { agentId: 'boss', messages }),
+  ],
+  ['cancelled with its run', ({ troupe }) => troupe.post('/v1/threads/T/cancel')],
+] as [string, (office: Awaited<ReturnType<typeof startBoth>>) => Promise<{ status: number }>][]) {
+  for (const restarted of [false, true]) {
+    t.test(
+      `a call that waits and is ${how} leaves no task behind${restarted ? ' after a restart' : ''}`,
+      async (t) => {
+        const office = await startBoth(t);
+        const stream = await office.start();
+        (await office.peer.task()).becomes('TASK_STATE_INPUT_REQUIRED', 'Which?');
+        await stream.rest();
+        await eventually(office.runs, ([run]) => run?.status === 'waiting');
+        if (restarted) await office.troupe.restart();
+        t.equal((await give(office)).status, 202);
+        await eventually(office.runs, ([run]) => run?.status === 'done');
+        await eventually(
+          async () => office.peer.cancelled,
+          (ids) => ids.length > 0,
+        );
+        t.strictSame(office.peer.cancelled, ['task-1']);
+      },
+    );
+  }
+}
+
+t.test('a cancelled run stops the task that its call is at', async (t) => {
+  const { peer, troupe, start } = await startBoth(t);
+  const stream = await start();
+  await peer.task();
+  t.equal((await troupe.post('/v1/threads/T/cancel')).status, 202);
+  t.match((await stream.rest()).at(-1), { termination: { type: 'cancelled' } });
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, ['task-1']);
+});
+
+t.test('a blank prompt is refused before anything is sent', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  troupe.models.steps.push(asks([CALL, 'agent_run_far', { prompt: '  ' }]));
+  const events = await troupe.runToEnd({ agentId: 'boss', threadId: 'T', messages });
+  t.match(resultOf(events), { status: 'error', message: 'Invalid arguments: prompt must not be empty' });
+  t.strictSame(peer.calls, []);
+});

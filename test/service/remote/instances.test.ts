@@ -1,0 +1,73 @@
+import t, { type Test } from 'tap';
+import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { AgentSpec } from '../../../src/schema/agent.ts';
+import { RunList } from '../../../src/schema/run.ts';
+import { asks, hangs } from '../models.ts';
+import { eventually, startTroupe, type Troupe } from '../troupe.ts';
+
+/** Two services of this kind, one of which works for the other (a2a.md 19, check 54; agent-loop.md 20, check 42). */
+
+const messages = [{ role: 'user', content: 'Go' }];
+const start = { agentId: 'far', threadId: 'T', messages };
+
+/** `far` of the office is the agent `target` of the worker. */
+const both = (
+  name: string,
+  target: string,
+  act: (t: Test, services: { worker: Troupe; office: Troupe }) => Promise<void>,
+) =>
+  t.test(name, async (t) => {
+    const worker = await startTroupe(t);
+    const endpoint = { base_url: `${worker.url}/v1/a2a`, target, options: { poll_interval_ms: 20 } };
+    const agents = [
+      { id: 'far', endpoint },
+      { id: 'boss', model_id: 'steps', delegates: ['far'] },
+    ].map((agent) => AgentSpec.parse(agent));
+    // A service of its own has a folder of its own.
+    await t.test('with an office', async (t) => {
+      const office = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
+      await act(t, { worker, office });
+    });
+  });
+
+const runsOf = async ({ call }: Troupe) => RunList.parse((await call('GET', '/v1/runs')).body).items;
+
+both('an agent of the worker answers a run of the office', 'echo', async (t, { worker, office }) => {
+  const events = await office.runToEnd(start);
+  const text = events.flatMap((event) => (event.event_type === 'text_delta' ? [event.delta] : [])).join('');
+  t.equal(text, 'echo: Go');
+  t.match(events.at(-1), { result: { response: 'echo: Go', status: 'done' } });
+  const activities = events.filter(({ activity_type }) => activity_type === 'a2a-task-progress');
+  t.ok(activities.length > 0);
+  const [task] = await runsOf(worker);
+  t.match(task, { agent_id: 'echo', status: 'done', run_id: activities[0]?.message_id });
+  const again = await office.runToEnd({ ...start, messages: [{ role: 'user', content: 'On' }] });
+  t.match(again.at(-1), { result: { response: 'echo: On' } });
+  const [first, second] = await runsOf(worker);
+  t.equal(first?.thread_id, second?.thread_id, 'it is the same conversation there');
+  t.not(first?.run_id, second?.run_id);
+});
+
+both('a task that is delegated is a run of the worker alone', 'echo', async (t, { worker, office }) => {
+  office.models.steps.push(asks(['c1', 'agent_run_far', { prompt: 'count' }]));
+  const events = await office.runToEnd({ ...start, agentId: 'boss' });
+  t.match(
+    events.find(({ event_type }) => event_type === 'tool_call_done'),
+    { result: { status: 'success', data: { response: 'echo: count', steps: 1 } } },
+  );
+  t.equal((await runsOf(office)).length, 1);
+  t.match(await runsOf(worker), [{ agent_id: 'echo', status: 'done' }]);
+});
+
+both('a cancel here ends the run there', 'steps', async (t, { worker, office }) => {
+  worker.models.steps.push(hangs('partial'));
+  const stream = await office.run(start);
+  await stream.until('activity_snapshot');
+  t.equal((await office.post('/v1/threads/T/cancel')).status, 202);
+  t.match((await stream.rest()).at(-1), { termination: { type: 'cancelled' } });
+  const [run] = await eventually(
+    () => runsOf(worker),
+    ([first]) => first?.status === 'done',
+  );
+  t.match(run, { termination_reason: { type: 'cancelled' } });
+});

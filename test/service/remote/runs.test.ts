@@ -1,0 +1,152 @@
+import t, { type Test } from 'tap';
+import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { AgentSpec } from '../../../src/schema/agent.ts';
+import { eventually, startTroupe, type Troupe } from '../troupe.ts';
+import { farAgent, startPeer } from './peer.ts';
+
+/** Agents of another service, over HTTP (a2a.md 12). */
+
+const messages = [{ role: 'user', content: 'Go' }];
+const start = { agentId: 'far', threadId: 'T', messages };
+
+const startBoth = async (t: Test, more: object = {}) => {
+  const peer = await startPeer(t);
+  const agents = [AgentSpec.parse(farAgent(peer, more))];
+  const troupe = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
+  return { peer, troupe };
+};
+
+const runOf = async (troupe: Troupe, id: unknown) => (await troupe.call('GET', `/v1/runs/${id}`)).body;
+
+t.test('a run submits one message and answers with what the task has made', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const stream = await troupe.run(start);
+  const task = await peer.task();
+  task.becomes('TASK_STATE_COMPLETED', 'gone');
+  const events = await stream.rest();
+  const text = events.flatMap((event) => (event.event_type === 'text_delta' ? [event.delta] : [])).join('');
+  t.equal(text, 'gone');
+  t.match(events.at(-1), {
+    event_type: 'run_finish',
+    termination: { type: 'natural_end' },
+    result: { response: 'gone', status: 'done', status_reason: 'natural', output: { text: 'gone' } },
+  });
+  t.ok(events.some(({ activity_type }) => activity_type === 'a2a-task-progress'));
+  t.equal(peer.calls.filter((call) => call === 'POST /message:send').length, 1);
+  t.match(peer.headers[0], { 'a2a-version': '1.0', authorization: 'Bearer the-token' });
+  t.strictSame(peer.cancelled, []);
+});
+
+t.test('a task that asks makes the run wait, and the next message answers it', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const stream = await troupe.run(start);
+  const task = await peer.task();
+  task.becomes('TASK_STATE_INPUT_REQUIRED', 'Where?');
+  const [first] = (await stream.rest()).slice(-1);
+  t.match(first, {
+    termination: { type: 'suspended' },
+    result: { response: 'Where?', status: 'waiting_input' },
+  });
+  t.match(await runOf(troupe, first?.run_id), { status: 'waiting', waiting: { reason: 'user_input' } });
+  const decision = { toolCallId: 'x', action: 'resume' };
+  for (const path of [`/v1/runs/${first?.run_id}/decision`, '/v1/threads/T/decision'])
+    t.equal((await troupe.post(path, decision)).status, 404);
+  const again = await troupe.run({ ...start, messages: [{ role: 'user', content: 'Home' }] });
+  t.equal(await peer.answered(), task);
+  t.match(task.said[1], { taskId: task.id, contextId: task.contextId, parts: [{ text: 'Home' }] });
+  task.becomes('TASK_STATE_COMPLETED', 'home');
+  t.match((await again.rest()).at(-1), { run_id: first?.run_id, result: { response: 'home' } });
+});
+
+t.test('a task that never ends is stopped at its deadline', async (t) => {
+  const { peer, troupe } = await startBoth(t, { timeout_ms: 60 });
+  const stream = await troupe.run(start);
+  await peer.task();
+  t.match((await stream.rest()).at(-1), {
+    termination: { type: 'stopped', value: { code: 'timeout' } },
+    result: { status: 'timeout', status_reason: 'stopped:timeout' },
+  });
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, ['task-1']);
+});
+
+t.test('a cancel stops the task, once', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const stream = await troupe.run(start);
+  await peer.task();
+  await stream.until('activity_snapshot');
+  t.equal((await troupe.post('/v1/threads/T/cancel')).status, 202);
+  t.match((await stream.rest()).at(-1), {
+    termination: { type: 'cancelled' },
+    result: { status: 'cancelled' },
+  });
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, ['task-1']);
+});
+
+t.test('a run that waits for a task stops it when it is cancelled', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const stream = await troupe.run(start);
+  (await peer.task()).becomes('TASK_STATE_AUTH_REQUIRED');
+  const end = (await stream.rest()).at(-1);
+  t.match(end, { result: { status: 'waiting_auth', status_reason: 'auth_required' } });
+  await troupe.restart();
+  t.equal((await troupe.post(`/v1/runs/${end?.run_id}/cancel`)).status, 202);
+  t.match(await runOf(troupe, end?.run_id), { status: 'done', termination_reason: { type: 'cancelled' } });
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, ['task-1']);
+});
+
+t.test('a restarted service follows the task on and submits nothing', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const stream = await troupe.run(start);
+  const task = await peer.task();
+  const { run_id } = await stream.until('run_start');
+  await stream.until('activity_snapshot');
+  await troupe.restart();
+  t.match(await runOf(troupe, run_id), {
+    state: {
+      extensions: { __runtime_remote_backend: { targets: { [`a2a:${peer.url}`]: { task_id: task.id } } } },
+    },
+  });
+  task.becomes('TASK_STATE_COMPLETED', 'later');
+  const run = await eventually(
+    () => runOf(troupe, run_id),
+    ({ status }) => status === 'done',
+  );
+  t.match(run, { final_output: 'later', termination_reason: { type: 'natural_end' } });
+  t.equal(task.said.length, 1);
+  t.strictSame(peer.cancelled, []);
+});
+
+t.test('a refusal ends the run with an error, and a message at once with an answer', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  peer.answersWith(401, { error: { code: 401, message: 'who are you' } });
+  t.match((await troupe.runToEnd(start)).at(-1), {
+    termination: { type: 'error', value: /^A2A submission rejected: .*who are you/ },
+  });
+  peer.answersWith(200, {});
+  t.match((await troupe.runToEnd(start)).at(-1), {
+    termination: { type: 'error', value: 'sendMessage response did not contain a task or message' },
+  });
+  peer.answersWith(200, { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'at once' }] } });
+  t.match((await troupe.runToEnd(start)).at(-1), { result: { response: 'at once', status: 'done' } });
+});
+
+t.test('where nobody listens, the run fails and the service goes on', async (t) => {
+  const agents = [AgentSpec.parse(farAgent({ url: 'http://127.0.0.1:1' }))];
+  const troupe = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
+  t.match((await troupe.runToEnd(start)).at(-1), {
+    termination: { type: 'error', value: /^failed to submit A2A task: / },
+  });
+  t.equal((await troupe.call('GET', '/health')).status, 200);
+});

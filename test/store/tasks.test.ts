@@ -1,0 +1,141 @@
+import t from 'tap';
+import type { Run } from '../../src/schema/run.ts';
+import type { Store, TaskFilter, TaskPosition } from '../../src/store/index.ts';
+import { storeFor } from './open.ts';
+import { run, SCOPE, write } from './records.ts';
+
+/** One run after the other, each at its own time unless it is given one. */
+const insert = async (store: Store, runs: [id: string, at: number, fields?: Partial<Run>][]) => {
+  await write(store, (batch) => {
+    for (const [id, at, fields = {}] of runs) store.runs.put(batch, SCOPE, run(id, fields), undefined, at);
+  });
+};
+
+const listed = (store: Store, filter: TaskFilter = {}, limit = 100): string[] =>
+  store.tasks.list(SCOPE, filter, { limit }).ids;
+
+const walk = (store: Store, filter: TaskFilter, limit: number): string[] => {
+  const seen: string[] = [];
+  let after: TaskPosition | undefined;
+  do {
+    const page = store.tasks.list(SCOPE, filter, { limit, ...(after && { after }) });
+    seen.push(...page.ids);
+    after = page.next;
+  } while (after);
+  return seen;
+};
+
+const DONE = (type: 'natural_end' | 'cancelled'): Partial<Run> => ({
+  status: 'done',
+  termination_reason: { type },
+});
+
+t.test('tasks are listed by the time of their last change, ties by id', async (t) => {
+  const store = await storeFor(t);
+  await insert(store, [
+    ['old', 1000],
+    ['b', 3000, DONE('natural_end')],
+    ['a', 3000, { agent_id: 'other' }],
+    ['c', 2000, { thread_id: 't2', status: 'created' }],
+  ]);
+  t.strictSame(listed(store), ['a', 'b', 'c', 'old']);
+  t.strictSame(listed(store, { thread_id: 't1' }), ['a', 'b', 'old']);
+  t.strictSame(listed(store, { agent_id: 'default' }), ['b', 'c', 'old']);
+  t.strictSame(listed(store, { agent_id: 'default', thread_id: 't1' }), ['b', 'old']);
+  t.strictSame(listed(store, { state: 'TASK_STATE_WORKING' }), ['a', 'old']);
+  t.strictSame(listed(store, { since: 2000 }), ['a', 'b', 'c']);
+  t.strictSame(listed(store, { agent_id: 'nobody' }), []);
+  t.strictSame(store.tasks.list('elsewhere', {}, { limit: 10 }), { ids: [], total: 0 });
+});
+
+t.test('a walk by positions shows each task once, whatever the filter, and totals are whole', async (t) => {
+  const store = await storeFor(t);
+  const states = [{}, DONE('natural_end'), DONE('cancelled'), { status: 'created' as const }];
+  await insert(
+    store,
+    Array.from({ length: 23 }, (_, i): [string, number, Partial<Run>] => [
+      `r${i}`,
+      1000 + Math.floor(i / 3),
+      { ...states[i % 4], agent_id: `a${i % 3}`, thread_id: `t${i % 2}` },
+    ]),
+  );
+  for (const filter of [
+    {},
+    { thread_id: 't1' },
+    { agent_id: 'a1' },
+    { state: 'TASK_STATE_COMPLETED' },
+    { since: 1004 },
+    { thread_id: 't0', agent_id: 'a2', since: 1001 },
+  ] satisfies TaskFilter[]) {
+    const all = listed(store, filter);
+    t.strictSame(walk(store, filter, 2), all);
+    t.equal(new Set(all).size, all.length);
+    t.equal(store.tasks.list(SCOPE, filter, { limit: 1 }).total, all.length, JSON.stringify(filter));
+  }
+});
+
+t.test('a change of the state moves a task to the front, a step leaves it where it is', async (t) => {
+  const store = await storeFor(t);
+  await insert(store, [
+    ['a', 1000],
+    ['b', 2000],
+  ]);
+  await write(store, (batch) => store.runs.put(batch, SCOPE, run('a', { steps: 1 }), run('a'), 3000));
+  t.strictSame(listed(store), ['b', 'a']);
+  t.equal(store.runs.find(SCOPE, 'a')?.changed_at, 1000);
+  const ended = run('a', DONE('natural_end'));
+  await write(store, (batch) => store.runs.put(batch, SCOPE, ended, run('a', { steps: 1 }), 4000));
+  t.strictSame(listed(store), ['a', 'b']);
+  t.strictSame(listed(store, { state: 'TASK_STATE_WORKING' }), ['b']);
+  t.equal(store.tasks.list(SCOPE, {}, { limit: 1 }).total, 2);
+});
+
+t.test('of two changes the later one has the later time, also within one millisecond or batch', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => {
+    t.equal(store.runs.put(batch, SCOPE, run('a', { status: 'created' }), undefined, 1000), 1000);
+    t.equal(store.runs.put(batch, SCOPE, run('a'), run('a', { status: 'created' }), 1000), 1001);
+  });
+  await write(store, (batch) => {
+    t.equal(
+      store.runs.put(batch, SCOPE, run('a', DONE('cancelled')), run('a'), 900),
+      1002,
+      'a clock went back',
+    );
+  });
+  t.strictSame(listed(store, { state: 'TASK_STATE_CANCELED' }), ['a']);
+  t.strictSame(listed(store), ['a']);
+});
+
+t.test('a task stays with the agent that it was given to', async (t) => {
+  const store = await storeFor(t);
+  const activation: Run['activation'] = {
+    intent: { agent_id: 'first', thread_id: 't1', kind: { kind: 'new_intent' } },
+    options: {},
+    trace: { origin: 'user', adapter: 'a2a', run_mode: 'scheduled', session_id: 's' },
+  };
+  await insert(store, [['a', 1000, { agent_id: 'first', activation }]]);
+  const taken = run('a', { agent_id: 'second', activation });
+  await write(store, (batch) =>
+    store.runs.put(batch, SCOPE, taken, run('a', { agent_id: 'first', activation })),
+  );
+  t.strictSame(listed(store, { agent_id: 'first' }), ['a']);
+});
+
+t.test('a page reads what it shows, however many tasks there are', async (t) => {
+  const store = await storeFor(t);
+  const insertMany = (from: number, count: number) =>
+    insert(
+      store,
+      Array.from({ length: count }, (_, i): [string, number] => [`r${from + i}`, from + i]),
+    );
+  const cost = (filter: TaskFilter): number => {
+    const before = store.reads;
+    store.tasks.list(SCOPE, filter, { limit: 5 });
+    return store.reads - before;
+  };
+  await insertMany(0, 10);
+  const few = [cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })];
+  await insertMany(10, 300);
+  t.strictSame([cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })], few);
+});

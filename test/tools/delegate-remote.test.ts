@@ -1,0 +1,97 @@
+import t from 'tap';
+import { createDelegateTool } from '../../src/tools/delegate.ts';
+import { remoteDelegate } from '../../src/tools/delegate-remote.ts';
+import type { RemoteAgent, RemoteOutcome, RemoteTurn } from '../../src/tools/remote-agent.ts';
+import type { Json, ToolContext } from '../../src/tools/tool.ts';
+
+/** The tool of a remote delegate, with a decision or without one (a2a.md 12.10). */
+
+const TASK = { task_id: 'task-1', context_id: 'context-1' };
+const DONE: RemoteOutcome = { task: TASK, text: 'done', output: {}, status: 'completed' };
+
+const toolWith = (converse: (turn: RemoteTurn) => Promise<RemoteOutcome>) => {
+  const cancelled: string[] = [];
+  const turns: RemoteTurn[] = [];
+  const remote: RemoteAgent = {
+    key: 'a2a:x',
+    converse(turn) {
+      turns.push(turn);
+      return converse(turn);
+    },
+    async cancel(task_id) {
+      cancelled.push(task_id);
+    },
+  };
+  const tool = createDelegateTool({ id: 'far', system_prompt: '\n  Counts. \nMore' }, remoteDelegate(remote));
+  const told: string[] = [];
+  const context = (more: Partial<ToolContext> = {}): ToolContext => ({
+    scope: 's',
+    run_id: 'r',
+    thread_id: 't',
+    call_id: 'c',
+    signal: new AbortController().signal,
+    now: () => 0,
+    progress: ({ status, message }) => told.push(`${status}: ${message}`),
+    stream() {},
+    relay() {},
+    state: { get: () => undefined },
+    ...more,
+  });
+  return { tool, cancelled, turns, told, context };
+};
+
+const decided = (result: Json, resume_with: Json = TASK): Partial<ToolContext> => ({
+  decision: { decision_id: 'd1', action: 'resume', result, updated_at: 0 },
+  ticket_id: 'delegate_tool:c',
+  resume_with,
+});
+
+t.test('the first line of the prompt describes a delegate that has no description', async (t) => {
+  t.equal(toolWith(async () => DONE).tool.descriptor.description, 'Counts.');
+});
+
+t.test('a text, or an object with one, is said to the task that asks', async (t) => {
+  for (const payload of ['green', { text: 'green', other: 1 }]) {
+    const { tool, turns, cancelled, context } = toolWith(async () => DONE);
+    t.match(await tool.execute({ prompt: 'go' }, context(decided(payload))), { data: { response: 'done' } });
+    t.match(turns[0]?.say, { ...TASK, message_id: 'r-d1', content: [{ text: 'green' }] });
+    t.strictSame(cancelled, []);
+  }
+});
+
+t.test('anything else is the result, and the task is told to stop', async (t) => {
+  const payloads: Json[] = [null, 7, ['a'], { approved: true }, '  ', { text: '' }];
+  for (const payload of payloads) {
+    const { tool, turns, cancelled, context } = toolWith(async () => DONE);
+    t.strictSame(await tool.execute({ prompt: 'go' }, context(decided(payload))), { data: payload });
+    t.equal(turns.length, 0);
+    t.strictSame(cancelled, ['task-1']);
+  }
+});
+
+t.test('a decision on the ticket of somebody else, as for a permission, starts the task', async (t) => {
+  const { tool, turns, cancelled, context } = toolWith(async () => DONE);
+  const { decision } = decided({ approved: true });
+  await tool.execute({ prompt: ' go ' }, context({ ...(decision && { decision }), ticket_id: 'perm_c' }));
+  t.strictSame(turns[0]?.say, { message_id: 'r-c', content: [{ type: 'text', text: 'go' }] });
+  t.strictSame(cancelled, []);
+});
+
+t.test('a task that cannot be followed to its end is told to stop', async (t) => {
+  const { tool, cancelled, told, context } = toolWith(async ({ onSubmitted }) => {
+    await onSubmitted(TASK);
+    throw new Error('not to be understood');
+  });
+  await t.rejects(tool.execute({ prompt: 'go' }, context()), {
+    message: 'remote error: not to be understood',
+  });
+  t.strictSame(told, ['running: delegating to far', 'failed: remote error: not to be understood']);
+  t.strictSame(cancelled, ['task-1']);
+});
+
+t.test('a call that is given up tells its task to stop; what names none does nothing', async (t) => {
+  const { tool, cancelled } = toolWith(async () => DONE);
+  tool.giveUp?.(TASK);
+  tool.giveUp?.('nonsense');
+  t.strictSame(cancelled, ['task-1']);
+});
