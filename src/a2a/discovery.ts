@@ -15,6 +15,8 @@ import { type ServerWatch, type Timers, watchServer } from './server-watch.ts';
  * Costs a card in memory for each server.
  */
 export type A2aDiscovery = {
+  /** ids of servers that are no entries. */
+  own: readonly string[];
   /** In the order of their servers. */
   discovered(): readonly AgentSpec[];
   apply(specs: readonly A2aServerSpec[]): void;
@@ -69,6 +71,7 @@ export const createA2aDiscovery = (deps: DiscoveryDeps): A2aDiscovery => {
   };
 
   return {
+    own: own ? [own.id] : [],
     discovered: () => agents,
     apply(specs) {
       const all = own && !specs.some(({ id }) => id === REMOTE) ? [...specs, own] : specs;

@@ -386,10 +386,10 @@ t.test('an agent that is found late is published then, and is gone with its serv
     new Promise<void>((resolve) => {
       published = resolve;
     });
-  const { apply, discovered } = startDiscovery(t, {
+  const a2a = startDiscovery(t, {
     changed: () => void plane.live.refresh().then(() => published()),
   });
-  const plane = await startPlane(t, { more: { a2a: { apply, discovered } } });
+  const plane = await startPlane(t, { more: { a2a } });
   const found = publication();
   await plane.create('a2a-servers', { id: 'east', base_url });
   t.strictSame(plane.service.capabilities().agents, [], 'the entry did not wait for its server');

@@ -23,6 +23,8 @@ export type McpConnection = {
 };
 
 export type A2aServers = {
+  /** ids of servers that are no entries. */
+  readonly own: readonly string[];
   /** Agents of the servers that are known now; `registry` is the id of the server. */
   discovered(): readonly AgentSpec[];
   apply(specs: readonly A2aServerSpec[]): void;

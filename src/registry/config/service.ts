@@ -90,7 +90,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   const read = createContentReader({ namespaces, log });
   const publisher = await startPublisher(
     { store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots },
-    startOf({ program, clock, snapshots, assembly, log }),
+    startOf({ program, clock, snapshots, assembly, a2a, log }),
   ).catch((error) => {
     audit.close();
     throw error;

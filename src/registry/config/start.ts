@@ -8,6 +8,7 @@ import { createContentReader } from './content.ts';
 import type { Start } from './publisher.ts';
 import { type ProgramEntries, seedEntries } from './seed-entries.ts';
 import { planSeed, SEED_ACTOR, type Seed } from './seeding.ts';
+import type { A2aServers } from './servers.ts';
 import { createSnapshot, type Snapshot, type SnapshotDeps, toolsOfPlugin } from './snapshot.ts';
 import { type Change, NOTHING_STORED, type Stored, withChanges } from './stored.ts';
 
@@ -22,6 +23,7 @@ type StartDeps = {
   clock: Clock;
   snapshots: SnapshotDeps;
   assembly: Assembly;
+  a2a?: Pick<A2aServers, 'own'> | undefined;
   log: { warn(data: object, text: string): void };
 };
 
@@ -37,7 +39,11 @@ export const startOf =
     const check = (snapshot: Snapshot): void => {
       const own = problemsAlone(deps, seed);
       if (own.length === 0) return;
-      const here = new Set(problemsWith(snapshot, changes));
+      const servers = new Set([
+        ...withChanges(stored, changes)['a2a-servers'].keys(),
+        ...(deps.a2a?.own ?? []),
+      ]);
+      const here = new Set(problemsWith(snapshot, { changes, servers }));
       const problems = own.filter((problem) => here.has(problem));
       if (problems.length > 0) throw new Invalid(problems.join('\n'));
     };
@@ -68,11 +74,20 @@ const problemsAlone = (deps: StartDeps, seed: Seed): readonly string[] => {
   return snapshot.registry.problems;
 };
 
-/** Of all entries, without those of an entry that an earlier start took and that has lost what it needs since. */
-const problemsWith = ({ registry }: Snapshot, changes: readonly Change[]): string[] => {
+/**
+ * Of all entries, without those of an entry that an earlier start took and that has lost what it needs since, and
+ * without agents of A2A servers, whose cards come later.
+ */
+const problemsWith = (
+  { registry }: Snapshot,
+  { changes, servers }: { changes: readonly Change[]; servers: ReadonlySet<string> },
+): string[] => {
   const changed = new Set(changes.map(({ namespace, id }) => `${namespace}/${id}`));
+  const mayCome = ({ namespace, id }: Diagnostic['depends_on']): boolean =>
+    namespace === 'agents' && servers.has(id.slice(0, Math.max(0, id.indexOf('/'))));
   const isExcused = ({ resource, depends_on }: Diagnostic): boolean =>
-    depends_on.namespace !== 'plugins' && !changed.has(`${resource.namespace}/${resource.id}`);
+    mayCome(depends_on) ||
+    (depends_on.namespace !== 'plugins' && !changed.has(`${resource.namespace}/${resource.id}`));
   const excused = new Set(
     registry
       .diagnostics()

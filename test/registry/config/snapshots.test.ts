@@ -236,7 +236,7 @@ t.test(
       AgentSpec.parse({ id, registry: 'srv', endpoint: { base_url: 'https://r.example' } });
     const plane = await startPlane(t, {
       entries: { ...BASE, agents: [{ id: 'mine', model_id: 'm' }] },
-      more: { a2a: { discovered: () => [remote('far'), remote('mine')], apply() {} } },
+      more: { a2a: { own: [], discovered: () => [remote('far'), remote('mine')], apply() {} } },
     });
     t.strictSame(plane.service.capabilities().agents, ['mine', 'srv/far', 'srv/mine']);
     for (const id of ['far', 'srv/far', 'srv/mine']) {

@@ -71,3 +71,31 @@ both('a cancel here ends the run there', 'steps', async (t, { worker, office }) 
   );
   t.match(run, { termination_reason: { type: 'cancelled' } });
 });
+
+t.test('the public agent of the server that the operator names can be run, and delegated to', async (t) => {
+  const worker = await startTroupe(t);
+  await t.test('with an office', async (t) => {
+    const agents = [AgentSpec.parse({ id: 'boss', model_id: 'steps', delegates: ['remote/default'] })];
+    const office = await startTroupe(t, {
+      settings: { a2a_remote_url: worker.url },
+      app: { records: { ...NO_RECORDS, agents } },
+    });
+    const asked = { agentId: 'remote/default', messages };
+    await eventually(
+      () => office.call('POST', '/v1/runs', asked),
+      ({ status }) => status === 200,
+    );
+    const events = await office.runToEnd(asked);
+    t.match(events.at(-1), { result: { response: 'Scripted response to: Go' } });
+    office.models.steps.push(asks(['c1', 'agent_run_remote/default', { prompt: 'count' }]));
+    const delegated = await office.runToEnd({ ...asked, agentId: 'boss' });
+    t.match(
+      delegated.find(({ event_type }) => event_type === 'tool_call_done'),
+      { result: { status: 'success', data: { response: 'Scripted response to: count' } } },
+    );
+    t.match((await office.runToEnd({ ...asked, agentId: 'default' })).at(-1), {
+      result: { response: 'Scripted response to: Go' },
+    });
+  });
+  t.equal((await runsOf(worker)).length, 3, 'the default agent of the office is its own');
+});
