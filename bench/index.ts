@@ -46,7 +46,7 @@ const fail = (message: string): never => {
 };
 
 const build = (): string => {
-  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], {
+  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build:js'], {
     cwd: ROOT,
     encoding: 'utf8',
   });

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { formatReport, LoadError, parseDuration, runLoad, runOf } from '../load/index.ts';
+import { Invalid } from '../schema/outcome.ts';
 
 /** `troupe bench`: load on a running server, this one or any other. */
 export const benchCommand = new Command('bench')
@@ -12,6 +12,8 @@ export const benchCommand = new Command('bench')
   .option('--header <name: value...>', 'headers of every request, such as authorization', [])
   .option('--json', 'the report as JSON')
   .action(async ({ url, connections, duration, streams, agent, header, json }) => {
+    // The histograms are loaded by whoever needs them.
+    const { formatReport, parseDuration, runLoad, runOf } = await import('../load/index.ts');
     const report = await runLoad({
       url,
       connections: count('--connections', connections),
@@ -24,14 +26,14 @@ export const benchCommand = new Command('bench')
   });
 
 const count = (flag: string, text: string): number => {
-  if (!/^\d+$/.test(text)) throw new LoadError(`${flag}: '${text}' is not a count`);
+  if (!/^\d+$/.test(text)) throw new Invalid(`${flag}: '${text}' is not a count`);
   return Number(text);
 };
 
 const pair = (header: string): [string, string] => {
   const [, name, value] = /^([^:]+):\s*(.*)$/.exec(header) ?? [];
   if (name === undefined || value === undefined) {
-    throw new LoadError(`--header: '${header}' is not of the form 'name: value'`);
+    throw new Invalid(`--header: '${header}' is not of the form 'name: value'`);
   }
   return [name, value];
 };
