@@ -21,12 +21,14 @@ export const nullsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
 /** What stands for a secret wherever it is shown. */
 export const REDACTED = '***';
 
+const CONFIG = 'invalid remote endpoint config: ';
+
 const baseUrlProblem = (url: string): string | undefined => {
   if (url === '') return 'remote endpoint base_url must not be empty';
   if (!/^https?:\/\//i.test(url)) return 'remote endpoint base_url must use http:// or https://';
-  if (!URL.canParse(url)) return 'invalid remote endpoint config: base_url is not a URL';
-  if (url.includes('#')) return 'base_url must not contain a fragment';
-  return url.includes('?') ? 'base_url must not contain a query string' : undefined;
+  if (!URL.canParse(url)) return `${CONFIG}base_url is not a URL`;
+  if (url.includes('#')) return `${CONFIG}base_url must not contain a fragment`;
+  return url.includes('?') ? `${CONFIG}base_url must not contain a query string` : undefined;
 };
 
 const Auth = z.looseObject({ type: z.string(), token: z.string().optional() }).transform((auth, context) => {

@@ -11,7 +11,7 @@ import {
   Unavailable,
   Unprocessable,
 } from '../../schema/outcome.ts';
-import { answerType } from './negotiation.ts';
+import { answerType, invalidBody } from './negotiation.ts';
 
 /** What is answered as A2A answers it (a2a.md 3.2, 3.3): the media type that was asked for, and its errors. */
 
@@ -55,7 +55,9 @@ const outcomes = [
 
 const BUG = [undefined, 500, 'INTERNAL', 'internal error'] as const;
 
-const refused = ({ status, message, headers = {} }: Refusal): A2aError =>
-  status === 413
-    ? new A2aError(413, 'INVALID_ARGUMENT', 'request body too large')
-    : new A2aError(status, status === 503 ? 'UNAVAILABLE' : 'UNKNOWN', message, { headers });
+const refused = ({ status, message, headers = {} }: Refusal): A2aError => {
+  if (status === 413) return new A2aError(413, 'INVALID_ARGUMENT', 'request body too large');
+  // Of a head or a body that nobody can read.
+  if (status === 400) return invalidBody(message);
+  return new A2aError(status, status === 503 ? 'UNAVAILABLE' : 'UNKNOWN', message, { headers });
+};

@@ -2,6 +2,7 @@ import { parseQuery } from '../../http/query.ts';
 import { JSON_TYPE } from '../../http/reply.ts';
 import { contentTypeNotSupported, invalidRequest, versionNotSupported } from '../../protocols/a2a/errors.ts';
 import { isObject } from '../../schema/endpoint.ts';
+import { DEEPEST, isTooDeep } from '../../schema/nesting.ts';
 
 /** Versions and media types (a2a.md 3.1, 3.2, 3.4). */
 
@@ -33,6 +34,7 @@ export const parseBody = (contentType: string | undefined, text: string): Record
   if (![JSON_TYPE, A2A_JSON].includes(mediaTypeOf(contentType ?? ''))) throw contentTypeNotSupported();
   const body = parsed(text);
   if (!isObject(body)) throw invalidBody('not an object');
+  if (isTooDeep(body)) throw invalidBody(`it nests deeper than ${DEEPEST} levels`);
   return body;
 };
 
@@ -44,5 +46,5 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const invalidBody = (reason: string) =>
+export const invalidBody = (reason: string) =>
   invalidRequest([{ field: 'body', description: `invalid JSON body: ${reason}` }]);

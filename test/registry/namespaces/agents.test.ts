@@ -60,7 +60,10 @@ refuses(t, agents, whole, [
     'invalid agent spec: token_budget.max_total must be <= 100000000, got 100000001',
   ],
   [at({ base_url: ' ' }), 'invalid agent spec: remote endpoint base_url must not be empty'],
-  [at({ base_url: 'https://h?x=1' }), 'invalid agent spec: base_url must not contain a query string'],
+  [
+    at({ base_url: 'https://h?x=1' }),
+    'invalid agent spec: invalid remote endpoint config: base_url must not contain a query string',
+  ],
   [at({ base_url: 'ftp://h' }), 'invalid agent spec: remote endpoint base_url must use http:// or https://'],
   [
     at({ bearer_token: 't' }),

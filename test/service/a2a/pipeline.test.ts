@@ -171,7 +171,8 @@ t.test('both JSON types are taken, with parameters and in any case', async (t) =
 });
 
 t.test('a body that is no JSON object is 400', async (t) => {
-  for (const body of ['{', '[]', '5', '']) {
+  const deep = `{"message":{"parts":[{"data":${'['.repeat(2000)}${']'.repeat(2000)}}]}}`;
+  for (const body of ['{', '[]', '5', '', deep]) {
     const answer = await call('POST', '/v1/a2a/message:send', body, { 'content-type': 'application/json' });
     t.equal(answer.status, 400);
     t.match(errorOf(answer), { status: 'INVALID_ARGUMENT', message: 'invalid A2A request' });
@@ -180,6 +181,24 @@ t.test('a body that is no JSON object is 400', async (t) => {
     ]);
     t.match(errorOf(answer).details?.[1], { reason: 'INVALID_PARAMS' });
   }
+});
+
+t.test('a body that is not UTF-8 is 400', async (t) => {
+  const response = await fetch(`${troupe.url}/v1/a2a/message:send`, {
+    method: 'POST',
+    body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
+    headers: { 'content-type': 'application/json' },
+  });
+  t.equal(response.status, 400);
+  t.match(await response.json(), {
+    error: {
+      status: 'INVALID_ARGUMENT',
+      details: [
+        { fieldViolations: [{ field: 'body', description: /not UTF-8/ }] },
+        { reason: 'INVALID_PARAMS' },
+      ],
+    },
+  });
 });
 
 t.test('a body that is too large is 413, said or not', async (t) => {
