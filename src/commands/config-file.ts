@@ -26,6 +26,9 @@ const importModule = async (file: string): Promise<unknown> => {
     return await import(pathToFileURL(file).href);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_MODULE_NOT_FOUND' && error instanceof Error) {
+      throw new Invalid(`--config: ${file} imports what is not there: ${error.message}`, { cause: error });
+    }
     if (code !== 'ERR_UNKNOWN_FILE_EXTENSION') throw error;
     throw new Invalid(
       `--config: Node ${process.version} cannot load ${file}; TypeScript needs Node 22.18 or newer, everything else a .js or .mjs file`,

@@ -1,4 +1,5 @@
 import uWS from 'uWebSockets.js';
+import { Unavailable } from '../schema/outcome.ts';
 import { createCaller } from './call.ts';
 import type { ExchangeContext, Observer } from './exchange.ts';
 import { createGate } from './gate.ts';
@@ -112,6 +113,8 @@ const listenExclusively = (
     listen(host, port, EXCLUSIVE, (socket) => {
       if (socket) resolve(socket);
       else
-        reject(new Error(`cannot listen on ${host}:${port}: the address is in use or not of this machine`));
+        reject(
+          new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`),
+        );
     });
   });

@@ -142,6 +142,9 @@ const attempt = async (
     });
     return 'suspend' in output ? output : jsonOutput(output);
   } catch (error) {
+    if (error instanceof ToolError) return error;
+    // Clients are told its words; whoever wrote the tool needs to know where it came from.
+    if (!signal.aborted) turn.warn({ err: error, run_id: turn.run_id, tool: call.name }, 'a tool failed');
     return error instanceof Error ? error : new Error(String(error));
   }
 };

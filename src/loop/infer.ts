@@ -18,12 +18,15 @@ export class InferenceFailed extends Error {
   readonly transient: boolean;
   /** True when trying again cannot help; the dispatch is dead-lettered. */
   readonly permanent: boolean;
+  /** The model was not asked: it is left alone for a while. */
+  readonly refused: boolean;
 
   constructor(cause: unknown) {
     super(`inference failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     this.name = 'InferenceFailed';
     this.transient = cause instanceof ModelError ? cause.transient : true;
     this.permanent = !this.transient;
+    this.refused = cause instanceof ModelError && cause.class === 'unavailable' && cause.detail !== '';
   }
 }
 

@@ -30,7 +30,18 @@ type Asked = { id: string; provider: string; upstream: string };
 
 type ModelErrorOptions = { status?: number; retryAfterSeconds?: number; by?: Asked; cause?: unknown };
 
+/** Programs may have more than one copy of this package, and each copy a class of its own. */
+const MODEL_ERROR = Symbol.for('troupe.ModelError');
+
 export class ModelError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && MODEL_ERROR in value;
+  }
+
+  get [MODEL_ERROR](): true {
+    return true;
+  }
+
   readonly class: ModelErrorClass;
   readonly transient: boolean;
   /** What the message says besides its class; for a broken stream, why it broke. */

@@ -103,7 +103,7 @@ type Owner = {
   parked(): void;
   ended(): void;
   failed(reason: string): string;
-  lost(error: unknown): void;
+  broke(error: unknown): void;
 };
 
 /** What the services of the machine work on; each commit is in memory. */
@@ -122,8 +122,8 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
     commit();
     return { over: turn.answered };
   },
-  failed() {},
-  lost: owner.lost,
+  failed: (error) => error,
+  broke: owner.broke,
   async reschedule() {
     abandonStep(turn, 'resumed from checkpoint');
     turn.produced = [];

@@ -90,7 +90,7 @@ const begin = (deps: RuntimeDeps, machine: BoundRunMachine, input: EphemeralInpu
       end = 'ended';
     },
     failed: input.failed,
-    lost: (err) => deps.log.error({ err, run_id }, 'nothing more can be made of the run; it is let go'),
+    broke: (err) => deps.log.error({ err, run_id }, 'what the run was doing failed'),
   });
   const entry = input.waiting.length > 0 ? 'decisions' : 'inference';
   const maxAttempts = deps.settings.mailbox.max_attempts;

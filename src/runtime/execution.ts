@@ -3,6 +3,7 @@ import type { RunEnding, RunEntry } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
 import { cancelCalls, findTicket } from '../loop/calls.ts';
+import { InferenceFailed } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
 import { runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
@@ -178,9 +179,13 @@ export const createExecution = (
       return turn.answered ? { over: true, waits: await mustWait(turn, signal) } : { over: false };
     },
     failed(error) {
-      failure = error;
+      deps.log.warn({ err: error, run_id }, 'an inference failed');
+      // A model that is left alone was so for a reason, and the run has seen it.
+      const isKeptAway = error instanceof InferenceFailed && error.refused;
+      failure = (isKeptAway && failure) || error;
+      return failure;
     },
-    lost: (err) => deps.log.error({ err, run_id }, 'nothing more can be written of the run; it is let go'),
+    broke: (err) => deps.log.error({ err, run_id }, 'what the run was doing failed'),
     reschedule({ attempt }) {
       const error = failure instanceof Error ? failure.message : String(failure);
       abandonStep(turn, 'resumed from checkpoint');

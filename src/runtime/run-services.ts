@@ -27,9 +27,10 @@ export type Host = {
   parked(): void;
   conclude(ending: RunEnding, signal: AbortSignal): Promise<void>;
   finish(ending: RunEnding): Promise<void>;
-  failed(error: unknown): void;
-  /** Nothing more can be written of the run, and this process lets go of it. */
-  lost(error: unknown): void;
+  /** An inference failed. Returns what the run is to be told of. */
+  failed(error: unknown): unknown;
+  /** Something else did: a hook, the store, or a mistake that nobody else would hear of. */
+  broke(error: unknown): void;
 };
 
 // The host of every run machine that this room starts is made here or in ephemeral.ts, and is a Host.
@@ -42,8 +43,7 @@ const endingOf = ({ ending }: RunContext): RunEnding => ending ?? { type: 'natur
 export const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: number): number =>
   Math.min(settings.retry_cap_ms, settings.retry_base_ms * 2 ** Math.min(Math.max(attempt - 1, 0), 6));
 
-/** What fails here by itself ends the run; anything else is the store, or a mistake that nobody else would hear of. */
-const writing = <Result>(
+const telling = <Result>(
   work: (host: Host, call: { input: RunContext; signal: AbortSignal }) => Promise<Result>,
 ) =>
   fromPromise<Result, RunContext>((call) => {
@@ -51,8 +51,7 @@ const writing = <Result>(
     const done = work(host, call);
     // Beside the promise, not behind it: whoever reads the stream to its end must find the machine moved on.
     done.catch((error) => {
-      const isFinal = error instanceof Error && 'final' in error && error.final === true;
-      if (!isFinal) host.lost(error);
+      if (!call.signal.aborted) host.broke(error);
     });
     return done;
   });
@@ -61,8 +60,7 @@ const writing = <Result>(
 export const bindRunMachine = (deps: RuntimeDeps) =>
   runMachine.provide({
     actors: {
-      decide: fromPromise(async ({ input, signal }) => {
-        const host = hostOf(input);
+      decide: telling(async (host, { signal }) => {
         await host.beginDeciding(signal);
         return decide(host.turn, signal);
       }),
@@ -73,17 +71,16 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
           if (outcome.kind === 'answer' && !signal.aborted) host.answered();
           return outcome;
         } catch (error) {
-          if (!signal.aborted) host.failed(error);
-          throw error;
+          throw signal.aborted ? error : host.failed(error);
         }
       }),
-      act: fromPromise(({ input, signal }) => act(hostOf(input).turn, signal)),
-      checkpoint: fromPromise(({ input, signal }) => hostOf(input).checkpoint(signal)),
-      reschedule: writing((host, { input }) => host.reschedule(input)),
-      reclaim: writing((host) => host.reclaim()),
-      park: writing((host, { signal }) => host.park(signal)),
-      conclude: writing((host, { input, signal }) => host.conclude(endingOf(input), signal)),
-      finish: writing((host, { input }) => host.finish(endingOf(input))),
+      act: telling((host, { signal }) => act(host.turn, signal)),
+      checkpoint: telling((host, { signal }) => host.checkpoint(signal)),
+      reschedule: telling((host, { input }) => host.reschedule(input)),
+      reclaim: telling((host) => host.reclaim()),
+      park: telling((host, { signal }) => host.park(signal)),
+      conclude: telling((host, { input, signal }) => host.conclude(endingOf(input), signal)),
+      finish: telling((host, { input }) => host.finish(endingOf(input))),
     },
     actions: { reportParked: ({ context }) => hostOf(context).parked() },
     delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },

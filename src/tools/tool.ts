@@ -130,8 +130,19 @@ export type ToolErrorKind = keyof typeof PREFIX;
 
 type FailedOutput = Pick<ToolOutput, 'data' | 'metadata'>;
 
+/** Programs may have more than one copy of this package, and each copy a class of its own. */
+const TOOL_ERROR = Symbol.for('troupe.ToolError');
+
 /** A failure the model is told about; `message` carries no prefix. With a `code`, models can tell it apart. */
 export class ToolError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && TOOL_ERROR in value;
+  }
+
+  get [TOOL_ERROR](): true {
+    return true;
+  }
+
   readonly kind: ToolErrorKind;
   readonly code: string | undefined;
   /** What clients get beside the message, which then carries no prefix. */

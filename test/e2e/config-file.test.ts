@@ -53,6 +53,7 @@ t.test('a config file may be TypeScript where the runtime loads it', async (t) =
 const LOADING: [name: string, content: string, message: RegExp][] = [
   ['c.mjs', 'export const config = {};', /^--config: the default export of .*c\.mjs must be an object/],
   ['c.mjs', 'export default [];', /must be an object of type TroupeConfig$/],
+  ['c.mjs', "import 'not-there';", /^--config: .*c\.mjs imports what is not there: .*'not-there'/],
   ['c.odd', 'export default {};', /^--config: Node v.* cannot load .*c\.odd; TypeScript needs Node 22\.18/],
 ];
 for (const [name, content, message] of LOADING) {

@@ -136,3 +136,19 @@ t.test('a success keeps message and metadata, and omits empty metadata', async (
   });
   t.notOk('metadata' in toToolResult('x', { data: 1, metadata: {} }));
 });
+
+t.test('the failure of a tool that has its own copy of this package is one', async (t) => {
+  const { ToolError: Other } = await import(`${'../../src/tools/tool.ts'}?copy`);
+  t.not(Other, ToolError);
+  const tool = defineTool({
+    id: 'a',
+    description: '',
+    input: z.object({}),
+    execute: () => {
+      throw new Other('denied', 'not you', { code: 'E1' });
+    },
+  });
+  t.match(await callTool(tool, {}), { status: 'error', message: '[E1] not you' });
+  t.ok(new Other('denied', '') instanceof ToolError);
+  t.notOk(new Error('x') instanceof ToolError);
+});

@@ -1,8 +1,10 @@
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
-import type { EntriesInput } from '../../../src/settings.ts';
+import { type EntriesInput, entriesFrom } from '../../../src/settings.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import { asks, type Inference } from '../models.ts';
+import { startTroupe } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, resultsIn, say, says, seenIn, startWith, textIn, types } from './agents.ts';
 
@@ -301,4 +303,26 @@ t.test('arguments that nest too deep are told to the model', async (t) => {
   const events = await troupe.runToEnd(say('own'));
   t.match(resultsIn(events), [{ message: 'Invalid arguments: the arguments nest deeper than 128 levels' }]);
   t.match(endOf(events), { result: { response: 'sorry' } });
+});
+
+t.test('a run whose own failures keep its model away is told of these', async (t) => {
+  const lines: string[] = [];
+  const log = createLog({ level: 'warn', destination: { write: (line) => lines.push(line) } });
+  const troupe = await startTroupe(t, {
+    settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
+    app: { records: entriesFrom({ agents }), log },
+  });
+  const busy: Inference = () => {
+    throw new ModelError('rate_limited', 'no');
+  };
+  troupe.models.steps.push(...Array.from({ length: 5 }, () => busy), says('not asked for'));
+  const value = 'inference failed: rate limited: no';
+  t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'error', value } });
+  t.equal(requestsOf(troupe).length, 5);
+  t.match(endOf(await troupe.runToEnd(say('own'))), {
+    termination: {
+      value: "inference failed: model 'steps' is left alone for a while: too many of its calls failed",
+    },
+  });
+  t.match(JSON.parse(lines[0] ?? ''), { msg: 'an inference failed', err: { message: /rate limited: no/ } });
 });
