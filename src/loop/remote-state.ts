@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StateSnapshot } from '../schema/run.ts';
-import type { RemoteOutcome, RemoteOutput, RemoteTask, RemoteTaskState } from '../tools/remote-agent.ts';
+import { isInterrupted, isTerminal, TASK_STATES } from '../schema/task-state.ts';
+import type { RemoteOutcome, RemoteOutput, RemoteTask } from '../tools/remote-agent.ts';
 import { defineState, update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
@@ -11,11 +12,14 @@ import type { Turn } from './turn.ts';
 
 const KEY = '__runtime_remote_backend';
 
+/** A message answered at once, and there was no task. */
+const ANSWERED = 'DIRECT_MESSAGE';
+
 const Handle = z.object({
   version: z.literal(1),
   task_id: z.string().min(1),
   context_id: z.string().optional(),
-  last_state: z.string(),
+  last_state: z.enum([...TASK_STATES, ANSWERED]),
   updated_at_ms: z.int(),
 });
 export type Handle = z.infer<typeof Handle>;
@@ -41,19 +45,9 @@ const contexts = defineState({
   schema: z.record(z.string(), z.string()),
 });
 
-const ENDED: readonly string[] = [
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-  'DIRECT_MESSAGE',
-];
+export const asks = ({ last_state }: Handle): boolean => last_state !== ANSWERED && isInterrupted(last_state);
 
-const ASKING: readonly string[] = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
-
-export const asks = ({ last_state }: Handle): boolean => ASKING.includes(last_state);
-
-export const isOpen = ({ last_state }: Handle): boolean => !ENDED.includes(last_state);
+export const isOpen = ({ last_state }: Handle): boolean => last_state !== ANSWERED && !isTerminal(last_state);
 
 /** It works, as far as is known, and somebody has to follow it. */
 export const works = (handle: Handle): boolean => isOpen(handle) && !asks(handle);
@@ -81,7 +75,7 @@ export const noteTask = (
   turn: Turn,
   key: string,
   { task_id, context_id }: RemoteTask,
-  last_state: RemoteTaskState | 'DIRECT_MESSAGE',
+  last_state: Handle['last_state'],
 ): void => {
   const before = turn.state.view().get(handles)?.targets ?? {};
   const handle: Handle = {

@@ -7,14 +7,12 @@ import type { TaskState } from '../schema/task-state.ts';
  * here until it is terminal or asks for something.
  */
 
-export type RemoteTaskState = TaskState;
-
 /** By which the task is found again, also by another process. */
 export type RemoteTask = { task_id: string; context_id?: string };
 
 /** What is known of the task now. */
 export type RemoteSnapshot = RemoteTask & {
-  state: RemoteTaskState;
+  state: TaskState;
   text?: string;
   artifacts: readonly RemoteArtifact[];
   failure_message?: string;

@@ -1,12 +1,7 @@
 import { isAsking, isSettled } from '../../../machines/remote-task.ts';
 import type { Json } from '../../schema/endpoint.ts';
-import type {
-  RemoteArtifact,
-  RemoteOutput,
-  RemoteSnapshot,
-  RemoteTask,
-  RemoteTaskState,
-} from '../../tools/remote-agent.ts';
+import type { TaskState } from '../../schema/task-state.ts';
+import type { RemoteArtifact, RemoteOutput, RemoteSnapshot, RemoteTask } from '../../tools/remote-agent.ts';
 import { joined, lastWords, textOfParts } from './text.ts';
 import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire.ts';
 
@@ -21,7 +16,7 @@ import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire
  */
 export type Mirror = {
   task(): RemoteTask;
-  state(): RemoteTaskState;
+  state(): TaskState;
   /** Text that stays as it is, whatever is still to come. */
   streamable(): string;
   text(): string;
@@ -33,7 +28,7 @@ export type Mirror = {
   apply(event: WireEvent, raw: Json): boolean;
 };
 
-const FAILURES: ReadonlySet<RemoteTaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
+const FAILURES: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
 
 export const createMirror = (known: RemoteTask): Mirror => {
   let task: WireTask = {
@@ -48,7 +43,7 @@ export const createMirror = (known: RemoteTask): Mirror => {
   /** Ids of artifacts that came in chunks. */
   const chunked = new Set<string | undefined>();
 
-  const state = (): RemoteTaskState => task.status.state;
+  const state = (): TaskState => task.status.state;
   const ofStatus = (): string => textOfParts(task.status.message?.parts ?? []);
   const ofArtifacts = (): string =>
     task.artifacts.map(({ parts }) => textOfParts(parts)).find((text) => text !== '') ?? '';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../schema/endpoint.ts';
-import type { RemoteTaskState } from '../../tools/remote-agent.ts';
+import { TASK_STATES } from '../../schema/task-state.ts';
 
 /**
  * What another service sends (a2a.md 6), read as far as it can be: whatever is missing or of another form says
@@ -39,22 +39,11 @@ export type WireMessage = z.infer<typeof Message>;
 const Artifact = z.looseObject({ artifactId: id, name: text, parts: listOf(Part) });
 export type WireArtifact = z.infer<typeof Artifact>;
 
-const STATES = [
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_AUTH_REQUIRED',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-] as const satisfies readonly RemoteTaskState[];
-
 /** A state that nobody knows is none in which the task is over. */
 const WORKING = 'TASK_STATE_WORKING';
 
 const Status = z.looseObject({
-  state: z.enum(STATES).catch(WORKING),
+  state: z.enum(TASK_STATES).catch(WORKING),
   message: Message.optional().catch(undefined),
 });
 

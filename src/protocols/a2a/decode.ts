@@ -3,6 +3,7 @@ import { MAX_ID_BYTES } from '../../store/index.ts';
 import { blockOf, type InputPart, typeOf } from './blocks.ts';
 import { parseShape, type SendShape } from './decode-shape.ts';
 import { A2aError, errorInfo, invalidRequest, type Violation } from './errors.ts';
+import { selectorOf } from './selector.ts';
 
 /**
  * The body of message:send and message:stream (a2a.md 7): what is asked for, or all that is wrong with it at once.
@@ -48,9 +49,6 @@ export const decodeSend = (
     push: configuration?.taskPushNotificationConfig ?? configuration?.pushNotificationConfig,
   };
 };
-
-const selectorOf = ({ tenant, agentId, agent_id }: SendShape): string | undefined =>
-  tenant ?? agentId ?? agent_id;
 
 const violationsIn = (shape: SendShape, tenant: string | undefined): Violation[] => {
   const { message, configuration } = shape;

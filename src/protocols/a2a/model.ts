@@ -1,9 +1,7 @@
 import type { Json, JsonObject } from '../../schema/endpoint.ts';
-import type { RemoteTaskState } from '../../tools/remote-agent.ts';
+import type { TaskState } from '../../schema/task-state.ts';
 
 /** The objects of A2A 1.0 in their HTTP+JSON form (a2a.md 6). A key is absent when there is nothing to say. */
-
-export type TaskState = RemoteTaskState;
 
 export type Part = ({ text: string } | { raw: string } | { url: string } | { data: Json }) & {
   mediaType?: string;

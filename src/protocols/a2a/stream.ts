@@ -1,6 +1,7 @@
 import { createEventStream, type EventStream } from '../../http/sse.ts';
+import type { TaskState } from '../../schema/task-state.ts';
 import { A2aError, errorBody } from './errors.ts';
-import type { Task, TaskState } from './model.ts';
+import type { Task } from './model.ts';
 import type { Follower } from './task-feed.ts';
 
 /**

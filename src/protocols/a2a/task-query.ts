@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { TaskState } from '../../schema/task-state.ts';
 import { invalidRequest, type Violation } from './errors.ts';
-import type { TaskState } from './model.ts';
 
 /** The query parameters of tasks (a2a.md 3.4, 9). All that is wrong is said at once; blank is as good as absent. */
 

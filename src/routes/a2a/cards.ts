@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { plainText, type Reply, reply } from '../../http/reply.ts';
+import { createTokenCheck } from '../../http/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
 import { cardOrigin } from '../../protocols/a2a/card-origin.ts';
@@ -38,7 +39,8 @@ const MOST_KEPT = 200;
 
 export const createCards = (deps: { agents: CardAgents; settings: CardSettings; version: string }): Cards => {
   const { agents, settings, version } = deps;
-  const token = settings.a2a_extended_card_bearer_token?.trim() || undefined;
+  const token = settings.a2a_extended_card_bearer_token?.trim();
+  const isToken = token ? createTokenCheck(token) : undefined;
   let kept = new Map<string, Kept>();
   let of: object | undefined;
 
@@ -51,7 +53,7 @@ export const createCards = (deps: { agents: CardAgents; settings: CardSettings; 
     organization: settings.a2a_provider_organization,
     providerUrl: settings.a2a_provider_url,
     push: settings.a2a_push_enabled,
-    extended: token !== undefined,
+    extended: isToken !== undefined,
     strict: settings.a2a_strict_card,
   });
 
@@ -96,10 +98,10 @@ export const createCards = (deps: { agents: CardAgents; settings: CardSettings; 
         : { ...plainText(card.text, type), headers };
     },
     extended(request) {
-      if (token === undefined) throw noExtendedCard();
+      if (!isToken) throw noExtendedCard();
       const { tenant } = request;
       agents.checkTenant(tenant);
-      checkBearer(request.header('authorization'), token);
+      checkBearer(request.header('authorization'), isToken);
       const id = tenant ?? publicAgent();
       const facts = factsFor(request);
       const type = answerType(request.header('accept'));
@@ -121,7 +123,7 @@ const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
     .some((tag) => tag === '*' || tag === etag);
 
 /** @throws A2aError 401 */
-const checkBearer = (authorization: string | undefined, token: string): void => {
+const checkBearer = (authorization: string | undefined, isToken: (given: string) => boolean): void => {
   if (authorization === undefined) {
     throw unauthenticated('missing Authorization header for extendedAgentCard');
   }
@@ -129,9 +131,7 @@ const checkBearer = (authorization: string | undefined, token: string): void => 
   if (space < 0 || authorization.slice(0, space).toLowerCase() !== 'bearer') {
     throw unauthenticated('Authorization header must use Bearer authentication');
   }
-  if (!timingSafeEqual(digest(authorization.slice(space + 1).trim()), digest(token))) {
+  if (!isToken(authorization.slice(space + 1).trim())) {
     throw unauthenticated('invalid bearer token for extendedAgentCard');
   }
 };
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

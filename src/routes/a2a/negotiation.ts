@@ -1,8 +1,8 @@
+import { parseJson } from '../../http/body.ts';
 import { parseQuery } from '../../http/query.ts';
 import { JSON_TYPE } from '../../http/reply.ts';
 import { contentTypeNotSupported, invalidRequest, versionNotSupported } from '../../protocols/a2a/errors.ts';
 import { isObject } from '../../schema/endpoint.ts';
-import { DEEPEST, isTooDeep } from '../../schema/nesting.ts';
 
 /** Versions and media types (a2a.md 3.1, 3.2, 3.4). */
 
@@ -34,13 +34,12 @@ export const parseBody = (contentType: string | undefined, text: string): Record
   if (![JSON_TYPE, A2A_JSON].includes(mediaTypeOf(contentType ?? ''))) throw contentTypeNotSupported();
   const body = parsed(text);
   if (!isObject(body)) throw invalidBody('not an object');
-  if (isTooDeep(body)) throw invalidBody(`it nests deeper than ${DEEPEST} levels`);
   return body;
 };
 
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw invalidBody(error instanceof Error ? error.message : String(error));
   }

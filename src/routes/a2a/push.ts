@@ -3,10 +3,12 @@ import { reply } from '../../http/reply.ts';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
 import { invalidRequest, noPush, pushConfigNotFound, taskNotFound } from '../../protocols/a2a/errors.ts';
 import type { Tasks } from '../../protocols/a2a/model.ts';
-import { selectorOf } from '../../protocols/a2a/push/config.ts';
 import { type Push, shownConfig } from '../../protocols/a2a/push/push.ts';
+import { selectorOf } from '../../protocols/a2a/selector.ts';
 import type { PushConfigRow, PushPlace, Store } from '../../store/index.ts';
+import { encodeCursor } from '../cursor.ts';
 import type { A2aRequest, InlinePush, PushHandlers } from './handlers.ts';
+import { positionIn } from './page-token.ts';
 
 /**
  * Push notification configs of a task (a2a.md 11.1). Below a tenant there are those of the tenant; without one, all of
@@ -102,56 +104,26 @@ const LARGEST_SIZE = 100;
 
 /** @throws A2aError 400 */
 const pageOf = (request: A2aRequest, task_id: string): { size: number; after?: PushPlace } => {
+  const { scope, tenant } = request;
   const size = request.query('pageSize') ?? '';
-  const token = request.query('pageToken') ?? '';
-  const after = token === '' ? undefined : placeOf(token, request, task_id);
-  const violations = [
-    ...(/^\d*$/.test(size)
-      ? []
-      : [{ field: 'pageSize', description: 'pageSize must be an unsigned integer' }]),
-    ...(after === 'malformed'
-      ? [{ field: 'pageToken', description: 'pageToken must be one that this list has given out' }]
-      : []),
-  ];
-  if (violations.length > 0) throw invalidRequest(violations);
+  if (!/^\d*$/.test(size)) {
+    throw invalidRequest([{ field: 'pageSize', description: 'pageSize must be an unsigned integer' }]);
+  }
+  const filters = filtersOf(task_id, tenant);
+  const last = positionIn(request.query('pageToken'), { prefix: TOKEN, filters, position: Position });
   return {
     size: size === '' ? DEFAULT_SIZE : Math.min(Math.max(Number(size), 1), LARGEST_SIZE),
-    ...(after !== undefined && after !== 'malformed' && { after }),
+    ...(last && { after: { scope, task_id, ...last } }),
   };
 };
 
-/** The last config of the page, and the tenant whose list it is. */
-const Token = z.object({
-  task: z.string(),
-  of: z.string().nullable(),
-  id: z.string(),
-  tenant: z.string().optional(),
-});
+const TOKEN = 'push_';
 
-const tokenOf = ({ task_id, id, tenant }: PushPlace, of: string | undefined): string => {
-  const token: z.infer<typeof Token> = {
-    task: task_id,
-    of: of ?? null,
-    id,
-    ...(tenant !== undefined && { tenant }),
-  };
-  return Buffer.from(JSON.stringify(token)).toString('base64url');
-};
+/** The last config of the page. */
+const Position = z.object({ id: z.string(), tenant: z.string().optional() });
 
-const placeOf = (
-  text: string,
-  { scope, tenant: of }: A2aRequest,
-  task_id: string,
-): PushPlace | 'malformed' => {
-  const { data } = Token.safeParse(jsonIn(text));
-  if (!data || data.task !== task_id || data.of !== (of ?? null)) return 'malformed';
-  return { scope, task_id, id: data.id, tenant: data.tenant };
-};
+/** The task and the tenant whose list it is. */
+const filtersOf = (task: string, tenant: string | undefined) => ({ task, tenant: tenant ?? null });
 
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-};
+const tokenOf = ({ task_id, id, tenant }: PushPlace, of: string | undefined): string =>
+  encodeCursor(TOKEN, { id, ...(tenant !== undefined && { tenant }) }, filtersOf(task_id, of));

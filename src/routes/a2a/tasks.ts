@@ -1,21 +1,16 @@
 import { z } from 'zod';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
-import {
-  invalidRequest,
-  notCancelable,
-  taskNotFound,
-  unsupportedOperation,
-} from '../../protocols/a2a/errors.ts';
+import { notCancelable, taskNotFound, unsupportedOperation } from '../../protocols/a2a/errors.ts';
 import type { Task } from '../../protocols/a2a/model.ts';
 import { createTaskStream } from '../../protocols/a2a/stream.ts';
 import { decodeHistoryLength, decodeTaskQuery, type TaskQuery } from '../../protocols/a2a/task-query.ts';
 import type { TaskRoom } from '../../protocols/a2a/tasks.ts';
-import { Invalid } from '../../schema/outcome.ts';
 import { isTerminal, taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import type { TaskFilter, TaskPosition, TimedRun } from '../../store/index.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { encodeCursor } from '../cursor.ts';
 import type { Rooms } from '../rooms.ts';
 import type { A2aRequest, TaskHandlers } from './handlers.ts';
+import { positionIn } from './page-token.ts';
 import { createSendHandlers, type SendDeps } from './task-send.ts';
 
 /** The operations on tasks (a2a.md 7, 9, 10). A tenant sees the tasks of its agent and no others. */
@@ -52,7 +47,7 @@ export const createTaskHandlers = (deps: TaskHandlerDeps): TaskHandlers => {
       const query = decodeTaskQuery(request.query);
       agents.checkTenant(tenant);
       const filter = filterOf(query, tenant);
-      const after = positionOf(query, filter);
+      const after = positionIn(query.page_token, { prefix: TOKEN, filters: filter, position: Position });
       const page = store.tasks.list(scope, filter, { limit: query.page_size, ...(after && { after }) });
       const shown = { history: query.history_length, artifacts: query.artifacts };
       return {
@@ -111,16 +106,3 @@ const filterOf = ({ context_id, state, since }: TaskQuery, tenant: string | unde
 const TOKEN = 'task_';
 
 const Position: z.ZodType<TaskPosition> = z.object({ at: z.int(), id: z.string() });
-
-/** @throws A2aError 400 */
-const positionOf = ({ page_token }: TaskQuery, filters: TaskFilter): TaskPosition | undefined => {
-  if (page_token === undefined) return undefined;
-  const options = { prefix: TOKEN, kind: 'run', filters, filtered: true, position: Position } as const;
-  try {
-    const start = decodeCursor(page_token, options);
-    return 'position' in start ? start.position : undefined;
-  } catch (error) {
-    if (!(error instanceof Invalid)) throw error;
-    throw invalidRequest([{ field: 'pageToken', description: error.message }]);
-  }
-};

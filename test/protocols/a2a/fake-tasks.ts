@@ -1,4 +1,5 @@
-import type { Artifact, Task, TaskState, Tasks } from '../../../src/protocols/a2a/model.ts';
+import type { Artifact, Task, Tasks } from '../../../src/protocols/a2a/model.ts';
+import type { TaskState } from '../../../src/schema/task-state.ts';
 
 /** Tasks that a test moves by hand. */
 

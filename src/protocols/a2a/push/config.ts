@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isObject } from '../../../schema/endpoint.ts';
 import { checkId } from '../../../store/index.ts';
 import { invalidRequest, type Violation } from '../errors.ts';
+import { selectorOf } from '../selector.ts';
 
 /** Where the status of a task is told to as it changes (a2a.md 11.1), as it is shown: checked, and with an id. */
 export type PushConfig = {
@@ -56,13 +57,6 @@ const Given = z.object({
 });
 
 const FIELD = 'pushNotificationConfig';
-
-/** The agent that a body names, by the first of its three names that is there (a2a.md 3.4 rule 5). */
-export const selectorOf = (body: unknown): string | undefined => {
-  if (!isObject(body)) return undefined;
-  const named = [body.tenant, body.agentId, body.agent_id];
-  return named.map((name) => (typeof name === 'string' ? blankAbsent(name) : undefined)).find(Boolean);
-};
 
 /** @throws A2aError 400, with all violations */
 export const checkPushConfig = (config: unknown, enclosing: Enclosing, newId: () => string): PushConfig => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../schema/clock.ts';
+import { isTerminal } from '../../../schema/task-state.ts';
 import type { Batch, PushMark, PushPlace, Store } from '../../../store/index.ts';
-import type { ArtifactUpdate, StatusUpdate, Task, TaskState, Tasks } from '../model.ts';
+import type { ArtifactUpdate, StatusUpdate, Task, Tasks } from '../model.ts';
 
 /**
  * What is put into the queue of one config after the status that it began with: each change of its task and each
@@ -75,7 +76,7 @@ export const createFollower = (
       if (!watched) return 'gone';
       const missed = missedOf(watched.task, mark);
       if (missed.length > 0) await queue(missed);
-      return TERMINAL.has(watched.task.status.state) ? 'ended' : 'watching';
+      return isTerminal(watched.task.status.state) ? 'ended' : 'watching';
     },
   };
 };
@@ -98,15 +99,8 @@ export const statusUpdateOf = ({ id: taskId, contextId, status }: Task): Queued 
   statusUpdate: { taskId, contextId, status },
 });
 
-const TERMINAL: ReadonlySet<TaskState> = new Set([
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-]);
-
 const isLast = (event: Queued): boolean =>
-  'statusUpdate' in event && TERMINAL.has(event.statusUpdate.status.state);
+  'statusUpdate' in event && isTerminal(event.statusUpdate.status.state);
 
 const missedOf = (task: Task, mark: PushMark): Queued[] => {
   const { id: taskId, contextId, status, artifacts = [] } = task;
