@@ -96,7 +96,7 @@ const probe = async (store: Store, timeoutMs: number): Promise<'ok' | 'error' | 
     timer = setTimeout(resolve, timeoutMs, 'timeout');
   });
   const answer = Promise.resolve()
-    .then(() => store.ping())
+    .then(() => store.check())
     .then(
       () => 'ok' as const,
       () => 'error' as const,

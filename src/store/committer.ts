@@ -5,6 +5,7 @@ import { type Environment, encoded, type Transaction } from './environment.ts';
 import { reasonOf } from './folder.ts';
 import type { Key } from './keys.ts';
 import { keysUnder } from './table.ts';
+import { createWritability, type Writability } from './writability.ts';
 
 /**
  * Group commit. Everything committed in one turn of the event loop, and everything that came while the last
@@ -13,13 +14,14 @@ import { keysUnder } from './table.ts';
  * Guarantees: a batch is applied whole or not at all; a batch never becomes visible before one that was
  * committed earlier. One transaction is written at a time, so what a batch adds to a counter is added to the
  * committed value. When a transaction fails, all that waits behind it is refused with it: those batches were
- * built on rows that do not exist. Costs, beside the rows, one put a changed counter and transaction, however
+ * built on rows that do not exist. When it is there and its flush fails, nothing is written after it, see
+ * `writability.ts`. Costs, beside the rows, one put a changed counter and transaction, however
  * many batches changed it. The flush of a transaction overlaps the writing of the next one.
  */
 
 export type CommitKind = 'progress' | 'input';
 
-export type Committer = {
+export type Committer = Pick<Writability, 'writable' | 'onRecovered' | 'check'> & {
   commit(batch: Batch, kind: CommitKind): Promise<void>;
   /** Refuses new commits; resolves when the ones under way are flushed or have failed. */
   close(): Promise<void>;
@@ -28,9 +30,13 @@ export type Committer = {
 type Commit = { batch: Batch; waitsForFlush: boolean; resolve(): void; reject(error: unknown): void };
 
 export const createCommitter = (
-  env: Environment,
+  env: Pick<Environment, 'codecs' | 'structures' | 'transaction'>,
   counters: Counters,
-  { dir, durability }: { dir: string; durability: 'process' | 'power' },
+  {
+    dir,
+    durability,
+    probe,
+  }: { dir: string; durability: 'process' | 'power'; probe: (bytes: number) => Write },
 ): Committer => {
   let waiting: Commit[] = [];
   let scheduled = false;
@@ -50,8 +56,8 @@ export const createCommitter = (
     writing = true;
     const group = waiting;
     waiting = [];
-    const transaction = hand(group);
-    const flushed = transaction.flushed.catch(() => {});
+    const transaction = state.unconfirmed ? refusedWith(state.unconfirmed) : hand(group);
+    const flushed = transaction.flushed.catch((error: unknown) => flushFailed(transaction, error));
     unflushed.add(flushed);
     flushed.then(() => unflushed.delete(flushed));
     transaction.visible.then(
@@ -71,12 +77,19 @@ export const createCommitter = (
         for (const [key, count] of counts) counters.write(key, count);
       });
     } catch (error) {
-      const failed = Promise.reject(error);
-      return { visible: failed, flushed: failed };
+      return refusedWith(error);
     }
   };
 
+  /** Says nothing when the transaction failed as a whole. */
+  const flushFailed = (transaction: Transaction, error: unknown): Promise<void> =>
+    transaction.visible.then(
+      () => state.notConfirmed(unconfirmed(dir, error)),
+      () => {},
+    );
+
   const succeed = (group: Commit[], transaction: Transaction): void => {
+    state.succeeded();
     for (const { batch } of group) takeNotesDown(batch);
     for (const commit of group) if (!commit.waitsForFlush) commit.resolve();
     const rest = group.filter((commit) => commit.waitsForFlush);
@@ -86,7 +99,7 @@ export const createCommitter = (
           for (const commit of rest) commit.resolve();
         },
         (error: unknown) => {
-          for (const commit of rest) commit.reject(unwritable(dir, error));
+          for (const commit of rest) commit.reject(unconfirmed(dir, error));
         },
       );
     }
@@ -100,7 +113,8 @@ export const createCommitter = (
     for (const codec of env.codecs) codec.putBack();
     for (const { batch } of refused) takeNotesDown(batch);
     // Whoever waits learns of it within this turn; until then nobody may build on what was refused.
-    const reason = unwritable(dir, error);
+    const reason = state.unconfirmed ?? unwritable(dir, error);
+    state.failed(bytesOf(refused));
     refusal = reason;
     for (const commit of refused) commit.reject(reason);
     setImmediate(() => {
@@ -110,21 +124,34 @@ export const createCommitter = (
     });
   };
 
+  const commit = (batch: Batch, kind: CommitKind): Promise<void> => {
+    if (closed) return Promise.reject(new Unavailable(`the store in '${dir}' is closed`));
+    const refused = state.unconfirmed ?? refusal;
+    if (refused) return Promise.reject(refused);
+    if (batch.writes.length === 0) return Promise.resolve();
+    postNotes(batch);
+    return new Promise((resolve, reject) => {
+      const waitsForFlush = kind === 'input' && durability === 'power';
+      waiting.push({ batch, waitsForFlush, resolve, reject });
+      if (kind === 'input' && !writing && !scheduled) writeGroup();
+      else schedule();
+    });
+  };
+
+  const state = createWritability((bytes) =>
+    commit({ writes: [probe(bytes)], counts: [], notes: [] }, 'input'),
+  );
+
   return {
-    commit(batch, kind) {
-      if (closed) return Promise.reject(new Unavailable(`the store in '${dir}' is closed`));
-      if (refusal) return Promise.reject(refusal);
-      if (batch.writes.length === 0) return Promise.resolve();
-      postNotes(batch);
-      return new Promise((resolve, reject) => {
-        const waitsForFlush = kind === 'input' && durability === 'power';
-        waiting.push({ batch, waitsForFlush, resolve, reject });
-        if (kind === 'input' && !writing && !scheduled) writeGroup();
-        else schedule();
-      });
+    commit,
+    get writable() {
+      return state.writable;
     },
+    onRecovered: state.onRecovered,
+    check: state.check,
     async close() {
       closed = true;
+      state.close();
       while (writing || scheduled || unflushed.size > 0) {
         if (unflushed.size > 0) await Promise.all(unflushed);
         await new Promise(setImmediate);
@@ -133,14 +160,30 @@ export const createCommitter = (
   };
 };
 
+const refusedWith = (error: unknown): Transaction => {
+  const refused = Promise.reject(error);
+  return { visible: refused, flushed: refused };
+};
+
 const unwritable = (dir: string, cause: unknown): Unavailable =>
   new Unavailable(
     `storage folder '${dir}' cannot be written (${reasonOf(cause)}): free space on its disk, or raise the limit that it ran into, then try again`,
     { cause },
   );
 
+const unconfirmed = (dir: string, cause: unknown): Unavailable =>
+  new Unavailable(
+    `the disk of storage folder '${dir}' did not confirm what was written (${reasonOf(cause)}): it can be read now and may be lost with the next loss of power, so look for it before you send it again; nothing more is stored until the disk is checked and the service is started anew`,
+    { cause },
+  );
+
+const bytesOf = (commits: readonly Commit[]): number =>
+  commits
+    .flatMap(({ batch }) => batch.writes)
+    .reduce((sum, write) => sum + (write.kind === 'put' ? write.value.length : 0), 0);
+
 /** Structures are written before the rows that use them. */
-const writeStructures = (env: Environment): void => {
+const writeStructures = (env: Pick<Environment, 'codecs' | 'structures'>): void => {
   for (const codec of env.codecs) {
     const structures = codec.takeChanged();
     if (structures) env.structures.put(codec.key, encoded(structures));

@@ -23,9 +23,9 @@ export type Environment = {
 };
 
 export type Transaction = {
-  /** Readers see it; it survives the end of the process. */
+  /** Readers see it; it survives the end of the process. When this rejects, nothing of it is there. */
   visible: Promise<void>;
-  /** It is on the disk and survives the loss of power. */
+  /** It is on the disk and survives the loss of power. May reject where `visible` does not. */
   flushed: Promise<void>;
 };
 
@@ -65,11 +65,17 @@ export const createEnvironment = (root: RootDatabase): Environment => {
       return createTable<V>(root.openDB(name, options), codec, counter);
     },
     transaction(apply) {
+      const before = lastTransaction(root);
       const seen = onVisible();
       const committed = root.batch(apply).then(() => undefined, rethrowCause);
       // `root.flushed` stays open when the transaction fails, `committed` tells.
       const flushed = Promise.all([committed, root.flushed.then(() => undefined)]).then(() => undefined);
-      const visible = Promise.race([seen, committed]).then(() => root.resetReadTxn());
+      // A flush that fails fails the whole call of lmdb, although the transaction is there. No other one can have
+      // been written meanwhile: the next is handed over when this is visible.
+      const there = committed.catch((error: unknown) => {
+        if (before === undefined || lastTransaction(root) === before) throw error;
+      });
+      const visible = Promise.race([seen, there]).then(() => root.resetReadTxn());
       return { visible, flushed };
     },
   };
@@ -115,9 +121,23 @@ type Writer = {
   startWriting(address: number, callback: (status: number) => unknown): unknown;
 };
 
-const writerOf = (root: object): Writer | undefined => {
+/** lmdb keeps its handle on the environment in a field that its types do not name. */
+const handleOf = (root: object): object | undefined => {
   const env = 'env' in root ? root.env : undefined;
-  if (typeof env !== 'object' || env === null || !('startWriting' in env)) return undefined;
+  return typeof env === 'object' && env !== null ? env : undefined;
+};
+
+const writerOf = (root: object): Writer | undefined => {
+  const env = handleOf(root);
+  if (!env || !('startWriting' in env)) return undefined;
   // Its shape is that of lmdb 3.5; whether it is still a function is looked at here.
   return typeof env.startWriting === 'function' ? (env as Writer) : undefined;
+};
+
+/** The number of the last transaction that readers see. */
+const lastTransaction = (root: object): number | undefined => {
+  const env = handleOf(root);
+  if (!env || !('info' in env) || typeof env.info !== 'function') return undefined;
+  const { lastTxnId } = env.info();
+  return typeof lastTxnId === 'number' ? lastTxnId : undefined;
 };

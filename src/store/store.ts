@@ -1,8 +1,9 @@
 import type { RootDatabase } from 'lmdb';
+import { pack } from 'msgpackr';
 import { Unavailable } from '../schema/outcome.ts';
 import { type AwaitingTable, createAwaitingTable } from './awaiting.ts';
 import { copyTo } from './backup.ts';
-import { type Batch, createBatch } from './batch.ts';
+import { type Batch, createBatch, type Rows, type Write } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { createCounters } from './counters.ts';
@@ -55,8 +56,18 @@ export type Store = ControlPlane & {
   readonly events: EventTable;
   readonly state: StateTable;
   readonly pushOutbox: PushOutbox;
-  /** Reads something; throws when the environment does not answer. */
-  ping(): void;
+  /** Whether the last commit succeeded. While they fail, the store itself tries again every other second. */
+  readonly writable: boolean;
+  /**
+   * Calls once each time that a commit succeeds after others failed; must not throw. Returns what ends that.
+   * Never calls for a store whose disk did not confirm a commit: that ends with a new start.
+   */
+  onRecovered(listener: () => void): () => void;
+  /**
+   * Resolves when the store can be read and written: a commit succeeded a moment ago, or a small one does now.
+   * @throws Unavailable
+   */
+  check(): Promise<void>;
   /** Copies the store as it is now into an empty folder, while work goes on. A copy is opened like any store. */
   backup(dir: string): Promise<void>;
   /** Waits for the commits under way and their flush. */
@@ -110,7 +121,7 @@ const assemble = async (
   const endedWork = createEndedWork(env);
   const order = createOrder(meta);
   const tasks = createTaskIndex(env, counters);
-  const committer = createCommitter(env, counters, { dir, durability });
+  const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
   const controlPlane = await openControlPlane(env, meta, {
     secretsKey,
     commit: (batch) => committer.commit(batch, 'progress'),
@@ -139,9 +150,14 @@ const assemble = async (
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),
     ...controlPlane,
-    ping() {
+    get writable() {
+      return committer.writable;
+    },
+    onRecovered: committer.onRecovered,
+    async check() {
       if (closing) throw new Unavailable(`the store in '${dir}' is closed`);
       if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);
+      await committer.check();
     },
     backup: (target) => copyTo(root, target),
     close() {
@@ -153,3 +169,8 @@ const assemble = async (
     },
   };
 };
+
+/** A row that means nothing, to see whether there is room for one. */
+const probeOf =
+  (meta: Rows) =>
+  (bytes: number): Write => ({ kind: 'put', rows: meta, key: ['probe'], value: pack('x'.repeat(bytes)) });

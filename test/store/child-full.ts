@@ -1,0 +1,34 @@
+import { openStore } from '../../src/store/index.ts';
+import { SCOPE } from './records.ts';
+
+/** Writes until nothing fits any more, and prints what it knows of the store then and when there is room again. */
+const [dir = ''] = process.argv.slice(2);
+const store = await openStore({ dir, durability: 'power' });
+
+const add = async (id: string, bytes: number): Promise<boolean> => {
+  const batch = store.batch();
+  store.state.put(batch, SCOPE, id, { filling: 'x'.repeat(bytes) });
+  return store.commit(batch, 'input').then(
+    () => true,
+    () => false,
+  );
+};
+
+const say = async (what: string): Promise<void> => {
+  const check = await store.check().then(
+    () => 'ok',
+    (error: unknown) => (error instanceof Error ? error.message : 'unknown'),
+  );
+  process.stdout.write(`${JSON.stringify({ what, writable: store.writable, check })}\n`);
+};
+
+const alive = setInterval(() => {}, 60_000);
+await say('empty');
+store.onRecovered(async () => {
+  await say('recovered');
+  await say((await add('kept', 100_000)) ? 'wrote' : 'failed');
+  await store.close();
+  clearInterval(alive);
+});
+for (let number = 0; await add(`filling ${number}`, 100_000); number += 1);
+await say('full');

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import t from 'tap';
+import { createCommitter } from '../../src/store/committer.ts';
+import { createCounters } from '../../src/store/counters.ts';
+import { createEnvironment, openRoot, type Transaction } from '../../src/store/environment.ts';
+import { startChild } from './child.ts';
+
+/** What a store knows of its own commits. */
+
+t.test('a full store says so, and says when there is room again, without a commit of anybody', async (t) => {
+  const child = startChild(t, 'child-full.ts', [t.testdir()], "trap '' XFSZ; ulimit -S -f 8192;");
+  const next = async () => JSON.parse(await child.line());
+  t.strictSame(await next(), { what: 'empty', writable: true, check: 'ok' });
+  t.match(await next(), { what: 'full', writable: false, check: /cannot be written \(.+\): free space/ });
+  execFileSync('prlimit', [`--pid=${child.pid}`, '--fsize=unlimited:']);
+  t.strictSame(await next(), { what: 'recovered', writable: true, check: 'ok' });
+  t.strictSame(await next(), { what: 'wrote', writable: true, check: 'ok' });
+  await child.exit;
+});
+
+/** A committer whose transactions are real, and end as `how` says. */
+const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transaction) => Transaction) => {
+  const root = openRoot(t.testdir());
+  t.teardown(() => root.close());
+  const env = createEnvironment(root);
+  const rows = env.rows('rows');
+  let transactions = 0;
+  const committer = createCommitter(
+    {
+      ...env,
+      transaction(apply) {
+        transactions += 1;
+        return how(env.transaction(apply));
+      },
+    },
+    createCounters(env.rows('counters'), env.counter),
+    {
+      dir: 'the folder',
+      durability: 'power',
+      probe: () => ({ kind: 'put', rows, key: ['probe'], value: Buffer.from([1]) }),
+    },
+  );
+  const put = (key: string, kind: 'input' | 'progress' = 'input') =>
+    committer.commit(
+      { writes: [{ kind: 'put', rows, key: [key], value: Buffer.from([1]) }], counts: [], notes: [] },
+      kind,
+    );
+  return { committer, put, rows, transactions: () => transactions };
+};
+
+const unflushed = ({ visible }: Transaction): Transaction => ({
+  visible,
+  flushed: visible.then(() => Promise.reject(new Error('input/output error'))),
+});
+
+t.test(
+  'input that is there, and that the disk did not confirm, is not called refused; nothing is written after it',
+  async (t) => {
+    let broken = false;
+    const { committer, put, rows, transactions } = committerFor(t, (done) =>
+      broken ? unflushed(done) : done,
+    );
+    await put('before');
+    broken = true;
+    const words = /did not confirm .*input\/output error.* look for it before you send it again/;
+    await t.rejects(put('unsure'), { name: 'Unavailable', message: words });
+    t.equal(rows.get(['unsure']), 1, 'it is there');
+    broken = false;
+    t.equal(committer.writable, false);
+    const before = transactions();
+    await t.rejects(put('later'), { message: words });
+    await t.rejects(put('later', 'progress'), { message: words });
+    await t.rejects(committer.check(), { message: words });
+    t.equal(transactions(), before);
+    t.equal(rows.get(['later']), undefined);
+    await committer.close();
+  },
+);
+
+t.test('what waits while a flush fails is refused with it', async (t) => {
+  const { put, rows } = committerFor(t, unflushed);
+  const first = put('first');
+  const behind = put('behind', 'progress');
+  await t.rejects(first, { message: /did not confirm/ });
+  await behind.catch(() => {});
+  await t.rejects(put('last', 'progress'), { message: /did not confirm/ });
+  t.equal(rows.get(['last']), undefined);
+});
+
+t.test('a store that is busy is not asked for a row of its own', async (t) => {
+  const { committer, put, transactions } = committerFor(t, (done) => done);
+  await put('a');
+  await committer.check();
+  await committer.check();
+  t.equal(transactions(), 1);
+});
+
+t.test('checks at the same time share one row', async (t) => {
+  const { committer, transactions } = committerFor(t, (done) => done);
+  await Promise.all([committer.check(), committer.check(), committer.check()]);
+  t.equal(transactions(), 1);
+});
