@@ -49,7 +49,7 @@ export const createEnvironment = (root: RootDatabase): Environment => {
   const codecs: Codec[] = [];
   const rows = (name: string): Rows => root.openDB(name, {});
   const structures: Rows = root.openDB('structures', { encoding: 'json' });
-  const onVisible = watchVisibility(root);
+  const onVisible = watchWriter(root);
   return {
     root,
     codecs,
@@ -92,9 +92,11 @@ const rethrowCause = async (error: unknown): Promise<never> => {
 /**
  * lmdb's own promise resolves after the flush only, although the transaction is visible, and its lock free, from
  * a fraction of that time on. The writer thread reports that moment to the callback of `startWriting` (status 1);
- * this listens there. Where that inner function is missing, the promise decides alone: later, never wrong.
+ * this listens there. When a transaction failed (a status above 2), lmdb leaves the promise of its flush open and
+ * waits for it when it is closed; status 0 settles it. Where that inner function is missing, the promise decides
+ * alone when a transaction is visible: later, never wrong.
  */
-const watchVisibility = (root: RootDatabase): (() => Promise<void>) => {
+const watchWriter = (root: RootDatabase): (() => Promise<void>) => {
   let announce = (): void => {};
   const writer = writerOf(root);
   if (writer) {
@@ -104,6 +106,7 @@ const watchVisibility = (root: RootDatabase): (() => Promise<void>) => {
       return startWriting(address, (status) => {
         const result = callback(status);
         if (status === VISIBLE) seen();
+        if (!KNOWN.includes(status)) callback(DONE);
         return result;
       });
     };
@@ -115,7 +118,10 @@ const watchVisibility = (root: RootDatabase): (() => Promise<void>) => {
     });
 };
 
+const DONE = 0;
 const VISIBLE = 1;
+const CALLS_BACK = 2;
+const KNOWN = [DONE, VISIBLE, CALLS_BACK];
 
 type Writer = {
   startWriting(address: number, callback: (status: number) => unknown): unknown;

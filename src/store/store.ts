@@ -1,6 +1,6 @@
 import type { RootDatabase } from 'lmdb';
 import { pack } from 'msgpackr';
-import { Unavailable } from '../schema/outcome.ts';
+import { Outcome, Unavailable } from '../schema/outcome.ts';
 import { type AwaitingTable, createAwaitingTable } from './awaiting.ts';
 import { copyTo } from './backup.ts';
 import { type Batch, createBatch, type Rows, type Write } from './batch.ts';
@@ -93,20 +93,23 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
   } catch (error) {
     await root?.close();
     await ownership.release();
-    throw error;
+    throw isOfSystem(error) ? cannotOpen(dir, error) : error;
   }
 };
 
+/** LMDB and the operating system give their errors a code; a bug has none. */
+const isOfSystem = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof Outcome) && 'code' in error;
+
+const cannotOpen = (dir: string, cause: unknown): Unavailable =>
+  new Unavailable(
+    `storage folder '${dir}' cannot be opened (${reasonOf(cause)}): restore a backup, or choose another folder`,
+    { cause },
+  );
+
 const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase => {
   checkDataFile(dir);
-  try {
-    return openRoot(dir, mapSize);
-  } catch (cause) {
-    throw new Unavailable(
-      `storage folder '${dir}' cannot be opened (${reasonOf(cause)}): restore a backup, or choose another folder`,
-      { cause },
-    );
-  }
+  return openRoot(dir, mapSize);
 };
 
 const assemble = async (

@@ -1,8 +1,11 @@
 import { openStore } from '../../src/store/index.ts';
 import { SCOPE } from './records.ts';
 
-/** Writes until nothing fits any more, and prints what it knows of the store then and when there is room again. */
-const [dir = ''] = process.argv.slice(2);
+/**
+ * Writes until a commit fails, and prints what it knows of the store then, and when there is room again. With
+ * `once` it ends at the failure.
+ */
+const [dir = '', how = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'power' });
 
 const add = async (id: string, bytes: number): Promise<boolean> => {
@@ -30,5 +33,12 @@ store.onRecovered(async () => {
   await store.close();
   clearInterval(alive);
 });
-for (let number = 0; await add(`filling ${number}`, 100_000); number += 1);
+let number = 0;
+while (await add(`filling ${number}`, 100_000)) number += 1;
 await say('full');
+if (how === 'once') {
+  const seen = store.state.get(SCOPE, `filling ${number}`) !== undefined;
+  process.stdout.write(`${JSON.stringify({ seen })}\n`);
+  await store.close();
+  clearInterval(alive);
+}

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import t from 'tap';
 import { createCommitter } from '../../src/store/committer.ts';
 import { createCounters } from '../../src/store/counters.ts';
@@ -17,6 +17,29 @@ t.test('a full store says so, and says when there is room again, without a commi
   t.strictSame(await next(), { what: 'wrote', writable: true, check: 'ok' });
   await child.exit;
 });
+
+t.test('a store whose last commit failed can be closed', async (t) => {
+  const child = startChild(t, 'child-full.ts', [t.testdir(), 'once'], "trap '' XFSZ; ulimit -S -f 8192;");
+  await child.line();
+  t.match(JSON.parse(await child.line()), { what: 'full', writable: false });
+  t.strictSame(JSON.parse(await child.line()), { seen: false });
+  await child.exit;
+});
+
+const canInject = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0;
+
+t.test(
+  'when the disk fails a flush, the commit is there, and nothing follows it',
+  { skip: canInject ? false : 'needs strace' },
+  async (t) => {
+    const inject = 'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=40+';
+    const child = startChild(t, 'child-full.ts', [t.testdir(), 'once'], `set -- ${inject} "$@";`);
+    await child.line();
+    t.match(JSON.parse(await child.line()), { writable: false, check: /did not confirm what was written/ });
+    t.strictSame(JSON.parse(await child.line()), { seen: true });
+    await child.exit;
+  },
+);
 
 /** A committer whose transactions are real, and end as `how` says. */
 const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transaction) => Transaction) => {
