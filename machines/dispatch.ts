@@ -15,6 +15,7 @@ export type DispatchEvent =
   | { type: 'NACK'; threadEpoch: number }
   | { type: 'DEAD_LETTER'; threadEpoch: number }
   | { type: 'LEASE_EXPIRED'; threadEpoch: number }
+  | { type: 'RELEASE'; threadEpoch: number }
   | { type: 'CANCEL' }
   | { type: 'SUPERSEDE' };
 
@@ -85,6 +86,13 @@ export const dispatchMachine = setup({
             description: 'Its worker is gone; the next one continues from the last commit.',
           },
           { target: 'deadLetter', actions: 'countAttempt', description: 'Its workers keep dying.' },
+        ],
+        RELEASE: [
+          { guard: 'staleEpoch', target: 'superseded', description: 'Given back, and superseded meanwhile.' },
+          {
+            target: 'queued',
+            description: 'Its worker lives and gives it back; no attempt has failed, none is counted.',
+          },
         ],
         DEAD_LETTER: [
           {

@@ -9,8 +9,10 @@ import { setup } from 'xstate';
  */
 
 export type ThreadHost = {
-  /** Is work queued that may start now? */
+  /** Is work queued that may start now, and does nothing keep it from starting? */
   hasQueued(): boolean;
+  /** Do as many runs execute in this process as may, or do other threads wait for their turn? */
+  isFull(): boolean;
   /** Does a run of the thread wait? */
   hasWaiting(): boolean;
   /** Does the input continue the waiting open run (runtime.md 7.4)? */
@@ -48,6 +50,13 @@ const startsNow = {
   description: 'Starts at once.',
 } as const;
 
+/** There is no room for another run in this process: the thread waits for its turn, and the input with it. */
+const linesUp = {
+  guard: 'isFull',
+  actions: 'enqueue',
+  description: 'As many runs execute as may: it waits for its turn.',
+} as const;
+
 const forLater = {
   guard: 'isDelayed',
   actions: 'enqueue',
@@ -65,6 +74,12 @@ const startsBeside = {
   target: 'busy',
   actions: 'startRun',
   description: 'Another agent; the open run waits on.',
+} as const;
+
+const continuesInLine = {
+  guard: 'continuesWhenFull',
+  actions: 'enqueueContinuation',
+  description: 'As many runs execute as may: the run goes on with it when it is its turn.',
 } as const;
 
 /** It waits behind what executes: its turn comes, and the input with it. */
@@ -93,6 +108,9 @@ export const threadMachine = setup({
   types: {} as { context: { host: ThreadHost }; events: ThreadEvent; input: { host: ThreadHost } },
   guards: {
     hasQueued: ({ context }) => context.host.hasQueued(),
+    isFull: ({ context }) => context.host.isFull(),
+    continuesWhenFull: ({ context, event }) =>
+      context.host.isFull() && 'request' in event && context.host.continuesOpenRun(event.request),
     hasWaiting: ({ context }) => context.host.hasWaiting(),
     hasNoneWaiting: ({ context }) => !context.host.hasWaiting(),
     continuesOpenRun: ({ context, event }) =>
@@ -104,11 +122,15 @@ export const threadMachine = setup({
     awaitsTasks: ({ context, event }) => 'request' in event && context.host.awaitsTasks(event.request),
     holdsAwaiting: ({ context, event }) =>
       'request' in event && context.host.holds(event.request) && context.host.awaitsTasks(event.request),
+    awaitsTasksWhenFull: ({ context, event }) =>
+      context.host.isFull() && 'request' in event && context.host.awaitsTasks(event.request),
   },
   actions: {
     startRun: () => {},
     continueRun: () => {},
     enqueue: () => {},
+    enqueueForeground: () => {},
+    enqueueInstead: () => {},
     deliver: () => {},
     refuse: () => {},
     startNext: () => {},
@@ -149,9 +171,16 @@ export const threadMachine = setup({
       description: 'Nothing executes and no run waits.',
       always: { guard: 'hasWaiting', target: 'waiting', description: 'A run of the thread waits.' },
       on: {
-        FOREGROUND: startsNow,
-        QUEUE: [forLater, startsNow],
-        STEER: [forLater, { ...startsNow, description: 'No run to steer: as QUEUE.' }],
+        FOREGROUND: [
+          {
+            guard: 'isFull',
+            actions: 'enqueueForeground',
+            description: 'As many runs execute as may: it overtakes the queue and waits for its turn.',
+          },
+          startsNow,
+        ],
+        QUEUE: [forLater, linesUp, startsNow],
+        STEER: [forLater, linesUp, { ...startsNow, description: 'No run to steer: as QUEUE.' }],
         CONTINUE: nothingToContinue,
         DRIVE: { ...startsNow, description: 'A tool call of another thread drives a run here.' },
         DECIDE: { actions: 'refuse', description: 'No run waits here.' },
@@ -255,18 +284,33 @@ export const threadMachine = setup({
       always: { guard: 'hasNoneWaiting', target: 'idle', description: 'The wait is over.' },
       on: {
         FOREGROUND: [
+          continuesInLine,
           continuesRun,
+          {
+            guard: 'isFull',
+            actions: 'enqueueInstead',
+            description: 'Another agent takes the thread when it is its turn.',
+          },
           {
             target: 'busy',
             actions: 'replaceOpen',
             description: 'Another agent takes the thread.',
           },
         ],
-        QUEUE: [forLater, continuesRun, startsBeside],
-        STEER: [forLater, continuesRun, startsBeside],
-        CONTINUE: [continuesRun, { actions: 'refuse', description: 'It does not continue this run.' }],
+        QUEUE: [forLater, continuesInLine, continuesRun, linesUp, startsBeside],
+        STEER: [forLater, continuesInLine, continuesRun, linesUp, startsBeside],
+        CONTINUE: [
+          continuesInLine,
+          continuesRun,
+          { actions: 'refuse', description: 'It does not continue this run.' },
+        ],
         DRIVE: [continuesRun, notDriven],
         DECIDE: [
+          {
+            guard: 'isFull',
+            actions: 'enqueueDecision',
+            description: 'As many runs execute as may: it goes on when it is its turn.',
+          },
           { guard: 'holds', target: 'busy', actions: 'resumeHeld', description: 'It goes on in place.' },
           {
             target: 'busy',
@@ -275,6 +319,11 @@ export const threadMachine = setup({
           },
         ],
         TASK_EVENT: [
+          {
+            guard: 'awaitsTasksWhenFull',
+            actions: 'enqueueWake',
+            description: 'As many runs execute as may: the run goes on when it is its turn.',
+          },
           {
             guard: 'holdsAwaiting',
             target: 'busy',

@@ -229,8 +229,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
   });
 
   const { host, port } = listenAddress(settings.http_addr);
-  if (settings.mailbox.lifecycle === 'auto') runtime.recover();
-  a2a.start();
   const bound = await http.listen(host, port).catch(async (error) => {
     await runtime.stop(0);
     a2a.stop();
@@ -239,6 +237,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     await store.close();
     throw error;
   });
+  // Not before: a start that fails must not have claimed, called or sent anything.
+  if (settings.mailbox.lifecycle === 'auto')
+    runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
+  a2a.start();
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,

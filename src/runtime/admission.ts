@@ -6,6 +6,7 @@ import type { Resume, Run } from '../schema/run.ts';
 import type { Attach } from './channel.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { restOf, startOf } from './ending.ts';
 import type { Execution } from './execution.ts';
 import type { MessageRange } from './facts.ts';
 import type { Ledger, Write } from './ledger.ts';
@@ -29,6 +30,9 @@ import { decisionOf, logDecision, ticketOf } from './wait.ts';
  * with its input staged. Each of these is one commit of the caller, so that nothing accepted is ever half there.
  */
 
+/** `isHeard`: its readers had a `run_start` already. */
+type Heard = { channel: Channel; isHeard: boolean };
+
 type Prepared = { agent: ResolvedAgent; run: Run; dispatch: Dispatch; from: 'created' | 'waiting' };
 
 export type Admission = {
@@ -50,8 +54,14 @@ export type Admission = {
   newWork(write: Write, run_id: string): Dispatch;
   /** Readers for a run that does not execute yet. */
   attachTo(run_id: string, attach: Attach): void;
-  /** The channel of a run that begins, with the readers that waited for it. */
-  channelOf(run: Run): Channel;
+  /** The channel of a run that begins or goes on, with the readers that waited for it. */
+  channelOf(run: Pick<Run, 'run_id'>): Heard;
+  /** Readers of a run that another actor of the thread has let go of. */
+  adopt(run_id: string, channel: Channel): void;
+  /** Runs that somebody waits to read, and that do not execute. */
+  unread(): string[];
+  /** The run has come to rest without being executed here: its readers are told. */
+  dismiss(run: Run): void;
   /** The same for a request: nothing leaves before its input is durable. */
   channelFor(request: Submission): Channel;
 };
@@ -60,6 +70,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
   const { ids, settings } = deps;
   const thread_id = ledger.id;
   const readers = new Map<string, Attach[]>();
+  const adopted = new Map<string, Channel>();
 
   const messagesOf = (request: Submission): Message[] =>
     request.messages.map((message) => userMessage(ids.uuid(), message));
@@ -105,6 +116,15 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
 
   const attachTo = (run_id: string, attach: Attach): void => {
     readers.set(run_id, [...(readers.get(run_id) ?? []), attach]);
+  };
+
+  const channelOf = ({ run_id }: Pick<Run, 'run_id'>): Heard => {
+    const kept = adopted.get(run_id);
+    const channel = kept ?? createChannel({ held: false });
+    for (const attach of readers.get(run_id) ?? []) attach(channel);
+    readers.delete(run_id);
+    adopted.delete(run_id);
+    return { channel, isHeard: kept !== undefined };
   };
 
   const decisionsIn = (write: Write, request: Submission, open: Run, dispatch_id: string) =>
@@ -255,11 +275,15 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
     },
     newWork: (write, run_id) => workOf(write, run_id),
     attachTo,
-    channelOf({ run_id }) {
-      const channel = createChannel({ held: false });
-      for (const attach of readers.get(run_id) ?? []) attach(channel);
-      readers.delete(run_id);
-      return channel;
+    channelOf,
+    adopt: (run_id, channel) => void adopted.set(run_id, channel),
+    unread: () => [...new Set([...readers.keys(), ...adopted.keys()])],
+    dismiss(run) {
+      if (!readers.has(run.run_id) && !adopted.has(run.run_id)) return;
+      const { channel, isHeard } = channelOf(run);
+      if (!isHeard) channel.emit(startOf(run));
+      channel.emit(restOf(run));
+      channel.close();
     },
     channelFor(request) {
       const channel = createChannel({ held: true });

@@ -24,6 +24,7 @@ export type RuntimeSettings = {
     retry_base_ms: number;
     retry_cap_ms: number;
   };
+  max_concurrent_runs: number;
   foreground_release_wait_ms: number;
   max_phase_rounds: number;
   event_capture_mode: CaptureMode;

@@ -4,11 +4,10 @@ import { createRunState, setLifecycle } from '../loop/state.ts';
 import { seconds } from '../schema/clock.ts';
 import { Integrity } from '../schema/outcome.ts';
 import type { Run, Termination } from '../schema/run.ts';
-import type { RunEventOf } from '../schema/run-event.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
-import { statusReason, terminationOf } from './ending.ts';
+import { restOf, statusReason, terminationOf } from './ending.ts';
 import type { Write } from './ledger.ts';
-import { advanceDormant, ENDED, identityOf } from './records.ts';
+import { advanceDormant, ENDED } from './records.ts';
 
 /**
  * Ends a run that nothing executes: queued work that is withdrawn, a wait that is cancelled, a run whose workers
@@ -56,18 +55,7 @@ const endedState = (before: Run, termination: Termination, at: number): Run['sta
 };
 
 const logTerminal = (write: Write, run: Run, mode: CaptureMode): void => {
-  const termination = run.termination_reason;
-  if (!termination) return;
-  const finish: RunEventOf<'run_finish'> = {
-    event_type: 'run_finish',
-    thread_id: run.thread_id,
-    run_id: run.run_id,
-    identity: identityOf(run),
-    ...(termination.type !== 'error' && {
-      result: { response: run.final_output ?? '', status: 'done', status_reason: statusReason(termination) },
-    }),
-    termination,
-  };
+  const finish = restOf(run);
   for (const kind of kindsOf(finish, mode, false)) {
     write.event(kind, finish, {
       run_id: run.run_id,

@@ -27,6 +27,14 @@ export const statusReason = (termination: Termination): string => {
   }
 };
 
+export const startOf = (run: Run): RunEventOf<'run_start'> => ({
+  event_type: 'run_start',
+  thread_id: run.thread_id,
+  run_id: run.run_id,
+  ...(run.parent_run_id !== null && { parent_run_id: run.parent_run_id }),
+  identity: identityOf(run),
+});
+
 export const finishOf = (run: Run, termination: Termination): RunEventOf<'run_finish'> => ({
   event_type: 'run_finish',
   thread_id: run.thread_id,
@@ -34,6 +42,22 @@ export const finishOf = (run: Run, termination: Termination): RunEventOf<'run_fi
   identity: identityOf(run),
   termination,
 });
+
+/** The last event of a run that came to rest without an execution to say so. */
+export const restOf = (run: Run): RunEventOf<'run_finish'> => {
+  if (run.status !== 'done') {
+    const awaitsTasks = run.waiting?.reason === 'background_tasks';
+    return finishOf(run, { type: awaitsTasks ? 'natural_end' : 'suspended' });
+  }
+  const termination = run.termination_reason ?? { type: 'natural_end' };
+  if (termination.type === 'error') return finishOf(run, termination);
+  const result = {
+    response: run.final_output ?? '',
+    status: 'done',
+    status_reason: statusReason(termination),
+  } as const;
+  return { ...finishOf(run, termination), result };
+};
 
 /** The record of a run that ends now. */
 export const finishedRun = (

@@ -17,12 +17,12 @@ import type { PendingMessage } from '../schema/pending.ts';
 import type { Resume, Run, WaitingTicket } from '../schema/run.ts';
 import type { Attach, Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { finishOf } from './ending.ts';
+import { finishOf, startOf } from './ending.ts';
 import { lastWords, wordsOfWait } from './last-words.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
-import { claimChanges, claimedRun, identityOf, logDispatch, PARKED, statusOf } from './records.ts';
+import { claimChanges, claimedRun, logDispatch, PARKED, statusOf } from './records.ts';
 import { createRunRecord } from './run-record.ts';
 import { type BoundRunMachine, type Host, retryDelay } from './run-services.ts';
 import { createLoggedStream } from './run-stream.ts';
@@ -64,8 +64,12 @@ export type Execution = {
   leave(write: Write): void;
   /** Ends silently; somebody else has written the end of the run. */
   drop(): void;
-  /** Lets go without an end; streams are told the reason. */
+  /** It failed, and waits for its next attempt. */
+  isPausing(): boolean;
+  /** Gives its dispatch back without an end; streams are told the reason. */
   release(reason: string): void;
+  /** Stops at once and writes nothing; who goes on from the last commit has its stream (`onStreamLeft`). */
+  abandon(): void;
 };
 
 export type ExecutionInput = {
@@ -75,6 +79,8 @@ export type ExecutionInput = {
   /** Claimed by this process. */
   dispatch: Dispatch;
   channel: Channel;
+  /** The readers of the channel had a `run_start`, from an execution that was abandoned. */
+  isHeard: boolean;
   compactor: Turn['compactor'];
   tasks: RunTasks;
   mail: Mailer;
@@ -84,6 +90,8 @@ export type ExecutionInput = {
   onParked(): void;
   /** Called once, when the run has ended or was let go. */
   onSettled(how: 'ended' | 'released'): void;
+  /** Called before that, when the run was let go and its stream has not ended. */
+  onStreamLeft(channel: Channel): void;
   /** Input that this run will not take any more becomes work of its own, or history. */
   onLeftover(write: Write, entries: readonly PendingMessage[]): void;
 };
@@ -98,7 +106,9 @@ export const createExecution = (
   const { run_id, thread_id } = input.run;
   const startedAt = clock.now();
   let failure: unknown;
-  let released = 'the execution was given up';
+  /** Why the service lets go of it. */
+  let released: string | undefined;
+  let isHeard = input.isHeard;
   let dropped = false;
   let actor: Actor<BoundRunMachine> | undefined;
   let gone = (): void => {};
@@ -138,16 +148,11 @@ export const createExecution = (
   /** New input that continues the run begins another turn of it. */
   const beginStream = (afterWait: boolean): void => {
     if (afterWait && turn.hasInput()) beginTurn(turn);
-    const run = record.run();
     const mark = turnMark(turn.state);
-    stream.emit({
-      event_type: 'run_start',
-      thread_id,
-      run_id,
-      ...(run.parent_run_id !== null && { parent_run_id: run.parent_run_id }),
-      ...(mark && { turn_id: mark.turn_id }),
-      identity: identityOf(run),
-    });
+    const start = { ...startOf(record.run()), ...(mark && { turn_id: mark.turn_id }) };
+    if (isHeard) stream.log(start);
+    else stream.emit(start);
+    isHeard = false;
   };
 
   /** Mail is durable in the state of the thread before it leaves. */
@@ -188,7 +193,7 @@ export const createExecution = (
     broke: (err) => deps.log.error({ err, run_id }, 'what the run was doing failed'),
     reschedule({ attempt }) {
       const error = failure instanceof Error ? failure.message : String(failure);
-      abandonStep(turn, 'resumed from checkpoint');
+      abandonStep(turn, RESUMED);
       turn.produced = [];
       const write = ledger.open(clock.now());
       record.gather(write);
@@ -289,15 +294,36 @@ export const createExecution = (
     if (type === 'cancelled') cancelCalls(turn);
   };
 
+  const leaveStream = (): void => {
+    const channel = stream.channel();
+    if (released !== undefined) {
+      abandonStep({ ...turn, stream: channel });
+      channel.emit(finishOf(record.run(), { type: 'error', value: released }));
+      giveBack();
+    } else if (stream.isOpen()) {
+      // The run goes on, and its readers with it: as after any failure that is not its end (runtime.md 10.4).
+      abandonStep({ ...turn, stream: channel }, RESUMED);
+      stream.leave();
+      input.onStreamLeft(channel);
+    }
+  };
+
+  /** Nothing was lost and nobody failed: whoever takes it up next does so with the attempts that it has. */
+  const giveBack = (): void => {
+    const { status } = record.dispatch();
+    // Between two attempts it is queued already.
+    if (status !== 'Claimed' || !ledger.isSound()) return;
+    const write = ledger.open(clock.now());
+    record.advance(write, { type: 'RELEASE', threadEpoch: ledger.epoch() }, { available_at: write.at });
+    logDispatch(write, 'RunRescheduled', record.dispatch(), { reason: 'released' });
+    write.commit('progress').catch(() => {});
+  };
+
   const settle = (): void => {
     if (dropped) return;
     const how = actor?.getSnapshot().value === 'ended' ? 'ended' : 'released';
     gone();
-    if (how === 'released') {
-      const channel = stream.channel();
-      abandonStep({ ...turn, stream: channel });
-      channel.emit(finishOf(record.run(), { type: 'error', value: released }));
-    }
+    if (how === 'released') leaveStream();
     stream.close();
     observeEnd(deps, { how, startedAt, failure, run: record.run(), dispatch: record.dispatch() });
     input.onSettled(how);
@@ -411,10 +437,18 @@ export const createExecution = (
       drop();
     },
     drop,
+    isPausing: () => actor?.getSnapshot().matches({ running: { retrying: 'pausing' } }) ?? false,
     release(reason) {
       released = reason;
       turn.letGo = true;
       actor?.send({ type: 'RELEASE' });
     },
+    abandon() {
+      turn.letGo = true;
+      actor?.send({ type: 'RELEASE' });
+    },
   };
 };
+
+/** What readers of a stream are told when a run goes on from its last commit. */
+const RESUMED = 'resumed from checkpoint';

@@ -4,7 +4,7 @@ import type { RuntimeDeps } from './deps.ts';
 import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './ephemeral.ts';
 import { type Maintenance, startMaintenance } from './maintenance.ts';
 import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
-import { recover } from './recovery.ts';
+import { createRecovery } from './recovery.ts';
 import { createSubAgents } from './sub-agents.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
@@ -58,8 +58,15 @@ export type Runtime = {
   cancelRun(scope: string, thread_id: string, run_id: string): Promise<boolean>;
   /** How many queued dispatches were superseded. @throws NotFound when there was nothing to interrupt */
   interrupt(scope: string, thread_id: string): Promise<number>;
-  /** Takes up the work that an earlier process left behind, and keeps leases and retention from then on. */
-  recover(): void;
+  /**
+   * Takes up the work that an earlier process left behind, slice by slice, and keeps leases and retention from then
+   * on. Nothing is claimed before. Resolves when all of it has been taken up.
+   */
+  recover(): Promise<void>;
+  /** False from the start of `recover` until every interrupted run is known. */
+  isReady(): boolean;
+  /** Threads with a run that executes, and threads whose runs wait for their turn. */
+  work(): { executing: number; waiting: number };
   /** Waits for running runs for so long, then lets them go; the next start takes them up. */
   stop(timeoutMs: number): Promise<void>;
 };
@@ -69,14 +76,16 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
   let stopping = false;
   let letGo = false;
   let maintenance: Maintenance | undefined;
-  const supervisor = createSupervisor(deps, () => !stopping);
+  let recovering = false;
+  const recovery = createRecovery(deps, () => supervisor);
+  const supervisor = createSupervisor(deps, { accepting: () => !stopping, onMake: recovery.meet });
   const ephemeral = createEphemeralRuns(deps);
 
-  const executing = () => Array.from(supervisor.actors()).filter((actor) => actor.executing());
+  const executing = () => supervisor.busy().filter((actor) => actor.isExecuting());
 
   const use: Supervisor['use'] = (scope, thread_id, act) =>
     supervisor.use(scope, thread_id, (actor) => {
-      if (stopping) throw new Unavailable('service is shutting down');
+      if (stopping) throw new Unavailable(STOPPING);
       return act(actor);
     });
 
@@ -113,23 +122,33 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       return superseded;
     },
     recover() {
-      recover(deps, supervisor);
+      recovering = true;
       maintenance = startMaintenance(deps, supervisor);
+      return recovery.begin();
     },
+    isReady: () => !recovering || recovery.isKnown(),
+    work: () => ({ executing: executing().length, waiting: supervisor.inLine() }),
     async stop(timeoutMs) {
       stopping = true;
+      recovery.stop();
       ephemeral.close();
       maintenance?.stop();
       supervisor.stopTasks();
       const deadline = deps.clock.now() + timeoutMs;
-      while (executing().length + ephemeral.live() > 0 && deps.clock.now() < deadline) await pause(20);
+      // What waits for its next attempt does nothing that could be waited for.
+      const isUnderWay = () => executing().some((actor) => !actor.isPausing()) || ephemeral.live() > 0;
+      while (isUnderWay() && deps.clock.now() < deadline) await pause(20);
       letGo = true;
-      for (const actor of supervisor.actors()) actor.release('service is shutting down');
-      ephemeral.release('service is shutting down');
+      const busy = supervisor.busy();
+      for (const actor of busy) actor.release(STOPPING);
+      ephemeral.release(STOPPING);
+      await Promise.all(busy.map(({ ledger }) => ledger.quiet()));
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);
     },
   };
 };
+
+const STOPPING = 'service is shutting down';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -78,6 +78,8 @@ export type Ledger = {
   openRun(): Run | undefined;
   /** How many commits are under way. */
   commits(): number;
+  /** No commit has failed. */
+  isSound(): boolean;
   /** Resolves when no commit is under way, whether they succeeded or not. */
   quiet(): Promise<void>;
   open(at: number): Write;
@@ -103,6 +105,10 @@ export type LedgerDeps = {
   onRunWritten(after: Run, before: Run | undefined): void;
   /** Called once when a commit fails; the ledger is of no use afterwards. */
   onFailure(error: unknown): void;
+  /** Called when no commit is under way any more. */
+  onQuiet(): void;
+  /** One who is told of a commit has failed. The commit is durable all the same. */
+  onDeafListener(error: unknown): void;
 };
 
 export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledger => {
@@ -170,6 +176,14 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
       const [first, ...rest] = untold;
       untold = rest;
       for (const { run, changed_at } of first?.runs ?? []) deps.runs?.stored(scope, run, changed_at);
+    }
+  };
+
+  const telling = (tell: () => void): void => {
+    try {
+      tell();
+    } catch (error) {
+      deps.onDeafListener(error);
     }
   };
 
@@ -331,18 +345,22 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
         commits = Promise.allSettled([commits, committed]);
         try {
           await committed;
-          for (const [after, before] of moved) observeDispatch(deps.observe, after, before);
-          if (events.length > 0) deps.events?.appended(scope, id, from_seq, events);
-          for (const { run } of told.runs) deps.onStored(run);
-          told.durable = true;
-          tellRuns();
         } catch (error) {
+          underWay -= 1;
           if (!broken) deps.onFailure(error);
           broken = true;
           throw error;
-        } finally {
-          underWay -= 1;
         }
+        underWay -= 1;
+        // What is durable stays so, whatever becomes of those who are told.
+        telling(() => {
+          for (const [after, before] of moved) observeDispatch(deps.observe, after, before);
+        });
+        if (events.length > 0) telling(() => deps.events?.appended(scope, id, from_seq, events));
+        for (const { run } of told.runs) telling(() => deps.onStored(run));
+        told.durable = true;
+        telling(tellRuns);
+        if (underWay === 0) deps.onQuiet();
       },
     };
     return write;
@@ -360,6 +378,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     },
     lastSeq: () => tail.seq,
     commits: () => underWay,
+    isSound: () => !broken,
     pending: () => pending,
     kept(run_id) {
       const { thread, threadHidden, runs } = keptRow();

@@ -1,12 +1,14 @@
 import type { RuntimeDeps } from './deps.ts';
+import { createExpiry } from './expiry-rounds.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**
  * What goes on beside the work (runtime.md 16, 17): leases are renewed, threads whose actor failed are taken up
- * again, and what has been kept long enough is removed. Every round is bounded; what it leaves is for the next.
+ * again, tickets expire, and what has been kept long enough is removed. Every round is bounded; what it leaves is
+ * for the next. What fails for one thread is logged with its id and keeps no other one waiting.
  *
  * The process has the store for itself, so a lease can only be lost by a thread that this process let go of: those
- * are the ones that the sweep looks at, and nobody has to read leases to find them.
+ * are the ones that are taken up again, and nobody has to read leases to find them.
  */
 
 export type Maintenance = { stop(): void };
@@ -38,24 +40,27 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
   };
 
   const renewLeases = (): void => {
-    for (const actor of [...supervisor.actors()]) actor.renew();
-  };
-
-  const takeUpAbandoned = async (): Promise<void> => {
-    for (const { scope, id } of supervisor.takeAbandoned(mailbox.lease_sweep_batch)) {
-      await supervisor.use(scope, id, (actor) => {
-        if (!stopped) actor.wake();
-      });
+    for (const actor of supervisor.busy()) {
+      try {
+        actor.renew();
+      } catch (err) {
+        deps.log.warn({ err, thread_id: actor.ledger.id }, 'the lease of a thread is not renewed');
+      }
     }
   };
 
-  const expireTickets = async (): Promise<void> => {
-    for (const { scope, thread_id, run_id } of store.deadlines.due(clock.now(), AT_ONCE)) {
-      await supervisor.use(scope, thread_id, (actor) => {
-        if (!stopped) actor.expire(run_id);
-      });
+  /** Nothing is made again while the store is known not to be writable: it would fail again. */
+  const takeUp = async (all: boolean): Promise<void> => {
+    if (!store.writable) return;
+    for (const { scope, id } of supervisor.abandoned.due(clock.now(), all)) {
+      if (stopped) return;
+      await supervisor
+        .use(scope, id, (actor) => actor.wake())
+        .catch((err) => deps.log.error({ err, thread_id: id }, 'a thread cannot be taken up again'));
     }
   };
+
+  const expiry = createExpiry(deps, supervisor, () => stopped);
 
   const collectDispatches = async (): Promise<void> => {
     const before = clock.now() - mailbox.gc_retention_secs * 1000;
@@ -81,15 +86,20 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
 
   const timers = [
     every(mailbox.lease_renewal_ms, renewLeases),
-    every(mailbox.lease_sweep_interval_ms, takeUpAbandoned),
-    every(DEADLINE_POLL_MS, expireTickets),
+    every(Math.min(mailbox.lease_sweep_interval_ms, mailbox.retry_base_ms), () => takeUp(false)),
+    every(DEADLINE_POLL_MS, expiry.round),
     every(mailbox.gc_interval_secs * 1000, collectDispatches),
     ...(settings.event_retention_days > 0 ? [every(mailbox.gc_interval_secs * 1000, pruneEvents)] : []),
   ];
 
+  const forget = store.onRecovered(() => {
+    if (!stopped) takeUp(true);
+  });
+
   return {
     stop() {
       stopped = true;
+      forget();
       for (const timer of timers) clearInterval(timer);
     },
   };

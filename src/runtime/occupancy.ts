@@ -1,7 +1,12 @@
 import type { Execution } from './execution.ts';
 import type { Write } from './ledger.ts';
+import type { Slot } from './slots.ts';
+import { isStandIn } from './stand-in.ts';
 
-/** Who has a thread: what executes, and what waits here for a decision without executing; never the same. */
+/**
+ * Who has a thread: what executes, and what waits here for a decision without executing; never the same. What
+ * executes has the slot of the thread, which the next run may take over from it.
+ */
 export type Occupancy = {
   readonly active: Execution | undefined;
   readonly held: Execution | undefined;
@@ -16,14 +21,20 @@ export type Occupancy = {
   dropHeld(): void;
   /** It has ended, or was let go. */
   gone(execution: Execution): void;
+  /** Nothing follows what executed last: its slot is for another thread. */
+  vacate(): void;
   /** Resolves when nothing executes. */
   vacant(): Promise<void>;
 };
 
-export const createOccupancy = (): Occupancy => {
+export const createOccupancy = (slot: Slot): Occupancy => {
   let active: Execution | undefined;
   let held: Execution | undefined;
   let whenVacant: (() => void) | undefined;
+  const takeSlot = (execution: Execution): void => {
+    // One that a tool call drives executes in the slot of its parent.
+    if (!isStandIn(execution.dispatch())) slot.take();
+  };
   return {
     get active() {
       return active;
@@ -33,6 +44,7 @@ export const createOccupancy = (): Occupancy => {
     },
     begin(execution) {
       active = execution;
+      takeSlot(execution);
     },
     park(execution) {
       active = undefined;
@@ -42,6 +54,7 @@ export const createOccupancy = (): Occupancy => {
     unpark() {
       active = held;
       held = undefined;
+      if (active) takeSlot(active);
       return active;
     },
     leave(write) {
@@ -56,6 +69,9 @@ export const createOccupancy = (): Occupancy => {
       if (active === execution) active = undefined;
       if (held === execution) held = undefined;
       whenVacant?.();
+    },
+    vacate() {
+      if (!active) slot.giveBack();
     },
     vacant: () =>
       new Promise((resolve) => {

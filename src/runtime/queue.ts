@@ -39,8 +39,11 @@ export type Queue = {
   cancel(write: Write, run_id: string): void;
   /** Every one becomes superseded, and its run done. Returns how many. */
   withdraw(write: Write, reason: string): number;
-  /** Claimed ones whose worker is gone come back, or end with their run when they have been tried enough. */
-  reclaim(write: Write): void;
+  /**
+   * Claimed ones whose worker is gone come back, or end with their run when they have been tried enough. One that
+   * this process has let go of comes back as if it had not been claimed, unless `isFailing`: no worker was lost.
+   */
+  reclaim(write: Write, isFailing: boolean): void;
   /** Is there something to reclaim? */
   orphaned(): boolean;
 };
@@ -169,7 +172,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       return withdrawn.length;
     },
     orphaned: () => orphans.length + retried.length > 0,
-    reclaim(write) {
+    reclaim(write, isFailing) {
       for (const orphan of orphans) {
         const run = runOf(orphan);
         const threadEpoch = ledger.epoch();
@@ -179,12 +182,20 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
           write.dispatch(advanceDispatch(orphan, { type: 'ACK', threadEpoch }, done), orphan);
           continue;
         }
-        const change = { last_error: 'lease expired', available_at: write.at, updated_at: write.at };
-        const after = advanceDispatch(orphan, { type: 'LEASE_EXPIRED', threadEpoch }, change);
+        const isOurs = orphan.claimed_by === deps.worker && !isFailing;
+        const now = { available_at: write.at, updated_at: write.at };
+        const after = isOurs
+          ? advanceDispatch(orphan, { type: 'RELEASE', threadEpoch }, now)
+          : advanceDispatch(
+              orphan,
+              { type: 'LEASE_EXPIRED', threadEpoch },
+              { last_error: 'lease expired', ...now },
+            );
         write.dispatch(after.status === 'Queued' ? after : { ...after, completed_at: write.at }, orphan);
         if (after.status === 'Queued') {
           waiting.unshift(after);
-          logDispatch(write, 'RunRescheduled', after, { reason: 'expired_lease_reclaimed' });
+          const reason = isOurs ? 'released' : 'expired_lease_reclaimed';
+          logDispatch(write, 'RunRescheduled', after, { reason });
           continue;
         }
         const reason = 'lease expired: max attempts reached';

@@ -1,3 +1,4 @@
+import type { AwaitingRun, OpenDispatch, ScopedPending } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -5,28 +6,131 @@ import type { Supervisor } from './supervisor.ts';
  * Takes up what an earlier process left behind (runtime.md 17). Commits are whole: a run without its dispatch, a
  * terminal dispatch without the end of its run, or a commit without its events cannot be found. Making the actor
  * of a thread reclaims dispatches whose worker is gone, waking it starts what is queued; runs that wait stay as
- * they are, unless they wait for tasks: those are gone with their process, and the run is told so. Reads open dispatches and pending messages only, however much has ended.
+ * they are, unless they wait for tasks: those are gone with their process, and the run is told so.
+ *
+ * Guarantees: nothing is claimed before `begin`; the event loop turns between slices of the work; what fails for one
+ * thread is logged with its id, and left alone. Threads go on in the order in which their work came. Reads open
+ * dispatches and pending messages only, however much has ended.
  */
-export const recover = (
-  deps: Pick<RuntimeDeps, 'store' | 'log' | 'observe'>,
-  supervisor: Supervisor,
-): void => {
-  const threads = new Map<string, { scope: string; thread_id: string }>();
-  for (const { scope, dispatch } of deps.store.dispatches.open()) {
-    if (dispatch.status === 'Queued') deps.observe.mailbox.queued(1);
-    threads.set(`${scope}\0${dispatch.thread_id}`, { scope, thread_id: dispatch.thread_id });
-  }
-  for (const { scope, entry } of deps.store.pending.all()) {
-    if (threads.has(`${scope}\0${entry.thread_id}`)) continue;
-    const { thread_id, pending_id } = entry;
-    deps.log.warn({ thread_id, pending_id }, 'a message waits on a thread that has no work');
-  }
-  for (const { scope, thread_id } of threads.values()) supervisor.actor(scope, thread_id).wake();
-  for (const { scope, thread_id, run_id } of Array.from(deps.store.awaiting.all())) {
-    supervisor
-      .actor(scope, thread_id)
-      .told({ run_id, staged() {} })
-      .catch((err) => deps.log.error({ err, run_id }, 'a run that waits for tasks is not woken'));
-  }
-  if (threads.size > 0) deps.log.info({ threads: threads.size }, 'work of an earlier process goes on');
+
+export type Recovery = {
+  /** Every thread that an earlier process left work on is known. */
+  isKnown(): boolean;
+  /** The first actor of the thread is about to be made, and will change what is queued. */
+  meet(scope: string, thread_id: string): void;
+  /** Resolves when everything has been taken up, or `stop` was called. */
+  begin(): Promise<void>;
+  stop(): void;
 };
+
+type Thread = { scope: string; thread_id: string; since: number };
+
+/** Rows read, and threads taken up, in one turn of the event loop. */
+const ROWS_A_TURN = 256;
+const THREADS_A_TURN = 32;
+
+export const createRecovery = (
+  { store, log, observe }: Pick<RuntimeDeps, 'store' | 'log' | 'observe'>,
+  supervisor: () => Pick<Supervisor, 'use'>,
+): Recovery => {
+  const found = new Map<string, Thread>();
+  /** Threads that had an actor before their work was found: what they had queued has been counted. */
+  const met = new Set<string>();
+  let isKnown = false;
+  let isStopped = false;
+
+  const counted = (queued: boolean): void => {
+    if (queued) observe.mailbox.queued(1);
+  };
+
+  const noteWork = ({ scope, dispatch_id, dispatch }: OpenDispatch): void => {
+    if (!dispatch) {
+      log.error({ dispatch_id, scope }, 'a dispatch is listed and has no record: see `troupe doctor`');
+      return;
+    }
+    const { thread_id, created_at, status } = dispatch;
+    const key = keyOf(scope, thread_id);
+    const since = Math.min(found.get(key)?.since ?? created_at, created_at);
+    found.set(key, { scope, thread_id, since });
+    if (!met.has(key)) counted(status === 'Queued');
+  };
+
+  const noteStray = ({ scope, entry: { thread_id, pending_id } }: ScopedPending): void => {
+    if (!found.has(keyOf(scope, thread_id)) && !met.has(keyOf(scope, thread_id)))
+      log.warn({ thread_id, pending_id }, 'a message waits on a thread that has no work');
+  };
+
+  /** Page by page, the loop turning between them: nobody else waits for all of it. */
+  const eachRow = async <Row>(
+    read: (after: Row | undefined, limit: number) => Row[],
+    note: (row: Row) => void,
+  ): Promise<void> => {
+    let after: Row | undefined;
+    do {
+      const page = read(after, ROWS_A_TURN);
+      for (const row of page) note(row);
+      after = page.at(-1);
+      await turn();
+    } while (after !== undefined && !isStopped);
+  };
+
+  const take = async ({ scope, thread_id }: Thread): Promise<void> => {
+    try {
+      await supervisor().use(scope, thread_id, (actor) => actor.wake());
+    } catch (err) {
+      log.error({ err, thread_id }, 'the work of a thread cannot be taken up: see `troupe doctor`');
+    }
+  };
+
+  const takeUp = async (threads: readonly Thread[]): Promise<void> => {
+    for (let first = 0; first < threads.length && !isStopped; first += THREADS_A_TURN) {
+      await Promise.all(threads.slice(first, first + THREADS_A_TURN).map(take));
+      await turn();
+    }
+  };
+
+  const wake = async ({ scope, thread_id, run_id }: AwaitingRun): Promise<void> => {
+    try {
+      await supervisor().use(scope, thread_id, (actor) => actor.told({ run_id, staged() {} }));
+    } catch (err) {
+      log.error({ err, thread_id, run_id }, 'a run that waits for tasks is not woken');
+    }
+  };
+
+  const wakeAll = async (): Promise<void> => {
+    let after: AwaitingRun | undefined;
+    do {
+      const page = store.awaiting.all(after, THREADS_A_TURN);
+      await Promise.all(page.map(wake));
+      after = page.at(-1);
+    } while (after !== undefined && !isStopped);
+  };
+
+  return {
+    isKnown: () => isKnown,
+    meet(scope, thread_id) {
+      const key = keyOf(scope, thread_id);
+      if (isKnown || found.has(key) || met.has(key)) return;
+      met.add(key);
+      for (const { status } of store.dispatches.openOf(scope, thread_id)) counted(status === 'Queued');
+    },
+    async begin() {
+      await eachRow(store.dispatches.open, noteWork);
+      await eachRow(store.pending.all, noteStray);
+      const threads = Array.from(found.values()).sort((a, b) => a.since - b.since);
+      isKnown = true;
+      found.clear();
+      met.clear();
+      await takeUp(threads);
+      await wakeAll();
+      if (threads.length > 0) log.info({ threads: threads.length }, 'work of an earlier process goes on');
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+};
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const keyOf = (scope: string, thread_id: string): string => `${scope}\0${thread_id}`;

@@ -17,8 +17,11 @@ export type LoggedStream = RunStream & {
   tell(kind: string, payload: Record<string, unknown>): void;
   /** What came since the last commit goes into the write. */
   flush(write: Write, correlation_id: string): void;
+  isOpen(): boolean;
   /** Closes the channel of now; the next one gets these readers too. */
   close(): void;
+  /** The channel stays open and is somebody else's. */
+  leave(): void;
   readersOfNext(attach: Attach): void;
   /** True when a new channel was opened, because the last one is closed. */
   reopen(): boolean;
@@ -80,9 +83,15 @@ export const createLoggedStream = (
       }
       captured = [];
     },
+    isOpen: () => open,
     close() {
+      if (!open) return;
       open = false;
       channel.close();
+      watch?.ended();
+    },
+    leave() {
+      open = false;
       watch?.ended();
     },
     readersOfNext(attach) {

@@ -1,23 +1,25 @@
 import type { ThreadRecord } from '../store/index.ts';
+import { type Abandoned, createAbandoned } from './abandoned.ts';
 import { createChildRuns } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Peers } from './mail.ts';
 import { bindRunMachine } from './run-services.ts';
+import { createSlots } from './slots.ts';
 import { createTaskBoard } from './tasks.ts';
-import { createThreadActor, type ThreadActor } from './thread.ts';
+import { createThreadActor, NO_PAST, type ThreadActor } from './thread.ts';
 import { bindThreadMachine } from './thread-machine.ts';
 
 /**
  * Finds or makes the actor of a thread; there is never more than one.
  *
- * Passive actors are kept for their history, the least recently used ones are dropped past IDLE_ACTORS; an actor
- * that executes, has queued work or writes is never dropped. Making one costs a few reads of the store.
+ * Guarantees: an actor that somebody uses, that executes, holds, has queued work or writes is in `busy`, where
+ * nothing is ever dropped. Only when it says that it is passive does it move to `passive`, whose least recently used
+ * ones are dropped past IDLE_ACTORS: they cost a few reads of the store to make again. Whoever asks for an actor moves
+ * it back first. Costs two map operations a use and a look at one actor whenever that may have become passive.
  */
 const IDLE_ACTORS = 32;
 
 export type Supervisor = {
-  /** Only where no actor of the thread can be retiring: at the start of the process. */
-  actor(scope: string, id: string): ThreadActor;
   /**
    * Asks the actor, once the last one of the thread has written what it had: two actors that write the log of one
    * thread at a time would give out the same sequence numbers. `act` asks before it waits for anything, since an
@@ -30,24 +32,47 @@ export type Supervisor = {
   ): Promise<Answer>;
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
-  actors(): Iterable<ThreadActor>;
+  /** Those that are not passive. */
+  busy(): ThreadActor[];
+  /** Threads whose runs wait for their turn. */
+  inLine(): number;
   /** What tasks still do is for nobody: the process ends. */
   stopTasks(): void;
-  /** Threads whose actor failed with work left, so many at most; each is named once. */
-  takeAbandoned(limit: number): { scope: string; id: string }[];
+  /** Threads whose actor failed with work left. */
+  readonly abandoned: Abandoned;
 };
 
-export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): Supervisor => {
+export type SupervisorOptions = {
+  /** False while the service stops. */
+  accepting(): boolean;
+  /** Called before an actor of the thread is made. */
+  onMake(scope: string, id: string): void;
+};
+
+/** Emptied when its actor is dropped, so that nothing that still knows the cell keeps the actor. */
+type Cell = {
+  readonly key: string;
+  readonly scope: string;
+  readonly id: string;
+  actor: ThreadActor | undefined;
+  users: number;
+};
+
+export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: SupervisorOptions): Supervisor => {
   const runMachine = bindRunMachine(deps);
   const threadMachine = bindThreadMachine(deps.settings);
-  // Insertion order is order of use: an actor that is asked for moves to the end.
-  const actors = new Map<string, ThreadActor>();
+  const busy = new Map<string, Cell>();
+  /** In the order of use: an actor that becomes passive goes to the end. */
+  const passive = new Map<string, Cell>();
   const retired = new Map<string, Promise<void>>();
-  const abandoned = new Map<string, { scope: string; id: string }>();
+  const abandoned = createAbandoned(deps);
 
   const keyOf = (scope: string, id: string): string => `${scope}\0${id}`;
 
-  const make = (scope: string, id: string, key: string): ThreadActor => {
+  const make = (cell: Cell): ThreadActor => {
+    const { key, scope, id } = cell;
+    onMake(scope, id);
+    const left = abandoned.of(key);
     const made: ThreadActor = createThreadActor(deps, {
       scope,
       id,
@@ -56,79 +81,105 @@ export const createSupervisor = (deps: RuntimeDeps, accepting: () => boolean): S
       tasks,
       peers,
       accepting,
-      onRetired(quiet, failed) {
-        // Also when it was retired before: the commit of a removal may fail after it.
-        if (failed) abandoned.set(key, { scope, id });
-        if (actors.get(key) !== made) return;
-        actors.delete(key);
+      slot: slots.of(scope, id),
+      past: left?.past ?? NO_PAST,
+      onRetired(quiet, past) {
+        if (past) abandoned.add(key, { scope, id }, past);
+        if (cell.actor !== made) return;
+        cell.actor = undefined;
+        busy.delete(key);
+        passive.delete(key);
         made.close();
         const gone = quiet.then(() => {
           if (retired.get(key) === gone) retired.delete(key);
         });
         retired.set(key, gone);
       },
-      onSettled: dropPassive,
+      onStreamLeft: (run_id, channel) => abandoned.keep(key, { scope, id }, run_id, channel),
+      onSettled: () => settle(cell),
       children: createChildRuns(deps, {
         scope,
         id,
-        cancel: (thread_id, run_id) => supervisor.use(scope, thread_id, (actor) => actor.cancel(run_id)),
-        decide: (thread_id, target) => supervisor.use(scope, thread_id, (actor) => actor.decide(target)),
+        cancel: (thread_id, run_id) => use(scope, thread_id, (actor) => actor.cancel(run_id)),
+        decide: (thread_id, target) => use(scope, thread_id, (actor) => actor.decide(target)),
       }),
     });
+    cell.actor = made;
+    abandoned.taken(key);
+    for (const [run_id, channel] of left?.streams ?? []) made.adopt(run_id, channel);
     return made;
   };
 
-  const dropPassive = (): void => {
-    if (actors.size <= IDLE_ACTORS) return;
-    for (const [key, actor] of actors) {
-      if (actors.size <= IDLE_ACTORS) return;
-      if (!actor.passive()) continue;
-      actors.delete(key);
-      actor.close();
+  /** The actor in `busy`: found, moved there, or made. */
+  const engage = (scope: string, id: string): Cell => {
+    const key = keyOf(scope, id);
+    const found = busy.get(key) ?? passive.get(key);
+    const cell: Cell = found ?? { key, scope, id, actor: undefined, users: 0 };
+    if (!found) make(cell);
+    passive.delete(key);
+    busy.set(key, cell);
+    return cell;
+  };
+
+  const settle = (cell: Cell): void => {
+    const { key, actor } = cell;
+    if (!actor || cell.users > 0 || !actor.isPassive() || !busy.delete(key)) return;
+    passive.set(key, cell);
+    if (passive.size <= IDLE_ACTORS) return;
+    const [oldest] = passive.values();
+    if (!oldest) return;
+    passive.delete(oldest.key);
+    oldest.actor?.close();
+    oldest.actor = undefined;
+  };
+
+  const use: Supervisor['use'] = async (scope, id, act) => {
+    const key = keyOf(scope, id);
+    for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
+    const isNew = !busy.has(key) && !passive.has(key);
+    const cell = engage(scope, id);
+    const { actor } = cell;
+    if (!actor) throw new Error(`thread '${id}' has no actor`);
+    cell.users += 1;
+    try {
+      // Work that was left goes on before anybody adds to it.
+      if (isNew && !actor.isPassive()) actor.wake();
+      return await act(actor);
+    } finally {
+      cell.users -= 1;
+      settle(cell);
     }
   };
 
+  const slots = createSlots(deps.settings.max_concurrent_runs, (scope, thread_id) =>
+    use(scope, thread_id, (actor) => actor.wake()).catch((err) =>
+      deps.log.error({ err, thread_id }, 'the queued work of a thread could not be started'),
+    ),
+  );
   const tasks = createTaskBoard({
     clock: deps.clock,
     ids: deps.ids,
     log: deps.log,
-    deliver: (scope, id, event) => supervisor.use(scope, id, (actor) => actor.told(event)),
+    deliver: (scope, id, event) => use(scope, id, (actor) => actor.told(event)),
   });
-  const peers: Peers = {
-    record: (scope, id) => supervisor.record(scope, id),
-    submit: (scope, id, submission) => supervisor.use(scope, id, (actor) => actor.submit(submission)),
+
+  const record: Supervisor['record'] = (scope, id) => {
+    const key = keyOf(scope, id);
+    const actor = (busy.get(key) ?? passive.get(key))?.actor;
+    return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
   };
 
-  const supervisor: Supervisor = {
-    actor(scope, id) {
-      const key = keyOf(scope, id);
-      const found = actors.get(key);
-      const actor = found ?? make(scope, id, key);
-      if (found) actors.delete(key);
-      actors.set(key, actor);
-      if (!found) {
-        dropPassive();
-        // Work that was left goes on before anybody adds to it.
-        if (!actor.passive()) actor.wake();
-      }
-      return actor;
-    },
-    async use(scope, id, act) {
-      const key = keyOf(scope, id);
-      for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
-      return act(supervisor.actor(scope, id));
-    },
-    record(scope, id) {
-      const actor = actors.get(keyOf(scope, id));
-      return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
-    },
-    actors: () => actors.values(),
-    stopTasks: tasks.stop,
-    takeAbandoned(limit) {
-      const taken = [...abandoned.entries()].slice(0, limit);
-      for (const [key] of taken) abandoned.delete(key);
-      return taken.map(([, thread]) => thread);
-    },
+  const peers: Peers = {
+    record,
+    submit: (scope, id, submission) => use(scope, id, (actor) => actor.submit(submission)),
   };
-  return supervisor;
+
+  return {
+    use,
+    record,
+    busy: () => Array.from(busy.values()).flatMap(({ actor }) => actor ?? []),
+    inLine: slots.inLine,
+    stopTasks: tasks.stop,
+    abandoned,
+  };
 };

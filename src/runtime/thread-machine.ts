@@ -22,6 +22,8 @@ export type Host = ThreadHost & {
   startRun(request: Input): void;
   continueRun(request: Input): void;
   enqueue(request: Input): void;
+  enqueueForeground(request: Input): void;
+  enqueueInstead(request: Input): void;
   deliver(request: Input): void;
   refuse(request: Refusable): void;
   startNext(): void;
@@ -72,6 +74,8 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
       startRun: answering<Input>((host) => host.startRun),
       continueRun: answering<Input>((host) => host.continueRun),
       enqueue: answering<Input>((host) => host.enqueue),
+      enqueueForeground: answering<Input>((host) => host.enqueueForeground),
+      enqueueInstead: answering<Input>((host) => host.enqueueInstead),
       deliver: answering<Input>((host) => host.deliver),
       refuse: answering<Refusable>((host) => host.refuse),
       startNext: (args) => hostOf(args).startNext(),

@@ -17,6 +17,8 @@ export type Starts = Pick<
   | 'replaceOpen'
   | 'continueRun'
   | 'enqueue'
+  | 'enqueueForeground'
+  | 'enqueueInstead'
   | 'enqueueContinuation'
   | 'deliver'
   | 'refuse'
@@ -31,7 +33,7 @@ export type Starts = Pick<
 };
 
 export type Launch = (
-  input: Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 'from'>,
+  input: Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 'isHeard' | 'from'>,
   write: Write,
 ) => Execution;
 
@@ -70,7 +72,7 @@ export const createStarts = (
     write: Write,
     channel: Channel,
   ): void => {
-    const started = launch({ ...prepared, channel }, write);
+    const started = launch({ ...prepared, channel, isHeard: false }, write);
     const { run, dispatch } = prepared;
     const accepted = { run_id: run.run_id, dispatch_id: dispatch.dispatch_id, status: 'running' } as const;
     commitAnswering(write, request, accepted, channel.release);
@@ -86,6 +88,17 @@ export const createStarts = (
     if (instead) endWait(write, instead);
     occupancy.leave(write);
     begin(request, admission.prepare(write, request), write, admission.channelFor(request));
+  };
+
+  /** As `startRun`, when it is its turn: it begins with what it overtakes gone, and its readers wait with it. */
+  const enqueueForeground = (request: Input, instead?: Run): void => {
+    const write = open();
+    write.bumpEpoch();
+    queue.withdraw(write, OVERTAKEN);
+    if (instead) endWait(write, instead);
+    const { run_id, dispatch_id } = admission.enqueue(write, request);
+    commitAnswering(write, request, { run_id, dispatch_id, status: 'queued' });
+    armAlarm();
   };
 
   const openFor = (request: Input): Run => {
@@ -118,11 +131,15 @@ export const createStarts = (
       commitAnswering(write, request, { run_id, dispatch_id, status: 'queued' });
       armAlarm();
     },
+    enqueueForeground: (request) => enqueueForeground(request),
+    enqueueInstead: (request) => enqueueForeground(request, ledger.openRun()),
     enqueueContinuation(request) {
       const run = openFor(request);
       const write = open();
+      occupancy.leave(write);
       const { dispatch_id } = admission.enqueueContinuation(write, request, run);
       commitAnswering(write, request, { run_id: run.run_id, dispatch_id, status: 'queued' });
+      armAlarm();
     },
     deliver(request) {
       const { active } = occupancy;
@@ -143,7 +160,7 @@ export const createStarts = (
       const write = open();
       occupancy.leave(write);
       const claimed = queue.take(write);
-      const started = claimed && launch({ ...claimed, channel: admission.channelOf(claimed.run) }, write);
+      const started = claimed && launch({ ...claimed, ...admission.channelOf(claimed.run) }, write);
       commitInBackground(write);
       if (started) started.start();
       else nothingStarted();

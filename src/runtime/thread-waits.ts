@@ -26,15 +26,10 @@ export type Waits = Pick<
   ticketFor(target: DecisionTarget): Ticket | undefined;
 };
 
-export const createWaits = ({
-  deps: { ids, settings },
-  id,
-  ledger,
-  queue,
-  admission,
-  occupancy,
-  open,
-}: ThreadParts): Waits => {
+export const createWaits = (
+  { deps: { ids, settings }, id, ledger, queue, admission, occupancy, open }: ThreadParts,
+  { lineUp }: { lineUp(): void },
+): Waits => {
   const resting = (): Run[] =>
     [...ledger.waiting().values()].filter(({ run_id }) => run_id !== occupancy.active?.run_id);
 
@@ -117,15 +112,19 @@ export const createWaits = ({
       logDecision(write, about, decision, 'durable_dispatch');
       if (!queued) queue.add(write, dispatch);
       write.commit('input').then(accept, refuse);
+      lineUp();
     },
     deliverEvent(request) {
       occupancy.active?.steer();
       hear(request);
     },
     enqueueWake(request) {
-      hear(request, (write) =>
-        enqueueWake({ ledger, queue, newWork: admission.newWork }, write, request.run_id),
-      );
+      hear(request, (write) => {
+        // Held, it waits in this process; from now on it waits for its turn.
+        if (occupancy.held?.run_id === request.run_id) occupancy.leave(write);
+        enqueueWake({ ledger, queue, newWork: admission.newWork }, write, request.run_id);
+      });
+      lineUp();
     },
     wakeHeld(request) {
       const woken = occupancy.unpark();

@@ -3,8 +3,10 @@ import { createCompactors } from '../loop/compactors.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import { createAdmission } from './admission.ts';
+import type { Channel } from './channel.ts';
 import { type ChildRuns, createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { finishOf } from './ending.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { expiredDecisions } from './expiry.ts';
 import { awaitsTasks, createLedger, type Ledger, type Write } from './ledger.ts';
@@ -14,6 +16,7 @@ import { createOccupancy } from './occupancy.ts';
 import { blockingBarrier } from './pending.ts';
 import { createQueue } from './queue.ts';
 import type { BoundRunMachine } from './run-services.ts';
+import type { Slot } from './slots.ts';
 import { isStandIn } from './stand-in.ts';
 import type { Accepted, DecisionTarget, Submission } from './submission.ts';
 import type { TaskBoard, TaskEvent } from './tasks.ts';
@@ -61,7 +64,7 @@ export type ThreadActor = {
   /** A task of one of its runs has told something. Resolves when that is durable, or for nobody. */
   told(event: TaskEvent): Promise<void>;
   /** Tickets of a waiting run whose time is over are decided as they say. */
-  expire(run_id: string): void;
+  expire(run_id: string): Promise<void>;
   /** The run that a cancel of the thread means: executing, else waiting, else the next in the queue. */
   cancellable(): string | undefined;
   /** False when the run has nothing to cancel any more. */
@@ -74,11 +77,18 @@ export type ThreadActor = {
   remove(strategy: ChildStrategy): Promise<void>;
   /** Prolongs the lease of what executes; a wait that was held long enough goes on without this process. */
   renew(): void;
-  /** Lets go of what executes; the next start takes it up again. */
+  /** Gives back what executes and what is held: the next start takes it up again. */
   release(reason: string): void;
-  executing(): boolean;
-  /** Nothing executes, is held, is queued or is being written: the actor may be dropped and made again. */
-  passive(): boolean;
+  isExecuting(): boolean;
+  /** What executes has failed, and waits for its next attempt. */
+  isPausing(): boolean;
+  /** Readers of a run that an earlier actor of the thread let go of, if they are somebody's. */
+  adopt(run_id: string, channel: Channel): void;
+  /**
+   * Nothing executes, is held, is queued (but behind other threads) or is being written, and nobody waits to read:
+   * the actor may be dropped and made again.
+   */
+  isPassive(): boolean;
   /** The actor is not used any more. */
   close(): void;
 };
@@ -92,27 +102,52 @@ export type ThreadOptions = {
   peers: Peers;
   /** False while the service stops: nothing queued is started any more. */
   accepting(): boolean;
-  /** The actor must not be used again; another one may be made once `quiet` resolves. `failed`: work is left. */
-  onRetired(quiet: Promise<void>, failed: boolean): void;
+  slot: Slot;
+  /** How often the actors before it failed, one after the other, and whether it was their own fault. */
+  past: Past;
+  /** The actor must not be used again; another one may be made once `quiet` resolves. */
+  onRetired(quiet: Promise<void>, past?: Past): void;
+  /** The run goes on with another actor, and so do its readers. */
+  onStreamLeft(run_id: string, channel: Channel): void;
   /** It may have become passive. */
   onSettled(): void;
   children: ChildRuns;
 };
+
+/** `counts`: the work itself may be why, so that trying it again is an attempt. */
+export type Past = { failures: number; counts: boolean };
+
+export const NO_PAST: Past = { failures: 0, counts: false };
 
 export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): ThreadActor => {
   const { clock, ids, store } = deps;
   const { scope, id } = options;
   let alarm: NodeJS.Timeout | undefined;
 
-  const occupancy = createOccupancy();
+  const { slot } = options;
+  let { failures } = options.past;
+
+  const occupancy = createOccupancy(slot);
   const rests = createRests();
 
-  const retire = (error: unknown): void => {
-    deps.log.error({ err: error, thread_id: id }, 'the thread is made again from the store');
-    occupancy.active?.release('the service could not write to its store');
-    occupancy.held?.drop();
+  /** Work is left, for another actor; readers of what executed or was to execute go on with it. */
+  const leave = (counts: boolean): void => {
+    clearTimeout(alarm);
     rests.letGo();
-    options.onRetired(ledger.quiet(), true);
+    starts.refuseClaim(new Unavailable('the thread was let go; try again'));
+    for (const run_id of admission.unread())
+      options.onStreamLeft(run_id, admission.channelOf({ run_id }).channel);
+    slot.giveBack();
+    options.onRetired(ledger.quiet(), { failures: failures + 1, counts });
+  };
+
+  const retire = (error: unknown): void => {
+    const isStore = error instanceof Unavailable;
+    if (isStore) deps.log.warn({ thread_id: id, reason: error.message }, MADE_AGAIN);
+    else deps.log.error({ err: error, thread_id: id }, MADE_AGAIN);
+    occupancy.active?.abandon();
+    occupancy.held?.drop();
+    leave(!isStore || failures >= deps.settings.mailbox.max_attempts);
   };
 
   const ledger = createLedger(
@@ -124,11 +159,15 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       observe: deps.observe.mailbox,
       onStored(run) {
         options.children.stored(run);
+        if (run.status === 'done') admission.dismiss(run);
         if (run.status === 'done' && !rests.tell(run.run_id, run)) options.children.ended(run);
       },
       onRunDone: (run_id) => options.tasks.endRun(scope, run_id),
       onRunWritten: (after, before) => tellLeftTasks(deps, after, before),
       onFailure: retire,
+      onQuiet: options.onSettled,
+      onDeafListener: (error) =>
+        deps.log.error({ err: error, thread_id: id }, 'what was committed could not be told'),
     },
     scope,
     id,
@@ -153,13 +192,6 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     commitInBackground,
   };
 
-  /** A run that was let go belongs to whoever claims its dispatch next, and so does the thread. */
-  const letGo = (): void => {
-    rests.letGo();
-    starts.refuseClaim(new Unavailable('the thread was let go; try again'));
-    options.onRetired(ledger.quiet(), true);
-  };
-
   const launch: Launch = (input, write) => {
     const { run_id, parent_run_id } = input.run;
     const next = createExecution(deps, options.runMachine, {
@@ -171,17 +203,15 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       onParked() {
         occupancy.park(next);
         rests.tell(run_id, next.run());
-        actor.send({ type: 'RUN_PARKED' });
-        armAlarm();
-        options.onSettled();
+        vacated('RUN_PARKED');
       },
       onSettled(how) {
         occupancy.gone(next);
-        if (how === 'released') return letGo();
-        actor.send({ type: 'RUN_ENDED' });
-        armAlarm();
-        options.onSettled();
+        // A run that was let go belongs to whoever claims its dispatch next, and so does the thread.
+        if (how === 'released') leave(true);
+        else vacated('RUN_ENDED');
       },
+      onStreamLeft: (channel) => options.onStreamLeft(run_id, channel),
       onLeftover: (write, entries) => admission.leaveOver(write, entries, next),
     });
     occupancy.begin(next);
@@ -189,11 +219,23 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     return next;
   };
 
+  /** What executed does so no more. */
+  const vacated = (type: 'RUN_PARKED' | 'RUN_ENDED'): void => {
+    failures = 0;
+    actor.send({ type });
+    occupancy.vacate();
+    armAlarm();
+    options.onSettled();
+  };
+
+  /** Whatever is queued starts when it is due: at its time, or when there is room for it. */
   const armAlarm = (): void => {
     clearTimeout(alarm);
     const next = queue.nextAt();
-    if (next !== undefined && !occupancy.active)
-      alarm = setTimeout(wake, Math.max(0, next - clock.now())).unref();
+    if (next === undefined || occupancy.active || !options.accepting()) return;
+    const delay = next - clock.now();
+    if (delay <= 0 && !slot.isFree()) slot.lineUp();
+    else alarm = setTimeout(wake, Math.max(0, delay)).unref();
   };
 
   const wake = (): void => {
@@ -201,17 +243,23 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     armAlarm();
   };
 
-  const waits = createWaits(parts);
+  const waits = createWaits(parts, {
+    /** What was queued starts with the next event, unless there is no room for it. */
+    lineUp() {
+      if (!slot.isFree()) armAlarm();
+    },
+  });
   const starts = createStarts(parts, {
     launch,
     endWait: waits.endWait,
     nothingStarted: () => actor.send({ type: 'RUN_ENDED' }),
     armAlarm,
   });
-  const ends = createEnds(parts, waits, (quiet) => options.onRetired(quiet, false));
+  const ends = createEnds(parts, waits, (quiet) => options.onRetired(quiet));
 
   const host: Host = {
-    hasQueued: () => options.accepting() && queue.ready(clock.now()),
+    hasQueued: () => options.accepting() && queue.ready(clock.now()) && slot.isFree(),
+    isFull: () => !slot.isFree(),
     hasWaiting: () => ledger.waiting().size > 0,
     continuesOpenRun: (request) =>
       admission.continues(request as Input) &&
@@ -242,11 +290,19 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   if (queue.orphaned() || undriven) {
     const write = parts.open();
     if (undriven) waits.endWait(write, undriven);
-    queue.reclaim(write);
+    queue.reclaim(write, options.past.counts);
     commitInBackground(write);
     options.children.endStrays();
   }
   actor.start();
+
+  /** The service stops, and the run has not begun: its readers are told that it will go on without them. */
+  const endUnread = (run_id: string, reason: string): void => {
+    const run = known(run_id);
+    const { channel } = admission.channelOf({ run_id });
+    if (run) channel.emit(finishOf(run, { type: 'error', value: reason }));
+    channel.close();
+  };
 
   /** The run of this id, also one that the store does not have yet. */
   const known = (run_id: string): Run | undefined =>
@@ -326,9 +382,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
         ...event,
         into: event.run_id,
       }),
-    expire(run_id) {
+    async expire(run_id) {
       const run = ledger.waiting().get(run_id);
-      for (const target of run ? expiredDecisions(run, clock.now()) : []) decide(target).catch(() => {});
+      await Promise.all(run ? expiredDecisions(run, clock.now()).map(decide) : []);
     },
     decide,
     cancellable: () =>
@@ -367,15 +423,29 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     release(reason) {
       clearTimeout(alarm);
       starts.refuseClaim(new Unavailable(reason));
+      for (const run_id of admission.unread()) endUnread(run_id, reason);
       occupancy.active?.release(reason);
-      occupancy.held?.drop();
+      if (!occupancy.held || !ledger.isSound()) return;
+      // The wait is durable, and needs nobody until it is over.
+      const write = parts.open();
+      occupancy.leave(write);
+      commitInBackground(write);
     },
-    executing: () => occupancy.active !== undefined,
-    passive: () =>
+    isExecuting: () => occupancy.active !== undefined,
+    isPausing: () => occupancy.active?.isPausing() === true,
+    adopt(run_id, channel) {
+      const run = known(run_id);
+      admission.adopt(run_id, channel);
+      if (!run) admission.channelOf({ run_id }).channel.close();
+      // One that was executing goes on, or its end is under way.
+      else if (run.status !== 'running' && !queue.find(run_id)) admission.dismiss(run);
+    },
+    isPassive: () =>
       occupancy.active === undefined &&
       occupancy.held === undefined &&
-      queue.size() === 0 &&
+      (queue.size() === 0 || slot.isInLine()) &&
       !starts.isClaimed() &&
+      admission.unread().length === 0 &&
       rests.size() === 0 &&
       ledger.commits() === 0,
     close() {
@@ -384,6 +454,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
   };
 };
+
+const MADE_AGAIN = 'the thread is made again from the store';
 
 /** A run that a tool call drove, in a process that is gone: nothing else takes it up. */
 const leftUndriven = (ledger: Ledger, store: RuntimeDeps['store']): Run | undefined => {

@@ -47,21 +47,22 @@ export const createThreads = (
     async create(scope, input) {
       const id = ids.uuid();
       const parent = input.parent_thread_id && parentOf(scope, id, input.parent_thread_id);
-      const { ledger } = supervisor.actor(scope, id);
-      const write = ledger.open(clock.now());
-      const thread: Thread = {
-        id,
-        ...(input.resource_id !== undefined && { resource_id: input.resource_id }),
-        ...(parent !== undefined && { parent_thread_id: parent }),
-        metadata: {
-          created_at: write.at,
-          updated_at: write.at,
-          ...(input.title !== undefined && { title: input.title }),
-        },
-      };
-      write.create(thread);
-      await write.commit('input');
-      return thread;
+      return supervisor.use(scope, id, async ({ ledger }) => {
+        const write = ledger.open(clock.now());
+        const thread: Thread = {
+          id,
+          ...(input.resource_id !== undefined && { resource_id: input.resource_id }),
+          ...(parent !== undefined && { parent_thread_id: parent }),
+          metadata: {
+            created_at: write.at,
+            updated_at: write.at,
+            ...(input.title !== undefined && { title: input.title }),
+          },
+        };
+        write.create(thread);
+        await write.commit('input');
+        return thread;
+      });
     },
 
     update: (scope, id, patch) =>

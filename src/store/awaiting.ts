@@ -4,12 +4,13 @@ import { checkId } from './keys.ts';
 
 /** Runs that wait for background tasks, in all scopes: the next process wakes them (runtime.md 17, step 6). */
 
-type AwaitingRun = { scope: string; thread_id: string; run_id: string };
+export type AwaitingRun = { scope: string; thread_id: string; run_id: string };
 
 export type AwaitingTable = {
   put(batch: Batch, run: AwaitingRun): void;
   remove(batch: Batch, run: AwaitingRun): void;
-  all(): Iterable<AwaitingRun>;
+  /** So many behind this one. */
+  all(after: AwaitingRun | undefined, limit: number): AwaitingRun[];
 };
 
 export const createAwaitingTable = (env: Environment): AwaitingTable => {
@@ -21,6 +22,7 @@ export const createAwaitingTable = (env: Environment): AwaitingTable => {
       rows.put(batch, [run.scope, run.run_id], run);
     },
     remove: (batch, { scope, run_id }) => rows.remove(batch, [scope, run_id]),
-    all: () => rows.values({ prefix: [] }),
+    all: (after, limit) =>
+      Array.from(rows.values({ prefix: [], limit, ...(after && { after: [after.scope, after.run_id] }) })),
   };
 };

@@ -9,8 +9,8 @@ export type Deadline = { at: number; scope: string; thread_id: string; run_id: s
 export type DeadlineTable = {
   put(batch: Batch, deadline: Deadline): void;
   remove(batch: Batch, deadline: Deadline): void;
-  /** Those that are over, the oldest first. */
-  due(now: number, limit: number): Deadline[];
+  /** Those that are over, the oldest first; behind this one, if there is one. */
+  due(now: number, limit: number, after?: Deadline): Deadline[];
 };
 
 export const createDeadlineTable = (env: Environment): DeadlineTable => {
@@ -23,9 +23,10 @@ export const createDeadlineTable = (env: Environment): DeadlineTable => {
       rows.put(batch, keyOf(deadline), deadline);
     },
     remove: (batch, deadline) => rows.remove(batch, keyOf(deadline)),
-    due(now, limit) {
+    due(now, limit, after) {
       const found: Deadline[] = [];
-      for (const deadline of rows.values({ prefix: [], limit })) {
+      const span = { prefix: [], limit, ...(after && { after: keyOf(after) }) };
+      for (const deadline of rows.values(span)) {
         if (deadline.at > now) break;
         found.push(deadline);
       }

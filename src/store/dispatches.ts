@@ -20,13 +20,18 @@ export type DispatchTable = {
   /** The Queued and Claimed ones of a thread. */
   openOf(scope: string, thread_id: string): Dispatch[];
   queued(scope: string, thread_id: string): Dispatch[];
-  /** Every Queued or Claimed one; the others are not read. */
-  open(): Iterable<ScopedDispatch>;
+  /**
+   * Queued and Claimed ones of all scopes, so many behind this one; the others are not read. One that is listed and
+   * has no record comes without it.
+   */
+  open(after: OpenDispatch | undefined, limit: number): OpenDispatch[];
   /** Those that ended before a time in milliseconds, the oldest first; the others are not read. */
   ended(before: number, limit: number): ScopedDispatch[];
 };
 
 type ScopedDispatch = { scope: string; dispatch: Dispatch };
+
+export type OpenDispatch = { scope: string; dispatch_id: string; dispatch: Dispatch | undefined };
 
 type DispatchRow = { dispatch: Dispatch; order: number };
 
@@ -89,9 +94,10 @@ export const createDispatchTable = (
     },
     openOf,
     queued: (scope, thread_id) => openOf(scope, thread_id).filter((dispatch) => dispatch.status === 'Queued'),
-    *open() {
-      for (const { scope, id } of openWork.list()) yield { scope, dispatch: existing(scope, id) };
-    },
+    open: (after, limit) =>
+      openWork
+        .list(after && { scope: after.scope, id: after.dispatch_id }, limit)
+        .map(({ scope, id }) => ({ scope, dispatch_id: id, dispatch: get(scope, id) })),
     ended: (before, limit) =>
       Array.from(endedWork.list(before, limit), ({ scope, id }) => ({
         scope,

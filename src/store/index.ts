@@ -1,10 +1,14 @@
 export type { AuditQuery } from './audit.ts';
+export type { AwaitingRun } from './awaiting.ts';
 export { backupFolder } from './backup.ts';
 export type { Batch } from './batch.ts';
+export type { Deadline } from './deadlines.ts';
+export type { OpenDispatch } from './dispatches.ts';
 export type { EventScope } from './events.ts';
 export { checkId, MAX_ID_BYTES } from './keys.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';
 export { type Page, Position } from './page.ts';
+export type { ScopedPending } from './pending.ts';
 export type { PushConfigRow, PushPlace, PushTarget } from './push-configs.ts';
 export type { PushEvent, PushMark } from './push-outbox.ts';
 export type { Retraction } from './retractions.ts';

@@ -10,7 +10,8 @@ export type OpenWork = {
   /** `wasOpen` is undefined for a record that is new. */
   move(batch: Batch, item: Item, isOpen: boolean, wasOpen: boolean | undefined): void;
   orderOf(scope: string, id: string): number | undefined;
-  list(): Iterable<Item>;
+  /** So many behind this one, or the first. */
+  list(after: Pick<Item, 'scope' | 'id'> | undefined, limit: number): Item[];
 };
 
 export const createOpenWork = (env: Environment): OpenWork => {
@@ -22,6 +23,9 @@ export const createOpenWork = (env: Environment): OpenWork => {
       if (!isOpen && wasOpen) rows.remove(batch, keyOf(item.scope, item.id));
     },
     orderOf: (scope, id) => rows.get(keyOf(scope, id))?.order,
-    list: () => rows.values({ prefix: ['dispatch'] }),
+    list: (after, limit) =>
+      Array.from(
+        rows.values({ prefix: ['dispatch'], limit, ...(after && { after: [after.scope, after.id] }) }),
+      ),
   };
 };

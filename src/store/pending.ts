@@ -1,7 +1,7 @@
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
-import { checkId, isId } from './keys.ts';
+import { checkId, isId, type Key } from './keys.ts';
 
 /** Messages of a thread that wait to join its history, in their order (runtime.md 9). */
 
@@ -10,9 +10,11 @@ export type PendingTable = {
   put(batch: Batch, scope: string, entry: PendingMessage): void;
   remove(batch: Batch, scope: string, entry: PendingMessage): void;
   removeAll(batch: Batch, scope: string, thread_id: string): void;
-  /** Of all threads; what recovery looks at. */
-  all(): Iterable<{ scope: string; entry: PendingMessage }>;
+  /** Of all threads, so many behind this one; what recovery looks at. */
+  all(after: ScopedPending | undefined, limit: number): ScopedPending[];
 };
+
+export type ScopedPending = { scope: string; entry: PendingMessage };
 
 export const createPendingTable = (env: Environment): PendingTable => {
   const rows = env.table<PendingMessage>('pending');
@@ -22,13 +24,18 @@ export const createPendingTable = (env: Environment): PendingTable => {
     put(batch, scope, entry) {
       checkId('scope', scope);
       checkId('thread id', entry.thread_id);
-      rows.put(batch, [scope, entry.thread_id, entry.position], entry);
+      rows.put(batch, keyOf(scope, entry), entry);
     },
-    remove: (batch, scope, entry) => rows.remove(batch, [scope, entry.thread_id, entry.position]),
+    remove: (batch, scope, entry) => rows.remove(batch, keyOf(scope, entry)),
     removeAll: (batch, scope, thread_id) => rows.clear(batch, [scope, thread_id]),
-    *all() {
-      for (const { key, value } of rows.entries({ prefix: [] }))
-        yield { scope: String(key[0]), entry: value };
+    all(after, limit) {
+      const behind = after && { after: keyOf(after.scope, after.entry) };
+      return Array.from(rows.entries({ prefix: [], limit, ...behind }), ({ key, value }) => ({
+        scope: String(key[0]),
+        entry: value,
+      }));
     },
   };
 };
+
+const keyOf = (scope: string, { thread_id, position }: PendingMessage): Key => [scope, thread_id, position];

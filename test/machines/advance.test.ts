@@ -73,6 +73,7 @@ t.test('an event that every guard refuses is illegal', async (t) => {
   const never = () => false;
   const host: ThreadHost = {
     hasQueued: never,
+    isFull: never,
     hasWaiting: never,
     continuesOpenRun: never,
     takesInput: never,

@@ -6,7 +6,7 @@ import { type Edge, pathOf, untaken, type Walk, walk } from './walk.ts';
 const EPOCH = 3;
 const NEWER = EPOCH + 1;
 const MAX_ATTEMPTS = 3;
-const FENCED = ['CLAIM', 'RENEW', 'ACK', 'NACK', 'DEAD_LETTER', 'LEASE_EXPIRED'];
+const FENCED = ['CLAIM', 'RENEW', 'ACK', 'NACK', 'DEAD_LETTER', 'LEASE_EXPIRED', 'RELEASE'];
 const ENDS = ['acked', 'cancelled', 'deadLetter', 'superseded'];
 
 const events = [
@@ -44,6 +44,8 @@ t.test('a dispatch goes from each status exactly where its table says', async (t
       'claimed LEASE_EXPIRED queued',
       'claimed LEASE_EXPIRED deadLetter',
       'claimed LEASE_EXPIRED superseded',
+      'claimed RELEASE queued',
+      'claimed RELEASE superseded',
       'claimed DEAD_LETTER deadLetter',
       'claimed DEAD_LETTER superseded',
       'claimed SUPERSEDE superseded',

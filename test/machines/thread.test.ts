@@ -35,7 +35,7 @@ const combined = (...names: string[]): Flags[] =>
 
 const eventsOf = (types: string[], ...flags: string[]): AnyEventObject[] =>
   types.flatMap((type) =>
-    combined('queued', 'waits').flatMap((around) =>
+    combined('queued', 'waits', 'full').flatMap((around) =>
       combined(...flags).map((request) => ({ type, ...around, request })),
     ),
   );
@@ -48,10 +48,11 @@ const events: AnyEventObject[] = [
   ...eventsOf(['CANCEL', 'INTERRUPT', 'WAKE', ...STOPS, 'DELETE']),
 ];
 
-const world = { queued: false, waits: false };
+const world = { queued: false, waits: false, full: false };
 const says = (flag: string) => (request: object) => new Map(Object.entries(request)).get(flag) === true;
 const host: ThreadHost = {
   hasQueued: () => world.queued,
+  isFull: () => world.full,
   hasWaiting: () => world.waits,
   takesInput: says('takes'),
   continuesOpenRun: says('continues'),
@@ -64,7 +65,7 @@ const host: ThreadHost = {
 const walked = await walk(threadMachine, {
   input: { host },
   events,
-  before: ({ queued = false, waits = false }) => Object.assign(world, { queued, waits }),
+  before: ({ queued = false, waits = false, full = false }) => Object.assign(world, { queued, waits, full }),
 });
 const { edges } = walked;
 
@@ -114,7 +115,15 @@ t.test('the run that waited is refused before the next one takes its place', asy
 
 t.test('input is taken in exactly one way', async (t) => {
   const ways: Record<string, string[]> = {
-    FOREGROUND: ['startRun', 'replaceOpen', 'continueRun', 'holdClaimant'],
+    FOREGROUND: [
+      'startRun',
+      'replaceOpen',
+      'continueRun',
+      'holdClaimant',
+      'enqueueForeground',
+      'enqueueInstead',
+      'enqueueContinuation',
+    ],
     QUEUE: ['enqueue', 'enqueueContinuation', 'startRun', 'continueRun'],
     STEER: ['deliver', 'enqueue', 'enqueueContinuation', 'startRun', 'continueRun'],
   };
@@ -146,7 +155,9 @@ t.test('a waiting run goes on with input that continues it, and with no other', 
     const { continues, delayed } = edge.event.request;
     const later = delayed === true && edge.event.type !== 'FOREGROUND';
     const goesOn = pathOf(edge.from) === 'waiting' && continues === true && !later;
-    t.equal(count(edge, 'continueRun'), goesOn ? 1 : 0, told(edge));
+    const way = edge.event.full ? 'enqueueContinuation' : 'continueRun';
+    if (pathOf(edge.from) === 'waiting') t.equal(count(edge, way), goesOn ? 1 : 0, told(edge));
+    else t.equal(count(edge, 'continueRun'), 0, told(edge));
   }
 });
 
@@ -155,7 +166,7 @@ t.test('input that only continues a run does that or is refused', async (t) => {
     const ways: Record<string, string> = {
       busy: 'enqueueContinuation',
       displacing: 'enqueueContinuation',
-      waiting: 'continueRun',
+      waiting: edge.event.full ? 'enqueueContinuation' : 'continueRun',
     };
     const way = edge.event.request.continues === true ? ways[pathOf(edge.from)] : undefined;
     t.same(edge.actions, [way ?? 'refuse'], told(edge));
@@ -163,25 +174,29 @@ t.test('input that only continues a run does that or is refused', async (t) => {
 });
 
 t.test('a decision is answered in exactly one way, which depends on where its run is', async (t) => {
-  const answerOf = (path: string, { executes, holds }: Flags): string => {
+  const answerOf = (path: string, { executes, holds }: Flags, isFull: boolean): string => {
     if (path === 'idle') return 'refuse';
     if (executes && path === 'busy') return 'decide';
     if (executes && path === 'displacing') return 'refuse';
-    return holds && path === 'waiting' ? 'resumeHeld' : 'enqueueDecision';
+    return holds && path === 'waiting' && !isFull ? 'resumeHeld' : 'enqueueDecision';
   };
   for (const edge of on('DECIDE')) {
     const answers = edge.actions.filter((action) =>
       ['decide', 'resumeHeld', 'enqueueDecision', 'refuse'].includes(action),
     );
-    t.same(answers, [answerOf(pathOf(edge.from), edge.event.request)], told(edge));
+    t.same(answers, [answerOf(pathOf(edge.from), edge.event.request, edge.event.full)], told(edge));
   }
 });
 
-t.test('a decision never waits for a thread on which nothing executes', async (t) => {
-  const decided = from('waiting', on('DECIDE'));
-  t.ok(decided.length > 0);
-  for (const edge of decided) t.equal(count(edge, 'resumeHeld', 'startNext'), 1, told(edge));
-});
+t.test(
+  'a decision never waits for a thread on which nothing executes, unless there is no room',
+  async (t) => {
+    const decided = from('waiting', on('DECIDE'));
+    t.ok(decided.length > 0);
+    for (const edge of decided)
+      t.equal(count(edge, 'resumeHeld', 'startNext'), edge.event.full ? 0 : 1, told(edge));
+  },
+);
 
 t.test('the next in the queue is started only when there is one', async (t) => {
   const started = edges.filter((edge) => count(edge, 'startNext') > 0);
@@ -213,10 +228,13 @@ t.test(
 );
 
 t.test('a foreground run replaces what executes and what waits, unless it continues that', async (t) => {
-  const stops: Record<string, string> = { busy: 'cancelActive', waiting: 'replaceOpen' };
+  const stops: Record<string, string[]> = {
+    busy: ['cancelActive'],
+    waiting: ['replaceOpen', 'enqueueInstead', 'continueRun', 'enqueueContinuation'],
+  };
   for (const edge of on('FOREGROUND')) {
     const stop = stops[pathOf(edge.from)];
-    if (stop !== undefined) t.equal(count(edge, stop, 'continueRun'), 1, told(edge));
+    if (stop !== undefined) t.equal(count(edge, ...stop), 1, told(edge));
   }
 });
 
@@ -248,6 +266,18 @@ t.test('a thread can be deleted from every state, and nothing happens on it afte
     t.same(edge.actions, pathOf(edge.from) === 'displacing' ? ['refuseClaimant', 'remove'] : ['remove']);
     t.same(edge.late, []);
   }
+});
+
+t.test('nothing new starts while there is no room for it, but for what a tool call drives', async (t) => {
+  const full = edges.filter(({ event }) => event.full && event.type !== 'DRIVE');
+  t.ok(full.length > 0);
+  const starting = full.filter((edge) => count(edge, ...STARTS) > 0);
+  // What is queued is startable by the word of the host; who waits for the thread takes over its slot.
+  t.same(
+    new Set(starting.flatMap(({ actions }) => actions).filter((action) => STARTS.includes(action))),
+    new Set(['startNext', 'startClaimant']),
+  );
+  for (const edge of starting.filter((edge) => count(edge, 'startNext') > 0)) t.ok(edge.event.queued);
 });
 
 t.test('the walk takes every transition of the machine', async (t) => {

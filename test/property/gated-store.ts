@@ -51,16 +51,19 @@ export const gateStore = (real: Store, scope: string): GatedStore => {
     return new Promise((resolve, reject) => queue.push({ batch, kind, resolve, reject }));
   };
 
-  const own = <Row extends { scope: string }>(rows: Iterable<Row>): Row[] =>
-    Array.from(rows).filter((row) => row.scope === scope);
+  /** Other sequences of the test use the same store: what is theirs is passed over, and no page is cut short. */
+  const own =
+    <Row extends { scope: string }>(read: (after: Row | undefined, limit: number) => Row[]) =>
+    (after: Row | undefined): Row[] =>
+      after ? [] : read(undefined, Number.MAX_SAFE_INTEGER).filter((row) => row.scope === scope);
 
   return {
     store: {
       ...real,
       commit,
-      // Other sequences of the test use the same store.
-      dispatches: { ...real.dispatches, open: () => own(real.dispatches.open()), ended: () => [] },
-      pending: { ...real.pending, all: () => own(real.pending.all()) },
+      dispatches: { ...real.dispatches, open: own(real.dispatches.open), ended: () => [] },
+      pending: { ...real.pending, all: own(real.pending.all) },
+      awaiting: { ...real.awaiting, all: own(real.awaiting.all) },
     },
     waiting: () => queue.length,
     async write(count) {

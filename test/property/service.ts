@@ -95,7 +95,7 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
     },
     log,
     resolve,
-    worker: 'test',
+    worker: ids.uuid(),
   });
   runtime.recover();
   return { runtime, feed, gated, queued: () => queued };

@@ -22,13 +22,22 @@ import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
 export const FULL = 'the disk is full';
 
-type Options = { provider?: Provider; settings?: SettingsInput; tools?: readonly Tool[] };
+type Options = {
+  provider?: Provider;
+  settings?: SettingsInput;
+  tools?: readonly Tool[];
+  /** Of an earlier process; without, a new one. */
+  dir?: string;
+  /** Listens to the event log, and may fail. */
+  appended?: () => void;
+};
 
 export type TestRuntime = Awaited<ReturnType<typeof startRuntime>>;
 
-export const startRuntime = async (t: Test, { provider, settings = {}, tools = [] }: Options = {}) => {
-  const real = await openStore({ dir: t.testdir(), durability: 'process' });
-  t.teardown(() => real.close());
+export const startRuntime = async (t: Test, options: Options = {}) => {
+  const { provider, settings = {}, tools = [], dir = t.testdir(), appended = () => {} } = options;
+  const real = await openStore({ dir, durability: 'process' });
+  const ids = createIds();
   let left = Number.POSITIVE_INFINITY;
   let untilHeld = Number.POSITIVE_INFINITY;
   let held: Deferred<void> | undefined;
@@ -63,24 +72,31 @@ export const startRuntime = async (t: Test, { provider, settings = {}, tools = [
   });
   const runtime = createRuntime({
     store,
-    events: { appended() {} },
+    events: { appended },
     actors: { began: () => () => {} },
     clock: { now: Date.now },
-    ids: createIds(),
+    ids,
     settings: settingsFrom(settings),
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),
     log: createLog({ level: 'silent' }),
     resolve,
-    worker: 'test',
+    worker: ids.uuid(),
   });
-  const submit = (text: string) => {
+  let ended: Promise<void> | undefined;
+  /** As the process ends in good order. */
+  const stop = (): Promise<void> => {
+    ended ??= runtime.stop(0).then(() => real.close());
+    return ended;
+  };
+  t.teardown(stop);
+  const submit = (text: string, thread = 'T', mode: Submission['mode'] = 'foreground') => {
     let frames = '';
     let ended = () => {};
     const end = new Promise<void>((resolve) => {
       ended = resolve;
     });
-    const accepted = runtime.submit('default', 'T', {
-      mode: 'foreground',
+    const accepted = runtime.submit('default', thread, {
+      mode,
       named: true,
       agent: resolve('a'),
       messages: [{ role: 'user', content: [{ type: 'text', text }] }],
@@ -98,8 +114,10 @@ export const startRuntime = async (t: Test, { provider, settings = {}, tools = [
     return { accepted, end, frames: () => frames };
   };
   return {
+    dir,
     store: real,
     runtime,
+    stop,
     /** What every input of these tests has. */
     input: (text: string): Omit<Submission, 'mode'> => ({
       named: true,

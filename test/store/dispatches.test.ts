@@ -59,15 +59,18 @@ t.test('open dispatches of all scopes are found without reading the ended ones',
     store.dispatches.put(batch, 'other', dispatch('claimed', { status: 'Claimed' }), undefined);
   });
   const before = store.reads;
-  const open = Array.from(store.dispatches.open(), ({ scope, dispatch: { dispatch_id } }) => [
-    scope,
-    dispatch_id,
-  ]);
-  t.strictSame(open, [
-    [SCOPE, 'queued'],
-    ['other', 'claimed'],
-  ]);
-  t.ok(store.reads - before <= 6);
+  const open = store.dispatches.open(undefined, 10);
+  t.strictSame(
+    open.map(({ scope, dispatch_id, dispatch }) => [scope, dispatch_id, dispatch?.status]),
+    [
+      [SCOPE, 'queued', 'Queued'],
+      ['other', 'claimed', 'Claimed'],
+    ],
+  );
+  const [first, ...rest] = open;
+  t.strictSame(store.dispatches.open(undefined, 1), [first]);
+  t.strictSame(store.dispatches.open(first, 10), rest);
+  t.ok(store.reads - before <= 12);
 });
 
 const collected = (store: Store, before: number, limit = 10): string[][] =>

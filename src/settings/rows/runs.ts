@@ -83,6 +83,13 @@ export const mailboxSettings = [
 
 export const runSettings = [
   setting({
+    key: 'max_concurrent_runs',
+    env: 'SERVICE_MAX_CONCURRENT_RUNS',
+    type: integer({ min: 1 }),
+    default: 2000,
+    doc: 'runs that execute at once; what is over it waits in the queue of its thread, in order',
+  }),
+  setting({
     key: 'foreground_release_wait_ms',
     env: 'SERVICE_FOREGROUND_RELEASE_WAIT_MS',
     type: milliseconds(),
