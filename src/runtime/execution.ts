@@ -86,6 +86,8 @@ export type ExecutionInput = {
   mail: Mailer;
   /** How the run was before: not begun, interrupted by a crash, or waiting. */
   from: 'created' | 'running' | 'waiting';
+  /** Something that it did is durable. */
+  onProgress(): void;
   /** The run waits, and nothing executes. */
   onParked(): void;
   /** Called once, when the run has ended or was let go. */
@@ -142,6 +144,7 @@ export const createExecution = (
     const taken = boundary ? record.takeInput(write, boundary) : 0;
     record.put(write);
     await write.commit('progress');
+    input.onProgress();
     return { taken };
   };
 

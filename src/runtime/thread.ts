@@ -200,6 +200,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       compactor: compactors(input.agent),
       tasks: options.tasks.of({ scope, thread_id: id, run_id, inPlace: parent_run_id !== null }),
       mail: createMail(deps, options.peers, { scope, thread_id: id, run: input.run }),
+      onProgress() {
+        failures = 0;
+      },
       onParked() {
         occupancy.park(next);
         rests.tell(run_id, next.run());

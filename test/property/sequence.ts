@@ -71,9 +71,9 @@ export const nextLife = (sequence: Sequence): void => {
 };
 
 /** Nothing moves any more until a model, a tool, time or a client does. */
-export const quiet = async ({ life: { gated } }: Sequence): Promise<void> => {
+export const quiet = async ({ life: { gated, recovered } }: Sequence): Promise<void> => {
   await settle();
-  for (let rounds = 0; gated.waiting() + gated.unflushed() > 0; rounds += 1) {
+  for (let rounds = 0; gated.waiting() + gated.unflushed() > 0 || !recovered(); rounds += 1) {
     if (rounds > 300) throw new Error('the service does not stop writing');
     await gated.write(gated.waiting());
     gated.flush();

@@ -24,6 +24,8 @@ export type Life = {
   gated: GatedStore;
   /** What the gauge of queued work says. */
   queued(): number;
+  /** What the process before left has been taken up. */
+  recovered(): boolean;
 };
 
 /** What all lives of a sequence share. */
@@ -97,8 +99,14 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
     resolve,
     worker: ids.uuid(),
   });
-  runtime.recover();
-  return { runtime, feed, gated, queued: () => queued };
+  let recovered = false;
+  runtime.recover().then(
+    () => {
+      recovered = true;
+    },
+    (error: Error) => faults.push(`recovery failed: ${error.stack}`),
+  );
+  return { runtime, feed, gated, queued: () => queued, recovered: () => recovered };
 };
 
 /** Runs of a scope in the order of acceptance. */

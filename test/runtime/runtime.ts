@@ -39,6 +39,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   const real = await openStore({ dir, durability: 'process' });
   const ids = createIds();
   let left = Number.POSITIVE_INFINITY;
+  let refusals = 0;
   let untilHeld = Number.POSITIVE_INFINITY;
   let held: Deferred<void> | undefined;
   let reached: Deferred<void> = defer();
@@ -46,7 +47,10 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     ...real,
     commit: (...args: Parameters<typeof real.commit>) => {
       left -= 1;
-      if (left < 0) return Promise.reject(new Unavailable(FULL));
+      if (left < 0) {
+        refusals += 1;
+        return Promise.reject(new Unavailable(FULL));
+      }
       untilHeld -= 1;
       if (untilHeld === 0) held = defer();
       if (!held) return real.commit(...args);
@@ -127,6 +131,8 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
       adapter: 'internal',
     }),
     submit,
+    /** How many commits have failed. */
+    refusals: () => refusals,
     /** So many commits succeed from now on, then they fail. */
     allow: (commits: number) => {
       left = commits;

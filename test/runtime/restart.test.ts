@@ -1,0 +1,194 @@
+import t, { type Test } from 'tap';
+import { startRuntime, type TestRuntime } from './runtime.ts';
+import { createStage } from './scene.ts';
+
+/** What ends in good order costs its runs nothing, and neither does a store that cannot be written for a while. */
+
+const SCOPE = 'default';
+const FEW = { mailbox: { max_attempts: 2, retry_base_ms: 1 } };
+
+const only = ({ store }: TestRuntime) => {
+  const [run] = store.runs.list(SCOPE, {}, { offset: 0, limit: 2 }).items;
+  const [dispatch] = store.dispatches.listByThread(SCOPE, 'T', { offset: 0, limit: 2 });
+  return { run, dispatch };
+};
+
+const kindsOf = ({ store }: TestRuntime): string[] =>
+  store.events.list(SCOPE, { thread_id: 'T' }, 0, 1000).rows.map(({ event }) => event.event_kind);
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise(setImmediate);
+};
+
+t.test('a run goes through 20 graceful restarts as if nothing had happened', async (t) => {
+  const stage = createStage();
+  const options = { provider: stage.provider, settings: FEW };
+  const first = await startRuntime(t, options);
+  const reader = first.submit('a long run');
+  const { run_id } = await reader.accepted;
+  await stage.until(1);
+  let { dir } = first;
+  await first.stop();
+  t.match(reader.frames(), /"run_finish".*service is shutting down/, 'its stream ends with the service');
+  for (let restart = 0; restart < 20; restart += 1) {
+    const service = await startRuntime(t, { ...options, dir });
+    t.match(only(service), {
+      run: { run_id, status: 'running' },
+      dispatch: { status: 'Queued', attempt_count: 0, claim_token: null, last_error: null },
+    });
+    await service.runtime.recover();
+    await stage.until(1);
+    ({ dir } = service);
+    await service.stop();
+  }
+  const last = await startRuntime(t, { ...options, dir });
+  await last.runtime.recover();
+  await stage.until(1);
+  stage.go();
+  await until(() => only(last).run?.status === 'done');
+  t.match(only(last), {
+    run: { run_id, termination_reason: { type: 'natural_end' }, final_output: 'answer to a long run' },
+    dispatch: { status: 'Acked', attempt_count: 0 },
+  });
+  t.equal(kindsOf(last).filter((kind) => kind === 'RunFinished').length, 1);
+  t.equal(last.store.messages.last(SCOPE, 'T')?.seq, 2);
+});
+
+t.test('a start that goes no further than its store claims nothing', async (t) => {
+  const stage = createStage();
+  const options = { provider: stage.provider, settings: FEW };
+  const first = await startRuntime(t, options);
+  await first.submit('a run').accepted;
+  await stage.until(1);
+  await first.stop();
+  for (let start = 0; start < 20; start += 1) {
+    const failed = await startRuntime(t, { ...options, dir: first.dir });
+    await failed.stop();
+    t.equal(stage.waiting(), 0, 'no model was called');
+  }
+  const last = await startRuntime(t, { ...options, dir: first.dir });
+  t.match(only(last).dispatch, { status: 'Queued', attempt_count: 0 });
+});
+
+t.test('what is queued behind a run keeps its place through a restart', async (t) => {
+  const stage = createStage();
+  const service = await startRuntime(t, { provider: stage.provider, settings: FEW });
+  await service.submit('a run').accepted;
+  await stage.until(1);
+  await service.submit('behind it', 'T', 'queue').accepted;
+  await service.stop();
+  const next = await startRuntime(t, { provider: stage.provider, settings: FEW, dir: service.dir });
+  await next.runtime.recover();
+  await stage.until(1);
+  stage.go();
+  await stage.until(1);
+  stage.go();
+  await until(() => next.store.runs.count(SCOPE, 'done') === 2);
+  const texts = Array.from(next.store.messages.range(SCOPE, 'T', {}), ({ message }) => message.content[0]);
+  t.match(texts, [
+    { text: 'a run' },
+    { text: 'answer to a run' },
+    { text: 'behind it' },
+    { text: 'answer to behind it' },
+  ]);
+});
+
+const failingRun = async (t: Test, max_attempts: number) => {
+  const stage = createStage();
+  const settings = { mailbox: { ...FEW.mailbox, max_attempts } };
+  const service = await startRuntime(t, { provider: stage.provider, settings });
+  await service.runtime.recover();
+  const reader = service.submit('a run');
+  await reader.accepted;
+  await stage.until(1);
+  return { ...service, stage, reader };
+};
+
+t.test('a store that fails ends no stream: the run goes on, and its readers with it', async (t) => {
+  const service = await failingRun(t, 100);
+  const { stage, reader, allow } = service;
+  for (let failure = 0; failure < 4; failure += 1) {
+    allow(0);
+    const before = service.refusals();
+    stage.go();
+    await until(() => service.refusals() > before);
+    allow(Number.POSITIVE_INFINITY);
+    await stage.until(1);
+  }
+  stage.go();
+  await reader.end;
+  const types = Array.from(reader.frames().matchAll(/"event_type":"(\w+)"/g), ([, type]) => type);
+  t.equal(types.filter((type) => type === 'run_start').length, 1);
+  t.equal(types.filter((type) => type === 'stream_reset').length, 4);
+  t.strictSame(
+    types.filter((type) => type === 'run_finish'),
+    ['run_finish'],
+  );
+  t.match(reader.frames(), /"run_finish".*"natural_end"/);
+  await until(() => only(service).run?.status === 'done');
+  t.match(only(service), {
+    run: { termination_reason: { type: 'natural_end' }, final_output: 'answer to a run' },
+    dispatch: { status: 'Acked', attempt_count: 0 },
+  });
+  const ends = kindsOf(service).filter((kind) => kind === 'RunFinished');
+  t.equal(ends.length, 1);
+});
+
+t.test('a run whose end can never be written is given up, and its stream says so', async (t) => {
+  const service = await failingRun(t, 2);
+  const { stage, reader, allow } = service;
+  // Claims are written, and the first of every other commit is not.
+  let failures = 0;
+  while (only(service).run?.status !== 'done') {
+    await until(() => stage.waiting() === 1 || only(service).run?.status === 'done');
+    allow(0);
+    const before = service.refusals();
+    stage.go();
+    await until(() => service.refusals() > before || only(service).run?.status === 'done');
+    allow(Number.POSITIVE_INFINITY);
+    failures += 1;
+  }
+  await reader.end;
+  t.ok(failures < 20);
+  t.match(only(service), {
+    run: { termination_reason: { type: 'error' } },
+    dispatch: { status: 'DeadLetter' },
+  });
+  t.match(reader.frames().match(/"run_finish".*/g), [/"error"/]);
+  t.equal(kindsOf(service).filter((kind) => kind === 'RunErrored').length, 1);
+});
+
+t.test('one who listens to commits cannot make them fail', async (t) => {
+  let told = 0;
+  const { store, submit } = await startRuntime(t, {
+    appended() {
+      told += 1;
+      throw new Error('the listener is broken');
+    },
+  });
+  const reader = submit('a run');
+  await reader.accepted;
+  await reader.end;
+  t.ok(told > 0);
+  t.match(reader.frames(), /"run_finish".*"natural_end"/);
+  t.equal(store.runs.count(SCOPE, 'done'), 1);
+  t.equal(store.runs.count(SCOPE, 'running'), 0);
+});
+
+t.test('40 runs that fail with the store end with the store, each once', async (t) => {
+  const stage = createStage();
+  const service = await startRuntime(t, { provider: stage.provider, settings: FEW });
+  await service.runtime.recover();
+  const readers = Array.from({ length: 40 }, (_, index) => service.submit('a run', `t${index}`));
+  await Promise.all(readers.map(({ accepted }) => accepted));
+  await stage.until(40);
+  service.allow(0);
+  stage.go();
+  await until(() => service.refusals() >= 40);
+  service.allow(Number.POSITIVE_INFINITY);
+  await stage.until(40);
+  stage.go();
+  await Promise.all(readers.map(({ end }) => end));
+  for (const { frames } of readers) t.match(frames().match(/"run_finish".*/g), [/"natural_end"/]);
+  t.equal(service.store.runs.count(SCOPE, 'done'), 40);
+});
