@@ -9,7 +9,7 @@ import type { Rooms } from './rooms.ts';
 const Health = z
   .object({
     status: z.enum(['healthy', 'unhealthy']),
-    components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.literal('ok') }),
+    components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.enum(['ok', 'starting']) }),
   })
   .meta({ id: 'Health' });
 
@@ -28,16 +28,16 @@ const RunSummary = z
   .object({ running: z.int(), waiting: z.int(), created: z.int() })
   .meta({ id: 'RunSummary' });
 
-export const systemRoutes = ({ store, metrics, runtimeStats, config, system, settings }: Rooms) => [
+export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, system, settings }: Rooms) => [
   route.get('/health', {
-    summary: 'Readiness: does the store answer?',
+    summary: 'Readiness: does the store answer, and is everything known that an earlier process left?',
     tag: 'health',
     scope: 'none',
     responses: { 200: Health, 503: Health },
     async handle() {
       const state = await probe(store, settings.health_store_timeout_ms);
-      const components = { store: state, runtime: 'ok' };
-      return state === 'ok'
+      const components = { store: state, runtime: runtime.isReady() ? 'ok' : 'starting' };
+      return state === 'ok' && components.runtime === 'ok'
         ? { status: 'healthy', components }
         : reply(503, { status: 'unhealthy', components });
     },

@@ -18,7 +18,7 @@ type Failure = { pause: number; until: number };
 
 export const createExpiry = (
   { clock, store, log }: Pick<RuntimeDeps, 'clock' | 'store' | 'log'>,
-  supervisor: Supervisor,
+  supervisor: Pick<Supervisor, 'use'>,
   isStopped: () => boolean,
 ): { round(): Promise<void> } => {
   const failures = new Map<string, Failure>();

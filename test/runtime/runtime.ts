@@ -30,12 +30,15 @@ type Options = {
   dir?: string;
   /** Listens to the event log, and may fail. */
   appended?: () => void;
+  /** Gets what the log says of errors. */
+  errors?: object[];
 };
 
 export type TestRuntime = Awaited<ReturnType<typeof startRuntime>>;
 
 export const startRuntime = async (t: Test, options: Options = {}) => {
-  const { provider, settings = {}, tools = [], dir = t.testdir(), appended = () => {} } = options;
+  const { provider, settings = {}, tools = [], dir = t.testdir(), appended = () => {}, errors } = options;
+  const silent = createLog({ level: 'silent' });
   const real = await openStore({ dir, durability: 'process' });
   const ids = createIds();
   let left = Number.POSITIVE_INFINITY;
@@ -82,7 +85,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     ids,
     settings: settingsFrom(settings),
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),
-    log: createLog({ level: 'silent' }),
+    log: errors ? { ...silent, info() {}, warn() {}, error: (line: object) => errors.push(line) } : silent,
     resolve,
     worker: ids.uuid(),
   });

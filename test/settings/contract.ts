@@ -73,6 +73,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_MAILBOX_MAX_ATTEMPTS', 'mailbox.max_attempts', 'int ≥ 1', '5'],
   ['SERVICE_MAILBOX_RETRY_BASE_MS', 'mailbox.retry_base_ms', 'int ≥ 1', '250'],
   ['SERVICE_MAILBOX_RETRY_CAP_MS', 'mailbox.retry_cap_ms', 'int ≥ 1', '30000'],
+  ['SERVICE_MAX_CONCURRENT_RUNS', 'max_concurrent_runs', 'int ≥ 1', '2000'],
   ['SERVICE_FOREGROUND_RELEASE_WAIT_MS', 'foreground_release_wait_ms', 'int', '5000'],
   ['SERVICE_FOREGROUND_RELEASE_POLL_MS', 'foreground_release_poll_ms', 'int ≥ 1', '25'],
   ['SERVICE_FOREGROUND_CLAIM_GUARD_MS', 'foreground_claim_guard_ms', 'int ≥ 1', '60000'],
