@@ -24,6 +24,8 @@ export const BOUNDS = {
   tokenBytes: 64 * 1024,
   /** Bytes of a list of models: the longest lists have a few hundred entries, about 1 MB. */
   listBytes: 8 * 1024 * 1024,
+  /** Entries of such a list that are looked at. */
+  listEntries: 10_000,
   /** Characters of what a provider says of a failure. It is kept with the run, and written to the log. */
   wordsLength: 2000,
 } as const;
