@@ -44,7 +44,7 @@ import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
-import type { Clock, Ids } from './schema/clock.ts';
+import { type Clock, type Ids, monotonic } from './schema/clock.ts';
 import type { JsonObject } from './schema/endpoint.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
@@ -96,7 +96,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix });
   const runtimeStats = createRuntimeStats({ clock });
-  const startedAt = clock.now();
+  const startedAt = monotonic(clock);
   const breakers = createBreakers(clock);
 
   const subAgents: SubAgents = {
@@ -183,7 +183,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     settings,
     system: {
       version,
-      uptimeSeconds: () => Math.floor((clock.now() - startedAt) / 1000),
+      uptimeSeconds: () => Math.floor((monotonic(clock) - startedAt) / 1000),
       modules: [
         'run',
         'admin',
