@@ -1,4 +1,5 @@
 import type { InferenceEnd } from '../models/model.ts';
+import { monotonic } from '../schema/clock.ts';
 import type { Termination } from '../schema/run.ts';
 import { clearCalls } from './calls.ts';
 import { produce, type Step, type Turn } from './turn.ts';
@@ -21,7 +22,7 @@ export const openStep = (turn: Turn): Step => {
   const step: Step = {
     index: turn.steps,
     message_id: turn.ids.uuid(),
-    startedAt: turn.clock.now(),
+    startedAt: monotonic(turn.clock),
     text: '',
     reported: false,
     completed: false,
@@ -41,7 +42,7 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
     event_type: 'inference_complete',
     model: end?.by?.upstream ?? turn.agent.model.upstream,
     ...(end?.usage && { usage: end.usage }),
-    duration_ms: turn.clock.now() - step.startedAt,
+    duration_ms: Math.round(monotonic(turn.clock) - step.startedAt),
   });
 };
 

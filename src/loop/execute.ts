@@ -1,4 +1,5 @@
 import type { HookOutcome } from '../plugins/plugin.ts';
+import { monotonic } from '../schema/clock.ts';
 import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import { editedArguments } from '../tools/decision.ts';
@@ -79,13 +80,13 @@ export const execute = async (
   signal: AbortSignal,
 ): Promise<Executed | Suspension> => {
   await runPhase(turn, 'before_tool_execute', signal, { call: entry.call });
-  const startedAt = turn.clock.now();
+  const startedAt = monotonic(turn.clock);
   const tool = turn.agent.tools.get(entry.call.name);
   const outcome = await attempt(turn, entry, signal);
   const ended = {
     agent: turn.agent.spec.id,
     tool: tool?.descriptor.id ?? 'unknown',
-    seconds: (turn.clock.now() - startedAt) / 1000,
+    seconds: (monotonic(turn.clock) - startedAt) / 1000,
   };
   if (outcome instanceof Error) {
     const errorClass = outcome instanceof ToolError ? outcome.kind : 'internal';

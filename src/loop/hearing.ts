@@ -1,4 +1,5 @@
 import type { InferenceSink, StopReason } from '../models/model.ts';
+import { monotonic } from '../schema/clock.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import { newCall } from './calls.ts';
@@ -12,6 +13,8 @@ import type { Step, StepCall, Turn } from './turn.ts';
  */
 export type Hearing = {
   sink: InferenceSink;
+  /** `monotonic(clock)` of the first thing that was heard. */
+  firstAt(): number | undefined;
   /** The model has stopped: a call that came to no proper end was cut off, or is what the model wrote. */
   settle(stop: StopReason): void;
 };
@@ -20,20 +23,27 @@ export const listen = (turn: Turn, step: Step): Hearing => {
   const { stream } = turn;
   const calls = createNames();
   let doubtful: StepCall[] = [];
+  let firstAt: number | undefined;
+  const hear = (): void => {
+    firstAt ??= monotonic(turn.clock);
+  };
   const tellReady = ({ call: { id, name, arguments: args } }: StepCall): void =>
     stream.emit({ event_type: 'tool_call_ready', id, name, arguments: args });
   const sink: InferenceSink = {
     text(delta) {
+      hear();
       step.text += delta;
       stream.text(delta);
     },
     reasoning(delta) {
+      hear();
       stream.reasoning(delta);
     },
     reasoningEncrypted(value) {
       stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
     },
     toolStart(given, called) {
+      hear();
       stream.emit({ event_type: 'tool_call_start', ...calls.add(given, called) });
     },
     toolDelta(given, delta) {
@@ -58,6 +68,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
   };
   return {
     sink,
+    firstAt: () => firstAt,
     settle(stop) {
       if (stop !== 'MaxTokens') return doubtful.forEach(tellReady);
       turn.calls = turn.calls.filter((each) => !doubtful.includes(each));

@@ -1,8 +1,10 @@
+import { excerpt } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd } from '../models/model.ts';
+import { monotonic } from '../schema/clock.ts';
 import { type Ending, type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
 import { handOver, noteActive } from './handoff.ts';
-import { listen } from './hearing.ts';
+import { type Hearing, listen } from './hearing.ts';
 import { runPhase } from './phases.ts';
 import { converse } from './remote.ts';
 import { requestFor } from './request.ts';
@@ -18,17 +20,35 @@ export class InferenceFailed extends Error {
   readonly transient: boolean;
   /** True when trying again cannot help; the dispatch is dead-lettered. */
   readonly permanent: boolean;
-  /** The model was not asked: it is left alone for a while. */
-  readonly refused: boolean;
 
   constructor(cause: unknown) {
-    super(`inference failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`inference failed: ${excerpt(wordsOf(cause))}`, { cause });
     this.name = 'InferenceFailed';
     this.transient = cause instanceof ModelError ? cause.transient : true;
     this.permanent = !this.transient;
-    this.refused = cause instanceof ModelError && cause.class === 'unavailable' && cause.detail !== '';
+  }
+
+  /** For a line of the log: the words once. Where a failure of the model itself came from tells nobody anything. */
+  get told(): object {
+    const { message, cause } = this;
+    if (!(cause instanceof ModelError)) return { err: { message, stack: excerpt(stackOf(cause)) } };
+    const { class: kind, status, by } = cause;
+    return {
+      err: {
+        message,
+        class: kind,
+        ...(status !== undefined && { status }),
+        ...(by && { model: by.id }),
+        // Of a pool: why its last member was given up.
+        ...(cause.cause instanceof ModelError && { cause: cause.cause.message }),
+      },
+    };
   }
 }
+
+const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+const stackOf = (cause: unknown): string => (cause instanceof Error && cause.stack) || '';
 
 export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutcome> => {
   if (!turn.begun) {
@@ -50,14 +70,14 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   try {
     end = await turn.agent.model.stream(requestFor(turn, step, signal), hearing.sink, signal);
   } catch (error) {
-    observe(turn, step, undefined, error);
+    observe(turn, { step, hearing, error });
     const verdict = signal.aborted ? undefined : countFailure(turn);
     if (verdict) return stopped(verdict);
     throw new InferenceFailed(error);
   }
   if (signal.aborted) return NOTHING;
   hearing.settle(end.stop);
-  observe(turn, step, end, undefined);
+  observe(turn, { step, hearing, end });
   return conclude(turn, { step, end, signal });
 };
 
@@ -66,13 +86,17 @@ const NOTHING: InferOutcome = { kind: 'answer' };
 
 const stopped = (ending: Ending): InferOutcome => ({ kind: 'stopped', ending });
 
-const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: unknown): void => {
+type Ended = { step: Step; hearing: Hearing; end?: InferenceEnd; error?: unknown };
+
+const observe = (turn: Turn, { step, hearing, end, error }: Ended): void => {
   const { model, spec } = turn.agent;
+  const firstAt = hearing.firstAt();
   const call = {
     agent: spec.id,
     model: end?.by?.upstream ?? model.upstream,
     provider: end?.by?.provider ?? model.provider,
-    seconds: (turn.clock.now() - step.startedAt) / 1000,
+    seconds: (monotonic(turn.clock) - step.startedAt) / 1000,
+    ...(firstAt !== undefined && { firstSeconds: (firstAt - step.startedAt) / 1000 }),
   };
   if (end) turn.observe.inference.ended({ ...call, status: 'ok', ...(end.usage && { usage: end.usage }) });
   else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });

@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
 import { newCall, openTickets, restoredCalls } from './calls.ts';
 import { interrupted, settle } from './settle.ts';
@@ -39,7 +40,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
   turn.step = {
     index: turn.steps,
     message_id: message.id,
-    startedAt: turn.clock.now(),
+    startedAt: monotonic(turn.clock),
     text: '',
     reported: true,
     completed: false,

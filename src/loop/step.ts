@@ -50,8 +50,8 @@ const closeStep = (turn: Turn): void => {
 };
 
 /** The inference failed: the step is closed and does not count; what it streamed is not kept. */
-export const abandonStep = (turn: Turn, resetReason?: string): void => {
-  if (resetReason !== undefined) turn.stream.emit({ event_type: 'stream_reset', reason: resetReason });
+export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string }): void => {
+  if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset });
   if (!turn.step) return;
   turn.step = undefined;
   turn.stream.emit({ event_type: 'step_end' });

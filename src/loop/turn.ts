@@ -55,6 +55,7 @@ export type Step = {
   readonly index: number;
   /** Id of the assistant message that the step persists. */
   readonly message_id: string;
+  /** `monotonic(clock)` */
   readonly startedAt: number;
   text: string;
   /** The inference has been reported with `inference_complete`. */
@@ -120,14 +121,18 @@ export type Turn = {
   checkpoint(boundary?: Boundary): Promise<{ taken: number }>;
 };
 
-/** Counts and times; must not throw. Durations are seconds. */
+/** Counts and times; must not throw. Durations are seconds; `firstSeconds`: until something of the answer came. */
 export type LoopObserver = {
   inference: {
     ended(
-      call: { agent: string; model: string; provider: string; seconds: number; usage?: Usage } & (
-        | { status: 'ok' }
-        | { status: 'error'; errorClass: string }
-      ),
+      call: {
+        agent: string;
+        model: string;
+        provider: string;
+        seconds: number;
+        firstSeconds?: number;
+        usage?: Usage;
+      } & ({ status: 'ok' } | { status: 'error'; errorClass: string }),
     ): void;
   };
   tools: {

@@ -4,11 +4,13 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { ProviderSpec } from '../schema/model.ts';
 import type { AiSdkAdapter } from './ai-sdk.ts';
-import { anthropicCache, openaiCache } from './cache-hints.ts';
+import { anthropicCache, compatibleCache, openaiCache } from './cache-hints.ts';
 import {
   anthropicEffort,
   compatibleEffort,
+  foreignEffort,
   geminiEffort,
+  isOpenAiThinker,
   openaiChatEffort,
   openaiResponsesEffort,
 } from './effort.ts';
@@ -19,7 +21,12 @@ import { connectVertex, vertexBaseUrl } from './vertex.ts';
  * always passes its base URL and key on: left out, the packages would read the environment by themselves.
  */
 
-type Connection = { baseURL: string; apiKey: string; headers: Record<string, string> };
+export type Connection = {
+  baseURL: string;
+  apiKey: string;
+  headers: Record<string, string>;
+  fetch: typeof fetch;
+};
 
 export type AdapterRow = {
   /** Where the service is unless the spec says so itself. */
@@ -40,6 +47,30 @@ const compatible = (baseUrl: string, keyVariable: string): AdapterRow => ({
   }),
 });
 
+const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
+
+/**
+ * OpenAI's own protocol has no reasoning text; most other services that speak it stream some, which the package for
+ * them reads. What models of OpenAI refuse is left out of what they are sent, also through somebody else.
+ */
+const foreign = (connection: Connection): AiSdkAdapter => ({
+  language: createOpenAICompatible({
+    name: 'compatible',
+    includeUsage: true,
+    transformRequestBody: withoutRefused,
+    ...connection,
+  }).chatModel,
+  effort: foreignEffort,
+  cache: compatibleCache,
+  systemFirst: false,
+});
+
+const withoutRefused = (body: Record<string, unknown>): Record<string, unknown> => {
+  const { max_tokens, temperature, top_p, ...rest } = body;
+  if (!isOpenAiThinker(String(body.model))) return body;
+  return max_tokens === undefined ? rest : { ...rest, max_completion_tokens: max_tokens };
+};
+
 /** In the order in which `capabilities.supported_adapters` lists them. */
 export const ADAPTERS = {
   anthropic: {
@@ -55,12 +86,15 @@ export const ADAPTERS = {
   openai: {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
-    connect: (connection) => ({
-      language: createOpenAI(connection).chat,
-      effort: openaiChatEffort,
-      cache: openaiCache,
-      systemFirst: false,
-    }),
+    connect: (connection) =>
+      OPENAI_HOSTS.test(new URL(connection.baseURL).hostname)
+        ? {
+            language: createOpenAI(connection).chat,
+            effort: openaiChatEffort,
+            cache: openaiCache,
+            systemFirst: false,
+          }
+        : foreign(connection),
   },
   openai_resp: {
     baseUrl: 'https://api.openai.com/v1/',

@@ -6,7 +6,7 @@ import type {
 import type { ModelSpec } from '../schema/model.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { CacheHints } from './cache-hints.ts';
-import { interrupted, toModelError } from './classify.ts';
+import { interrupted, toBrokenStream, toModelError } from './classify.ts';
 import type { EffortOptions } from './effort.ts';
 import { ModelError } from './errors.ts';
 import { idleSecondsOf } from './idle.ts';
@@ -149,8 +149,7 @@ const deliver = async (
 
 const nextPart = async (reader: PartReader): Promise<LanguageModelV3StreamPart> => {
   const { done, value } = await reader.read().catch((error: unknown) => {
-    const failure = toModelError(error);
-    throw failure.class === 'stream_interrupted' ? failure : interrupted('connection reset', error);
+    throw toBrokenStream(error);
   });
   if (done) throw interrupted('connection reset');
   return value;

@@ -18,6 +18,14 @@ export const anthropicCache: CacheHints = { mark: { anthropic: { cacheControl: {
 const LONGEST_KEY = 64;
 
 /** Requests with the same key go to the machine that kept the last one; two threads with one key do no harm. */
+const keyOf = ({ thread_id }: NonNullable<InferenceRequest['session']>): string =>
+  thread_id.slice(0, LONGEST_KEY);
+
 export const openaiCache: CacheHints = {
-  call: (session) => session && { openai: { promptCacheKey: session.thread_id.slice(0, LONGEST_KEY) } },
+  call: (session) => session && { openai: { promptCacheKey: keyOf(session) } },
+};
+
+/** The same, as the package for services in general sends it: as it is, under its own name for itself. */
+export const compatibleCache: CacheHints = {
+  call: (session) => session && { compatible: { prompt_cache_key: keyOf(session) } },
 };

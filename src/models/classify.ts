@@ -1,10 +1,12 @@
 import {
+  AISDKError,
   APICallError,
   InvalidArgumentError,
   InvalidPromptError,
   InvalidResponseDataError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
+import { BOUNDS, excerpt } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 
 /**
@@ -49,22 +51,31 @@ const STATUS_OF: Partial<Record<ModelErrorClass, number>> = {
 
 /** Classifies a failure before any output. */
 export const toModelError = (error: unknown): ModelError => {
-  if (error instanceof ModelError) return error;
+  const own = ownFailure(error);
+  if (own) return own;
   if (UnsupportedFunctionalityError.isInstance(error)) {
-    return new ModelError('invalid_request', `${error.functionality} not supported by this provider`, {
-      cause: error,
-    });
+    return new ModelError('invalid_request', `${error.functionality} not supported by this provider`);
   }
   if (InvalidPromptError.isInstance(error) || InvalidArgumentError.isInstance(error)) {
-    return new ModelError('invalid_request', error.message, { cause: error });
+    return new ModelError('invalid_request', error.message);
   }
   if (APICallError.isInstance(error) && error.statusCode !== undefined)
     return ofStatus(error, error.statusCode);
   const broken = brokenStream(error);
   if (broken) return broken;
-  const text = textOf(error);
+  const text = excerpt(textOf(error));
   const kind = BY_TEXT.find(([words]) => words.test(text))?.[1] ?? 'provider';
-  return new ModelError(kind, text, { cause: error });
+  return new ModelError(kind, text, { cause: keptCause(error) });
+};
+
+/** Packages wrap what the transport throws, sometimes more than once. */
+const ownFailure = (error: unknown): ModelError | undefined => {
+  let inner = error;
+  for (let depth = 0; depth < 4 && inner instanceof Error; depth += 1) {
+    if (inner instanceof ModelError) return inner;
+    inner = inner.cause;
+  }
+  return undefined;
 };
 
 /**
@@ -76,14 +87,29 @@ export const toStreamError = (error: unknown, begun: boolean): ModelError => {
   const failure = toModelError(error);
   if (!begun || !failure.transient || failure.class === 'stream_interrupted') return failure;
   const status = failure.status ?? STATUS_OF[failure.class] ?? 500;
-  return new ModelError('stream_interrupted', `provider ${status} mid-stream`, { status, cause: error });
+  return new ModelError('stream_interrupted', `provider ${status} mid-stream`, { status, cause: failure });
 };
+
+/** Classifies why a stream cannot be read any more; whatever the transport does not say itself is a reset. */
+export const toBrokenStream = (error: unknown): ModelError =>
+  ownFailure(error) ??
+  (error instanceof Error ? brokenStream(error) : undefined) ??
+  interrupted('connection reset', error);
 
 /** A stream that broke off; every error of the transport counts as a reset unless it says more. */
 export const interrupted = (
   cause: 'connection reset' | 'goaway' | 'idle stall',
   error?: unknown,
-): ModelError => new ModelError('stream_interrupted', cause, { cause: error });
+): ModelError => new ModelError('stream_interrupted', cause, { cause: keptCause(error) });
+
+/**
+ * Errors of the packages quote what the provider sent, and hold on to what was sent to it; what they say is in the
+ * words of the failure. Where another error came from may be a mistake, and is worth knowing.
+ */
+const keptCause = (error: unknown): unknown =>
+  error instanceof Error && !AISDKError.isInstance(error) && error.message.length <= BOUNDS.wordsLength
+    ? error
+    : undefined;
 
 const RESET = /^terminated$|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|socket hang up/i;
 
@@ -101,7 +127,6 @@ const ofStatus = (error: APICallError, status: number): ModelError => {
   return new ModelError(classOfStatus(status, body), error.message || `status ${status}`, {
     status,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    cause: error,
   });
 };
 

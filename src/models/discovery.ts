@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../schema/clock.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
 import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
 import { lacksWhatListsTell, listName, type ModelList, parseModelList } from './model-list.ts';
 import { type Environment, timeoutSecondsOf } from './provider-options.ts';
+import { readText } from './transport.ts';
 
 /**
  * What providers tell of their models (config.md 7.1).
@@ -29,7 +31,6 @@ export type Discovery = {
 
 const KEPT_MS = 12 * 3_600_000;
 const LONGEST_TIMEOUT_SECONDS = 30;
-const LARGEST_BYTES = 8 * 1024 * 1024;
 
 type Kept = { definition: string; list: ModelList; until: number };
 
@@ -106,23 +107,11 @@ const readList = async (request: ListRequest, timeoutSeconds: number): Promise<M
     await response.body?.cancel();
     throw failure(`status ${response.status}`);
   }
-  const text = await readText(response).catch(() => undefined);
-  if (text === undefined) throw failure(`the answer broke off or has more than ${LARGEST_BYTES} bytes`);
+  const text = await readText(response, BOUNDS.listBytes).catch(() => undefined);
+  if (text === undefined) throw failure(`the answer broke off or has more than ${BOUNDS.listBytes} bytes`);
   try {
     return parseModelList(request.schema, JSON.parse(text));
   } catch (error) {
     throw failure(error instanceof SyntaxError ? 'the answer is not JSON' : String(error));
   }
-};
-
-/** @throws when the answer breaks off or is too large */
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > LARGEST_BYTES) throw new Error('too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 };

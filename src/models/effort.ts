@@ -46,6 +46,16 @@ export const compatibleEffort: EffortOptions = (effort) => {
   return { openaiCompatible: { reasoningEffort: name === 'max' ? 'high' : name } };
 };
 
+/** Models of OpenAI that think, whoever passes on to them; they know more efforts, and take no other sampling. */
+export const isOpenAiThinker = (upstream: string): boolean =>
+  /^(openai\/)?(o\d|gpt-([5-9]|1\d)(?!\d|-chat))/.test(upstream);
+
+/** Of services that speak as OpenAI does, and may be a way to it. */
+export const foreignEffort: EffortOptions = (effort, upstream) =>
+  isOpenAiThinker(upstream)
+    ? { openaiCompatible: { reasoningEffort: openaiEffort(effort) } }
+    : compatibleEffort(effort, upstream);
+
 /** These decide their budget themselves and take an effort instead. */
 const ADAPTIVE_CLAUDE = /claude-(opus|sonnet|haiku|fable)-(4-[6-9]|[5-9])/;
 

@@ -1,7 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
+import { BOUNDS } from './bounds.ts';
 import { ModelError } from './errors.ts';
+import { readText } from './transport.ts';
 
 /**
  * Access tokens for a Google service account: a signed assertion is exchanged for a token (RFC 7523, RS256).
@@ -57,7 +59,9 @@ const LIFETIME_SECONDS = 3600;
 /** A token this close to its end is not used any more. */
 const MARGIN_MS = 60_000;
 
-const Granted = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+/** What can stand in a header; the error of one that cannot would quote it. */
+const Token = z.string().regex(/^[\x21-\x7e]{1,16384}$/);
+const Granted = z.object({ access_token: Token, expires_in: z.number().positive() });
 
 /** @throws Invalid when the private key cannot be read */
 export const createTokenSource = (
@@ -119,10 +123,10 @@ const exchange = async (assertion: string, deps: TokenDeps): Promise<z.infer<typ
   const response = await deps.fetch(TOKEN_URI, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
+    redirect: 'manual',
     signal: AbortSignal.timeout(30_000),
   });
-  const body: unknown = await response.json().catch(() => undefined);
-  const granted = Granted.safeParse(body);
+  const granted = Granted.safeParse(parseJson(await readText(response, BOUNDS.tokenBytes).catch(() => '')));
   if (response.ok && granted.success) return granted.data;
   const kind = response.status >= 500 || response.status === 429 ? 'provider' : 'unauthorized';
   throw new ModelError(kind, `Google refused the service account (status ${response.status})`, {

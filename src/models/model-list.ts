@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isDate, Modality, type ModelSpec } from '../schema/model.ts';
+import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
 
 /**
@@ -97,7 +98,7 @@ export const parseModelList = (schema: ListSchema, body: unknown): ModelList => 
   const items = parsed.success ? parsed.data[field] : undefined;
   if (!items) throw new Error(`the answer has no list '${field}'`);
   const list = new Map<string, Capabilities>();
-  for (const each of items) {
+  for (const each of items.slice(0, BOUNDS.listEntries)) {
     const read = item.safeParse(each);
     if (!read.success) continue;
     const name = listName(read.data.name);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../schema/clock.ts';
+import { type Clock, monotonic } from '../schema/clock.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import { ModelError } from './errors.ts';
 import { createTokenSource, parseServiceAccount } from './google-token.ts';
@@ -68,9 +68,12 @@ export const createProviderTest = ({
   };
 
   return async (spec: ProviderSpec): Promise<ProviderTest> => {
-    const startedAt = clock.now();
+    const startedAt = monotonic(clock);
     let network_tested = false;
-    const ended = () => ({ latency_ms: Math.max(0, Math.round(clock.now() - startedAt)), network_tested });
+    const ended = () => ({
+      latency_ms: Math.max(0, Math.round(monotonic(clock) - startedAt)),
+      network_tested,
+    });
     try {
       const probe = probeOf(spec);
       network_tested = probe !== undefined;

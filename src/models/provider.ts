@@ -12,6 +12,7 @@ import {
   timeoutSecondsOf,
 } from './provider-options.ts';
 import { createScriptedProvider } from './scripted.ts';
+import { providerFetch } from './transport.ts';
 
 const ALIASES: Readonly<Record<string, string>> = { 'openai-resp': 'openai_resp', responses: 'openai_resp' };
 
@@ -45,6 +46,7 @@ export const createProvider = (spec: ProviderSpec, env: Environment): Provider =
     baseURL: baseUrlOf(spec, typeof row.baseUrl === 'string' ? row.baseUrl : row.baseUrl(spec)),
     apiKey: apiKeyOf(spec, { variable: row.keyVariable, optional: row.keyOptional ?? false }, env),
     headers: headersOf(spec),
+    fetch: providerFetch,
   };
   const adapter = row.connect(connection, spec);
   const timeoutSeconds = timeoutSecondsOf(spec);

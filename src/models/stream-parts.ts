@@ -4,6 +4,7 @@ import type {
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
 import type { Usage } from '../schema/run-event.ts';
+import { BOUNDS } from './bounds.ts';
 import { interrupted, toStreamError } from './classify.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
@@ -13,7 +14,8 @@ import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
  *
  * Guarantees: a tool call is reported complete only when it is. Some packages close every open call when their
  * connection ends, cut arguments and all; a call whose arguments are empty or not JSON is therefore held back
- * until the provider has said that it finished, and so is every call after it, to keep their order.
+ * until the provider has said that it finished, and so is every call after it, to keep their order. An answer that
+ * gets longer than `BOUNDS` allow is a failure that nobody repeats.
  */
 
 /** Returns the end with the last part, throws `ModelError` for a part that reports a failure. */
@@ -21,7 +23,11 @@ export type PartReceiver = (part: LanguageModelV3StreamPart) => InferenceEnd | u
 
 export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
   const calls = trackCalls(sink);
-  const encrypted = once((value) => sink.reasoningEncrypted(value));
+  const measure = createMeasure();
+  const encrypted = once((value) => {
+    measure.answer(value);
+    sink.reasoningEncrypted(value);
+  });
   let begun = false;
 
   return (part) => {
@@ -29,11 +35,13 @@ export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
       case 'text-delta':
         if (part.delta === '') return undefined;
         begun = true;
+        measure.answer(part.delta);
         sink.text(part.delta);
         return undefined;
       case 'reasoning-delta':
         if (part.delta !== '') {
           begun = true;
+          measure.answer(part.delta);
           sink.reasoning(part.delta);
         }
         encrypted(encryptedOf(part));
@@ -44,13 +52,17 @@ export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
         return undefined;
       case 'tool-input-start':
         begun = true;
+        measure.call(part.id, part.toolName);
         calls.start(part.id, part.toolName);
         return undefined;
       case 'tool-input-delta':
+        measure.args(part.id, part.delta);
         sink.toolDelta(part.id, part.delta);
         return undefined;
       case 'tool-call':
         begun = true;
+        measure.call(part.toolCallId, part.toolName);
+        measure.wholeArgs(part.input);
         calls.end(part.toolCallId, part.toolName, part.input);
         return undefined;
       case 'error':
@@ -64,6 +76,37 @@ export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
       default:
         return undefined;
     }
+  };
+};
+
+/** Of one answer. @throws ModelError when it is too long */
+const createMeasure = () => {
+  const args = new Map<string, number>();
+  let length = 0;
+  const within = (value: number, most: number, what: string): number => {
+    if (value > most)
+      throw new ModelError('provider', `the answer has more than ${most} ${what}`, { final: true });
+    return value;
+  };
+  const answer = (text: string): void => {
+    length = within(length + text.length, BOUNDS.answerLength, 'characters');
+  };
+  const wholeArgs = (text: string): void => {
+    within(text.length, BOUNDS.argumentsLength, 'characters of arguments of one call');
+  };
+  return {
+    answer,
+    wholeArgs,
+    call(id: string, name: string): void {
+      within(Math.max(id.length, name.length), BOUNDS.nameLength, 'characters in the id or name of a call');
+      if (!args.has(id)) args.set(id, 0);
+      within(args.size, BOUNDS.calls, 'calls');
+    },
+    args(id: string, delta: string): void {
+      answer(delta);
+      const all = (args.get(id) ?? 0) + delta.length;
+      args.set(id, within(all, BOUNDS.argumentsLength, 'characters of arguments of one call'));
+    },
   };
 };
 
@@ -125,8 +168,13 @@ const stopOf = ({ unified, raw }: LanguageModelV3FinishReason, hasCalls: boolean
 
 /** Packages report details a provider is silent about as 0; silence and 0 are both left out. */
 const usageOf = ({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined => {
-  const { total: prompt, cacheRead, cacheWrite } = inputTokens;
-  const { total: completion, reasoning } = outputTokens;
+  const [prompt, cacheRead, cacheWrite, completion, reasoning] = [
+    inputTokens.total,
+    inputTokens.cacheRead,
+    inputTokens.cacheWrite,
+    outputTokens.total,
+    outputTokens.reasoning,
+  ].map(countOf);
   if (prompt === undefined && completion === undefined) return undefined;
   return {
     ...(prompt !== undefined && { prompt_tokens: prompt }),
@@ -137,6 +185,10 @@ const usageOf = ({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | u
     ...(reasoning && { thinking_tokens: reasoning }),
   };
 };
+
+/** Whatever a provider calls a number of tokens. */
+const countOf = (given: number | undefined): number | undefined =>
+  Number.isSafeInteger(given) && (given ?? -1) >= 0 ? given : undefined;
 
 type ReasoningPart = Extract<LanguageModelV3StreamPart, { type: `reasoning-${string}` }>;
 

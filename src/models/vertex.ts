@@ -30,17 +30,18 @@ const projectOf = (spec: ProviderSpec): string | undefined =>
 
 const isServiceAccount = (spec: ProviderSpec): boolean => credentialsKindOf(spec) === 'service_account_json';
 
-type Connection = { baseURL: string; apiKey: string; headers: Record<string, string> };
+type Connection = { baseURL: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch };
 
 /** @throws Invalid when the service account's key is none */
 export const connectVertex = (
-  { baseURL, apiKey, headers }: Connection,
+  { baseURL, apiKey, headers, fetch: send }: Connection,
   spec: ProviderSpec,
 ): ((upstream: string) => LanguageModelV3) => {
   // The package leaves out what Vertex does not take when it is told this name.
   const name = 'google.vertex.chat';
   const takesKey = !spec.base_url && projectOf(spec) === undefined;
-  if (takesKey) return createGoogleGenerativeAI({ name, baseURL, apiKey, headers }).languageModel;
+  if (takesKey)
+    return createGoogleGenerativeAI({ name, baseURL, apiKey, headers, fetch: send }).languageModel;
   const token = isServiceAccount(spec)
     ? createTokenSource(parseServiceAccount(apiKey), scopesOf(spec))
     : async () => apiKey;
@@ -54,7 +55,7 @@ export const connectVertex = (
       const sent = new Headers(init?.headers);
       sent.delete('x-goog-api-key');
       sent.set('authorization', `Bearer ${await orAborted(token(), init?.signal)}`);
-      return fetch(input, { ...init, headers: sent });
+      return send(input, { ...init, headers: sent });
     },
   }).languageModel;
 };

@@ -122,10 +122,10 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
     commit();
     return { over: turn.answered };
   },
-  failed: (error) => error,
+  failed() {},
   broke: owner.broke,
   async reschedule() {
-    abandonStep(turn, 'resumed from checkpoint');
+    abandonStep(turn, { reason: 'resumed from checkpoint' });
     turn.produced = [];
   },
   reclaim: async () => ({ entry: recoverEntry(turn) }),

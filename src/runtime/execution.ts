@@ -11,6 +11,7 @@ import { turnMark } from '../loop/state.ts';
 import { abandonStep, completeStep } from '../loop/step.ts';
 import { mustWait, settleLostTasks } from '../loop/tasks.ts';
 import type { StepCall, Turn } from '../loop/turn.ts';
+import { monotonic } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { PendingMessage } from '../schema/pending.ts';
@@ -106,7 +107,7 @@ export const createExecution = (
   const { clock, ids, settings } = deps;
   const { ledger, from } = input;
   const { run_id, thread_id } = input.run;
-  const startedAt = clock.now();
+  const startedAt = monotonic(clock);
   let failure: unknown;
   /** Why the service lets go of it. */
   let released: string | undefined;
@@ -187,16 +188,14 @@ export const createExecution = (
       return turn.answered ? { over: true, waits: await mustWait(turn, signal) } : { over: false };
     },
     failed(error) {
-      deps.log.warn({ err: error, run_id }, 'an inference failed');
-      // A model that is left alone was so for a reason, and the run has seen it.
-      const isKeptAway = error instanceof InferenceFailed && error.refused;
-      failure = (isKeptAway && failure) || error;
-      return failure;
+      const told = error instanceof InferenceFailed ? error.told : { err: error };
+      deps.log.warn({ ...told, run_id }, 'an inference failed');
+      failure = error;
     },
     broke: (err) => deps.log.error({ err, run_id }, 'what the run was doing failed'),
     reschedule({ attempt }) {
       const error = failure instanceof Error ? failure.message : String(failure);
-      abandonStep(turn, RESUMED);
+      abandonStep(turn, { reason: RESUMED, error });
       turn.produced = [];
       const write = ledger.open(clock.now());
       record.gather(write);
@@ -305,7 +304,7 @@ export const createExecution = (
       giveBack();
     } else if (stream.isOpen()) {
       // The run goes on, and its readers with it: as after any failure that is not its end (runtime.md 10.4).
-      abandonStep({ ...turn, stream: channel }, RESUMED);
+      abandonStep({ ...turn, stream: channel }, { reason: RESUMED });
       stream.leave();
       input.onStreamLeft(channel);
     }

@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
@@ -13,8 +14,8 @@ export const observeStart = ({ clock, observe }: Deps, dispatch: Dispatch): void
   observe.runs.started();
   if (isStandIn(dispatch)) return;
   observe.mailbox.started({
-    enqueueToStart: (now - dispatch.created_at) / 1000,
-    claimToStart: (now - dispatch.updated_at) / 1000,
+    enqueueToStart: Math.max(0, now - dispatch.created_at) / 1000,
+    claimToStart: Math.max(0, now - dispatch.updated_at) / 1000,
   });
 };
 
@@ -23,12 +24,13 @@ export const observeEnd = (
   ended: { how: 'ended' | 'released'; startedAt: number; failure: unknown; run: Run; dispatch: Dispatch },
 ): void => {
   const outcome = outcomeOf(ended.how, ended.run, ended.dispatch, ended.failure);
-  const now = clock.now();
-  const runtime = (now - ended.startedAt) / 1000;
+  // Dispatches may be older than this process; what they waited is told by the wall clock.
+  const enqueueToComplete = Math.max(0, clock.now() - ended.dispatch.created_at) / 1000;
+  const runtime = (monotonic(clock) - ended.startedAt) / 1000;
   observe.runs.ended(outcome, runtime);
   if (isStandIn(ended.dispatch)) return;
   observe.mailbox.completed(outcome, {
-    enqueueToComplete: (now - ended.dispatch.created_at) / 1000,
+    enqueueToComplete,
     runtime,
   });
 };

@@ -27,8 +27,8 @@ export type Host = {
   parked(): void;
   conclude(ending: RunEnding, signal: AbortSignal): Promise<void>;
   finish(ending: RunEnding): Promise<void>;
-  /** An inference failed. Returns what the run is to be told of. */
-  failed(error: unknown): unknown;
+  /** An inference failed. */
+  failed(error: unknown): void;
   /** Something else did: a hook, the store, or a mistake that nobody else would hear of. */
   broke(error: unknown): void;
 };
@@ -71,7 +71,8 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
           if (outcome.kind === 'answer' && !signal.aborted) host.answered();
           return outcome;
         } catch (error) {
-          throw signal.aborted ? error : host.failed(error);
+          if (!signal.aborted) host.failed(error);
+          throw error;
         }
       }),
       act: telling((host, { signal }) => act(host.turn, signal)),

@@ -132,7 +132,8 @@ export const RunEvent = z
       result: z.json(),
     }),
     event('tool_call_cancel', { id, name: z.string(), reason: z.string() }),
-    event('stream_reset', { reason: z.string() }),
+    // `error`: why the attempt failed that is repeated from the last checkpoint.
+    event('stream_reset', { reason: z.string(), error: z.string().optional() }),
     event('messages_snapshot', { messages: z.array(Message) }),
     event('activity_snapshot', {
       message_id: id,

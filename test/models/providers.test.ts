@@ -4,6 +4,7 @@ import type { Model } from '../../src/models/model.ts';
 import { createProvider } from '../../src/models/provider.ts';
 import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import { infer, inferenceFailure, joined, joinedArgs, requestOf, userMessage } from './infer.ts';
+import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
 /** Every protocol against a stand-in for the real service; the same answers are asked of all of them. */
 
@@ -232,3 +233,33 @@ t.test('a system text goes before the history', async (t) => {
 
 // The stand-in would keep the process alive until the end that waits for it.
 t.end();
+
+for (const field of ['reasoning_content', 'reasoning']) {
+  t.test(`a server that speaks as OpenAI does streams its reasoning as ${field}`, async (t) => {
+    const { url, requests } = await startSseServer(t, (response) => {
+      sendEvents(response, [
+        chatChunk({ role: 'assistant', [field]: 'Let me ' }),
+        chatChunk({ [field]: 'see' }),
+        chatChunk({ content: 'Four' }),
+        {
+          ...chatChunk({}, 'stop'),
+          usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
+        },
+      ]);
+      response.end('data: [DONE]\n\n');
+    });
+    const model = createProvider({ id: 'p', adapter: 'openai', api_key: 'key', base_url: url }, {}).model({
+      id: 'm',
+      provider_id: 'p',
+      upstream_model: 'qwen3',
+    });
+    const { heard, end } = await infer(model, requestOf('2 and 2?'));
+    t.same(heard, [
+      ['reasoning', 'Let me '],
+      ['reasoning', 'see'],
+      ['text', 'Four'],
+    ]);
+    t.same(end.usage, { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 });
+    t.match(requests[0], { url: '/chat/completions', headers: { authorization: 'Bearer key' } });
+  });
+}

@@ -128,6 +128,20 @@ t.test('with nothing worth keeping the answer starts over', async (t) => {
   for (const { messages } of model.asked) t.equal(messages.length, 1);
 });
 
+t.test('after a restart, a failure of the opening is the opening’s again', async (t) => {
+  for (const begin of [
+    (sink: InferenceSink) => sink.reasoning('Hm'),
+    (sink: InferenceSink) => sink.toolStart('a', 'search'),
+    (sink: InferenceSink) => sink.text(' '),
+  ]) {
+    const { model, recovering } = setUp([breaksOff(begin), fails('overloaded'), says('Hello')]);
+    const { told, error } = await run(recovering);
+    t.match(error, { class: 'overloaded' });
+    t.equal(model.asked.length, 2);
+    t.equal(told.filter(([kind]) => kind === 'reset').length, 1);
+  }
+});
+
 t.test('the budget bounds the requests, and the last failure is thrown', async (t) => {
   for (const max_stream_retries of [0, 1, 2, 5]) {
     const { model, recovering } = setUp([breaksOff((sink) => sink.text('x'))], { max_stream_retries });

@@ -278,10 +278,62 @@ t.test('a block the spec allows is sent', async (t) => {
   t.ok(await send(t, 'openai', linked('image'), { model }));
 });
 
+t.test('what models of OpenAI refuse is left out, whoever passes on to them', async (t) => {
+  const overrides = { max_tokens: 7, temperature: 0.5, top_p: 0.5 };
+  for (const upstream_model of ['o3-mini', 'gpt-5.1', 'openai/gpt-5']) {
+    const { body } = await send(t, 'openai', requestOf('x', { overrides }), { model: { upstream_model } });
+    t.match(body, { model: upstream_model, max_completion_tokens: 7 });
+    for (const key of ['max_tokens', 'temperature', 'top_p']) t.notOk(key in body, key);
+  }
+  for (const upstream_model of ['gpt-4o', 'gpt-oss-20b', 'gpt-5-chat', 'gpt-35-turbo', 'qwen3']) {
+    const { body } = await send(t, 'openai', requestOf('x', { overrides }), { model: { upstream_model } });
+    t.match(body, { max_tokens: 7, temperature: 0.5, top_p: 0.5 });
+    t.notOk('max_completion_tokens' in body);
+  }
+});
+
+t.test(
+  'a server that speaks as OpenAI does is asked for usage, and for what it keeps of a prompt',
+  async (t) => {
+    const request = requestOf('x', {
+      session: { thread_id: 'thread', run_id: 'r' },
+      cache: { stable_messages: 0 },
+    });
+    const { body } = await send(t, 'openai', request);
+    t.match(body, { stream_options: { include_usage: true }, prompt_cache_key: 'thread' });
+  },
+);
+
+t.test('OpenAI itself is asked in its own terms', async (t) => {
+  const seen: { url: string; body: unknown }[] = [];
+  t.intercept(globalThis, 'fetch', {
+    value: async (input: string, init: RequestInit) => {
+      seen.push({ url: input, body: JSON.parse(String(init.body)) });
+      return new Response(chatEnd.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''), {
+        headers: { 'content-type': 'text/event-stream' },
+      });
+    },
+  });
+  for (const base_url of ['', 'https://eu.api.openai.com/v1', 'https://us.openai.azure.com/openai/v1']) {
+    const model = createProvider({ id: 'p', adapter: 'openai', api_key: 'key', base_url }, {}).model({
+      id: 'm',
+      provider_id: 'p',
+      upstream_model: 'o3',
+    });
+    const overrides = { max_tokens: 7, reasoning_effort: 'max' } as const;
+    await infer(model, requestOf('x', { system: ['s'], overrides }));
+    t.match(seen.at(-1), {
+      url: `${base_url || 'https://api.openai.com/v1'}/chat/completions`,
+      body: { messages: [{ role: 'developer' }, {}], max_completion_tokens: 7, reasoning_effort: 'xhigh' },
+    });
+  }
+});
+
 type Effort = NonNullable<InferenceRequest['overrides']['reasoning_effort']>;
 const efforts: [adapter: string, upstream: string, effort: Effort, sent: object][] = [
   ['openai', 'gpt-5', 'low', { reasoning_effort: 'low' }],
-  ['openai', 'up', 'max', { reasoning_effort: 'xhigh' }],
+  ['openai', 'gpt-5', 'max', { reasoning_effort: 'xhigh' }],
+  ['openai', 'up', 'max', { reasoning_effort: 'high' }],
   ['openai', 'up', { budget: 9000 }, { reasoning_effort: 'medium' }],
   ['openai', 'up', { budget: 1 }, { reasoning_effort: 'low' }],
   ['openai', 'up', { budget: 0 }, { reasoning_effort: 'none' }],

@@ -78,6 +78,37 @@ t.test('an exchange that fails is tried again by the next call', async (t) => {
   t.equal(await token(), 'token-3');
 });
 
+const answersOfToken: [name: string, answer: () => Response][] = [
+  [
+    'without an end',
+    () => new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) })),
+  ],
+  ['with a token that no header can carry', () => Response.json({ access_token: 'a\nb', expires_in: 9 })],
+  [
+    'with a token of 20,000 characters',
+    () => Response.json({ access_token: 'x'.repeat(20_000), expires_in: 9 }),
+  ],
+  [
+    'that leads elsewhere',
+    () => new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:1' } }),
+  ],
+];
+for (const [name, answer] of answersOfToken) {
+  t.test(`an answer to the exchange ${name} is none`, async (t) => {
+    let redirect: string | undefined;
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      redirect = init?.redirect;
+      return answer();
+    };
+    const deps = { fetch, now: () => 0 };
+    const token = createTokenSource(parseServiceAccount(JSON.stringify(account)), [], deps);
+    await t.rejects(token(), {
+      message: /^unauthorized: Google refused the service account \(status \d+\)$/,
+    });
+    t.equal(redirect, 'manual');
+  });
+}
+
 const PREFIX = 'api_key is not a service account key: ';
 const refused: [name: string, key: unknown, why: string][] = [
   ['a key that is not JSON', undefined, 'it must be a JSON object'],

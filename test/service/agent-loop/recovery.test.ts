@@ -305,24 +305,97 @@ t.test('arguments that nest too deep are told to the model', async (t) => {
   t.match(endOf(events), { result: { response: 'sorry' } });
 });
 
-t.test('a run whose own failures keep its model away is told of these', async (t) => {
+const failing =
+  (detail: string, more: { retryAfterSeconds?: number } = {}): Inference =>
+  () => {
+    throw new ModelError('rate_limited', detail, more);
+  };
+
+t.test(
+  'one run that fails keeps no other from its model; several do, and the next is told why at once',
+  async (t) => {
+    const troupe = await startWith(t, {
+      agents,
+      settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
+    });
+    troupe.models.steps.push(...Array.from({ length: 10 }, () => failing('busy')), says('hi'));
+    const value = 'inference failed: rate limited: busy';
+    const events = await troupe.runToEnd(say('own'));
+    t.match(endOf(events), { termination: { type: 'error', value } });
+    const reset = { reason: 'resumed from checkpoint', error: value };
+    t.match(only(events, 'stream_reset'), [reset, reset, reset, reset]);
+    t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
+    troupe.models.steps.push(...Array.from({ length: 50 }, () => failing('busy')), says('not asked for'));
+    for (let run = 0; run < 5; run += 1) await troupe.runToEnd(say('own'));
+    const asked = requestsOf(troupe).length;
+    const refused = await troupe.runToEnd(say('own'));
+    t.match(endOf(refused).termination, {
+      type: 'error',
+      value:
+        /^inference failed: model 'steps' is left alone for \d+ s: its last calls failed, with rate limited: busy$/,
+    });
+    t.strictSame(only(refused, 'stream_reset'), [], 'nothing was tried again');
+    t.equal(requestsOf(troupe).length, asked);
+  },
+);
+
+t.test('a provider that asks for a longer wait than the service grants ends the run', async (t) => {
+  const troupe = await startWith(t, { agents, settings: { models: { max_retry_after_ms: 1000 } } });
+  troupe.models.steps.push(failing('busy', { retryAfterSeconds: 2 }), says('not asked for'));
+  const value = 'inference failed: rate limited: busy (it asks to wait 2 s, and no more than 1 s are waited)';
+  t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'error', value } });
+  t.equal(requestsOf(troupe).length, 1);
+});
+
+t.test('each failed attempt is one short line of the log, which says it once', async (t) => {
   const lines: string[] = [];
   const log = createLog({ level: 'warn', destination: { write: (line) => lines.push(line) } });
   const troupe = await startTroupe(t, {
     settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
     app: { records: entriesFrom({ agents }), log },
   });
-  const busy: Inference = () => {
-    throw new ModelError('rate_limited', 'no');
+  const words = `Oops ${'x'.repeat(5_000_000)}`;
+  const broken: Inference = () => {
+    throw new Error(words);
   };
-  troupe.models.steps.push(...Array.from({ length: 5 }, () => busy), says('not asked for'));
-  const value = 'inference failed: rate limited: no';
-  t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'error', value } });
-  t.equal(requestsOf(troupe).length, 5);
-  t.match(endOf(await troupe.runToEnd(say('own'))), {
-    termination: {
-      value: "inference failed: model 'steps' is left alone for a while: too many of its calls failed",
-    },
+  troupe.models.steps.push(...Array.from({ length: 8 }, () => failing(words)), broken);
+  const events = await troupe.runToEnd(say('own', 'x', 'T'));
+  t.equal(lines.length, 5);
+  for (const line of lines) t.ok(line.length < 5000, `${line.length} characters`);
+  const [first = '', , , , last = ''] = lines;
+  t.match(JSON.parse(first), {
+    msg: 'an inference failed',
+    err: { class: 'rate_limited', message: /Oops x/ },
   });
-  t.match(JSON.parse(lines[0] ?? ''), { msg: 'an inference failed', err: { message: /rate limited: no/ } });
+  t.equal(first.match(/Oops/g)?.length, 1);
+  t.match(JSON.parse(last).err.stack, /Oops/);
+  t.ok(JSON.stringify(events).length < 50_000, 'and no longer for clients');
+  t.ok(JSON.stringify(await viewOf(troupe, 'T').runs()).length < 50_000, 'nor in the record');
+});
+
+t.test('a clock that is set while something lasts makes it no longer', async (t) => {
+  const DAY = 86_400_000;
+  let set = 0;
+  const clock = { now: () => Date.now() + set, monotonic: () => performance.now() };
+  const troupe = await startTroupe(t, { app: { records: entriesFrom({ agents }), clock } });
+  const setClock: Inference = (sink) => {
+    set += DAY;
+    sink.text('hi');
+    return { stop: 'EndTurn' };
+  };
+  const setBack: Inference = (sink) => {
+    set -= 2 * DAY;
+    sink.text('hi');
+    return { stop: 'EndTurn' };
+  };
+  for (const act of [setClock, setBack]) {
+    troupe.models.steps.push(act);
+    const events = await troupe.runToEnd(say('own'));
+    const lasted = Number(only(events, 'inference_complete')[0]?.duration_ms);
+    t.ok(lasted >= 0 && lasted < DAY / 2, `${lasted} ms`);
+  }
+  const metrics = await (await fetch(`${troupe.url}/metrics`)).text();
+  const sums = metrics.split('\n').filter((line) => /duration_seconds_sum|runtime_seconds_sum/.test(line));
+  t.ok(sums.length > 0);
+  for (const line of sums) t.ok(Math.abs(Number(line.split(' ').at(-1))) < 40_000, line);
 });
