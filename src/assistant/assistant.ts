@@ -1,9 +1,9 @@
 import type { Caller, ConfigService } from '../registry/config/api.ts';
 import type { LiveModels } from '../registry/config/live.ts';
-import { maskSecrets, secretsOf } from '../registry/secrets.ts';
 import type { EphemeralInput, EphemeralRun, Runtime } from '../runtime/index.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { Conflict } from '../schema/outcome.ts';
+import { longestFirst, maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
 import type { Store } from '../store/index.ts';
 import { ASSISTANT_ID, assistantAgent } from './agent.ts';
 import { chooseModel, isUsable } from './model.ts';
@@ -51,8 +51,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
   /** Read when it is needed: keys change, and failures are rare. */
   const mask = (text: string): string => {
     const providers = config.list('providers', {}).items.map(({ id }) => config.providerSpec(String(id)));
-    const secrets = providers.flatMap(secretsOf).sort((one, other) => other.length - one.length);
-    return maskSecrets(text, secrets);
+    return maskSecrets(text, longestFirst(providers.flatMap(secretsOf)));
   };
 
   return {

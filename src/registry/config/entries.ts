@@ -1,10 +1,10 @@
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { NotFound } from '../../schema/outcome.ts';
+import { redact } from '../../schema/redaction/redact.ts';
 import type { Store } from '../../store/index.ts';
 import type { Namespace } from '../namespaces/namespace.ts';
 import type { Namespaces } from '../namespaces/namespaces.ts';
-import { redact } from '../redact.ts';
 import type { ConfigService, Entries, EntryMeta, Page } from './api.ts';
 import { effectiveOf } from './content.ts';
 

@@ -4,8 +4,8 @@ import type { ConfigNamespace } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { McpServerSpec } from '../../schema/mcp-server.ts';
 import { ModelSpec, ProviderSpec } from '../../schema/model.ts';
+import { maskSecrets, secretsOf } from '../../schema/redaction/masking.ts';
 import { invalidPayload } from '../namespaces/namespace.ts';
-import { maskSecrets, secretsOf } from '../secrets.ts';
 import type { Fetched } from './publisher.ts';
 import type { McpConnection, McpServers } from './servers.ts';
 import type { Stored } from './stored.ts';
@@ -47,7 +47,7 @@ export const createFetch = (deps: FetchDeps) => {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw invalidPayload(
-        `invalid managed config: failed to connect MCP servers: ${server.id}: ${reason}`,
+        `invalid managed config: failed to connect MCP servers: ${server.id}: ${maskSecrets(reason, secretsOf(spec))}`,
         cause,
       );
     }

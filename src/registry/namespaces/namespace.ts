@@ -1,6 +1,7 @@
 import type { ConfigNamespace } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import { fillMarkers, redact } from '../../schema/redaction/redact.ts';
 
 /**
  * What the entries of a namespace are (config.md 2 to 5), as pure functions: who stores, publishes and answers is
@@ -49,10 +50,11 @@ export type OverrideRules = {
 export const PLAIN = {
   listed: true,
   writable: true,
-  prepare: (body) => body,
+  prepare: (body, stored) => fillMarkers(body, stored, 'keep'),
   usable: () => {},
-  redact: (spec) => spec,
-  restored: (payload) => payload,
+  redact,
+  audit: redact,
+  restored: (payload, stored) => fillMarkers(payload, stored, 'drop'),
 } satisfies Partial<Namespace>;
 
 /** @throws Invalid when there are overrides */
