@@ -28,7 +28,7 @@ export const createReads = ({
   const recordOf = (name: string, id: string): { namespace: Namespace; record: ConfigRecord } => {
     const namespace = namespaces.of(name);
     const record = store.config.get(namespace.name, id);
-    if (!record) throw new NotFound(`${name}/${id}`);
+    if (!record) throw missing(namespace.name, id);
     return { namespace, record };
   };
 
@@ -57,7 +57,6 @@ export const createReads = ({
 
 const clamped = (limit: number): number => Math.min(Math.max(limit, 1), MAX_LIMIT);
 
-/** What changes and tests say of an entry that is not there; reads say less. */
 export const missing = (namespace: ConfigNamespace, id: string): NotFound =>
   new NotFound(`not found: ${namespace}/${id}`);
 

@@ -96,13 +96,13 @@ export const createFetch = (deps: FetchDeps) => {
     async ahead(namespace: ConfigNamespace, spec: JsonObject, stored: Stored): Promise<Ahead> {
       if (namespace === 'mcp-servers') return connect(spec, stored[namespace].get(String(spec.id))?.spec);
       if (namespace === 'models') {
-        const model = ModelSpec.parse(spec);
-        const provider = providerIn(stored, model.provider_id);
+        const model = ModelSpec.safeParse(spec).data;
+        const provider = model && providerIn(stored, model.provider_id);
         return provider ? look(provider, [model]) : NOTHING;
       }
       if (namespace === 'providers') {
-        const provider = ProviderSpec.parse(spec);
-        return look(provider, modelsOf(stored, provider.id));
+        const provider = ProviderSpec.safeParse(spec).data;
+        return provider ? look(provider, modelsOf(stored, provider.id)) : NOTHING;
       }
       return NOTHING;
     },

@@ -39,6 +39,11 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
     },
     redact: shown,
     audit: shown,
+    complete: ({ endpoint, model_id }) => {
+      if (endpoint === undefined && model_id === '') {
+        throw new Invalid("invalid agent spec: missing field 'model_id'");
+      }
+    },
     restored: (payload, stored) => withoutLostTokens(fillMarkers(payload, stored, 'drop')),
     effective,
     overrides: {

@@ -25,6 +25,8 @@ export type Namespace = {
   prepare(body: JsonObject, stored?: JsonObject): JsonObject;
   /** The shape. Returns what is stored. @throws Invalid */
   check(spec: JsonObject): JsonObject;
+  /** What a write, but no restore, refuses like a wrong shape: nobody has tried to use it. @throws Invalid */
+  complete(spec: JsonObject): void;
   /** What a write, but no restore, refuses without looking at other entries. @throws Invalid */
   usable(spec: JsonObject): void;
   /** The entry in a response. */
@@ -51,6 +53,7 @@ export const PLAIN = {
   listed: true,
   writable: true,
   prepare: (body, stored) => fillMarkers(body, stored, 'keep'),
+  complete: () => {},
   usable: () => {},
   redact,
   audit: redact,

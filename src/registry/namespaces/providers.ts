@@ -1,5 +1,5 @@
 import { parseServiceAccount } from '../../models/google-token.ts';
-import { adapterName, SUPPORTED_ADAPTERS } from '../../models/provider.ts';
+import { adapterName, SUPPORTED_ADAPTERS, unsupportedAdapter } from '../../models/provider.ts';
 import { checkOptions, credentialsKindOf, requireKey } from '../../models/provider-options.ts';
 import { isObject, type JsonObject } from '../../schema/endpoint.ts';
 import { ProviderSpec } from '../../schema/model.ts';
@@ -36,9 +36,7 @@ export const providersNamespace: Namespace = {
     const provider = parse(spec);
     const name = adapterName(provider.adapter);
     if (name === 'scripted') return;
-    if (!SUPPORTED_ADAPTERS.includes(name)) {
-      throw new Invalid(`unsupported provider adapter: ${provider.adapter}`);
-    }
+    if (!SUPPORTED_ADAPTERS.includes(name)) throw unsupportedAdapter(provider);
     requireKey(provider);
   },
   redact: ({ api_key, ...rest }) => ({

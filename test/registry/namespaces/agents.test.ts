@@ -43,6 +43,10 @@ const patterns = (field: string, entry: string, why: string) =>
 refuses(t, agents, whole, [
   [{ foo: 1 }, "invalid agent spec: unknown field 'foo'"],
   [
+    { endpoint: { base_url: 'https://u:hush@h' } },
+    "invalid remote endpoint config: base_url must not contain user info: give a token in 'auth'",
+  ],
+  [
     { allowed_tool_patterns: ['foo\\'] },
     patterns('allowed_tool_patterns', 'foo\\', 'pattern ends with a dangling escape (`\\`)'),
   ],
