@@ -1,9 +1,9 @@
 import type { Caller, ConfigService } from '../registry/config/api.ts';
 import type { LiveModels } from '../registry/config/live.ts';
-import { maskSecrets, secretsOf } from '../registry/secrets.ts';
 import type { EphemeralInput, EphemeralRun, Runtime } from '../runtime/index.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { Conflict } from '../schema/outcome.ts';
+import { longestFirst, maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
 import type { Store } from '../store/index.ts';
 import { ASSISTANT_ID, assistantAgent } from './agent.ts';
 import { chooseModel, isUsable } from './model.ts';
@@ -41,6 +41,11 @@ export type AssistantDeps = {
 const NO_MODELS = 'Configure and publish the first model to enable the admin assistant.';
 const NO_REAL_MODEL = 'Configure a provider-backed model to enable the admin assistant.';
 
+const NO_MODEL_YET = 'configure and publish the first model before using the admin assistant';
+const NO_REAL_MODEL_YET = `${NO_MODEL_YET}: it has to be provider-backed, scripted models do not count`;
+
+const isEmpty = ({ models, model_pools }: LiveModels): boolean => models.length + model_pools.length === 0;
+
 export const createAssistant = ({ config, store, runtime, live, log }: AssistantDeps): Assistant => {
   const settings = createAssistantSettings({
     store,
@@ -51,8 +56,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
   /** Read when it is needed: keys change, and failures are rare. */
   const mask = (text: string): string => {
     const providers = config.list('providers', {}).items.map(({ id }) => config.providerSpec(String(id)));
-    const secrets = providers.flatMap(secretsOf).sort((one, other) => other.length - one.length);
-    return maskSecrets(text, secrets);
+    return maskSecrets(text, longestFirst(providers.flatMap(secretsOf)));
   };
 
   return {
@@ -61,12 +65,11 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
       const models = live();
       const { model_id: configured = null } = settings.get();
       const model_id = chooseModel(models, configured ?? undefined) ?? null;
-      const none = models.models.length + models.model_pools.length === 0;
       return {
         id: ASSISTANT_ID,
         status: model_id === null ? 'disabled' : 'enabled',
         enabled: model_id !== null,
-        disabled_reason: model_id === null ? (none ? NO_MODELS : NO_REAL_MODEL) : null,
+        disabled_reason: model_id === null ? (isEmpty(models) ? NO_MODELS : NO_REAL_MODEL) : null,
         model_id,
         config: { model_id: configured },
         ...FIXED,
@@ -76,9 +79,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
       const models = live();
       const { policy_prompt, model_id: configured } = settings.get();
       const model_id = chooseModel(models, configured);
-      if (model_id === undefined) {
-        throw new Conflict('configure and publish the first model before using the admin assistant');
-      }
+      if (model_id === undefined) throw new Conflict(isEmpty(models) ? NO_MODEL_YET : NO_REAL_MODEL_YET);
       const tools = boundTools({ config, caller, model_id, agent_id: ASSISTANT_ID, mask, log });
       const agent = assistantAgent(models, { model_id, system_prompt: systemPrompt(policy_prompt), tools });
       return {

@@ -83,11 +83,17 @@ addressed(configCommand.command('export'))
     guarded(
       async (options: Connection & { dir?: string; out?: string; format?: Format; references?: true }) => {
         const leftOut: string[] = [];
-        const bundle = await exportBundle(
-          connect(options),
-          options.references ? undefined : (place) => leftOut.push(place),
-        );
+        const builtin: string[] = [];
+        const bundle = await exportBundle(connect(options), {
+          leftOut: options.references ? undefined : (place) => leftOut.push(place),
+          builtin: (namespace, count) => builtin.push(`${namespace} ${count}`),
+        });
         write(bundle, options);
+        if (builtin.length > 0) {
+          process.stderr.write(
+            `not included, because the service brings them itself (profile, settings file, program): ${builtin.join(', ')}\n`,
+          );
+        }
         for (const place of leftOut) process.stderr.write(`left out a secret: ${place}\n`);
       },
     ),

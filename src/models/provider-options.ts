@@ -1,5 +1,6 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { ADDRESS_RULE, hasUserInfo, isWebAddress } from '../schema/web-address.ts';
 
 /** What a provider's spec says about its connection (agent-loop.md 10); every reader throws `Invalid`. */
 
@@ -13,8 +14,17 @@ export const timeoutSecondsOf = ({ timeout_secs }: ProviderSpec): number =>
 /** The provider packages join paths with `/` themselves and drop one at the end, so both spellings lead there. */
 export const baseUrlOf = ({ base_url }: ProviderSpec, fallback: string): string => {
   const url = base_url || fallback;
-  if (!URL.canParse(url)) throw new Invalid(`base_url must be a URL, got '${url}'`);
+  checkBaseUrl(url);
   return url.endsWith('/') ? url : `${url}/`;
+};
+
+const checkBaseUrl = (url: string): void => {
+  if (!isWebAddress(url)) throw new Invalid(`base_url ${ADDRESS_RULE}, such as https://api.example.com/v1`);
+  if (hasUserInfo(url)) {
+    throw new Invalid(
+      "base_url must not contain user info: give a key in 'api_key', anything else in 'adapter_options.headers'",
+    );
+  }
 };
 
 export const headersOf = ({ adapter_options }: ProviderSpec): Record<string, string> => {
@@ -74,11 +84,25 @@ type CredentialsKind = (typeof CREDENTIALS)[number];
 export const credentialsKindOf = ({ adapter_options }: ProviderSpec): CredentialsKind => {
   const given = adapter_options?.credentials_kind ?? 'bearer';
   if (typeof given !== 'string') {
-    throw new Invalid(`adapter_options.credentials_kind must be a string, got ${JSON.stringify(given)}`);
+    throw new Invalid(`adapter_options.credentials_kind must be a string, got ${said(given)}`);
   }
   const kind = CREDENTIALS.find((each) => each === given);
   if (kind) return kind;
-  throw new Invalid(`unknown adapter_options.credentials_kind '${given}' (valid: ${CREDENTIALS.join(', ')})`);
+  throw new Invalid(
+    `unknown adapter_options.credentials_kind '${short(given)}' (valid: ${CREDENTIALS.join(', ')})`,
+  );
+};
+
+const LONGEST_QUOTE = 40;
+
+/** A key that was put into the wrong field is not repeated as a whole. */
+const short = (text: string): string =>
+  text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`;
+
+/** JSON that was given instead of a text. */
+const said = (given: unknown): string => {
+  if (Array.isArray(given)) return 'an array';
+  return typeof given === 'object' && given !== null ? 'an object' : short(JSON.stringify(given));
 };
 
 const DEFAULT_SCOPES = ['https://www.googleapis.com/auth/cloud-platform'];
@@ -113,6 +137,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 
 /** Every option that has a rule, whether or not it is read. `adapter` is its one spelling. */
 export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
+  if (spec.base_url) checkBaseUrl(spec.base_url);
   mayUseEnvironment(spec);
   scopesOf(spec);
   headersOf(spec);
@@ -125,8 +150,6 @@ export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
     const given = spec.adapter_options?.[key];
     if (given === undefined || given === null) continue;
     if (typeof given === 'string' && choices.includes(given.trim().toLowerCase())) continue;
-    throw new Invalid(
-      `adapter_options.${key} must be one of ${choices.join(', ')}, got ${JSON.stringify(given)}`,
-    );
+    throw new Invalid(`adapter_options.${key} must be one of ${choices.join(', ')}, got ${said(given)}`);
   }
 };

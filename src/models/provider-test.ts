@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { type Clock, monotonic } from '../schema/clock.ts';
+import type { JsonObject } from '../schema/endpoint.ts';
 import type { ProviderSpec } from '../schema/model.ts';
+import { maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
 import { ModelError } from './errors.ts';
 import { createTokenSource, parseServiceAccount } from './google-token.ts';
 import { addressOf, type ListRequest, listRequestOf, reasonOf, sendListRequest } from './list-request.ts';
@@ -102,16 +104,5 @@ const ask = async (request: ListRequest, timeoutSeconds: number): Promise<void> 
 
 /** No text here quotes a secret on purpose; those of the packages and of the platform are not known. */
 const masked = (text: string, spec: ProviderSpec): string =>
-  secretsOf(spec).reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
-
-const SHORTEST_SECRET = 4;
-
-const secretsOf = (spec: ProviderSpec): string[] =>
-  [spec.api_key ?? '', ...headerTexts(spec)].filter(({ length }) => length >= SHORTEST_SECRET);
-
-/** Also of headers that are broken. */
-const headerTexts = ({ adapter_options }: ProviderSpec): string[] => {
-  const headers = adapter_options?.headers;
-  if (typeof headers !== 'object' || headers === null) return [];
-  return Object.values(headers).filter((value) => typeof value === 'string');
-};
+  // A spec that was parsed is JSON.
+  maskSecrets(text, secretsOf({ ...spec } as JsonObject));

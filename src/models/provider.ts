@@ -1,4 +1,5 @@
 import type { ProviderSpec } from '../schema/model.ts';
+import { hintOf } from '../schema/nearest.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { ADAPTERS, type AdapterRow } from './adapters.ts';
 import { createAiSdkModel } from './ai-sdk.ts';
@@ -25,6 +26,11 @@ export const adapterName = (adapter: string): string => {
   return ALIASES[name] ?? name;
 };
 
+export const unsupportedAdapter = ({ adapter }: Pick<ProviderSpec, 'adapter'>): Invalid =>
+  new Invalid(
+    `unsupported provider adapter: ${adapter}${hintOf(adapterName(adapter), 'supported', SUPPORTED_ADAPTERS)}`,
+  );
+
 const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
 
 /**
@@ -40,7 +46,7 @@ export const createProvider = (spec: ProviderSpec, env: Environment): Provider =
   const name = adapterName(spec.adapter);
   if (name === 'scripted') return createScriptedProvider(spec);
   const row = ROWS.get(name);
-  if (!row) throw new Invalid(`unsupported provider adapter: ${spec.adapter}`);
+  if (!row) throw unsupportedAdapter(spec);
   checkOptions(spec, name);
   const connection = {
     baseURL: baseUrlOf(spec, typeof row.baseUrl === 'string' ? row.baseUrl : row.baseUrl(spec)),

@@ -1,6 +1,7 @@
 import { stopConditionError } from '../plugins/stop/conditions.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { hasUserInfo } from '../schema/web-address.ts';
 import { toolRuleIssues } from '../tools/tool-rules.ts';
 
 /**
@@ -13,6 +14,11 @@ export const checkAgent = (spec: AgentSpec, surface = 'agent spec'): void => {
   if (broken.length > 0) {
     const messages = broken.map(({ message }) => message).join('; ');
     throw new Invalid(`agent spec '${spec.id}' has invalid tool catalog: ${messages}`);
+  }
+  if (spec.endpoint && hasUserInfo(spec.endpoint.base_url)) {
+    throw new Invalid(
+      "invalid remote endpoint config: base_url must not contain user info: give a token in 'auth'",
+    );
   }
   const stop = stopConditionError(spec.stop_conditions);
   if (stop !== undefined) throw new Invalid(`invalid ${surface}: ${stop}`);

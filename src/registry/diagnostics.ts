@@ -79,7 +79,8 @@ const ofAgent = (agent: AgentSpec, ids: Record<'plugins' | 'targets' | 'agents',
       code: 'agent_missing_model',
       resource,
       namespace: 'models',
-      say: (model) => `agent '${id}' references missing model '${model}'`,
+      say: (model) =>
+        model === '' ? `agent '${id}' has no model_id` : `agent '${id}' references missing model '${model}'`,
     }),
     ...missing(ids.plugins, agent.plugin_ids, {
       code: 'agent_missing_plugin',

@@ -13,7 +13,7 @@ const Diagnostics = z
     diagnostics: z.array(
       z.object({
         code: z.string(),
-        severity: z.literal('error'),
+        severity: z.enum(['error', 'warning']),
         resource: Resource,
         depends_on: Resource.optional(),
         message: z.string(),
@@ -55,7 +55,7 @@ const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
 export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.get('/v1/config/diagnostics', {
     ...admin,
-    summary: 'Names in the stored configuration that lead nowhere',
+    summary: 'Names in the stored configuration that lead nowhere, and sections that nothing reads',
     responses: { 200: Diagnostics, 400: ErrorBody, 401: ErrorBody },
     handle: () => ({ diagnostics: configOf(rooms).diagnostics() }),
   }),

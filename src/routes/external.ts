@@ -6,6 +6,7 @@ import { A2aServerSpec } from '../schema/a2a-server.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { McpInventory, McpStatus } from '../schema/mcp-status.ts';
 import { NotFound } from '../schema/outcome.ts';
+import { problemsOf } from '../schema/problems.ts';
 import { callerOf } from './caller.ts';
 import { configOf, EntryParams } from './managed.ts';
 import type { Rooms } from './rooms.ts';
@@ -42,7 +43,11 @@ export const externalRoutes = (
       configOf(rooms);
       const spec = liveEntry(rooms.store, 'a2a-servers', id);
       if (!spec) throw new NotFound(`a2a-server/${id}`);
-      return rooms.readCard(A2aServerSpec.parse(spec));
+      const server = A2aServerSpec.safeParse(spec, { reportInput: true });
+      if (server.success) return rooms.readCard(server.data);
+      // Of an earlier version, or of a hand in the store.
+      const last_error = `the stored entry is not legal: ${problemsOf(server.error).join('; ')}`;
+      return { connected: false, last_error, card_url: null, card: null };
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Backend, placeOf } from './backend.ts';
 import { ContextPolicy } from './context-policy.ts';
-import { isObject, RemoteEndpoint, withoutNulls } from './endpoint.ts';
+import { isObject, jsonFields, RemoteEndpoint, withoutNulls } from './endpoint.ts';
 import { requiredText } from './problems.ts';
 import { ReasoningEffort } from './run.ts';
 import { StopCondition } from './stop-condition.ts';
@@ -52,7 +52,7 @@ const Fields = z.strictObject({
   excluded_tool_patterns: texts.optional(),
   endpoint: RemoteEndpoint.optional(),
   delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
-  sections: z.record(z.string(), z.json()).default({}),
+  sections: jsonFields('sections').default({}),
   registry: z.string().optional(),
 });
 type Fields = z.infer<typeof Fields>;

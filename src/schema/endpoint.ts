@@ -18,6 +18,10 @@ export const withoutNulls = (given: unknown): unknown =>
 export const nullsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((given: z.input<Schema>) => withoutNulls(given), schema);
 
+/** A field with JSON of any content. What was parsed from JSON is JSON, so nothing in it is looked at, lost or copied. */
+export const jsonFields = (field: string) =>
+  z.custom<JsonObject>(isObject, `field '${field}' must be an object`).meta({ type: 'object' });
+
 /** What stands for a secret wherever it is shown. */
 export const REDACTED = '***';
 
@@ -56,7 +60,7 @@ const A2A_OPTIONS: Readonly<Record<string, { is(value: unknown): boolean; what: 
   a2a_server_id: { is: (value) => typeof value === 'string', what: 'a string' },
 };
 
-const Options = z.record(z.string(), z.json()).superRefine((options, context) => {
+const Options = jsonFields('options').superRefine((options, context) => {
   for (const [name, { is, what }] of Object.entries(A2A_OPTIONS)) {
     if (Object.hasOwn(options, name) && !is(options[name])) {
       context.addIssue(`A2A option \`${name}\` must be ${what}`);

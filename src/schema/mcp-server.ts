@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
+import { isObject, jsonFields, nullsAbsent, withoutNulls } from './endpoint.ts';
 import { requiredText } from './problems.ts';
 
 /**
@@ -24,7 +24,8 @@ const Fields = z
     command: z.string().optional().meta({ description: 'stdio: the program' }),
     args: z.array(z.string()).default([]),
     url: z.string().optional().meta({ description: 'http: the Streamable HTTP endpoint' }),
-    config: z.record(z.string(), z.json()).default({}).meta({
+    config: jsonFields('config').default({}).meta({
+      type: 'object',
       description: 'stdio: given to the server at initialisation; http: `headers` go with every request',
     }),
     timeout_secs: z.int().nonnegative().default(30).meta({ description: '0 acts as 1' }),

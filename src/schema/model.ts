@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
+import { isObject, jsonFields, nullsAbsent, withoutNulls } from './endpoint.ts';
 import { requiredText } from './problems.ts';
 
 /** Models, pools of models and providers (agent-loop.md 2.1 to 2.3, config.md 3.2 to 3.4). */
@@ -113,7 +113,7 @@ const ProviderFields = z.strictObject({
   api_key: z.string().nullable().optional(),
   base_url: z.string().nullable().optional(),
   timeout_secs: z.int().nonnegative().optional().meta({ description: 'default 300' }),
-  adapter_options: z.record(z.string(), z.json()).optional(),
+  adapter_options: jsonFields('adapter_options').optional(),
 });
 
 /** An empty key or address is none; `has_api_key` is what the service says of a stored key. */

@@ -1,6 +1,6 @@
 import type { AnySchemaObject, ErrorObject, Options } from 'ajv';
-import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { compileExpression } from './regex.ts';
 import { type Json, type Tool, ToolError } from './tool.ts';
 
 /**
@@ -67,13 +67,10 @@ const createAjv = async ({ $schema }: AnySchemaObject) => {
   return new Ajv2020(OPTIONS);
 };
 
-/** Past it a pattern with nested counts takes too much memory. */
-const MAX_PROGRAM = 4096;
-
 const linearPattern = Object.assign(
   (pattern: string) => {
-    const compiled = RE2JS.compile(pattern);
-    if (compiled.programSize() > MAX_PROGRAM) throw new Error(`the pattern is too large: ${pattern}`);
+    const compiled = compileExpression(pattern);
+    if (compiled instanceof Error) throw compiled;
     // ajv tells the patterns of a schema apart by their text.
     return { test: (text: string) => compiled.test(text), toString: () => pattern };
   },

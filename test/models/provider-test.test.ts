@@ -92,7 +92,7 @@ const broken: [spec: Partial<ProviderSpec>, error: string][] = [
   ],
   [
     { adapter_options: { headers: { 'the-key b': 'hunter2' } } },
-    'adapter_options.headers[*** b] is not a valid HTTP header',
+    'adapter_options.headers[***] is not a valid HTTP header',
   ],
   [
     { adapter_options: { headers: { x: 'hunter2\ny: z' } } },

@@ -40,21 +40,39 @@ t.test('a field named like a credential is masked wherever it lies', async (t) =
       Authorization: 'hush',
       SERVICE_ADMIN_API_BEARER_TOKEN: 'hush',
       secrets_key: 'hush',
-      req: { headers: { authorization: 'hush', 'x-api-key': 'hush', 'set-cookie': ['hush'], accept: '*/*' } },
+      req: { headers: { authorization: 'hush', 'x-api-key': 'hush', 'set-cookie': ['hush'], any: 'hush' } },
       providers: [{ id: 'p', api_key: 'hush', options: { deep: { apiKey: 'hush', client_secret: 'hush' } } }],
+      credential: 'hush',
+      private_key: 'hush',
+      passphrase: 'hush',
+      dsn: 'hush',
+      env: { ANY: 'hush' },
+      args: ['--token', 'hush', '--password=hush'],
     },
     'request',
   );
   t.notMatch(lines.join(''), /hush/);
-  t.equal(last().req.headers.accept, '*/*');
   t.equal(last().req.headers.authorization, '***');
   t.equal(last().providers[0].id, 'p');
 });
 
+t.test('an address is shown without its secrets, wherever it stands', async (t) => {
+  const { log, lines, last } = recordedLog();
+  const address = 'http://user:hush@h/x?api_key=hush&a=b';
+  const error = Object.assign(new Error(`fetch of ${address} failed`), { url: address });
+  log.error({ err: error, to: address, at: new URL(address), base_url: 'http://user:hush@ bad' }, address);
+  log.error(new Error(`of ${address}`));
+  log.child({ provider: { url: address } }).warn('bound');
+  t.notMatch(lines.join(''), /hush/);
+  t.match(lines[0], 'http://***@h/x?api_key=***&a=b');
+  t.equal(last().provider.url, 'http://***@h/x?api_key=***&a=b');
+});
+
 t.test('the bindings of a child logger are masked', async (t) => {
-  const { log, last } = recordedLog();
-  log.child({ bearer_token: 'hush', run_id: 'r1' }).info('bound');
+  const { log, lines, last } = recordedLog();
+  log.child({ bearer_token: 'hush', run_id: 'r1', deep: { cookie: 'hush' } }).info('bound');
   t.match(last(), { bearer_token: '***', run_id: 'r1' });
+  t.notMatch(lines.join(''), /hush/);
 });
 
 t.test('an error keeps its stack, its cause and its fields, but no credential among them', async (t) => {

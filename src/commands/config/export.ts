@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../schema/endpoint.ts';
-import { type Bundle, type BundleEntry, NAMESPACES, OVERRIDDEN } from './bundle.ts';
+import { type Bundle, type BundleEntry, type BundleNamespace, NAMESPACES, OVERRIDDEN } from './bundle.ts';
 import { exported } from './redacted.ts';
 import type { RemoteService } from './service.ts';
 
@@ -8,10 +8,16 @@ import type { RemoteService } from './service.ts';
  * entries. Built-in entries that nobody changed are left out, since every service brings its own.
  */
 
-/** @param leftOut is told of each secret that is left out; without it references take their place */
+type Told = {
+  /** Of each secret that is left out; without it references take their place. */
+  leftOut?: ((place: string) => void) | undefined;
+  /** How many entries of a namespace the service brings itself. */
+  builtin?: (namespace: BundleNamespace, count: number) => void;
+};
+
 export const exportBundle = async (
   service: RemoteService,
-  leftOut?: (place: string) => void,
+  { leftOut, builtin: brought }: Told = {},
 ): Promise<Bundle> => {
   const clean = (namespace: Parameters<typeof exported>[0]['namespace'], id: string, shown: JsonObject) =>
     exported({ namespace, id }, shown, leftOut && ((path) => leftOut(`${namespace}/${id} ${path}`)));
@@ -19,10 +25,9 @@ export const exportBundle = async (
   const bundle: Bundle = {};
   for (const namespace of NAMESPACES) {
     const about = await service.describe(namespace);
-    const written = (await service.list(namespace)).filter(({ id }) => {
-      const { builtin = false, hidden = false } = about.get(id) ?? {};
-      return !builtin && !hidden;
-    });
+    const visible = (await service.list(namespace)).filter(({ id }) => !about.get(id)?.hidden);
+    const written = visible.filter(({ id }) => !about.get(id)?.builtin);
+    if (visible.length > written.length) brought?.(namespace, visible.length - written.length);
     bundle[namespace] = written.map((entry): BundleEntry => {
       // The backend of an agent says once more what its other fields say.
       const { backend, ...agent } = entry;

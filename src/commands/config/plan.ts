@@ -63,7 +63,7 @@ const planNamespace = async (
   for (const entry of entries) {
     const { id } = entry;
     const shown = live.get(id);
-    const body: BundleEntry = shown ? { ...withKeptSecrets(namespace, entry, shown), id } : entry;
+    const body: BundleEntry = shown ? { ...withKeptSecrets(entry, shown), id } : entry;
     const validated = await tried(plan, bundle, `${namespace}/${id}`, () =>
       service.validate(namespace, body, shown && id),
     );
@@ -114,7 +114,7 @@ const overrideStep = async (
   live: Described,
 ): Promise<OverrideStep> => {
   const { namespace, id } = place;
-  const body = withKeptSecrets(namespace, fields, live.overrides);
+  const body = withKeptSecrets(fields, live.overrides);
   const isEmpty = Object.keys(body).length === 0;
   if (isDeepStrictEqual(body, live.overrides) && !bringsSecrets(namespace, fields)) {
     return { action: 'unchanged', ...place };

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createNamespaces } from '../../registry/namespaces/namespaces.ts';
-import { isSecretKey } from '../../registry/redact.ts';
-import { urlHasMarker } from '../../registry/redact-url.ts';
 import { isObject, type Json, type JsonObject, REDACTED } from '../../schema/endpoint.ts';
+import { holdsSecrets } from '../../schema/redaction/names.ts';
+import { type Marked, placeOf, replaceMarked } from '../../schema/redaction/redact.ts';
+import { urlHasMarker } from '../../schema/redaction/url.ts';
 import type { BundleNamespace, OverriddenNamespace } from './bundle.ts';
 import { escapeReferences, referenceTo } from './references.ts';
 
@@ -16,18 +17,6 @@ type Namespace = BundleNamespace | OverriddenNamespace;
 
 type Place = { namespace: Namespace; id: string };
 
-/** Whether a service shows the marker instead of a value there. */
-const isSecretAt = (namespace: Namespace, path: readonly string[]): boolean =>
-  isSecretKey(path.at(-1) ?? '') ||
-  (namespace === 'mcp-servers' && path.length === 3 && path[0] === 'config' && path[1] === 'headers');
-
-const isMarkedUrl = (namespace: Namespace, path: readonly string[], value: unknown): value is string =>
-  namespace === 'mcp-servers' &&
-  path.length === 1 &&
-  path[0] === 'url' &&
-  typeof value === 'string' &&
-  urlHasMarker(value);
-
 /** @param leftOut is told what was left out; without it references take the place of secrets */
 export const exported = (
   { namespace, id }: Place,
@@ -39,20 +28,9 @@ export const exported = (
     leftOut(path.join('.'));
     return undefined;
   };
-  const walk = (value: Json, path: readonly string[]): Json | undefined => {
-    // An address with several secrets is one.
-    const isSecret = value === REDACTED && isSecretAt(namespace, path);
-    if (isSecret || isMarkedUrl(namespace, path, value)) return secret(path);
-    if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, String(index)]) ?? null);
-    return isJsonObject(value) ? walkObject(value, path) : value;
-  };
-  const walkObject = (object: JsonObject, path: readonly string[]): JsonObject =>
-    Object.fromEntries(
-      Object.entries(object).flatMap(([key, value]) => {
-        const kept = walk(value, [...path, key]);
-        return kept === undefined ? [] : [[key, kept]];
-      }),
-    );
+  // Of a text or a list nothing can be left out: the marker stays, and stands for what the service has.
+  const replace = ({ path, value, isPart }: Marked): Json | undefined =>
+    secret(path) ?? (isPart ? value : undefined);
   // Escaped before secrets become references. An object stays one.
   const { has_api_key, has_env, env_keys, has_auth, ...rest } = escapeReferences(shown) as JsonObject;
   const names = Array.isArray(env_keys) ? env_keys.map(String) : [];
@@ -60,7 +38,7 @@ export const exported = (
   const token = has_auth === true ? secret(['auth', 'token']) : undefined;
   const env = has_env === true ? environment(names, (name) => secret(['env', name])) : undefined;
   return {
-    ...walkObject(rest, []),
+    ...replaceMarked(rest, replace),
     ...(key !== undefined && { api_key: key }),
     ...(token !== undefined && { auth: { type: 'bearer', token } }),
     ...(env !== undefined && { env }),
@@ -79,25 +57,23 @@ const environment = (
 };
 
 /** With a marker for each secret that the document leaves out and the service has. */
-export const withKeptSecrets = (namespace: Namespace, given: JsonObject, shown: JsonObject): JsonObject =>
-  keptIn(namespace, given, shown, []);
+export const withKeptSecrets = (given: JsonObject, shown: JsonObject): JsonObject =>
+  keptIn(given, shown, false);
 
-const keptIn = (
-  namespace: Namespace,
-  given: JsonObject,
-  shown: JsonObject,
-  above: readonly string[],
-): JsonObject => {
+const keptIn = (given: JsonObject, shown: JsonObject, within: boolean): JsonObject => {
   const fields = Object.entries(shown).flatMap(([key, value]): [string, Json][] => {
-    const path = [...above, key];
-    const own = given[key];
-    if (own === undefined) {
-      const isSecret = value === REDACTED && isSecretAt(namespace, path);
-      return isSecret || isMarkedUrl(namespace, path, value) ? [[key, value]] : [];
-    }
-    return isJsonObject(own) && isJsonObject(value) ? [[key, keptIn(namespace, own, value, path)]] : [];
+    const own = Object.hasOwn(given, key) ? given[key] : undefined;
+    if (own === undefined) return isMarked(key, value, within) ? [[key, value]] : [];
+    return isJsonObject(own) && isJsonObject(value) ? [[key, keptIn(own, value, holdsSecrets(key))]] : [];
   });
   return { ...given, ...Object.fromEntries(fields) };
+};
+
+/** A list that is left out is meant to go, whatever is in it. */
+const isMarked = (key: string, value: Json, within: boolean): boolean => {
+  if (typeof value !== 'string') return false;
+  const place = placeOf(key, value, within);
+  return place === 'url' ? urlHasMarker(value) : place === 'secret' && value === REDACTED;
 };
 
 /** A service does not tell whether a secret is the one that it has, so whoever brings one changes the entry. */

@@ -1,5 +1,6 @@
-import { RE2JS, RE2JSException } from 're2js';
+import { RE2JS } from 're2js';
 import { Invalid } from '../../schema/outcome.ts';
+import { compileExpression } from '../../tools/regex.ts';
 
 /**
  * Globs of the rule language (agent-loop.md 14.1): `*` is any run of characters, `?` is one, `[a-z]` one of a set
@@ -7,7 +8,7 @@ import { Invalid } from '../../schema/outcome.ts';
  * `/`, `:` and line ends. The globs of the tool catalogue (src/tools/glob.ts) are another language: they know only
  * the star, and there `?` and `[` stand for themselves.
  *
- * Guarantees: globs and regular expressions run in RE2, in time linear in the text whatever the pattern is.
+ * Globs and regular expressions run in RE2 (tools/regex.ts), in time linear in the text whatever the pattern is.
  */
 
 /** A wildcard is the source of a regular expression. */
@@ -24,27 +25,34 @@ export const escapeLiteral = (literal: string): string =>
   literal.replace(/^\/|[\\*?[(]/g, (character) => `\\${character}`);
 
 export const compileWildcards = (glob: string): ((text: string) => boolean) => {
-  const source = tokensOf(glob)
+  const tokens = tokensOf(glob);
+  if (tokens.every((token) => 'literal' in token)) {
+    const literal = tokens.map((token) => token.literal).join('');
+    return (text) => text === literal;
+  }
+  const source = tokens
     .map((token) => ('literal' in token ? RE2JS.quote(token.literal) : token.wildcard))
     .join('');
-  const compiled = compile(source, RE2JS.DOTALL, `glob ${JSON.stringify(glob)}`);
+  const compiled = compile(source, RE2JS.DOTALL, `glob ${quoted(glob)}`);
   return (text) => compiled.testExact(text);
 };
 
 /** Matches anywhere in the text unless it is anchored. */
 export const compileRegex = (source: string): ((text: string) => boolean) => {
-  const compiled = compile(source, 0, `regex ${JSON.stringify(source)}`);
+  const compiled = compile(source, 0, `regex ${quoted(source)}`);
   return (text) => compiled.test(text);
 };
 
 const compile = (source: string, flags: number, what: string): RE2JS => {
-  try {
-    return RE2JS.compile(source, flags);
-  } catch (cause) {
-    if (!(cause instanceof RE2JSException)) throw cause;
-    throw new Invalid(`${what} is not valid: ${cause.message}`, { cause });
-  }
+  const compiled = compileExpression(source, flags);
+  if (!(compiled instanceof Invalid)) return compiled;
+  throw new Invalid(`${what} is not valid: ${compiled.message}`, { cause: compiled });
 };
+
+const LONGEST_QUOTE = 200;
+
+const quoted = (text: string): string =>
+  JSON.stringify(text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`);
 
 const tokensOf = (text: string): Token[] => {
   const characters = Array.from(text);

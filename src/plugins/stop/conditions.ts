@@ -1,5 +1,6 @@
+import { Invalid } from '../../schema/outcome.ts';
 import type { StopCondition } from '../../schema/stop-condition.ts';
-import { compileRegex } from './regex.ts';
+import { compileExpression } from '../../tools/regex.ts';
 
 /** What the `stop_conditions` of an agent may say beyond their shape (agent-loop.md 1.4). */
 
@@ -39,6 +40,8 @@ const patternError = (pattern: string): string | undefined => {
   // Characters, not UTF-16 units.
   const tooLong = above('content_match.pattern', MAX.pattern, [...pattern].length);
   if (tooLong !== undefined) return tooLong;
-  const compiled = compileRegex(pattern);
-  return 'error' in compiled ? `content_match.pattern must be valid regex: ${compiled.error}` : undefined;
+  const compiled = compileExpression(pattern);
+  return compiled instanceof Invalid
+    ? `content_match.pattern must be valid regex: ${compiled.message}`
+    : undefined;
 };

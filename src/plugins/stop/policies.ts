@@ -1,6 +1,7 @@
+import { Invalid } from '../../schema/outcome.ts';
 import type { Termination } from '../../schema/run.ts';
 import type { StopCondition } from '../../schema/stop-condition.ts';
-import { compileRegex } from './regex.ts';
+import { compileExpression } from '../../tools/regex.ts';
 import type { Inference, StopStats } from './stats.ts';
 
 /**
@@ -97,8 +98,8 @@ const maxRounds =
 /** An empty pattern is none. */
 const contentMatch = (pattern: string): Policy => {
   if (pattern === '') return () => undefined;
-  const compiled = compileRegex(pattern);
-  if ('error' in compiled) return () => stopped('content_match_invalid_regex', compiled.error);
+  const compiled = compileExpression(pattern);
+  if (compiled instanceof Invalid) return () => stopped('content_match_invalid_regex', compiled.message);
   return when('content_match', ({ inference }) => compiled.test(inference.text));
 };
 

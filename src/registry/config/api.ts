@@ -2,6 +2,7 @@ import type { AuditAction, AuditEvent } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import type { Diagnostic } from '../diagnostics.ts';
+import type { SectionWarning } from '../sections.ts';
 
 /**
  * What the routes, the command line and the assistant ask of the configuration (config.md 2 to 9).
@@ -62,7 +63,7 @@ export type ConfigService = {
     clear(namespace: string, id: string, caller: Caller): Promise<JsonObject>;
     clearField(namespace: string, id: string, field: string, caller: Caller): Promise<JsonObject>;
   };
-  diagnostics(): Diagnostic[];
+  diagnostics(): (Diagnostic | SectionWarning)[];
   removalPreview(providerId: string): JsonObject;
   permissionPreview(agentId: string): JsonObject;
   capabilities(): JsonObject;

@@ -3,6 +3,7 @@ import type { ConfigNamespace, ConfigRecord, ConfigVersion } from '../../schema/
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { McpServerSpec } from '../../schema/mcp-server.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import { parseWorded } from '../../schema/problems.ts';
 import type { SourceRevision } from '../../schema/publication.ts';
 import type { Namespace } from '../namespaces/namespace.ts';
 import type { Namespaces } from '../namespaces/namespaces.ts';
@@ -88,8 +89,8 @@ const READERS: Record<ConfigNamespace, (id: string, spec: JsonObject) => Read> =
   providers: (id, spec) => ({ part: partOf('provider', id, spec) }),
   skills: (id, spec) => ({ part: partOf('skill', id, spec) }),
   tools: (id, { description }) => ({ tool: { id, description: String(description) } }),
-  'mcp-servers': (_, spec) => ({ mcpServer: McpServerSpec.parse(spec) }),
-  'a2a-servers': (_, spec) => ({ a2aServer: A2aServerSpec.parse(spec) }),
+  'mcp-servers': (_, spec) => ({ mcpServer: parseWorded('mcp server spec', McpServerSpec, spec) }),
+  'a2a-servers': (_, spec) => ({ a2aServer: parseWorded('a2a server spec', A2aServerSpec, spec) }),
 };
 
 /** Overrides that do not fit a new base any more leave the base as it is. */

@@ -1,10 +1,10 @@
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { NotFound } from '../../schema/outcome.ts';
+import { redact } from '../../schema/redaction/redact.ts';
 import type { Store } from '../../store/index.ts';
 import type { Namespace } from '../namespaces/namespace.ts';
 import type { Namespaces } from '../namespaces/namespaces.ts';
-import { redact } from '../redact.ts';
 import type { ConfigService, Entries, EntryMeta, Page } from './api.ts';
 import { effectiveOf } from './content.ts';
 
@@ -28,7 +28,7 @@ export const createReads = ({
   const recordOf = (name: string, id: string): { namespace: Namespace; record: ConfigRecord } => {
     const namespace = namespaces.of(name);
     const record = store.config.get(namespace.name, id);
-    if (!record) throw new NotFound(`${name}/${id}`);
+    if (!record) throw missing(namespace.name, id);
     return { namespace, record };
   };
 
@@ -57,7 +57,6 @@ export const createReads = ({
 
 const clamped = (limit: number): number => Math.min(Math.max(limit, 1), MAX_LIMIT);
 
-/** What changes and tests say of an entry that is not there; reads say less. */
 export const missing = (namespace: ConfigNamespace, id: string): NotFound =>
   new NotFound(`not found: ${namespace}/${id}`);
 

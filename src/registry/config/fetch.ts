@@ -4,8 +4,8 @@ import type { ConfigNamespace } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { McpServerSpec } from '../../schema/mcp-server.ts';
 import { ModelSpec, ProviderSpec } from '../../schema/model.ts';
+import { maskSecrets, secretsOf } from '../../schema/redaction/masking.ts';
 import { invalidPayload } from '../namespaces/namespace.ts';
-import { maskSecrets, secretsOf } from '../secrets.ts';
 import type { Fetched } from './publisher.ts';
 import type { McpConnection, McpServers } from './servers.ts';
 import type { Stored } from './stored.ts';
@@ -47,7 +47,7 @@ export const createFetch = (deps: FetchDeps) => {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw invalidPayload(
-        `invalid managed config: failed to connect MCP servers: ${server.id}: ${reason}`,
+        `invalid managed config: failed to connect MCP servers: ${server.id}: ${maskSecrets(reason, secretsOf(spec))}`,
         cause,
       );
     }
@@ -96,13 +96,13 @@ export const createFetch = (deps: FetchDeps) => {
     async ahead(namespace: ConfigNamespace, spec: JsonObject, stored: Stored): Promise<Ahead> {
       if (namespace === 'mcp-servers') return connect(spec, stored[namespace].get(String(spec.id))?.spec);
       if (namespace === 'models') {
-        const model = ModelSpec.parse(spec);
-        const provider = providerIn(stored, model.provider_id);
+        const model = ModelSpec.safeParse(spec).data;
+        const provider = model && providerIn(stored, model.provider_id);
         return provider ? look(provider, [model]) : NOTHING;
       }
       if (namespace === 'providers') {
-        const provider = ProviderSpec.parse(spec);
-        return look(provider, modelsOf(stored, provider.id));
+        const provider = ProviderSpec.safeParse(spec).data;
+        return provider ? look(provider, modelsOf(stored, provider.id)) : NOTHING;
       }
       return NOTHING;
     },

@@ -3,6 +3,7 @@ import type { AgentSpec } from '../../schema/agent.ts';
 import { parseAgent } from '../../schema/agent-json.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { ModelSpec, PoolSpec, ProviderSpec } from '../../schema/model.ts';
+import { parseEntry } from '../../schema/problems.ts';
 import type { ResourceKind } from '../../schema/publication.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { hashOf } from './canonical.ts';
@@ -53,18 +54,19 @@ export const makePart = <Kind extends ResourceKind>(
 export const entriesOf = <Kind extends ResourceKind>(parts: readonly Part[], kind: Kind): EntryOf[Kind][] =>
   parts.filter((part): part is Extract<Part, PartOf<Kind>> => part.kind === kind).map(({ entry }) => entry);
 
-/** @throws Invalid or ZodError when the value is not legal any more */
+/** @throws Invalid when the value is not legal any more */
 const MAKERS = {
   agent: (id, value) => makePart('agent', { id, value, entry: parseAgent(value) }),
-  model: (id, value) => makePart('model', { id, value, entry: ModelSpec.parse(value) }),
-  model_pool: (id, value) => makePart('model_pool', { id, value, entry: PoolSpec.parse(value) }),
+  model: (id, value) => makePart('model', { id, value, entry: parseEntry('model spec', ModelSpec, value) }),
+  model_pool: (id, value) =>
+    makePart('model_pool', { id, value, entry: parseEntry('model pool spec', PoolSpec, value) }),
   provider: (id, { api_key, ...value }) => {
     const spec = api_key === undefined ? value : { ...value, api_key };
-    return makePart('provider', { id, value, entry: ProviderSpec.parse(spec) });
+    return makePart('provider', { id, value, entry: parseEntry('provider spec', ProviderSpec, spec) });
   },
   skill: (id, value) => makePart('skill', { id, value, entry: managedSkill(value) }),
 } satisfies Record<Exclude<ResourceKind, 'tool'>, (id: string, spec: JsonObject) => Part>;
 
-/** @throws Invalid or ZodError */
+/** @throws Invalid */
 export const partOf = (kind: Exclude<ResourceKind, 'tool'>, id: string, spec: JsonObject): Part =>
   MAKERS[kind](id, spec);

@@ -2,16 +2,13 @@ import { createProviderTest, type ProviderTest } from '../../models/provider-tes
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { ProviderSpec } from '../../schema/model.ts';
 import { problemsOf } from '../../schema/problems.ts';
-import { maskSecrets, secretsOf } from '../secrets.ts';
 
 /** The test of a provider as it is stored (config.md 12): also one that no write would take any more is answered. */
 export const createStoredProviderTest = (deps: Parameters<typeof createProviderTest>[0]) => {
   const test = createProviderTest(deps);
   return async (stored: JsonObject): Promise<ProviderTest> => {
     const spec = ProviderSpec.safeParse(stored, { reportInput: true });
-    const { error, ...result }: ProviderTest = spec.success
-      ? await test(spec.data)
-      : { ok: false, latency_ms: 0, network_tested: false, error: problemsOf(spec.error).join('; ') };
-    return error === undefined ? result : { ...result, error: maskSecrets(error, secretsOf(stored)) };
+    if (spec.success) return test(spec.data);
+    return { ok: false, latency_ms: 0, network_tested: false, error: problemsOf(spec.error).join('; ') };
   };
 };

@@ -8,6 +8,7 @@ import type { Content, createContentReader } from './content.ts';
 import type { Part } from './parts.ts';
 import { createPast } from './past.ts';
 import { isSame, previewOf, readLatest, type Versioned, versioned } from './publication.ts';
+import type { SectionNotes } from './section-notes.ts';
 import type { A2aServers, McpServers } from './servers.ts';
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.ts';
 import { type ConfigState, createConfigState, type Published } from './state.ts';
@@ -66,6 +67,7 @@ export type PublisherDeps = CommitDeps & {
   mcp: McpServers | undefined;
   a2a: A2aServers | undefined;
   snapshots: SnapshotDeps;
+  notes: SectionNotes;
 };
 
 /** What a start brings. */
@@ -125,6 +127,8 @@ export const startPublisher = async (
   };
   tellServers(first.content);
   state.select(({ content }) => content).subscribe(tellServers);
+  deps.notes.live(first.live);
+  state.select(({ live }) => live).subscribe(deps.notes.live);
 
   const past = createPast({
     store,
@@ -192,6 +196,7 @@ export const startPublisher = async (
       const parts = [...others, draft];
       const snapshot = build(String(last + 1), parts, read(stored, 'live'), { previous: live });
       const result = use(snapshot);
+      deps.notes.draft(snapshot);
       const versions = versioned(store.publications, parts, marks);
       const publication = publicationOf(last + 1, versions, [], previewOf(live.resolution_id));
       await commit({ changes: [], events: [], caller: PREVIEW, publication }, () => {

@@ -1,5 +1,6 @@
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
 import { permissionPreview } from '../permission-preview.ts';
+import { unknownSections } from '../sections.ts';
 import type { ConfigService } from './api.ts';
 import { withoutToolsOfAgents } from './problems.ts';
 import type { Publisher } from './publisher.ts';
@@ -10,7 +11,10 @@ export const createReports = (
 ): Pick<ConfigService, 'diagnostics' | 'permissionPreview'> => ({
   diagnostics() {
     const snapshot = publisher.current();
-    return withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics());
+    return [
+      ...withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics()),
+      ...unknownSections(snapshot.records.agents, snapshot.plugins),
+    ];
   },
   permissionPreview(agentId) {
     const { registry, plugins, tools, pluginTools, mcpServers } = publisher.live();

@@ -25,6 +25,7 @@ import { startPublisher } from './publisher.ts';
 import { createRemoval } from './removal.ts';
 import { createReports } from './reports.ts';
 import { createRestore } from './restore.ts';
+import { createSectionNotes } from './section-notes.ts';
 import type { A2aServers, McpServers } from './servers.ts';
 import { startOf } from './start.ts';
 import { createWrites } from './writes.ts';
@@ -88,8 +89,9 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     remoteAgents: deps.remoteAgents,
   };
   const read = createContentReader({ namespaces, log });
+  const notes = createSectionNotes(log);
   const publisher = await startPublisher(
-    { store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots },
+    { store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots, notes },
     startOf({ program, clock, snapshots, assembly, a2a, log }),
   ).catch((error) => {
     audit.close();

@@ -51,7 +51,9 @@ export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 
     }
     const spec = asPayload(() => {
       checkId("field 'id'", id);
-      return namespace.check(namespace.prepare(given, before && effectiveOf(namespace, before)));
+      const checked = namespace.check(namespace.prepare(given, before && effectiveOf(namespace, before)));
+      namespace.complete(checked);
+      return checked;
     });
     return { id, before, spec };
   };

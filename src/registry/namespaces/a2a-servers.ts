@@ -1,6 +1,8 @@
 import { A2aServerSpec } from '../../schema/a2a-server.ts';
+import { Invalid } from '../../schema/outcome.ts';
 import { parseWorded } from '../../schema/problems.ts';
-import { fillMarkers, redact } from '../redact.ts';
+import { fillMarkers, findMarker, redact } from '../../schema/redaction/redact.ts';
+import { hasUserInfo } from '../../schema/web-address.ts';
 import { withoutEmptyAuth } from './auth.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
@@ -17,11 +19,18 @@ export const a2aServersNamespace: Namespace = {
     return kept === undefined || kept === null ? rest : { ...rest, auth: kept };
   },
   check: (spec) => {
-    parseWorded('a2a server spec', A2aServerSpec, spec);
+    const { base_url } = parseWorded('a2a server spec', A2aServerSpec, spec);
+    if (hasUserInfo(base_url)) {
+      throw new Invalid("a2a server base_url must not contain user info: give a token in 'auth'");
+    }
+    const marker = findMarker(spec);
+    if (marker) throw new Invalid(`a2a server ${marker.join('.')} cannot be a redacted placeholder`);
     return spec;
   },
-  redact: ({ auth, ...rest }) => (auth === undefined || auth === null ? rest : { ...rest, has_auth: true }),
-  audit: (spec) => redact(spec),
+  redact: ({ auth, ...rest }) => ({
+    ...redact(rest),
+    ...(auth !== undefined && auth !== null && { has_auth: true }),
+  }),
   restored: (payload, stored) => withoutEmptyAuth(fillMarkers(payload, stored, 'drop')),
   effective: withoutOverrides('a2a-servers'),
 };

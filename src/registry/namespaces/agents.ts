@@ -3,9 +3,9 @@ import { agentJson, parseAgent } from '../../schema/agent-json.ts';
 import { LOCAL } from '../../schema/backend.ts';
 import { isObject, type JsonObject } from '../../schema/endpoint.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import { fillMarkers, findMarker, redact } from '../../schema/redaction/redact.ts';
 import { applyAgentPatch, isPatchable, mergeOverrides } from '../agent-patch.ts';
 import { checkAgent } from '../check.ts';
-import { fillMarkers, findMarker, redact } from '../redact.ts';
 import { withoutEmptyAuth } from './auth.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN } from './namespace.ts';
@@ -30,7 +30,6 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
     ...PLAIN,
     name: 'agents',
     schema: entrySchema('Agent', AgentSpec),
-    prepare: (given, stored) => fillMarkers(given, stored, 'keep'),
     check: (given) => {
       const spec = parse(given);
       checkAgent(spec);
@@ -40,6 +39,11 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
     },
     redact: shown,
     audit: shown,
+    complete: ({ endpoint, model_id }) => {
+      if (endpoint === undefined && model_id === '') {
+        throw new Invalid("invalid agent spec: missing field 'model_id'");
+      }
+    },
     restored: (payload, stored) => withoutLostTokens(fillMarkers(payload, stored, 'drop')),
     effective,
     overrides: {

@@ -1,6 +1,5 @@
 import { PoolSpec } from '../../schema/model.ts';
 import { parseEntry } from '../../schema/problems.ts';
-import { redact } from '../redact.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
 
@@ -13,6 +12,5 @@ export const modelPoolsNamespace: Namespace = {
     parseEntry('model pool spec', PoolSpec, spec);
     return spec;
   },
-  audit: (spec) => redact(spec),
   effective: withoutOverrides('model-pools'),
 };

@@ -1,6 +1,5 @@
 import { ModelSpec } from '../../schema/model.ts';
 import { parseEntry } from '../../schema/problems.ts';
-import { redact } from '../redact.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
 
@@ -13,6 +12,5 @@ export const modelsNamespace: Namespace = {
     parseEntry('model spec', ModelSpec, spec);
     return spec;
   },
-  audit: (spec) => redact(spec),
   effective: withoutOverrides('models'),
 };

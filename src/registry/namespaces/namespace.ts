@@ -1,6 +1,7 @@
 import type { ConfigNamespace } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import { fillMarkers, redact } from '../../schema/redaction/redact.ts';
 
 /**
  * What the entries of a namespace are (config.md 2 to 5), as pure functions: who stores, publishes and answers is
@@ -24,6 +25,8 @@ export type Namespace = {
   prepare(body: JsonObject, stored?: JsonObject): JsonObject;
   /** The shape. Returns what is stored. @throws Invalid */
   check(spec: JsonObject): JsonObject;
+  /** What a write, but no restore, refuses like a wrong shape: nobody has tried to use it. @throws Invalid */
+  complete(spec: JsonObject): void;
   /** What a write, but no restore, refuses without looking at other entries. @throws Invalid */
   usable(spec: JsonObject): void;
   /** The entry in a response. */
@@ -49,10 +52,12 @@ export type OverrideRules = {
 export const PLAIN = {
   listed: true,
   writable: true,
-  prepare: (body) => body,
+  prepare: (body, stored) => fillMarkers(body, stored, 'keep'),
+  complete: () => {},
   usable: () => {},
-  redact: (spec) => spec,
-  restored: (payload) => payload,
+  redact,
+  audit: redact,
+  restored: (payload, stored) => fillMarkers(payload, stored, 'drop'),
 } satisfies Partial<Namespace>;
 
 /** @throws Invalid when there are overrides */

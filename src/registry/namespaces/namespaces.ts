@@ -1,3 +1,4 @@
+import { hintOf } from '../../schema/nearest.ts';
 import { NotFound } from '../../schema/outcome.ts';
 import { a2aServersNamespace } from './a2a-servers.ts';
 import { createAgentsNamespace } from './agents.ts';
@@ -33,7 +34,8 @@ export const createNamespaces = ({ localKind }: { localKind?: string } = {}): Na
     all,
     of: (name) => {
       const namespace = byName.get(name);
-      if (!namespace) throw new NotFound(`unknown namespace: ${name}`);
+      if (!namespace)
+        throw new NotFound(`unknown namespace: ${name}${hintOf(name, 'namespaces', [...byName.keys()])}`);
       return namespace;
     },
   };

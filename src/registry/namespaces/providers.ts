@@ -1,11 +1,11 @@
 import { parseServiceAccount } from '../../models/google-token.ts';
-import { adapterName, SUPPORTED_ADAPTERS } from '../../models/provider.ts';
+import { adapterName, SUPPORTED_ADAPTERS, unsupportedAdapter } from '../../models/provider.ts';
 import { checkOptions, credentialsKindOf, requireKey } from '../../models/provider-options.ts';
-import type { JsonObject } from '../../schema/endpoint.ts';
+import { isObject, type JsonObject } from '../../schema/endpoint.ts';
 import { ProviderSpec } from '../../schema/model.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { parseEntry } from '../../schema/problems.ts';
-import { fillMarkers, findMarker, redact } from '../redact.ts';
+import { fillMarkers, findMarker, redact } from '../../schema/redaction/redact.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
 
@@ -36,15 +36,25 @@ export const providersNamespace: Namespace = {
     const provider = parse(spec);
     const name = adapterName(provider.adapter);
     if (name === 'scripted') return;
-    if (!SUPPORTED_ADAPTERS.includes(name)) {
-      throw new Invalid(`unsupported provider adapter: ${provider.adapter}`);
-    }
+    if (!SUPPORTED_ADAPTERS.includes(name)) throw unsupportedAdapter(provider);
     requireKey(provider);
   },
-  redact: ({ api_key, ...rest }) => (isKey(api_key) ? { ...rest, has_api_key: true } : rest),
-  audit: (spec) => redact(spec),
-  restored: (payload, stored) => fillMarkers(payload, stored, 'drop'),
+  redact: ({ api_key, ...rest }) => ({
+    ...withChoices(redact(rest), rest),
+    ...(isKey(api_key) && { has_api_key: true }),
+  }),
   effective: withoutOverrides('providers'),
+};
+
+/** Options whose names tell of a secret, and whose values are one of a few words. */
+const CHOICES = ['credentials_kind', 'allow_env_credentials'];
+
+const withChoices = (shown: JsonObject, { adapter_options: given }: JsonObject): JsonObject => {
+  if (!isObject(given) || !isObject(shown.adapter_options)) return shown;
+  const choices = Object.entries(given).filter(([key]) => CHOICES.includes(key));
+  // Parts of what was JSON.
+  const options = { ...shown.adapter_options, ...Object.fromEntries(choices) } as JsonObject;
+  return { ...shown, adapter_options: options };
 };
 
 const isKey = (key: JsonObject[string] | undefined): boolean => typeof key === 'string' && key !== '';

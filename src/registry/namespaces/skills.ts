@@ -1,6 +1,5 @@
 import { ManagedSkill, managedSkill } from '../../plugins/skills/skill.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
-import { redact } from '../redact.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN } from './namespace.ts';
 
@@ -10,7 +9,6 @@ export const skillsNamespace: Namespace = {
   name: 'skills',
   schema: entrySchema('Skill', ManagedSkill),
   check: (spec) => canonical(spec),
-  audit: (spec) => redact(spec),
   effective: (base, overrides = {}) =>
     Object.keys(overrides).length === 0 ? base : canonical({ ...base, ...overrides, id: base.id ?? null }),
 };

@@ -1,6 +1,5 @@
 import { parseEntry } from '../../schema/problems.ts';
 import { ToolSpec } from '../../schema/tool-spec.ts';
-import { redact } from '../redact.ts';
 import { applyToolPatch, mergeToolOverrides, withoutToolOverride } from '../tool-patch.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN } from './namespace.ts';
@@ -10,12 +9,13 @@ export const toolsNamespace: Namespace = {
   ...PLAIN,
   name: 'tools',
   writable: false,
+  // Code brings them, and a schema may have parameters of any name.
+  redact: (spec) => spec,
   schema: entrySchema('Tool', ToolSpec),
   check: (spec) => {
     parseEntry('tool spec', ToolSpec, spec);
     return spec;
   },
-  audit: (spec) => redact(spec),
   effective: applyToolPatch,
   overrides: {
     merge: (_base, stored, body) => mergeToolOverrides(stored, body),

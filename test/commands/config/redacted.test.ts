@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../src/schema/endpoint.ts';
 const server: JsonObject = {
   id: 's',
   transport: 'http',
+  args: ['--token=***', 'x'],
   url: 'https://***@h/mcp?token=***',
   config: { headers: { 'x-a': '***' }, note: '***' },
   has_env: true,
@@ -19,15 +20,19 @@ t.test('secrets are left out, and what only looks like a marker stays', async (t
     {
       id: 's',
       transport: 'http',
+      args: ['--token=***', 'x'],
+      url: 'https://***@h/mcp?token=***',
       config: { headers: {}, note: '***' },
     },
+    'of a list and of a text nothing can be left out',
   );
-  t.strictSame(left, ['env.B', 'env.A', 'url', 'config.headers.x-a']);
+  t.strictSame(left, ['env.B', 'env.A', 'args.0', 'url', 'config.headers.x-a']);
 });
 
 t.test('references take the place of secrets', async (t) => {
   t.match(exported(place, server), {
     url: /^\$\{MCP_SERVERS_S_URL\}$/,
+    args: [/^\$\{MCP_SERVERS_S_ARGS_0\}$/, 'x'],
     config: { headers: { 'x-a': /^\$\{MCP_SERVERS_S_CONFIG_HEADERS_X_A\}$/ } },
     env: { A: /^\$\{MCP_SERVERS_S_ENV_A\}$/ },
   });
@@ -37,20 +42,20 @@ t.test('references take the place of secrets', async (t) => {
 });
 
 t.test('what is left out keeps what the service has, unless what holds it is gone too', async (t) => {
-  const { has_env: _, env_keys: _keys, ...shown } = server;
+  const { has_env: _, env_keys: _keys, args: _args, ...shown } = server;
   const given = { id: 's', transport: 'http', config: { headers: {}, note: 'n' } };
-  t.strictSame(withKeptSecrets('mcp-servers', given, server), {
+  t.strictSame(withKeptSecrets(given, server), {
     ...shown,
     config: { headers: { 'x-a': '***' }, note: 'n' },
   });
-  t.strictSame(withKeptSecrets('mcp-servers', { id: 's', url: 'https://h', config: {} }, server), {
+  t.strictSame(withKeptSecrets({ id: 's', url: 'https://h', config: {} }, server), {
     id: 's',
     url: 'https://h',
     config: {},
   });
   const auth = { type: 'bearer', token: 'new' };
   const remote = { endpoint: { auth: { type: 'bearer', token: '***' } } };
-  t.strictSame(withKeptSecrets('agents', { endpoint: { auth } }, remote), { endpoint: { auth } });
+  t.strictSame(withKeptSecrets({ endpoint: { auth } }, remote), { endpoint: { auth } });
 });
 
 t.test('an entry that brings a secret is told from one that does not', async (t) => {

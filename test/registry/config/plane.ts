@@ -41,6 +41,7 @@ export type PlaneOptions = {
   /** What the service does with the store, instead. */
   through?: (store: Store) => Store;
   now?: () => number;
+  log?: ConfigDeps['log'];
 };
 
 export type Plane = Awaited<ReturnType<typeof startPlane>>;
@@ -66,7 +67,7 @@ const open = async (dir: string, options: PlaneOptions) => {
     clock: { now: options.now ?? Date.now },
     ids: createIds(),
     ulid: monotonicFactory(),
-    log: { warn: (_, text) => warnings.push(text) },
+    log: options.log ?? { warn: (_, text) => warnings.push(text) },
     audit: {
       settings: { enabled: true, retention_days: 90, sweep_interval_secs: 3600, ...options.audit },
       observe: {

@@ -152,3 +152,27 @@ t.test('without an audit log there is nothing to restore', async (t) => {
   await t.rejects(restoreTo(plane, 'agents', 'a', 'any'), off);
   t.throws(() => plane.service.audit.page({}), off);
 });
+
+t.test(
+  'a run on an earlier publication uses the key as it is stored now, also after a restore',
+  async (t) => {
+    const plane = await startPlane(t);
+    const provider = (api_key: string) => ({ id: 'real', adapter: 'groq', api_key });
+    await plane.create('providers', provider('sk-one'));
+    await plane.create('models', { id: 'm2', provider_id: 'real', upstream_model: 'u' });
+    await plane.create('agents', plane.agent('a', { model_id: 'm2' }));
+    const { resolution_id } = plane.live.resolve('a');
+    await plane.put('agents', plane.agent('a', { model_id: 'm2', max_rounds: 2 }));
+    const event = first(plane, 'providers/real');
+    const before = plane.live.resolve('a', resolution_id).model;
+    t.equal(plane.live.resolve('a', resolution_id).model, before, 'it is kept');
+    await plane.remove('providers', 'real', true);
+    t.throws(() => plane.live.resolve('a', resolution_id), { name: 'Unmet', message: /api_key/ });
+    await restoreTo(plane, 'providers', 'real', event);
+    t.throws(() => plane.live.resolve('a', resolution_id), { message: /api_key/ }, 'an event has no key');
+    await plane.put('providers', provider('sk-two'));
+    const deleted = plane.live.resolve('a', resolution_id).model;
+    await restoreTo(plane, 'providers', 'real', event);
+    t.not(plane.live.resolve('a', resolution_id).model, deleted, 'it is made again with what is stored');
+  },
+);

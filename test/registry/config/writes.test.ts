@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Unavailable } from '../../../src/schema/outcome.ts';
-import { CALLER, startPlane } from './plane.ts';
+import { BASE, CALLER, startPlane } from './plane.ts';
 
 /** POST, PUT and validate: config.md 2.3, 2.5, 3.1, 6.1 and checks 18 to 21, 55, 56. */
 
@@ -94,7 +94,7 @@ const REFUSED: [namespace: string, body: object, message: string | RegExp][] = [
   [
     'providers',
     { id: 'x', adapter: 'nope', api_key: 'sk-1' },
-    /^invalid payload: unsupported provider adapter: nope$/,
+    /^invalid payload: unsupported provider adapter: nope \(supported: anthropic, openai, .*\)$/,
   ],
 ];
 
@@ -111,7 +111,7 @@ t.test('what a save refuses, a validate refuses too, and nothing of it is stored
     const [event, ...more] = events().slice(seen);
     t.match(event, { action: 'apply_failed', resource: `${namespace}/${id}`, error: message, after: { id } });
     t.strictSame(more, []);
-    t.throws(() => service.get(namespace, id), { message: `${namespace}/${id}` });
+    t.throws(() => service.get(namespace, id), { message: `not found: ${namespace}/${id}` });
     t.notMatch(JSON.stringify(event), 'sk-1');
   }
   t.equal(live.models().resolution_id, before);
@@ -262,4 +262,83 @@ t.test('what is not a namespace, or takes no writes, is told first', async (t) =
     message: /^invalid payload: tools namespace is read-only/,
   });
   await t.rejects(service.remove('tools', 'look', true, CALLER), { message: /read-only/ });
+});
+
+t.test('an agent without a model is a mistake of its client, and no failed change', async (t) => {
+  const { service, create, events, agent, put } = await startPlane(t);
+  const seen = events().length;
+  for (const body of [
+    { id: 'x' },
+    { id: 'x', model_id: '' },
+    { id: 'x', backend: { kind: 'local', config: { max_rounds: 2 } } },
+  ]) {
+    const message = "invalid payload: invalid agent spec: missing field 'model_id'";
+    await t.rejects(service.validate('agents', body), { name: 'Invalid', message });
+    await t.rejects(create('agents', body), { name: 'Invalid', message });
+    await t.rejects(put('agents', body), { name: 'Invalid', message });
+  }
+  t.equal(events().length, seen);
+  await create('agents', { id: 'in-backend', backend: { kind: 'local', config: { model_id: 'm' } } });
+  await create('agents', agent('y'));
+});
+
+t.test(
+  'a section that nothing reads is kept, logged once and reported, with the name that was meant',
+  async (t) => {
+    const said: string[] = [];
+    const log = { warn: (data: object) => said.push(JSON.stringify(data)) };
+    const plane = await startPlane(t, { log });
+    const sections = {
+      permissions: { default_behavior: 'deny' },
+      notes: { size: 2 },
+      retry: { max_retries: 1 },
+    };
+    await plane.create('agents', plane.agent('a', { sections }));
+    t.strictSame(plane.service.get('agents', 'a').sections, sections);
+    const warning = {
+      code: 'agent_unknown_section',
+      severity: 'warning',
+      resource: { namespace: 'agents', id: 'a' },
+      message:
+        /^agent 'a' has a section 'permissions' that nothing reads; did you mean 'permission'\? \(sections: permission, notes, .*retry.*\)$/,
+    };
+    const reported = () => plane.service.diagnostics();
+    t.match(reported(), [warning]);
+    t.equal(reported().length, 1);
+    t.equal(said.filter((line) => line.includes('permissions')).length, 1);
+    await plane.put('agents', plane.agent('b'));
+    t.equal(said.length, 1, 'and not again with every other write');
+    await plane.service.overrides.patch('agents', 'b', { sections: { note: {} } }, CALLER);
+    t.match(reported()[1], { resource: { id: 'b' }, message: /did you mean 'notes'/ });
+    t.match(said[1], "section 'note'");
+    await plane.live.publishDraft(plane.agent('draft', { sections: { retrys: {} } }));
+    t.match(said[2], "section 'retrys' that nothing reads; did you mean 'retry'");
+    await plane.put('agents', plane.agent('a'));
+    await plane.service.overrides.clear('agents', 'b', CALLER);
+    t.strictSame(reported(), []);
+  },
+);
+
+t.test('a section of a settings file that nothing reads is logged at the start', async (t) => {
+  const said: string[] = [];
+  const log = { warn: (data: object) => said.push(JSON.stringify(data)) };
+  const agents = [{ id: 'a', model_id: 'm', sections: { permisson: {} } }];
+  const plane = await startPlane(t, { log, entries: { ...BASE, agents } });
+  t.match(said.join(), "agent 'a' has a section 'permisson' that nothing reads; did you mean 'permission'");
+  t.equal(said.length, 1);
+  t.equal(plane.service.diagnostics().length, 1);
+});
+
+t.test('names that nobody has are refused with those that there are', async (t) => {
+  const { service } = await startPlane(t);
+  t.throws(() => service.list('agent', {}), {
+    name: 'NotFound',
+    message: /^unknown namespace: agent; did you mean 'agents'\? \(namespaces: agents, models, /,
+  });
+  t.throws(() => service.list('x'.repeat(100_000), {}), { name: 'NotFound' });
+  await t.rejects(service.validate('providers', { id: 'x', adapter: 'opnai', api_key: 'k' }), {
+    message: /unsupported provider adapter: opnai; did you mean 'openai'\? \(supported: anthropic, openai, /,
+  });
+  t.throws(() => service.get('agents', 'zz'), { message: 'not found: agents/zz' });
+  t.throws(() => service.meta('agents', 'zz'), { message: 'not found: agents/zz' });
 });

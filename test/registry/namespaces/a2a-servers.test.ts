@@ -8,6 +8,11 @@ refuses(t, servers, whole, [
   [{ foo: 1 }, "invalid a2a server spec: unknown field 'foo'"],
   [{ base_url: ' ' }, 'a2a server requires a non-empty base_url'],
   [{ base_url: 'h/a' }, 'a2a server base_url must be a valid URL: it has no scheme or no host'],
+  [
+    { base_url: 'https://u:hush@h' },
+    "a2a server base_url must not contain user info: give a token in 'auth'",
+  ],
+  [{ base_url: 'https://h?token=***' }, 'a2a server base_url cannot be a redacted placeholder'],
   [{ base_url: 'ftp://h' }, 'a2a server base_url must use http or https'],
   [{ auth: { type: 'basic', token: 'shhh' } }, 'a2a server auth currently supports only bearer tokens'],
   [{ auth: { type: 'bearer', token: ' ' } }, 'a2a server auth token must not be empty'],

@@ -43,6 +43,10 @@ const patterns = (field: string, entry: string, why: string) =>
 refuses(t, agents, whole, [
   [{ foo: 1 }, "invalid agent spec: unknown field 'foo'"],
   [
+    { endpoint: { base_url: 'https://u:hush@h' } },
+    "invalid remote endpoint config: base_url must not contain user info: give a token in 'auth'",
+  ],
+  [
     { allowed_tool_patterns: ['foo\\'] },
     patterns('allowed_tool_patterns', 'foo\\', 'pattern ends with a dangling escape (`\\`)'),
   ],
@@ -134,3 +138,28 @@ t.test('the local backend has the name of the deployment outside, and its own in
     t.strictSame(write(renamed, renamed.redact(stored), stored), stored);
   }
 });
+
+t.test(
+  'nothing of what a section holds is lost, whatever its keys, and half a megabyte is no work',
+  async (t) => {
+    const text =
+      '{"id":"a","model_id":"m","sections":{"__proto__":{"x":1},"s":{"__proto__":{"token":"t"},"constructor":1}}}';
+    const stored = write(agents, JSON.parse(text));
+    t.equal(
+      JSON.stringify(stored.sections),
+      '{"__proto__":{"x":1},"s":{"__proto__":{"token":"t"},"constructor":1}}',
+    );
+    const seen = agents.redact(stored);
+    t.match(JSON.stringify(seen.sections), '"__proto__":{"token":"***"}');
+    t.strictSame(JSON.stringify(write(agents, seen, stored)), JSON.stringify(stored));
+    const large = {
+      id: 'a',
+      model_id: 'm',
+      sections: Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`key-${n}`, [n]])),
+    };
+    const began = process.cpuUsage();
+    const big = write(agents, large);
+    t.strictSame(Object.keys(write(agents, agents.redact(big), big).sections ?? {}).length, 30_000);
+    t.ok(process.cpuUsage(began).user < 10_000_000);
+  },
+);

@@ -17,6 +17,11 @@ refuses(t, servers, stdio, [
     { transport: 'HTTP' },
     'invalid mcp server spec: field \'transport\': Invalid option: expected one of "stdio"|"http"',
   ],
+  [
+    { transport: 'http', url: 'https://u:hush@ bad' },
+    'http mcp server url must be an absolute URL, such as https://mcp.example.com/mcp',
+  ],
+  [{ args: ['--token=***'] }, "mcp server config cannot hold a redacted placeholder: field 'args'"],
   [{ command: ' ' }, 'stdio mcp server requires a non-empty command'],
   [{ command: null }, 'stdio mcp server requires a non-empty command'],
   [{ transport: 'http' }, 'http mcp server requires a non-empty url'],

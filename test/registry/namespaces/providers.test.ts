@@ -83,6 +83,25 @@ refuses(t, providers, whole, [
     'api_key is not a service account key: token_uri must be https://oauth2.googleapis.com/token',
   ],
   [{ api_key: '***' }, 'provider api_key cannot be a redacted placeholder'],
+  [{ base_url: 'https://h?key=***' }, 'provider base_url cannot be a redacted placeholder'],
+  ...[
+    'http://u:hush@ bad',
+    'localhost:11434/v1',
+    'file:///etc/passwd',
+    'data:application/json,{}',
+    '/v1',
+  ].map((base_url): [{ base_url: string }, string] => [
+    { base_url },
+    'base_url must be an absolute URL with http:// or https://, such as https://api.example.com/v1',
+  ]),
+  [
+    { base_url: 'http://u:hush@h/v1' },
+    "base_url must not contain user info: give a key in 'api_key', anything else in 'adapter_options.headers'",
+  ],
+  [
+    options({ credentials_kind: { private_key: 'hush' } }),
+    'adapter_options.credentials_kind must be a string, got an object',
+  ],
 ]);
 
 t.test('names of adapters and choices are read in any case, and scripted needs no key', async (t) => {
@@ -105,3 +124,31 @@ t.test('what is restored has the stored key; without one the entry comes back wi
   t.strictSame(providers.check(restored), whole);
   t.strictSame(providers.check(providers.restored(payload)), { id: 'p', adapter: 'openai' });
 });
+
+t.test(
+  'headers and secrets in the address are not shown, and what was shown can be written back',
+  async (t) => {
+    const stored = write(providers, {
+      ...whole,
+      base_url: 'https://h/v1?key=hush&v=1',
+      ...options({
+        headers: { 'X-Any': 'hush' },
+        note: { client_secret: 'hush' },
+        allow_env_credentials: true,
+      }),
+    });
+    const seen = providers.redact(stored);
+    t.strictSame(seen, {
+      id: 'p',
+      adapter: 'openai',
+      base_url: 'https://h/v1?key=***&v=1',
+      adapter_options: {
+        headers: { 'X-Any': '***' },
+        note: { client_secret: '***' },
+        allow_env_credentials: true,
+      },
+      has_api_key: true,
+    });
+    t.strictSame(write(providers, seen, stored), stored);
+  },
+);

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { fillMarkers, findMarker, isSecretKey, redact } from '../../../src/registry/redact.ts';
 import type { Json, JsonObject } from '../../../src/schema/endpoint.ts';
+import { isSecretName } from '../../../src/schema/redaction/names.ts';
+import { fillMarkers, findMarker, redact } from '../../../src/schema/redaction/redact.ts';
 import { namespace, write } from './write.ts';
 
 /** What must hold for entries of any content. */
 
-const SECRETS = ['api_key', 'refreshToken', 'password', 'my-secret', 'Bearer'];
+const SECRETS = ['api_key', 'refreshToken', 'password', 'my-secret', 'Bearer', 'Cookie', 'dsn'];
 
 /** Every secret text is marked as one, so that it can be looked for. */
 const secretText = fc.nat().map((n) => `hush-${n}`);
@@ -37,7 +38,7 @@ t.test('no value under a secret key survives, and no key is lost', async () => {
       const seen = redact(given);
       assert.ok(!JSON.stringify(seen).includes('hush-'));
       assert.deepEqual(Object.keys(seen), Object.keys(given));
-      for (const [key, value] of Object.entries(seen)) if (isSecretKey(key)) assert.equal(value, '***');
+      for (const [key, value] of Object.entries(seen)) if (isSecretName(key)) assert.equal(value, '***');
     }),
   );
 });
@@ -62,6 +63,19 @@ const anyUrl = fc
       `https://${user === null ? '' : `u:${user}@`}h/p${query.map(([key, value], at) => `${at === 0 ? '?' : '&'}${key}=${key === 'x' ? 'open' : value}`).join('')}`,
   );
 
+const anyArgs = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(['-v'], ['x']),
+      secretText.map((text) => [`--token=${text}`]),
+      secretText.map((text) => ['--password', text]),
+      secretText.map((text) => ['-H', `X-Any: ${text}`]),
+      anyUrl.map((url) => [`--at=${url}`]),
+    ),
+    { maxLength: 5 },
+  )
+  .map((parts) => parts.flat());
+
 const texts = fc.dictionary(fc.constantFrom('A', 'B', 'TOKEN'), secretText);
 
 const ENTRIES = {
@@ -77,16 +91,30 @@ const ENTRIES = {
       ...(remote && { endpoint: { base_url: 'https://h', auth: { type: 'bearer', token } } }),
     })),
   providers: fc
-    .record({ api_key: secretText, adapter_options: fc.dictionary(fc.constantFrom('a', 'b'), anyJson) })
-    .map((fields) => ({ id: 'e', adapter: 'openai', ...fields })),
+    .record({
+      api_key: secretText,
+      options: fc.dictionary(fc.constantFrom('a', 'b'), anyJson),
+      headers: fc.dictionary(fc.constantFrom('Authorization', 'X-Any'), secretText),
+      query: secretText,
+    })
+    .map(({ api_key, options, headers, query }) => ({
+      id: 'e',
+      adapter: 'openai',
+      api_key,
+      base_url: `https://h/v1?key=${query}`,
+      adapter_options: { ...options, headers, allow_env_credentials: true },
+    })),
   'mcp-servers': fc
-    .record({ url: anyUrl, env: texts, headers: texts, future: anyJson })
+    .record({ url: anyUrl, args: anyArgs, env: texts, headers: texts, future: anyJson })
     .map(({ headers, ...fields }) => ({ id: 'e', transport: 'http', config: { headers }, ...fields })),
-  'a2a-servers': secretText.map((token) => ({
-    id: 'e',
-    base_url: 'https://h',
-    auth: { type: 'bearer', token },
-  })),
+  'a2a-servers': fc
+    .record({ token: secretText, query: secretText, options: fc.dictionary(fc.constant('a'), anyJson) })
+    .map(({ token, query, options }) => ({
+      id: 'e',
+      base_url: `https://h?token=${query}`,
+      auth: { type: 'bearer', token },
+      options,
+    })),
 } satisfies Record<string, fc.Arbitrary<JsonObject>>;
 
 for (const [name, entries] of Object.entries(ENTRIES)) {
@@ -96,7 +124,7 @@ for (const [name, entries] of Object.entries(ENTRIES)) {
       fc.property<[JsonObject]>(entries, (given) => {
         const stored = write(of, given);
         const seen = of.redact(stored);
-        if (name !== 'providers') assert.ok(!JSON.stringify(seen).includes('hush-'));
+        assert.ok(!JSON.stringify(seen).includes('hush-'));
         assert.deepEqual(clean(write(of, clean(seen), stored)), clean(stored));
       }),
     );

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { writeDocument } from '../../../src/commands/config/bundle.ts';
+import { exportBundle } from '../../../src/commands/config/export.ts';
+import { connectService } from '../../../src/commands/config/service.ts';
+import { openStore } from '../../../src/store/index.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { idsOf, provider, startPlane } from './plane.ts';
@@ -14,19 +18,39 @@ const SERVER = {
   transport: 'http',
   url: `http://user:${secret('userinfo')}@127.0.0.1:9/mcp?api_key=${secret('query')}`,
   config: { headers: { 'x-anything': secret('header') }, client_secret: secret('config') },
+  args: [`--token=${secret('arg')}`, '--api-key', secret('next-arg'), '-H', `X-Any: ${secret('arg-header')}`],
   env: { PLAIN_NAME: secret('env') },
 };
 
 const remote = (id: string) => ({
   id,
   endpoint: { base_url: 'https://r.example', auth: { type: 'bearer', token: secret(`token-of-${id}`) } },
-  sections: { custom: { nested: [{ password: secret('section') }] } },
+  sections: {
+    custom: {
+      nested: [{ password: secret('section') }],
+      Authorization: secret('authorization'),
+      cookie: secret('cookie'),
+      access_key: secret('access-key'),
+      passphrase: secret('passphrase'),
+      dsn: secret('dsn'),
+      headers: { 'X-Any': secret('section-header') },
+      somewhere: `postgres://u:${secret('section-url')}@h/db`,
+    },
+  },
 });
 
 const ENTRIES: [namespace: string, body: { id: string; [field: string]: unknown }][] = [
   [
     'providers',
-    provider('keyed', { adapter: 'openai', api_key: secret('key'), base_url: 'http://127.0.0.1:9/v1' }),
+    provider('keyed', {
+      adapter: 'openai',
+      api_key: secret('key'),
+      base_url: `http://127.0.0.1:9/v1?key=${secret('provider-query')}`,
+      adapter_options: {
+        headers: { Authorization: `Bearer ${secret('provider-header')}`, 'X-Key': secret('x-key') },
+        more: { client_secret: secret('option') },
+      },
+    }),
   ],
   [
     'models',
@@ -37,7 +61,12 @@ const ENTRIES: [namespace: string, body: { id: string; [field: string]: unknown 
   ['mcp-servers', SERVER],
   [
     'a2a-servers',
-    { id: 'a2a', base_url: 'http://127.0.0.1:9', auth: { type: 'bearer', token: secret('a2a') } },
+    {
+      id: 'a2a',
+      base_url: `http://127.0.0.1:9/?token=${secret('a2a-query')}`,
+      options: { headers: { any: secret('a2a-option') } },
+      auth: { type: 'bearer', token: secret('a2a') },
+    },
   ],
 ];
 
@@ -87,6 +116,30 @@ t.test('no answer, event, log line or document repeats a secret', async (t) => {
   await hear(get('/v1/mcp-servers/mcp/inventory'));
   await hear(post('/v1/mcp-servers/mcp/restart'));
   await hear(get('/v1/a2a-servers/a2a/status'));
+  // What no form of an entry takes, with a secret in it.
+  for (const base_url of [`http://u:${secret('bad-url')}@ bad`, `http://u:${secret('userinfo')}@h/v1`]) {
+    const refused = [
+      post('/v1/config/providers', provider('wrong', { base_url })),
+      post('/v1/config/a2a-servers', { id: 'wrong', base_url }),
+      post('/v1/config/agents', { id: 'wrong', endpoint: { base_url } }),
+      post('/v1/config/agents/default/overrides', { endpoint: { base_url } }),
+    ];
+    for (const asked of refused) t.equal((await hear(asked)).status, 400);
+  }
+  await hear(post('/v1/config/mcp-servers', { ...SERVER, id: 'wrong', url: `http://u:${secret('bad')}@ x` }));
+
+  for (const [namespace, body] of ENTRIES) {
+    const path = `/v1/config/${namespace}/${body.id}`;
+    const shown = (await hear(get(path))).body;
+    t.equal((await hear(put(path, shown))).status, 200, `${namespace}: what is shown can be written back`);
+    t.strictSame((await hear(get(path))).body, shown);
+  }
+  const left: string[] = [];
+  const service = connectService({ url: troupe.url, token: ADMIN_TOKEN });
+  for (const leftOut of [(place: string) => left.push(place), undefined]) {
+    const bundle = await exportBundle(service, { leftOut });
+    said.push(writeDocument(bundle, 'yaml'), writeDocument(bundle, 'json'), left.join());
+  }
   for (const event of idsOf((await hear(get('/v1/audit-log?resource=agents/far'))).body.items)) {
     await hear(post('/v1/config/agents/far/restore', { version: event }));
   }
@@ -130,6 +183,43 @@ t.test('no answer, event, log line or document repeats a secret', async (t) => {
   const created = said.filter((text) => text.startsWith('[201'));
   t.equal(created.length, ENTRIES.length, 'every entry was stored');
 });
+
+t.test(
+  'an address that is stored and broken is told of without its text, and to nobody with its password',
+  async (t) => {
+    const { troupe, get, post, put } = await startPlane(t);
+    await post('/v1/config/providers', provider('main'));
+    await post('/v1/config/models', { id: 'm', provider_id: 'main', upstream_model: 'u' });
+    await post('/v1/config/agents', { id: 'a', model_id: 'm' });
+    await troupe.app.stop();
+    const store = await openStore({ dir: t.testdirName, durability: 'process' });
+    const record = store.config.get('providers', 'main');
+    if (!record) throw new Error('it was stored');
+    const batch = store.batch();
+    store.config.put(batch, {
+      ...record,
+      spec: { ...record.spec, base_url: `http://u:${secret('old')}@ bad` },
+    });
+    await store.commit(batch);
+    await store.close();
+    await troupe.restart();
+    const run = await troupe.call('POST', '/v1/runs', {
+      agentId: 'a',
+      messages: [{ role: 'user', content: 'x' }],
+    });
+    t.match(run, { status: 400, body: { error: /^base_url must be an absolute URL with http/ } });
+    const tested = await post('/v1/providers/main/test');
+    t.match(tested.body, { ok: false, network_tested: false, error: /^base_url must be an absolute URL/ });
+    const answers = [
+      run,
+      tested,
+      await get('/v1/config/providers/main'),
+      await get('/v1/config/diagnostics'),
+    ];
+    t.notMatch(JSON.stringify(answers.map(({ body }) => body)), /hush-/);
+    t.equal((await put('/v1/config/agents/a', { id: 'a', model_id: 'm', max_rounds: 1 })).status, 200);
+  },
+);
 
 t.test('with a key of its own the service keeps no secret readable in its folder', async (t) => {
   const stored = async (t: Test, settings: { secrets_key?: string }): Promise<boolean> => {

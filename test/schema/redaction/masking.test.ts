@@ -1,5 +1,5 @@
 import t from 'tap';
-import { maskSecrets, secretsOf } from '../../src/registry/secrets.ts';
+import { maskSecrets, secretsOf } from '../../../src/schema/redaction/masking.ts';
 
 t.test('a key, its parts when it is JSON, headers and telling options are masked', async (t) => {
   const pem = '-----BEGIN\nabcd';
@@ -20,6 +20,15 @@ t.test('a key, its parts when it is JSON, headers and telling options are masked
 t.test('the longer of two secrets goes first', async (t) => {
   const secrets = secretsOf({ api_key: 'abcd', adapter_options: { token: 'abcdefgh' } });
   t.equal(maskSecrets('abcdefgh abcd', secrets), '*** ***');
+});
+
+t.test('what addresses, arguments and environments hold is masked too', async (t) => {
+  const secrets = secretsOf({
+    url: 'https://user:p%40ss@h?token=one-token',
+    args: ['--api-key=two-key'],
+    env: { NAME: 'three-value' },
+  });
+  t.equal(maskSecrets('user:p%40ss p@ss one-token two-key three-value', secrets), '*** *** *** *** ***');
 });
 
 t.test('a provider without secrets has none', async (t) => {

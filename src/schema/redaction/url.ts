@@ -1,10 +1,11 @@
-import { REDACTED } from '../schema/endpoint.ts';
-import { isSecretKey, type Unknown } from './redact.ts';
+import { REDACTED } from '../endpoint.ts';
+import { queues, type Unknown } from './filling.ts';
+import { isSecretParameter } from './names.ts';
 
 /**
- * Secrets in the address of an MCP server (config.md 4.2): the part before `@`, and values of the query whose key
- * says so. Everything else stays letter for letter. The text is cut by hand, because an address that the URL parser
- * refuses may hold a secret all the same.
+ * Secrets in an address (config.md 4.2): the part before `@`, and values of the query whose key says so. Everything
+ * else stays letter for letter. The text is cut by hand, because an address that the URL parser refuses may hold a
+ * secret all the same.
  */
 
 type Cut = { scheme: string; user: string | undefined; place: string; query: string[]; rest: string };
@@ -37,15 +38,18 @@ const pairOf = (pair: string): Pair | undefined => {
 };
 
 /** As the server reads it; what is not encoded correctly says what it says. */
-const decoded = (key: string): string => {
+const decoded = (text: string): string => {
   try {
-    return decodeURIComponent(key.replaceAll('+', ' '));
+    return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    return key;
+    return text;
   }
 };
 
-const isSecret = ({ key }: Pair): boolean => isSecretKey(decoded(key));
+const isSecret = ({ key }: Pair): boolean => isSecretParameter(decoded(key));
+
+/** A text that is an address as a whole, whatever it is called. */
+export const looksLikeUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]{0,30}:\/\/\S+$/i.test(text);
 
 export const redactUrl = (url: string): string => {
   const parts = cut(url);
@@ -59,15 +63,26 @@ export const redactUrl = (url: string): string => {
   });
 };
 
-/** A key may be there several times; its markers take the values in their order. */
+/** What `redactUrl` hides, also in parts and as it is meant. */
+export const secretsInUrl = (url: string): string[] => {
+  const { user = '', query } = cut(url);
+  const values = query.flatMap((text) => {
+    const pair = pairOf(text);
+    return pair && isSecret(pair) ? pair.value : [];
+  });
+  const hidden = [user, ...user.split(':'), ...values];
+  return [...hidden, ...hidden.map(decoded)].filter((text) => text !== '' && text !== REDACTED);
+};
+
+/**
+ * The address with each marker replaced by what `stored` has there. A key may be there several times; its markers
+ * take the values in their order. A marker for which nothing is stored stays, or goes.
+ */
 export const fillUrl = (url: string, stored: string | undefined, unknown: Unknown): string => {
   const parts = cut(url);
+  if (!hasMarker(parts)) return url;
   const known = stored === undefined ? undefined : cut(stored);
-  const left = pairsOf(known);
-  const take = (key: string): string | undefined => {
-    const at = left.findIndex((pair) => pair.key === key);
-    return at < 0 ? undefined : left.splice(at, 1)[0]?.value;
-  };
+  const take = queues(pairsOf(known));
   const missing = unknown === 'keep' ? REDACTED : undefined;
   return joined({
     ...parts,
@@ -85,10 +100,16 @@ export const fillUrl = (url: string, stored: string | undefined, unknown: Unknow
 /** A marker that got into the store is no secret. */
 const secret = (known: string | undefined): string | undefined => (known === REDACTED ? undefined : known);
 
-export const urlHasMarker = (url: string): boolean => {
-  const parts = cut(url);
-  return parts.user === REDACTED || pairsOf(parts).some((pair) => isSecret(pair) && pair.value === REDACTED);
-};
+export const urlHasMarker = (url: string): boolean => hasMarker(cut(url));
+
+const hasMarker = (parts: Cut): boolean =>
+  parts.user === REDACTED || pairsOf(parts).some((pair) => isSecret(pair) && pair.value === REDACTED);
 
 const pairsOf = (parts: Cut | undefined): Pair[] =>
   (parts?.query ?? []).flatMap((text) => pairOf(text) ?? []);
+
+/** With the secrets of every address in it hidden. Linear in the text; an address ends at a blank or a quote. */
+export const redactUrlsIn = (text: string): string =>
+  text.includes('://') ? text.replaceAll(ADDRESS, redactUrl) : text;
+
+const ADDRESS = /\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'`<>]*/gi;

@@ -1,0 +1,179 @@
+import { isObject, type Json, type JsonObject, REDACTED } from '../endpoint.ts';
+import { argHasMarker, fillArgs, redactArgs, secretsInArgs } from './args.ts';
+import type { Unknown } from './filling.ts';
+import { holdsSecrets, isSecretName, namesUrl } from './names.ts';
+import { fillUrl, looksLikeUrl, redactUrl, secretsInUrl, urlHasMarker } from './url.ts';
+
+/**
+ * What of a configuration entry nobody gets to see again (config.md 4.2), and how an entry that comes back with
+ * `***` in these places gets its secrets again (4.3).
+ *
+ * Guarantees: no value at a secret place survives; keys stay; hiding twice is hiding once; an entry that was hidden
+ * and filled in from itself is the entry again. A secret belongs to its path: a member that a client has moved to
+ * another index of a list takes the secret that was there.
+ * Costs one pass over the entry.
+ */
+
+/** What a place holds: a secret, a text or a list that holds some, more places, or nothing to hide. */
+export type Place = 'secret' | 'url' | 'args' | 'members' | 'open';
+
+/** @param within whether every value around here is a secret */
+export const placeOf = (key: string, value: unknown, within: boolean): Place => {
+  if (within || isSecretName(key)) return 'secret';
+  if (typeof value === 'string') {
+    if (holdsSecrets(key)) return 'secret';
+    return namesUrl(key) || looksLikeUrl(value) ? 'url' : 'open';
+  }
+  if (key === 'args' && isTexts(value)) return 'args';
+  return typeof value === 'object' && value !== null ? 'members' : 'open';
+};
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** `inList`: the key is the index of a list. */
+type At = { key: string; above: At | undefined; inList: boolean };
+
+/** What is done with the value of a place; undefined leaves it out. `stored` is what stands there in another entry. */
+type Act<Value extends Json> = (value: Value, stored: Json | undefined, at: At) => Json | undefined;
+
+type Acts = { secret: Act<Json>; url: Act<string>; args: Act<string[]> };
+
+type Spot = { stored: Json | undefined; within: boolean; at: At };
+
+const walk = (value: Json, { stored, within, at }: Spot, acts: Acts): Json | undefined => {
+  const place = placeOf(at.key, value, within);
+  if (place === 'secret') return acts.secret(value, stored, at);
+  if (place === 'url' && typeof value === 'string') return acts.url(value, stored, at);
+  if (place === 'args' && isTexts(value)) return acts.args(value, stored, at);
+  return walkMembers(value, { stored, within: holdsSecrets(at.key), at }, acts);
+};
+
+const walkMembers = (value: Json, { stored, within, at }: Spot, acts: Acts): Json => {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index): Json[] => {
+      const key = String(index);
+      const spot = { stored: memberOf(stored, key), within, at: { key, above: at, inList: true } };
+      const made = walk(item, spot, acts);
+      return made === undefined ? [] : [made];
+    });
+  }
+  return isJsonObject(value) ? walkObject(value, { stored, within, at }, acts) : value;
+};
+
+const walkObject = (
+  value: JsonObject,
+  { stored, within, at }: Omit<Spot, 'at'> & { at: At | undefined },
+  acts: Acts,
+): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]): [string, Json][] => {
+      const made = walk(
+        member,
+        { stored: memberOf(stored, key), within, at: { key, above: at, inList: false } },
+        acts,
+      );
+      return made === undefined ? [] : [[key, made]];
+    }),
+  );
+
+const walkSpec = (spec: JsonObject, stored: JsonObject | undefined, acts: Acts): JsonObject =>
+  walkObject(spec, { stored, within: false, at: undefined }, acts);
+
+export const redact = (spec: JsonObject): JsonObject =>
+  walkSpec(spec, undefined, { secret: () => REDACTED, url: redactUrl, args: redactArgs });
+
+/** With each marker at a secret place replaced by what `stored` has at the same path. */
+export const fillMarkers = (
+  given: JsonObject,
+  stored: JsonObject | undefined,
+  unknown: Unknown,
+): JsonObject => {
+  const acts: Acts = {
+    secret(value, known, at) {
+      if (value !== REDACTED) return walkMembers(value, { stored: known, within: true, at }, acts);
+      if (known !== undefined && known !== REDACTED) return known;
+      return unknown === 'keep' ? value : undefined;
+    },
+    url: (url, known) => fillUrl(url, typeof known === 'string' ? known : undefined, unknown),
+    args: (args, known) => fillArgs(args, isTexts(known) ? known : [], unknown),
+  };
+  return walkSpec(given, stored, acts);
+};
+
+/** Where a marker stands at a secret place, the first one. */
+export const findMarker = (spec: JsonObject): readonly string[] | undefined => {
+  let found: At | undefined;
+  const note = (isMarked: boolean, at: At): undefined => {
+    if (isMarked) found ??= at;
+  };
+  const acts: Acts = {
+    secret(value, _, at) {
+      if (value === REDACTED) return note(true, at);
+      walkMembers(value, { stored: undefined, within: true, at }, acts);
+      return undefined;
+    },
+    url: (url, _, at) => note(urlHasMarker(url), at),
+    args: (args, _, at) =>
+      note(
+        args.some((_arg, index) => argHasMarker(args, index)),
+        at,
+      ),
+  };
+  walkSpec(spec, undefined, acts);
+  return found && pathOf(found);
+};
+
+const pathOf = ({ key, above }: At): string[] => (above ? [...pathOf(above), key] : [key]);
+
+/** What has a marker: where it is, and whether there is more to it than the marker, or a list that it stands in. */
+export type Marked = { path: readonly string[]; value: string; isPart: boolean };
+
+/** With another value for each that has a marker; undefined leaves it out. */
+export const replaceMarked = (
+  shown: JsonObject,
+  replace: (marked: Marked) => Json | undefined,
+): JsonObject => {
+  const acts: Acts = {
+    secret: (value, _, at) =>
+      value === REDACTED
+        ? replace({ path: pathOf(at), value, isPart: at.inList })
+        : walkMembers(value, { stored: undefined, within: true, at }, acts),
+    url: (url, _, at) => (urlHasMarker(url) ? replace({ path: pathOf(at), value: url, isPart: true }) : url),
+    args: (args, _, at) =>
+      args.map((arg, index) =>
+        argHasMarker(args, index)
+          ? (replace({ path: [...pathOf(at), String(index)], value: arg, isPart: true }) ?? arg)
+          : arg,
+      ),
+  };
+  return walkSpec(shown, undefined, acts);
+};
+
+/** Every text that `redact` hides. */
+export const secretTexts = (spec: JsonObject): string[] => {
+  const found: string[] = [];
+  const acts: Acts = {
+    secret: (value) => keep(textsIn(value)),
+    url: (url) => keep(secretsInUrl(url)),
+    args: (args) => keep(secretsInArgs(args)),
+  };
+  const keep = (texts: readonly string[]): undefined => {
+    for (const text of texts) found.push(text);
+  };
+  walkSpec(spec, undefined, acts);
+  return found;
+};
+
+/** Every text in it; keys are none. */
+export const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
+
+const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(value);
+
+const memberOf = (value: Json | undefined, key: string): Json | undefined => {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+};
