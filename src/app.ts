@@ -9,7 +9,7 @@ import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
-import { createBreakers } from './models/breakers.ts';
+import { type Breakers, createBreakers } from './models/breakers.ts';
 import type { Provider } from './models/model.ts';
 import { createRoutes } from './models/route.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
@@ -92,11 +92,12 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const { settings } = input;
   assertStartable(settings);
   const log = input.log ?? createLog({ level: 'info' });
-  const clock: Clock = input.clock ?? { now: Date.now };
+  const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix });
   const runtimeStats = createRuntimeStats({ clock });
   const startedAt = clock.now();
+  const breakers = createBreakers(clock);
 
   const subAgents: SubAgents = {
     start: (request) => runtime.subAgents.start(request),
@@ -124,6 +125,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     subAgents,
     remoteAgents: createRemoteAgents({ log, actors: inspector }),
     a2a: a2aServers,
+    breakers,
     assistant: () => assistant.capabilities(),
   }).catch(async (error) => {
     a2aServers.close();
@@ -276,12 +278,13 @@ const configurationOf = async (
     subAgents: SubAgents;
     remoteAgents: RemoteAgents;
     a2a: A2aServers;
+    breakers: Breakers;
     assistant(): JsonObject;
   },
 ): Promise<Configuration> => {
   const { settings } = input;
   const { agents_file, skills_dir, profile } = settings.seed;
-  const { log, metrics, subAgents, clock } = parts;
+  const { log, metrics, subAgents, breakers } = parts;
   const skills = await seedSkills(skills_dir);
   for (const { id, problem } of skills.broken) log.warn({ skill: id, problem }, 'skill cannot be used');
   const seed = seedRecords(settings, agents_file === undefined ? {} : readAgentsFile(agents_file));
@@ -301,7 +304,7 @@ const configurationOf = async (
       plugins: (source) => [...builtInPlugins({ log, skills: source }), ...(input.plugins ?? [])],
       providers: input.providers ?? [],
     },
-    routes: createRoutes({ breakers: createBreakers(clock) }),
+    routes: createRoutes({ breakers, maxRetryAfterMs: settings.models.max_retry_after_ms }),
     env: input.env ?? {},
     localKind: settings.local_backend_kind,
   });

@@ -1,14 +1,17 @@
 import { type ActorRefFrom, createActor } from 'xstate';
-import { type BreakerLimits, circuitBreakerMachine } from '../../machines/circuit-breaker.ts';
-import type { Clock } from '../schema/clock.ts';
-import { ModelError } from './errors.ts';
-import type { Model } from './model.ts';
+import {
+  type BreakerEvent,
+  type BreakerLimits,
+  circuitBreakerMachine,
+} from '../../machines/circuit-breaker.ts';
+import { type Clock, monotonic } from '../schema/clock.ts';
 
 /**
  * One circuit breaker a model, shared by every run of the process (agent-loop.md 11, rule 6).
  *
  * Guarantees: while a breaker is open nobody calls the model; after the cooldown exactly one call does. A call
- * that began before the breaker last changed its state can no longer change it.
+ * that began before the breaker last changed its state can no longer change it. What one caller fails at, however
+ * often, is one failure.
  * Relies on: every permit is used exactly once, however its call ends.
  * Costs: one actor a model, kept for the life of the process; one event a failure, mostly none a success.
  */
@@ -16,9 +19,22 @@ import type { Model } from './model.ts';
 /** The right to call the model once. */
 export type Permit = {
   succeeded(): void;
-  failed(): void;
+  /** `by`: who asked; failures of one caller in a row count once. */
+  failed(by: string, cause: string): void;
   /** The call ended without saying anything about the model. */
   abandoned(): void;
+};
+
+export type BreakerState = {
+  /** id of the model */
+  model: string;
+  state: 'closed' | 'open' | 'half_open';
+  /** Callers that failed since the last success, while closed. */
+  failed: number;
+  /** milliseconds until the model is asked again, while open */
+  opensIn?: number;
+  /** Why the model failed last. */
+  cause?: string;
 };
 
 export type Breaker = {
@@ -26,9 +42,16 @@ export type Breaker = {
   admits(): boolean;
   /** `undefined` while the model must not be called. */
   admit(): Permit | undefined;
+  state(): BreakerState;
+  /** Resolves when the state is another one. */
+  changed(): Promise<void>;
 };
 
-export type Breakers = { of(modelId: string): Breaker };
+export type Breakers = {
+  of(modelId: string): Breaker;
+  /** Of every model that was ever asked for, by id. */
+  states(): BreakerState[];
+};
 
 const DEFAULTS: BreakerLimits = { threshold: 5, cooldownMs: 30_000 };
 
@@ -38,35 +61,47 @@ export const createBreakers = (clock: Clock, limits: BreakerLimits = DEFAULTS): 
     of(modelId) {
       const known = breakers.get(modelId);
       if (known) return known;
-      const breaker = createBreaker(clock, limits);
+      const breaker = createBreaker(modelId, clock, limits);
       breakers.set(modelId, breaker);
       return breaker;
     },
+    states: () =>
+      [...breakers.values()]
+        .map((breaker) => breaker.state())
+        .sort((one, other) => (one.model < other.model ? -1 : 1)),
   };
 };
 
-const createBreaker = (clock: Clock, limits: BreakerLimits): Breaker => {
+const NAMES = { closed: 'closed', open: 'open', halfOpen: 'half_open' } as const;
+
+const createBreaker = (model: string, clock: Clock, limits: BreakerLimits): Breaker => {
   const actor: ActorRefFrom<typeof circuitBreakerMachine> = createActor(circuitBreakerMachine, {
     input: limits,
   });
+  const now = (): number => monotonic(clock);
   /** Counts changes of state, so that a late result is told from a current one. */
   let generation = 0;
-  let state: unknown;
+  let state: keyof typeof NAMES = 'closed';
+  let waiting: (() => void)[] = [];
   actor.subscribe(({ value }) => {
-    if (value !== state) generation += 1;
+    if (value === state) return;
     state = value;
+    generation += 1;
+    const told = waiting;
+    waiting = [];
+    for (const tell of told) tell();
   });
   actor.start();
-  const probe = () => ({ type: 'PROBE', at: clock.now() }) as const;
+  const probe = () => ({ type: 'PROBE', at: now() }) as const;
   const permit = (): Permit => {
     const given = generation;
-    const report = (tell: () => void) => (): void => {
-      if (given === generation) tell();
+    const tell = (event: BreakerEvent): void => {
+      if (given === generation) actor.send(event);
     };
     return {
-      succeeded: report(() => actor.send({ type: 'SUCCEED' })),
-      abandoned: report(() => actor.send({ type: 'ABANDON' })),
-      failed: report(() => actor.send({ type: 'FAIL', at: clock.now() })),
+      succeeded: () => tell({ type: 'SUCCEED' }),
+      abandoned: () => tell({ type: 'ABANDON' }),
+      failed: (by, cause) => tell({ type: 'FAIL', at: now(), by, cause }),
     };
   };
   return {
@@ -79,34 +114,19 @@ const createBreaker = (clock: Clock, limits: BreakerLimits): Breaker => {
       }
       return permit();
     },
+    state() {
+      const { failed, cause, openedAt, cooldownMs } = actor.getSnapshot().context;
+      return {
+        model,
+        state: NAMES[state],
+        failed: failed.length,
+        ...(state === 'open' && { opensIn: Math.max(0, openedAt + cooldownMs - now()) }),
+        ...(cause !== undefined && { cause }),
+      };
+    },
+    changed: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+      }),
   };
-};
-
-/**
- * The model behind its breaker. A failure counts when it may pass (agent-loop.md 10.1); a request that the
- * provider refuses shows that the provider works. An open breaker fails with what `refusal` says.
- */
-export const guarded = (model: Model, breaker: Breaker, refusal: () => ModelError): Model => ({
-  ...model,
-  async stream(request, sink, signal) {
-    const permit = breaker.admit();
-    if (!permit) throw refusal();
-    try {
-      const end = await model.stream(request, sink, signal);
-      permit.succeeded();
-      return end;
-    } catch (error) {
-      settle(permit, error);
-      throw error;
-    }
-  },
-});
-
-const REFUSED: ReadonlySet<string> = new Set(['invalid_request', 'context_overflow', 'content_filtered']);
-
-const settle = (permit: Permit, error: unknown): void => {
-  if (!(error instanceof ModelError)) permit.abandoned();
-  else if (error.transient) permit.failed();
-  else if (REFUSED.has(error.class)) permit.succeeded();
-  else permit.abandoned();
 };

@@ -1,3 +1,5 @@
+import { BOUNDS, excerpt } from './bounds.ts';
+
 /**
  * How an inference fails (agent-loop.md 10.1). The message is what ends up in `termination.value`; `transient`
  * says whether trying again may help (runtime.md 10.4 rule 4).
@@ -25,10 +27,20 @@ const KINDS = {
 
 export type ModelErrorClass = keyof typeof KINDS;
 
+/** Whether failures of this kind may pass by themselves. */
+export const passes = (kind: ModelErrorClass): boolean => KINDS[kind].transient;
+
 /** The model that was asked, where the caller knows it only as a pool. */
 type Asked = { id: string; provider: string; upstream: string };
 
-type ModelErrorOptions = { status?: number; retryAfterSeconds?: number; by?: Asked; cause?: unknown };
+type ModelErrorOptions = {
+  status?: number;
+  retryAfterSeconds?: number;
+  /** Trying again does not help, although it does with most failures of the kind. */
+  final?: boolean;
+  by?: Asked;
+  cause?: unknown;
+};
 
 /** Programs may have more than one copy of this package, and each copy a class of its own. */
 const MODEL_ERROR = Symbol.for('troupe.ModelError');
@@ -51,29 +63,41 @@ export class ModelError extends Error {
   readonly retryAfterSeconds?: number;
   readonly by?: Asked;
 
-  /** `detail` is what follows the text of the class; for a broken stream it is the cause. */
+  /** `detail` is what follows the text of the class, a bounded part of it; for a broken stream it is the cause. */
   constructor(
     kind: ModelErrorClass,
     detail: string,
-    { status, retryAfterSeconds, by, cause }: ModelErrorOptions = {},
+    { status, retryAfterSeconds, final = false, by, cause }: ModelErrorOptions = {},
   ) {
-    super(KINDS[kind].text(detail), { cause });
+    const said = excerpt(detail);
+    super(KINDS[kind].text(said), { cause });
     this.name = 'ModelError';
     this.class = kind;
-    this.detail = detail;
-    this.transient = KINDS[kind].transient;
+    this.detail = said;
+    this.transient = passes(kind) && !final;
     if (status !== undefined) this.status = status;
     if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
     if (by) this.by = by;
   }
+
   /** The same failure, with the model that it came from. */
   from(by: Asked): ModelError {
+    return this.again(this.detail, { by, final: passes(this.class) && !this.transient });
+  }
+
+  /** The same failure, and nobody tries again: `reason` says why. */
+  ended(reason: string): ModelError {
+    const said = excerpt(this.detail, BOUNDS.wordsLength / 2);
+    return this.again(`${said} (${reason})`, { final: true, ...(this.by && { by: this.by }) });
+  }
+
+  private again(detail: string, more: Pick<ModelErrorOptions, 'by' | 'final'>): ModelError {
     const { status, retryAfterSeconds } = this;
-    return new ModelError(this.class, this.detail, {
+    return new ModelError(this.class, detail, {
       ...(status !== undefined && { status }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      by,
-      cause: this,
+      ...more,
+      cause: this.cause,
     });
   }
 }

@@ -6,53 +6,61 @@ import { backoffMs, type Pause, type RetrySettings } from './retry.ts';
  * Repeats an inference that failed before it said anything (agent-loop.md 9.3).
  *
  * Guarantees: nothing the sink heard is ever said twice; the signal ends a wait at once; the last failure is the
- * one that is thrown. Nobody is told of a retry. Costs: one call a delta.
+ * one that is thrown. Nobody is told of a retry. A provider that asks for a longer wait than the service grants is not
+ * asked again, here or by a later attempt of the run. Costs: one call a delta.
  */
 
 const RETRIED: ReadonlySet<ModelErrorClass> = new Set(['rate_limited', 'overloaded', 'timeout', 'provider']);
 
 export const isRetried = (error: ModelError): boolean => RETRIED.has(error.class);
 
-export const withOpeningRetry = (
-  model: Model,
-  settings: RetrySettings,
-  pause: Pause,
-  retries: (error: ModelError) => boolean = isRetried,
-): Model => ({
+export type OpeningRules = {
+  settings: RetrySettings;
+  pause: Pause;
+  /** The longest wait that a provider may ask for. */
+  maxRetryAfterMs: number;
+  /** Whether trying the same model again makes sense. */
+  retries(error: ModelError): boolean;
+};
+
+export const withOpeningRetry = (model: Model, rules: OpeningRules): Model => ({
   ...model,
   stream(request, sink, signal) {
     const watched = watchSink(sink, signal);
-    return retryOpening({ settings, pause, signal, begun: watched.begun, retries }, () =>
+    return retryOpening({ ...rules, signal, begun: watched.begun }, () =>
       model.stream(request, watched.sink, signal),
     );
   },
 });
 
-export type Opening = {
-  settings: RetrySettings;
-  pause: Pause;
+export type Opening = OpeningRules & {
   signal: AbortSignal;
   /** Whether the sink has heard anything. */
   begun(): boolean;
-  /** Whether trying the same model again makes sense. */
-  retries(error: ModelError): boolean;
 };
 
 export const retryOpening = async (
-  { settings, pause, signal, begun, retries }: Opening,
+  { settings, pause, maxRetryAfterMs, signal, begun, retries }: Opening,
   attempt: () => Promise<InferenceEnd>,
 ): Promise<InferenceEnd> => {
   for (let retry = 0; ; retry += 1) {
     try {
       return await attempt();
     } catch (error) {
-      const hopeless = !(error instanceof ModelError) || begun() || !retries(error);
-      if (hopeless || retry >= settings.max_retries) throw error;
+      if (!(error instanceof ModelError)) throw error;
+      if (asksTooMuch(error, maxRetryAfterMs)) throw asIsNotWaitedFor(error, maxRetryAfterMs);
+      if (begun() || !retries(error) || retry >= settings.max_retries) throw error;
       await pause(backoffMs(settings, error, retry), signal);
       if (signal.aborted) throw new ModelError('cancelled', '');
     }
   }
 };
+
+const asksTooMuch = ({ retryAfterSeconds = 0 }: ModelError, mostMs: number): boolean =>
+  retryAfterSeconds * 1000 > mostMs;
+
+const asIsNotWaitedFor = (error: ModelError, mostMs: number): ModelError =>
+  error.ended(`it asks to wait ${error.retryAfterSeconds} s, and no more than ${mostMs / 1000} s are waited`);
 
 type WatchedSink = { sink: InferenceSink; begun(): boolean };
 

@@ -68,7 +68,8 @@ export const createMembership = (
         switch(because) {
           tried.add(index);
           const next = pick(key, (each) => isUsable(each) && !tried.has(each));
-          if (next === undefined) throw new ModelError('unavailable', '', { cause: because });
+          if (next === undefined)
+            throw new ModelError('unavailable', '', { final: !because.transient, cause: because });
           if (session.switches >= most) throw new ModelError('attempts_exhausted', '', { cause: because });
           session.switches += 1;
           session.member = index = next;
@@ -106,6 +107,8 @@ const createHomes = (
 };
 
 const QUOTA: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']);
+/** The member is not asked now, or it failed in a way that may pass. */
+const isOfHealth = ({ class: kind, transient }: ModelError): boolean => kind === 'unavailable' || transient;
 const PERMANENT: ReadonlySet<string> = new Set(['unauthorized', 'model_not_found']);
 
 /**
@@ -120,13 +123,14 @@ const switchRules = ({
 }: PoolSpec['switch']) => {
   const isQuota = ({
     class: kind,
+    transient,
     retryAfterSeconds: wait = Number.POSITIVE_INFINITY,
-  }: ModelError): boolean => on_quota && QUOTA.has(kind) && wait >= threshold;
+  }: ModelError): boolean => on_quota && QUOTA.has(kind) && (wait >= threshold || !transient);
   return {
     isQuota,
     leaves: (error: ModelError): boolean => {
       if (QUOTA.has(error.class)) return isQuota(error);
-      return PERMANENT.has(error.class) ? on_permanent : on_circuit_open && error.transient;
+      return PERMANENT.has(error.class) ? on_permanent : on_circuit_open && isOfHealth(error);
     },
   };
 };

@@ -1,7 +1,8 @@
 import type { PoolSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { type Breakers, guarded } from './breakers.ts';
+import type { Breakers } from './breakers.ts';
 import { ModelError } from './errors.ts';
+import { guarded } from './guarded.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from './model.ts';
 import { isRetried, retryOpening, watchSink } from './opening.ts';
 import { createMembership } from './pool-members.ts';
@@ -33,12 +34,14 @@ export type PoolDeps = {
   models: ReadonlyMap<string, Model>;
   breakers: Breakers;
   pause: Pause;
+  /** The longest wait that a provider may ask for. */
+  maxRetryAfterMs: number;
 };
 
 type Call = { request: InferenceRequest; sink: InferenceSink; signal: AbortSignal };
 
 /** @throws Invalid when a member has no model */
-export const createPool = ({ spec, models, breakers, pause }: PoolDeps): Pool => {
+export const createPool = ({ spec, models, breakers, pause, maxRetryAfterMs }: PoolDeps): Pool => {
   const members = spec.members.map(({ model_id }) => {
     const model = models.get(model_id);
     if (!model) throw new Invalid(`model pool '${spec.id}' references missing model '${model_id}'`);
@@ -53,11 +56,17 @@ export const createPool = ({ spec, models, breakers, pause }: PoolDeps): Pool =>
     begun: () => boolean,
   ) => {
     const member = members[index];
-    if (!member || membership.isQuarantined(index)) throw new ModelError('unavailable', '');
-    const model = guarded(member.model, member.breaker, () => new ModelError('unavailable', ''));
+    if (!member || membership.isQuarantined(index)) throw new ModelError('unavailable', '', { final: true });
+    const model = guarded(member.model, {
+      breaker: member.breaker,
+      pause,
+      // There may be another member.
+      patienceMs: 0,
+      refusal: () => new ModelError('unavailable', '', { final: true }),
+    });
     const retries = (error: ModelError): boolean =>
       isRetried(error) && !membership.isQuota(error) && member.breaker.admits();
-    return retryOpening({ settings, pause, signal, begun, retries }, () =>
+    return retryOpening({ settings, pause, maxRetryAfterMs, signal, begun, retries }, () =>
       model.stream(request, sink, signal),
     );
   };

@@ -12,7 +12,7 @@ const events = [
   { type: 'SUCCEED' },
   { type: 'ABANDON' },
   ...TIMES.flatMap((at) => [
-    { type: 'FAIL', at },
+    ...['a', 'b', 'c'].map((by) => ({ type: 'FAIL', at, by, cause: `failure of ${by}` })),
     { type: 'PROBE', at },
   ]),
 ];
@@ -56,23 +56,25 @@ t.test('the walk takes every transition of the machine', async (t) => {
   t.same(untaken(walked.description, [walked]), []);
 });
 
-t.test('whatever happens, it is open exactly as a count of failures in a row and a clock say', async () => {
+t.test('whatever happens, it is open exactly as a count of callers that failed and a clock say', async () => {
   const event = fc.oneof(
     { weight: 5, arbitrary: fc.constant('FAIL' as const) },
     { weight: 1, arbitrary: fc.constantFrom('SUCCEED' as const, 'ABANDON' as const) },
     { weight: 3, arbitrary: fc.constant('PROBE' as const) },
   );
+  const by = fc.constantFrom('a', 'b', 'c', 'd');
+  const happening = fc.tuple(event, fc.integer({ min: 0, max: 20 }), by);
   fc.assert(
-    fc.property(fc.array(fc.tuple(event, fc.integer({ min: 0, max: 20 })), { maxLength: 60 }), (happened) => {
+    fc.property(fc.array(happening, { maxLength: 60 }), (happened) => {
       const actor = createActor(circuitBreakerMachine, {
         input: { threshold: THRESHOLD, cooldownMs: COOLDOWN },
       }).start();
-      const model = { state: 'closed', row: 0, openedAt: 0 };
+      const model = { state: 'closed', row: new Set<string>(), openedAt: 0 };
       let at = 0;
-      for (const [type, passed] of happened) {
+      for (const [type, passed, by] of happened) {
         at += passed;
-        actor.send({ type, at });
-        happen(model, type, at);
+        actor.send({ type, at, by, cause: 'why' });
+        happen(model, type, at, by);
         if (actor.getSnapshot().value !== model.state) return false;
       }
       return true;
@@ -80,13 +82,16 @@ t.test('whatever happens, it is open exactly as a count of failures in a row and
   );
 });
 
-const happen = (model: { state: string; row: number; openedAt: number }, type: string, at: number): void => {
+type Counted = { state: string; row: Set<string>; openedAt: number };
+
+const happen = (model: Counted, type: string, at: number, by: string): void => {
   const { state } = model;
   if (type === 'FAIL' && state !== 'open') {
-    model.row += 1;
-    if (state === 'halfOpen' || model.row >= THRESHOLD) Object.assign(model, { state: 'open', openedAt: at });
+    model.row.add(by);
+    const opens = state === 'halfOpen' || model.row.size >= THRESHOLD;
+    if (opens) Object.assign(model, { state: 'open', openedAt: at, row: new Set() });
   }
-  if (type === 'SUCCEED' && state !== 'open') Object.assign(model, { state: 'closed', row: 0 });
+  if (type === 'SUCCEED' && state !== 'open') Object.assign(model, { state: 'closed', row: new Set() });
   if (type === 'ABANDON' && state === 'halfOpen') model.state = 'open';
   if (type === 'PROBE' && state === 'open' && at - model.openedAt >= COOLDOWN) model.state = 'halfOpen';
 };

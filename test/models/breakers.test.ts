@@ -1,36 +1,121 @@
 import t from 'tap';
-import { createBreakers, guarded } from '../../src/models/breakers.ts';
+import { createBreakers } from '../../src/models/breakers.ts';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
+import { guarded } from '../../src/models/guarded.ts';
+import type { Pause } from '../../src/models/retry.ts';
 import { type Act, fails, fakeModel, says } from './fakes.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
 
 const setUp = (...acts: Act[]) => {
-  const clock = { time: 1_000_000, now: () => clock.time };
+  const clock = { time: 1_000_000, wall: 0, now: () => clock.wall, monotonic: () => clock.time };
+  const waited: number[] = [];
+  const pause: Pause = async (ms) => {
+    waited.push(ms);
+    clock.time += ms;
+  };
   const breakers = createBreakers(clock);
   const model = fakeModel('m', ...acts);
   const breaker = breakers.of('m');
-  const safe = guarded(model, breaker, () => new ModelError('unavailable', ''));
-  const ask = () => infer(safe, requestOf('x'));
-  const fail = () => inferenceFailure(safe, requestOf('x'));
-  return { clock, breakers, breaker, model, safe, ask, fail };
+  const refusal = () => new ModelError('unavailable', '');
+  const safe = guarded(model, { breaker, pause, patienceMs: 100, refusal });
+  let runs = 0;
+  const next = (run_id?: string) => {
+    runs += 1;
+    return requestOf('x', { session: { thread_id: 't', run_id: run_id ?? `r${runs}` } });
+  };
+  const ask = (run?: string, signal?: AbortSignal) => infer(safe, next(run), signal);
+  const fail = (run?: string, signal?: AbortSignal) => inferenceFailure(safe, next(run), signal);
+  return { clock, waited, breakers, breaker, model, safe, ask, fail };
 };
 
 const times = async (count: number, act: () => Promise<unknown>): Promise<void> => {
   for (let done = 0; done < count; done += 1) await act();
 };
 
-t.test('five failures in a row keep everybody away for 30 seconds', async (t) => {
-  const { clock, breaker, model, fail } = setUp(fails('provider'));
+t.test('five runs that fail in a row keep everybody away for 30 seconds', async (t) => {
+  const { clock, breaker, model, fail, waited } = setUp(fails('provider'));
   await times(4, fail);
   t.ok(breaker.admits());
   await fail();
   t.notOk(breaker.admits());
-  clock.time += 29_999;
+  clock.time += 29_899;
   t.match(await fail(), { error: { class: 'unavailable', message: 'all models unavailable' } });
   t.equal(model.asked.length, 5);
-  clock.time += 1;
+  t.same(waited, [], 'it is known how long the model is left alone');
+  clock.time += 101;
   t.match(await fail(), { error: { class: 'provider' } });
   t.notOk(breaker.admits(), 'the probe failed and the cooldown began again');
+});
+
+t.test('one run that fails again and again keeps nobody away', async (t) => {
+  const { breaker, model, fail } = setUp(fails('provider'));
+  await times(20, () => fail('same'));
+  t.ok(breaker.admits());
+  t.equal(model.asked.length, 20);
+  t.match(breaker.state(), { state: 'closed', failed: 1 });
+  await times(3, fail);
+  t.ok(breaker.admits());
+  await fail('last');
+  t.notOk(breaker.admits());
+});
+
+t.test('calls of no run are callers of their own', async (t) => {
+  const { breaker, safe } = setUp(fails('provider'));
+  await times(5, () => inferenceFailure(safe, requestOf('x')));
+  t.notOk(breaker.admits());
+});
+
+t.test('a clock that is set changes no cooldown', async (t) => {
+  const { clock, breaker, fail } = setUp(fails('provider'));
+  await times(5, fail);
+  clock.wall += 86_400_000;
+  t.notOk(breaker.admits());
+  clock.wall = -86_400_000;
+  clock.time += 30_000;
+  t.ok(breaker.admits());
+});
+
+t.test('whoever comes shortly before the end of the cooldown waits for it', async (t) => {
+  const { clock, ask, fail, waited } = setUp(...Array<Act>(5).fill(fails('timeout')), says('hi'));
+  await times(5, fail);
+  clock.time += 29_900;
+  await ask();
+  t.same(waited, [100]);
+});
+
+t.test('a cancel ends the wait for a model that is left alone', async (t) => {
+  const abort = new AbortController();
+  const { clock, breaker, model, fail } = setUp(fails('timeout'));
+  await times(5, fail);
+  const pause: Pause = (_, signal) => {
+    setImmediate(() => abort.abort());
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  };
+  clock.time += 29_999;
+  const refusal = () => new ModelError('unavailable', '');
+  const safe = guarded(model, { breaker, pause, patienceMs: 100, refusal });
+  const { error } = await inferenceFailure(safe, requestOf('x'), abort.signal);
+  t.equal(error.class, 'cancelled');
+  t.equal(model.asked.length, 5);
+});
+
+t.test('what is known of every breaker can be read', async (t) => {
+  const { clock, breakers, breaker, fail } = setUp(fails('overloaded', { detail: 'busy' }));
+  breakers.of('a');
+  await times(2, fail);
+  t.same(breakers.states(), [
+    { model: 'a', state: 'closed', failed: 0 },
+    { model: 'm', state: 'closed', failed: 2, cause: 'provider overloaded: busy' },
+  ]);
+  await times(3, fail);
+  clock.time += 10_000;
+  const cause = 'provider overloaded: busy';
+  t.same(breaker.state(), { model: 'm', state: 'open', failed: 0, opensIn: 20_000, cause });
+  clock.time += 20_000;
+  const probe = breaker.admit();
+  t.same(breaker.state(), { model: 'm', state: 'half_open', failed: 0, cause });
+  probe?.succeeded();
+  t.match(breaker.state(), { state: 'closed' });
 });
 
 t.test('a success in between starts the count again', async (t) => {
@@ -55,32 +140,59 @@ t.test('a probe that succeeds lets everybody in again', async (t) => {
   await ask();
 });
 
-t.test('while one call probes nobody else is let in', async (t) => {
+/** Ends when it is told to. */
+const slowly = () => {
   const waiting: (() => void)[] = [];
-  const slow: Act = async () => {
+  const act: Act = async () => {
     await new Promise<void>((resolve) => waiting.push(resolve));
     return { stop: 'EndTurn' };
   };
-  const { clock, breaker, ask, fail } = setUp(...Array<Act>(5).fill(fails('overloaded')), slow);
+  return { act, go: () => waiting.splice(0).map((each) => each()) };
+};
+
+t.test('while one call probes nobody else is let in', async (t) => {
+  const slow = slowly();
+  const { clock, breaker, ask, fail, waited } = setUp(...Array<Act>(5).fill(fails('overloaded')), slow.act);
   await times(5, fail);
   clock.time += 30_000;
   const probe = ask();
   t.notOk(breaker.admits());
   t.match(await fail(), { error: { class: 'unavailable' } });
-  for (const go of waiting) go();
+  t.same(waited, [100], 'the probe had its time to end');
+  slow.go();
   await probe;
   t.ok(breaker.admits());
+});
+
+t.test('whoever comes while a call probes is let in when it has succeeded', async (t) => {
+  const slow = slowly();
+  const { clock, breaker, model, fail, safe } = setUp(
+    ...Array<Act>(5).fill(fails('overloaded')),
+    slow.act,
+    says('hi'),
+  );
+  await times(5, fail);
+  clock.time += 30_000;
+  const probe = infer(safe, requestOf('x'));
+  const pause: Pause = (_, signal) => {
+    setImmediate(slow.go);
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  };
+  const refusal = () => new ModelError('unavailable', '');
+  const patient = guarded(model, { breaker, pause, patienceMs: 100, refusal });
+  t.match(await infer(patient, requestOf('x')), { heard: [['text', 'hi']] });
+  await probe;
 });
 
 t.test('a call that began before the breaker opened does not answer for the probe', async (t) => {
   const { clock, breaker } = setUp(says('unused'));
   const early = breaker.admit();
-  for (let n = 0; n < 5; n += 1) breaker.admit()?.failed();
+  for (let n = 0; n < 5; n += 1) breaker.admit()?.failed(`r${n}`, 'why');
   early?.succeeded();
   t.notOk(breaker.admits(), 'a late success does not close it');
   clock.time += 30_000;
   const probe = breaker.admit();
-  early?.failed();
+  early?.failed('early', 'why');
   early?.succeeded();
   t.notOk(breaker.admits(), 'the probe is still out');
   probe?.succeeded();
@@ -116,12 +228,33 @@ for (const [kind, counts] of counted) {
   });
 }
 
-t.test('a request that the provider refuses shows that the provider is back', async (t) => {
-  const { clock, breaker, fail } = setUp(...Array<Act>(5).fill(fails('provider')), fails('invalid_request'));
+for (const kind of ['invalid_request', 'context_overflow', 'content_filtered'] as const) {
+  t.test(`${kind} shows that the provider works: it closes the breaker, and breaks a row`, async (t) => {
+    const { clock, breaker, fail } = setUp(
+      ...Array<Act>(5).fill(fails('provider')),
+      fails(kind),
+      ...Array<Act>(4).fill(fails('provider')),
+      fails(kind),
+      fails('provider'),
+    );
+    await times(5, fail);
+    clock.time += 30_000;
+    await fail();
+    t.ok(breaker.admit() && breaker.admit(), 'two callers at once are let in');
+    await times(4, fail);
+    await fail();
+    await times(4, fail);
+    t.ok(breaker.admits());
+  });
+}
+
+t.test('a probe that says nothing about the model keeps all but one away', async (t) => {
+  const { clock, breaker, fail } = setUp(...Array<Act>(5).fill(fails('provider')), fails('unauthorized'));
   await times(5, fail);
   clock.time += 30_000;
   await fail();
-  t.ok(breaker.admits());
+  t.ok(breaker.admit());
+  t.notOk(breaker.admit());
 });
 
 t.test('there is one breaker a model', async (t) => {

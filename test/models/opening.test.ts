@@ -1,14 +1,25 @@
 import t from 'tap';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
-import { withOpeningRetry } from '../../src/models/opening.ts';
+import { isRetried, type OpeningRules, withOpeningRetry } from '../../src/models/opening.ts';
 import { DEFAULT_RETRY, pause, type RetrySettings } from '../../src/models/retry.ts';
 import { type Act, breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
 
+const rules = {
+  settings: DEFAULT_RETRY,
+  pause,
+  maxRetryAfterMs: 60_000,
+  retries: isRetried,
+} satisfies OpeningRules;
+
 const setUp = (acts: readonly Act[], settings: Partial<RetrySettings> = {}) => {
   const { pause, waited } = recordingPause();
   const model = fakeModel('m', ...acts);
-  return { model, waited, retrying: withOpeningRetry(model, { ...DEFAULT_RETRY, ...settings }, pause) };
+  return {
+    model,
+    waited,
+    retrying: withOpeningRetry(model, { ...rules, pause, settings: { ...DEFAULT_RETRY, ...settings } }),
+  };
 };
 
 t.test('a failure before any output is repeated twice, then it is thrown', async (t) => {
@@ -63,6 +74,18 @@ for (const [name, act, settings, expected] of delays) {
   });
 }
 
+t.test('a provider that asks for a longer wait than is granted is not asked again', async (t) => {
+  const granted = setUp([fails('rate_limited', { retryAfterSeconds: 60 })]);
+  await inferenceFailure(granted.retrying, requestOf('x'));
+  t.same(granted.waited, [60_000, 60_000]);
+  const { model, waited, retrying } = setUp([fails('rate_limited', { detail: 'no', retryAfterSeconds: 61 })]);
+  const { error } = await inferenceFailure(retrying, requestOf('x'));
+  t.match(error, { class: 'rate_limited', transient: false, retryAfterSeconds: 61 });
+  t.equal(error.message, 'rate limited: no (it asks to wait 61 s, and no more than 60 s are waited)');
+  t.equal(model.asked.length, 1);
+  t.same(waited, []);
+});
+
 t.test('once something was heard nothing is repeated', async (t) => {
   for (const begin of [
     (sink: Parameters<Act>[0]) => sink.text('Hel'),
@@ -89,9 +112,9 @@ t.test('a cancel ends the wait', async (t) => {
   const abort = new AbortController();
   const model = fakeModel('m', () => {
     setImmediate(() => abort.abort());
-    throw new ModelError('rate_limited', 'why', { retryAfterSeconds: 3600 });
+    throw new ModelError('rate_limited', 'why', { retryAfterSeconds: 60 });
   });
-  const retrying = withOpeningRetry(model, DEFAULT_RETRY, pause);
+  const retrying = withOpeningRetry(model, rules);
   const { error } = await inferenceFailure(retrying, requestOf('x'), abort.signal);
   t.equal(error.class, 'cancelled');
   t.equal(model.asked.length, 1);

@@ -47,7 +47,7 @@ const rules = fc.record({
 /** One inference: whose, how long after the last, and what each request of it comes to (undefined: an answer). */
 const inference = fc.record({
   thread: fc.nat(2),
-  run: fc.nat(2),
+  run: fc.nat(7),
   passed: fc.constantFrom(0, 1000, 31_000),
   outcomes: fc.array(fc.option(fc.constantFrom(...KINDS), { nil: undefined, freq: 4 }), {
     minLength: 1,
@@ -60,8 +60,9 @@ type World = { spec: PoolSpec; inferences: (typeof inference extends fc.Arbitrar
 const play = async ({ spec, inferences }: World): Promise<void> => {
   const clock = { time: 0, now: () => clock.time };
   const breakers = createBreakers(clock);
-  const state = new Map(IDS.map((id) => [id, { row: 0, openUntil: -1, out: false }]));
+  const state = new Map(IDS.map((id) => [id, { row: new Set<string>(), openUntil: -1, out: false }]));
   let asked: string[] = [];
+  let caller = '';
   let outcomes: (ModelErrorClass | undefined)[] = [];
   const model = (id: string): Model => ({
     id,
@@ -80,16 +81,18 @@ const play = async ({ spec, inferences }: World): Promise<void> => {
     },
   });
   const note = (
-    member: { row: number; openUntil: number; out: boolean },
+    member: { row: Set<string>; openUntil: number; out: boolean },
     kind: ModelErrorClass | undefined,
   ) => {
     const lasting = kind === 'unauthorized' || kind === 'model_not_found';
     if (lasting) member.out = spec.switch.on_permanent;
     const wasOpen = member.openUntil >= 0;
-    if (kind === undefined || kind === 'invalid_request') Object.assign(member, { row: 0, openUntil: -1 });
+    if (kind === undefined || kind === 'invalid_request')
+      Object.assign(member, { row: new Set(), openUntil: -1 });
     else if (!lasting) {
-      member.row += 1;
-      if (wasOpen || member.row >= 5) Object.assign(member, { row: 0, openUntil: clock.time + 30_000 });
+      member.row.add(caller);
+      const opens = wasOpen || member.row.size >= 5;
+      if (opens) Object.assign(member, { row: new Set(), openUntil: clock.time + 30_000 });
     }
   };
   const pool = createPool({
@@ -97,12 +100,14 @@ const play = async ({ spec, inferences }: World): Promise<void> => {
     models: new Map(IDS.map((id) => [id, model(id)])),
     breakers,
     pause: async () => {},
+    maxRetryAfterMs: 60_000,
   }).model(DEFAULT_RETRY);
 
   const sessions = new Map<string, { member: string; switches: number }>();
   for (const { thread, run, passed, outcomes: planned } of inferences) {
     clock.time += passed;
     asked = [];
+    caller = `r${run}`;
     outcomes = [...planned];
     const key = spec.routing.sticky_scope === 'run' ? `r${run}` : `t${thread}`;
     const session = { thread_id: `t${thread}`, run_id: `r${run}` };
@@ -168,6 +173,7 @@ t.test('while nothing fails, a session is always answered by the same member', a
           models: new Map(models),
           breakers,
           pause: async () => {},
+          maxRetryAfterMs: 60_000,
         };
         const pool = createPool(deps).model(DEFAULT_RETRY);
         const homes = new Map<string, string | undefined>();

@@ -26,7 +26,13 @@ const setUp = (
     ...rules,
   });
   const breakers = createBreakers(clock);
-  const pool = createPool({ spec, models: new Map(models.map((each) => [each.id, each])), breakers, pause });
+  const pool = createPool({
+    spec,
+    models: new Map(models.map((each) => [each.id, each])),
+    breakers,
+    pause,
+    maxRetryAfterMs: 60_000,
+  });
   const model = pool.model({ ...DEFAULT_RETRY, ...settings });
   const asked = () => models.map((each) => each.asked.length);
   const ask = (thread_id = 't', run_id = 'r', more: Partial<InferenceRequest> = {}) =>
@@ -179,20 +185,48 @@ t.test('failover_only members are no home, but take over', async (t) => {
 });
 
 t.test('a member whose breaker is open is not asked, by any session', async (t) => {
-  const { ask, asked, clock } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 4 });
-  t.equal(answered(await ask('one')), 'b');
-  t.equal(answered(await ask('two')), 'b');
-  t.same(asked(), [5, 2]);
+  const { ask, asked, clock } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 0 });
+  for (const run of ['1', '2', '3', '4', '5', '6']) t.equal(answered(await ask(`t${run}`, run)), 'b');
+  t.same(asked(), [5, 6]);
   clock.time += 30_000;
-  t.equal(answered(await ask('three')), 'b');
-  t.same(asked(), [6, 3], 'one probe, without retries');
+  t.equal(answered(await ask('later', '7')), 'b');
+  t.same(asked(), [6, 7], 'one probe, without retries');
+});
+
+t.test('what one session fails at keeps no other from a member', async (t) => {
+  const { ask, asked } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 9 });
+  t.equal(answered(await ask('one', 'r1')), 'b');
+  t.equal(answered(await ask('two', 'r2')), 'b');
+  t.same(asked(), [20, 2]);
 });
 
 t.test('retries end when the breaker opens', async (t) => {
-  const { ask, asked, waited } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 9 });
+  const { ask, breakers, asked, waited } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 9 });
+  for (const run of ['1', '2', '3', '4']) breakers.of('a').admit()?.failed(run, 'why');
+  t.equal(answered(await ask('t', '5')), 'b');
+  t.same(asked(), [1, 1]);
+  t.equal(waited.length, 0);
+});
+
+t.test('a run that no member is asked for fails at once', async (t) => {
+  const { fail, breakers, asked, waited } = setUp([[says('a')], [says('b')]]);
+  for (const member of ['a', 'b'])
+    for (const run of ['1', '2', '3', '4', '5']) breakers.of(member).admit()?.failed(run, 'why');
+  t.match(await fail(), { error: { message: 'all models unavailable', transient: false } });
+  t.same(asked(), [0, 0]);
+  t.same(waited, []);
+});
+
+t.test('a member that asks for too long a wait is left, whatever the pool would wait for', async (t) => {
+  const act = fails('rate_limited', { detail: 'no', retryAfterSeconds: 86_400 });
+  const rules = { switch: { quota_retry_after_threshold_secs: 100_000 } };
+  const { ask, asked, waited } = setUp([[act], [says('b')]], rules);
   t.equal(answered(await ask()), 'b');
-  t.same(asked(), [5, 1]);
-  t.equal(waited.length, 4);
+  t.same(asked(), [1, 1]);
+  t.same(waited, []);
+  const stays = setUp([[act], [says('b')]], { switch: { on_quota: false } });
+  t.match(await stays.fail(), { error: { message: /^rate limited: no \(it asks/, transient: false } });
+  t.same(stays.asked(), [1, 0]);
 });
 
 t.test('a permanent failure keeps a member out until the pool is made again', async (t) => {
@@ -226,6 +260,7 @@ t.test('a pool of a missing model is not made', async (t) => {
       models: new Map(),
       breakers: createBreakers({ now: () => 0 }),
       pause: recordingPause().pause,
+      maxRetryAfterMs: 60_000,
     });
   t.throws(make, { message: "model pool 'p' references missing model 'gone'" });
 });

@@ -1,15 +1,20 @@
 import t from 'tap';
 import { createBreakers } from '../../src/models/breakers.ts';
 import type { InferenceSink } from '../../src/models/model.ts';
-import { DEFAULT_RETRY } from '../../src/models/retry.ts';
-import { createRoutes } from '../../src/models/route.ts';
+import { DEFAULT_RETRY, type Pause } from '../../src/models/retry.ts';
+import { createRoutes, type Route } from '../../src/models/route.ts';
 import { PoolSpec } from '../../src/schema/model.ts';
 import { breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
 import { type Heard, infer, inferenceFailure, recordingSink, requestOf } from './infer.ts';
 
 const setUp = () => {
-  const clock = { time: 0, now: () => clock.time };
-  const { pause, waited } = recordingPause();
+  const clock = { time: 0, passes: false, now: () => clock.time };
+  const recording = recordingPause();
+  const pause: Pause = async (ms, signal) => {
+    if (clock.passes) clock.time += ms;
+    await recording.pause(ms, signal);
+  };
+  const { waited } = recording;
   return { clock, waited, routes: createRoutes({ breakers: createBreakers(clock), pause }) };
 };
 
@@ -19,22 +24,43 @@ const recoverable = (heard: Heard[]): InferenceSink => ({
   toolCancel: () => {},
 });
 
+const byRun = (run_id: string) => requestOf('x', { session: { thread_id: 't', run_id } });
+
+/** So many runs fail, each without retries. */
+const failAs = async (route: Route, runs: readonly string[]): Promise<void> => {
+  for (const run of runs) await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 0 }), byRun(run));
+};
+
 t.test('a model is retried as its agent says, and says why it is kept away from', async (t) => {
   const { routes, clock, waited } = setUp();
   const broken = fakeModel('m', fails('provider', { detail: 'Oops' }));
   const route = routes.model(broken);
-  await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 0 }), requestOf('x'));
-  t.equal(broken.asked.length, 1);
-  const { error } = await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 9 }), requestOf('x'));
+  await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 3 }), byRun('1'));
+  t.equal(broken.asked.length, 4);
+  await failAs(route, ['2', '3', '4']);
+  const { error } = await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 9 }), byRun('5'));
   t.equal(error.message, 'provider error: Oops');
-  t.equal(broken.asked.length, 5, 'the breaker opened');
+  t.equal(broken.asked.length, 8, 'the breaker opened');
   t.equal(waited.length, 3, 'and nobody waits for a model that is kept away from');
-  const { error: refused } = await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));
-  t.equal(refused.message, "model 'm' is left alone for a while: too many of its calls failed");
-  t.equal(broken.asked.length, 5);
-  clock.time += 30_000;
-  await inferenceFailure(route(DEFAULT_RETRY), requestOf('x'));
-  t.equal(broken.asked.length, 6);
+  clock.time += 6001;
+  const { error: refused } = await inferenceFailure(route(DEFAULT_RETRY), byRun('6'));
+  const why = "model 'm' is left alone for 24 s: its last calls failed, with provider error: Oops";
+  t.match(refused, { class: 'unavailable', message: why, transient: false });
+  t.equal(broken.asked.length, 8);
+  clock.time += 24_000;
+  await inferenceFailure(route(DEFAULT_RETRY), byRun('7'));
+  t.equal(broken.asked.length, 9);
+});
+
+t.test('a model that is about to be asked again is waited for', async (t) => {
+  const { routes, clock, waited } = setUp();
+  const model = fakeModel('m', ...Array(5).fill(fails('provider')), says('hi'));
+  const route = routes.model(model);
+  await failAs(route, ['1', '2', '3', '4', '5']);
+  clock.time += 25_000;
+  clock.passes = true;
+  t.match(await infer(route(DEFAULT_RETRY), byRun('6')), { heard: [['text', 'hi']] });
+  t.same(waited, [5000]);
 });
 
 t.test('an answer that broke off in a pool goes on, with another member if need be', async (t) => {
@@ -71,7 +97,7 @@ t.test('a pool and a model share the breaker of that model', async (t) => {
   const { routes } = setUp();
   const a = fakeModel('a', fails('provider'));
   const b = fakeModel('b', says('hi'));
-  await inferenceFailure(routes.model(a)({ ...DEFAULT_RETRY, max_retries: 9 }), requestOf('x'));
+  await failAs(routes.model(a), ['1', '2', '3', '4', '5']);
   const spec = PoolSpec.parse({
     id: 'p',
     members: [{ model_id: 'a' }, { model_id: 'b', role: 'failover_only' }],

@@ -1,4 +1,4 @@
-import { boolean, integer, text } from '../kinds.ts';
+import { boolean, integer, milliseconds, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const configurationSettings = [
@@ -29,5 +29,12 @@ export const configurationSettings = [
     type: integer(),
     default: 3600,
     doc: 'how often; 0 acts as 60',
+  }),
+  setting({
+    key: 'models.max_retry_after_ms',
+    env: 'SERVICE_MODELS_MAX_RETRY_AFTER_MS',
+    type: milliseconds(),
+    default: 60_000,
+    doc: 'longest wait that a model provider may ask for; an inference whose provider asks for more fails at once',
   }),
 ] as const;
