@@ -149,6 +149,49 @@ t.test('the help names every setting', async (t) => {
   }
 });
 
+t.test('a command without a use for the other settings lists only its own', async (t) => {
+  const backup = runCommand(t, ['backup', '--help']);
+  t.equal(await backup.ended(), 0);
+  const listed = [...backup.output().matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
+  t.strictSame(listed, ['--settings-file', '--storage-dir']);
+  t.notMatch(backup.output(), 'SERVICE_HTTP_ADDR');
+});
+
+t.test('a flag that is nearly right is told its right name', async (t) => {
+  const serve = runCommand(t, ['serve', '--http-adr', '127.0.0.1:0'], TOKEN);
+  t.equal(await serve.ended(), 1);
+  t.equal(serve.errors(), "error: unknown option '--http-adr'\n(Did you mean --http-addr?)\n");
+});
+
+t.test('a variable that is nearly right is told in the log, unless that tells errors only', async (t) => {
+  const dir = t.testdir();
+  const start = async (level: string) => {
+    const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: level };
+    const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, level)], env);
+    await serve.says(/listens on/);
+    return serve.errors();
+  };
+  t.match(await start('warn'), '"msg":"SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?"');
+  t.equal(await start('error'), '');
+});
+
+t.test('a page of this machine, on whatever port, may talk to a service under development', async (t) => {
+  const dir = t.testdir();
+  const admitted = async (command: string, data: string, env = {}) => {
+    const args = [command, ...FREE, '--storage-dir', join(dir, data)];
+    const service = runCommand(t, args, { ...TOKEN, ...env });
+    const [url = ''] = await service.says(/http:\/\/[\d.:]+/);
+    const preflight = await fetch(`${url}/v1/ai-sdk/chat`, {
+      method: 'OPTIONS',
+      headers: { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' },
+    });
+    return preflight.headers.get('access-control-allow-origin');
+  };
+  t.equal(await admitted('dev', 'a'), 'http://localhost:5173');
+  t.equal(await admitted('serve', 'b'), null);
+  t.equal(await admitted('dev', 'c', { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'https://app.example' }), null);
+});
+
 t.test('a backup made while the service works holds what was accepted before it', async (t) => {
   const dir = t.testdir();
   const data = join(dir, 'data');

@@ -99,5 +99,7 @@ export const contractRows: readonly ContractRow[] = [
     'unset',
     'A2A_BEARER_TOKEN',
   ],
+  // Not in settings.md: an addition of this service.
+  ['SERVICE_LOG_LEVEL', 'log_level', 'trace | debug | info | warn | error | fatal | silent', 'info'],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
 ];
