@@ -22,6 +22,7 @@ export const openStep = (turn: Turn): Step => {
     index: turn.steps,
     message_id: turn.ids.uuid(),
     startedAt: turn.clock.now(),
+    firstTokenAt: undefined,
     text: '',
     reported: false,
     completed: false,

@@ -22,18 +22,24 @@ export const listen = (turn: Turn, step: Step): Hearing => {
   let doubtful: StepCall[] = [];
   const tellReady = ({ call: { id, name, arguments: args } }: StepCall): void =>
     stream.emit({ event_type: 'tool_call_ready', id, name, arguments: args });
+  const heard = (): void => {
+    step.firstTokenAt ??= turn.clock.now();
+  };
   const sink: InferenceSink = {
     text(delta) {
+      heard();
       step.text += delta;
       stream.text(delta);
     },
     reasoning(delta) {
+      heard();
       stream.reasoning(delta);
     },
     reasoningEncrypted(value) {
       stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
     },
     toolStart(given, called) {
+      heard();
       stream.emit({ event_type: 'tool_call_start', ...calls.add(given, called) });
     },
     toolDelta(given, delta) {

@@ -73,6 +73,8 @@ const observe = (turn: Turn, step: Step, end: InferenceEnd | undefined, error: u
     model: end?.by?.upstream ?? model.upstream,
     provider: end?.by?.provider ?? model.provider,
     seconds: (turn.clock.now() - step.startedAt) / 1000,
+    firstTokenSeconds:
+      step.firstTokenAt === undefined ? undefined : (step.firstTokenAt - step.startedAt) / 1000,
   };
   if (end) turn.observe.inference.ended({ ...call, status: 'ok', ...(end.usage && { usage: end.usage }) });
   else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });

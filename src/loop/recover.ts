@@ -40,6 +40,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     index: turn.steps,
     message_id: message.id,
     startedAt: turn.clock.now(),
+    firstTokenAt: undefined,
     text: '',
     reported: true,
     completed: false,

@@ -56,6 +56,8 @@ export type Step = {
   /** Id of the assistant message that the step persists. */
   readonly message_id: string;
   readonly startedAt: number;
+  /** When the model gave the first piece of its answer. */
+  firstTokenAt: number | undefined;
   text: string;
   /** The inference has been reported with `inference_complete`. */
   reported: boolean;
@@ -124,10 +126,15 @@ export type Turn = {
 export type LoopObserver = {
   inference: {
     ended(
-      call: { agent: string; model: string; provider: string; seconds: number; usage?: Usage } & (
-        | { status: 'ok' }
-        | { status: 'error'; errorClass: string }
-      ),
+      call: {
+        agent: string;
+        model: string;
+        provider: string;
+        seconds: number;
+        /** Until the first piece of the answer; undefined when none came. */
+        firstTokenSeconds: number | undefined;
+        usage?: Usage;
+      } & ({ status: 'ok' } | { status: 'error'; errorClass: string }),
     ): void;
   };
   tools: {

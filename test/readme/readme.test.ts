@@ -10,6 +10,7 @@ import { settingsMarkdown } from '../../src/settings.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
+import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
 
@@ -35,6 +36,11 @@ const here = (block: string, url: string): string =>
 t.test('the settings table is the one of the code', async (t) => {
   const shown = /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/.exec(readme)?.[1];
   t.equal(shown?.trim(), settingsMarkdown().trim(), 'write it again with: npm run readme');
+});
+
+t.test('the metrics table is the one of the code', async (t) => {
+  const shown = /<!-- metrics -->\n([\s\S]*?)<!-- \/metrics -->/.exec(readme)?.[1];
+  t.equal(shown?.trim(), metricsMarkdown().trim(), 'write it again with: npm run readme');
 });
 
 t.test('the first lines start and test the service by its own scripts', async (t) => {
