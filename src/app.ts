@@ -97,7 +97,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const log = input.log ?? createLog({ level: settings.log_level });
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
-  const metrics = createMetrics({ prefix: settings.metrics_prefix });
+  const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
   const runtimeStats = createRuntimeStats({ clock });
   const startedAt = clock.now();
   const breakers = createBreakers(clock);
@@ -196,6 +196,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ],
     },
   };
+  metrics.read({ store: store.stats, breakers: breakers.states });
   const a2a = createA2aAdapter({
     ...rooms,
     clock,

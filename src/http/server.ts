@@ -86,9 +86,9 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     stopListening,
     async close() {
       stopListening();
-      flushStreams();
       gate.close();
       hub.close();
+      flushStreams();
       app.close();
     },
   };

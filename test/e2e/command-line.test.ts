@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { settingFlags } from '../../src/settings.ts';
 import { runCommand } from './service.ts';
 
@@ -120,6 +122,77 @@ t.test('wrong settings stop the start with a message that names them', async (t)
     t.not(await serve.ended(), 0);
     for (const word of words) t.match(serve.errors(), word);
   }
+});
+
+/** A provider that answers when the server at this address does. */
+const ASKING = (url: string): string => `
+export default {
+  providers: [{
+    id: 'asking',
+    model: (upstream) => ({
+      provider: 'asking',
+      upstream,
+      async stream(_, sink) {
+        sink.text(await (await fetch(${JSON.stringify(url)})).text());
+        return { stop: 'EndTurn' };
+      },
+    }),
+  }],
+  models: [{ id: 'asking', provider_id: 'asking', upstream_model: 'x' }],
+  agents: [{ id: 'asking', model_id: 'asking' }],
+};`;
+
+/** A service in the middle of one run, which goes on when `answer` is called. */
+const inTheMiddle = async (t: Test) => {
+  const asked: ServerResponse[] = [];
+  const other = createHttpServer((_, response) => {
+    asked.push(response);
+    other.emit('asked');
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close().closeAllConnections());
+  const address = other.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const dir = t.testdir({ 'c.mjs': ASKING(`http://127.0.0.1:${port}/`) });
+  const more = ['--config', join(dir, 'c.mjs'), '--storage-dir', join(dir, 'data')];
+  const serve = runCommand(t, ['serve', ...FREE, ...more], TOKEN);
+  const [, url = ''] = await serve.says(/listens on (\S+)/);
+  const started = once(other, 'asked');
+  const run = await fetch(`${url}/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      agentId: 'asking',
+      threadId: 'T',
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  });
+  await started;
+  const answer = () => {
+    for (const response of asked) response.end('Late words');
+  };
+  return { serve, url, run, answer };
+};
+
+t.test('a stop says what it waits for, and ends streams with a whole body', async (t) => {
+  const { serve, url, run, answer } = await inTheMiddle(t);
+  const idle = await fetch(`${url}/v1/threads/T/events/stream`);
+  serve.child.kill('SIGTERM');
+  await serve.says(/^Troupe: stopping\nTroupe: waiting for 1 run, again to stop now\n/m);
+  answer();
+  t.match(await run.text(), /Late words[\s\S]*"run_finish"/);
+  t.match(await idle.text(), /RunFinished/, 'its body has an end');
+  t.equal(await serve.ended(), 0);
+  t.match(serve.output(), /\nTroupe: stopped\n$/);
+});
+
+t.test('a second signal ends the service at once', async (t) => {
+  const { serve } = await inTheMiddle(t);
+  serve.child.kill('SIGINT');
+  await serve.says(/waiting for 1 run/);
+  serve.child.kill('SIGINT');
+  t.equal(await serve.ended(), 1);
+  t.match(serve.output(), /stopped, without waiting: the next start goes on with what was running\n$/);
 });
 
 t.test('an address that is taken and a folder that is in use are told', async (t) => {
