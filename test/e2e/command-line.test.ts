@@ -213,6 +213,41 @@ t.test('an address that is taken and a folder that is in use are told', async (t
   t.match(second.errors(), dir);
 });
 
+const LOADING: [what: string, loader: string, says: RegExp][] = [
+  [
+    'a system whose glibc is too old',
+    "Error: /lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by /x/uws_linux_x64_127.node)",
+    /^troupe: Node v.* needs glibc 2\.38 or newer, which this system does not have: .* or Node 20\n$/,
+  ],
+  [
+    'a version of Node without a binary',
+    "Error: Cannot find module './uws_linux_x64_999.node'\nRequire stack:\n- /x/uws.js",
+    /^troupe: uWebSockets\.js has no binary for Node v.*; there are some for Node 20, .*\n$/,
+  ],
+  [
+    'another failure',
+    'Error: symbol not found',
+    /^troupe: uWebSockets\.js cannot be loaded by .*: Error: symbol not found\n$/,
+  ],
+];
+for (const [what, loader, says] of LOADING) {
+  t.test(`${what} is told in one line`, async (t) => {
+    const message = `This version of uWS.js supports only some.\n\n${loader}`;
+    const dir = t.testdir({
+      'broken.cjs': `const Module = require('node:module');
+const load = Module._load;
+Module._load = (name, ...rest) => {
+  if (name === 'uWebSockets.js') throw new Error(${JSON.stringify(message)});
+  return load(name, ...rest);
+};`,
+    });
+    const env = { ...TOKEN, NODE_OPTIONS: `--require ${join(dir, 'broken.cjs')}` };
+    const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, 'data')], env);
+    t.equal(await serve.ended(), 1);
+    t.match(serve.errors(), says);
+  });
+}
+
 t.test('the help names every setting', async (t) => {
   const serve = runCommand(t, ['serve', '--help']);
   t.equal(await serve.ended(), 0);
@@ -288,6 +323,16 @@ t.test('a backup made while the service works holds what was accepted before it'
   const [, copy] = await restored.says(/listens on (\S+)/);
   const thread = await fetch(`${copy}/v1/threads/${id}`);
   t.match(await thread.json(), { metadata: { title: 'before' } });
+});
+
+t.test('a load that a service refuses says why, and what to do', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
+  const [, url = ''] = await serve.says(/listens on (\S+)/);
+  const bench = runCommand(t, ['bench', '--url', url, '--connections', '2', '--duration', '10m']);
+  t.equal(await bench.ended(), 1);
+  t.match(bench.output(), /status 400: agent not found: bench +\d/);
+  t.match(bench.errors(), "the service has no agent 'bench': name another with --agent, or start it with");
 });
 
 t.test('the statecharts are printed', async (t) => {
