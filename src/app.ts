@@ -196,7 +196,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ],
     },
   };
-  metrics.read({ store: store.stats, breakers: breakers.states });
+  metrics.read({ store: store.stats, breakers: breakers.states, work: runtime.work });
   const a2a = createA2aAdapter({
     ...rooms,
     clock,

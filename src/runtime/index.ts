@@ -140,10 +140,11 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       const deadline = deps.clock.now() + timeoutMs;
       // What waits for its next attempt does nothing that could be waited for.
       const underWay = () => executing().filter((actor) => !actor.isPausing()).length + ephemeral.live();
-      for (let told = 0; underWay() > 0 && deps.clock.now() < deadline; await pause(20)) {
-        const runs = underWay();
+      let told = 0;
+      for (let runs = underWay(); runs > 0 && deps.clock.now() < deadline; runs = underWay()) {
         if (runs !== told) waiting(runs);
         told = runs;
+        await pause(20);
       }
       letGo = true;
       const busy = supervisor.busy();

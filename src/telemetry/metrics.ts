@@ -227,9 +227,13 @@ const breakerStates = ['closed', 'open', 'half_open'] as const;
 type BreakerState = { model: string; state: (typeof breakerStates)[number] };
 
 /** What is read when somebody asks. A reading costs nothing in between, and must not throw. */
-export type Readings = { store(): StoreSize; breakers(): readonly BreakerState[] };
+export type Readings = {
+  store(): StoreSize;
+  breakers(): readonly BreakerState[];
+  work(): { waiting: number };
+};
 
-const createReadings = (families: Families, { store, breakers }: Readings): void => {
+const createReadings = (families: Families, { store, breakers, work }: Readings): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
     [store().file_bytes],
   ]);
@@ -241,6 +245,15 @@ const createReadings = (families: Families, { store, breakers }: Readings): void
   );
   createReading(families, ['table'], { suffix: 'store_rows', help: 'Rows of the store' }, () =>
     Object.entries(store().rows).map(([table, rows]) => [rows, table]),
+  );
+  createReading(
+    families,
+    [],
+    {
+      suffix: 'threads_waiting',
+      help: 'Threads whose next run waits for its turn under the limit of concurrent runs',
+    },
+    () => [[work().waiting]],
   );
   createReading(
     families,
