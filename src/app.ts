@@ -83,18 +83,21 @@ export type App = {
   readonly url: string;
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
-  /** Stops accepting, waits for running runs up to the setting, then lets them go. */
-  stop(): Promise<void>;
+  /**
+   * Stops accepting, waits for running runs up to the setting, then lets them go. `waiting` is told for how many, now
+   * and whenever there are fewer.
+   */
+  stop(waiting?: (runs: number) => void): Promise<void>;
 };
 
 /** @throws SettingsError, Invalid (a record), or what the store says of its folder */
 export const startApp = async (input: AppInput): Promise<App> => {
   const { settings } = input;
   assertStartable(settings);
-  const log = input.log ?? createLog({ level: 'info' });
+  const log = input.log ?? createLog({ level: settings.log_level });
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
-  const metrics = createMetrics({ prefix: settings.metrics_prefix });
+  const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
   const runtimeStats = createRuntimeStats({ clock });
   const startedAt = monotonic(clock);
   const breakers = createBreakers(clock);
@@ -193,6 +196,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ],
     },
   };
+  metrics.read({ store: store.stats, breakers: breakers.states, work: runtime.work });
   const a2a = createA2aAdapter({
     ...rooms,
     clock,
@@ -244,18 +248,25 @@ export const startApp = async (input: AppInput): Promise<App> => {
     runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
   a2a.start();
 
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+  log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
+
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    url,
     pending: runtime.pending,
-    async stop() {
+    async stop(waiting) {
       http.stopListening();
       clearInterval(sweep);
-      await runtime.stop(settings.shutdown_timeout_ms);
+      await runtime.stop(settings.shutdown_timeout_ms, (runs) => {
+        log.info({ runs }, 'stopping: waiting for runs');
+        waiting?.(runs);
+      });
       a2a.stop();
       a2aServers.close();
       await http.close();
       config.close();
       await store.close();
+      log.info('stopped');
     },
   };
 };

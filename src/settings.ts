@@ -13,4 +13,5 @@ export { settingFlags, settingsHelp, settingsMarkdown } from './settings/help.ts
 export { listenAddress } from './settings/kinds.ts';
 export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './settings/parse.ts';
 export { assertStartable } from './settings/rules.ts';
-export type { Settings } from './settings/table.ts';
+export type { SettingKey, Settings } from './settings/table.ts';
+export { unknownVariables } from './settings/variables.ts';

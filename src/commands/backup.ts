@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { backupFolder } from '../store/index.ts';
-import { givenFlags, readSettings, withSettingFlags } from './serve.ts';
+import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /** `troupe backup DIR`: a copy of the data while the service runs. To restore, start with the copy as data folder. */
-export const backupCommand = withSettingFlags(new Command('backup'))
+export const backupCommand = withSettingFlags(new Command('backup'), ['settings_file', 'storage_dir'])
   .description('copy the data folder while the service runs')
   .argument('<folder>', 'where the copy goes; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {

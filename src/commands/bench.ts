@@ -1,14 +1,15 @@
 import { Command } from 'commander';
 import { Invalid } from '../schema/outcome.ts';
+import { SERVICE_URL } from './service-url.ts';
 
 /** `troupe bench`: load on a running server, this one or any other. */
 export const benchCommand = new Command('bench')
   .description('put load on a running server and report rates and latencies')
-  .requiredOption('--url <url>', 'address of the server; without a path, POST /v1/runs')
+  .option('--url <url>', 'address of the server; without a path, POST /v1/runs', SERVICE_URL)
   .option('--connections <n>', 'connections, each with one stream after the other', '64')
   .option('--duration <time>', 'how long streams are started, such as 10s', '10s')
   .option('--streams <n>', 'no more streams than this')
-  .option('--agent <id>', 'agent of the runs', 'bench')
+  .option('--agent <id>', 'agent of the runs; `bench` is one of the demo agents', 'bench')
   .option('--header <name: value...>', 'headers of every request, such as authorization', [])
   .option('--json', 'the report as JSON')
   .action(async ({ url, connections, duration, streams, agent, header, json }) => {
@@ -23,7 +24,14 @@ export const benchCommand = new Command('bench')
       body: runOf(agent),
     });
     process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+    if (report.streams > 0) return;
+    process.exitCode = 1;
+    if (Object.keys(report.errors).some((kind) => kind.includes('agent not found')))
+      process.stderr.write(`troupe: ${noAgent(agent)}\n`);
   });
+
+const noAgent = (id: string): string =>
+  `the service has no agent '${id}': name another with --agent, or start it with --seed-profile demo`;
 
 const count = (flag: string, text: string): number => {
   if (!/^\d+$/.test(text)) throw new Invalid(`${flag}: '${text}' is not a count`);

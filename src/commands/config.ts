@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Command, type CommanderError, Option } from 'commander';
 import { Outcome } from '../schema/outcome.ts';
-import { settingsFrom } from '../settings.ts';
 import { applyPlan } from './config/apply.ts';
 import { type Bundle, type Format, NAMESPACES, readBundle, writeDocument } from './config/bundle.ts';
 import { exportBundle } from './config/export.ts';
 import { linesOf, planImport } from './config/plan.ts';
 import { ConfigProblems, ConfigUsage } from './config/problems.ts';
 import { connectService, type RemoteService } from './config/service.ts';
+import { SERVICE_URL } from './service-url.ts';
 
 /**
  * `troupe config`: the configuration of a running service as files, over its public routes. Exit codes: 0, 1 when
@@ -63,7 +63,7 @@ Exit codes: 0 done, 1 problems with the configuration, 2 wrong usage.`;
 
 const addressed = (command: Command): Command =>
   command
-    .option('--url <url>', 'the running service', `http://${settingsFrom({}).http_addr}`)
+    .option('--url <url>', 'the running service', SERVICE_URL)
     .option('--token <token>', `admin token, else ${TOKEN_VARIABLE}; visible to every user of the machine`)
     .addHelpText('after', DOCUMENT);
 

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import type { TroupeConfig } from '../config.ts';
 import { devRecords } from '../registry/seed.ts';
 import type { Settings } from '../settings.ts';
-import { createLog } from '../telemetry/log.ts';
-import { givenFlags, readSettings, runUntilSignal, withSettingFlags } from './serve.ts';
+import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
+import { runUntilSignal } from './until-signal.ts';
 
 /**
  * `troupe dev`: the first five minutes. Demo agents, scripted answers unless a provider key is in the
@@ -14,18 +15,23 @@ import { givenFlags, readSettings, runUntilSignal, withSettingFlags } from './se
 export const devCommand = withSettingFlags(new Command('dev'))
   .description('start with demo agents, and an admin token made for you')
   .action(async (options: Record<string, unknown>) => {
-    const env: NodeJS.ProcessEnv = { SERVICE_SEED_PROFILE: 'demo', ...process.env };
-    const settings = readSettings(givenFlags(options), env);
+    const { env } = process;
+    const settings = readSettings(givenFlags(options), env, DEV);
     const token = settings.AdminApiConfig.bearer_token ?? keptToken(settings.storage_dir);
     settings.AdminApiConfig.bearer_token = token;
     const { url } = await runUntilSignal({
       settings,
       env,
       records: isReal(settings) ? undefined : devRecords(env, env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL),
-      log: createLog({ level: 'warn' }),
     });
     process.stdout.write(welcome(url, token, settings));
   });
+
+/** What is otherwise than in `serve`, unless it is set. A front end under development has a port of its own. */
+const DEV = {
+  seed: { profile: 'demo' },
+  AdminApiConfig: { cors_allowed_origins: ['loopback'] },
+} satisfies TroupeConfig['settings'];
 
 const isReal = ({ openai }: Settings): boolean =>
   openai.api_key !== undefined || openai.base_url !== undefined;

@@ -3,7 +3,7 @@ import { clientAddress } from './address.ts';
 import { createAdminCheck } from './admin.ts';
 import { type BodyText, isJson, NOT_TEXT, readBody, TOO_LARGE } from './body.ts';
 import type { Call, Caller } from './call.ts';
-import { isPreflight, preflight } from './cors.ts';
+import { createOriginCheck, isPreflight, preflight } from './cors.ts';
 import { decode } from './decode.ts';
 import { plainErrors, Refusal } from './errors.ts';
 import {
@@ -51,7 +51,7 @@ type Arrival = Call & {
 export const createPipeline = (deps: PipelineDeps) => {
   const { context, caller, settings } = deps;
   const checkAdmin = createAdminCheck(deps.adminToken);
-  const origins = new Set(settings.cors_allowed_origins);
+  const admits = createOriginCheck(settings.cors_allowed_origins);
   const limits = { default: settings.body_limit_bytes, attachments: settings.attachment_body_limit_bytes };
   const limitOf = ({ bodyLimit = 'default' }: Endpoint): number => limits[bodyLimit];
 
@@ -161,7 +161,7 @@ export const createPipeline = (deps: PipelineDeps) => {
         method: methodLabel(req),
         route: entry?.path ?? 'unmatched',
         errors: entry?.mount?.errors(headers.get) ?? plainErrors,
-        origin: origins.has(origin) ? origin : '',
+        origin: admits(origin) ? origin : '',
         requestId: saneRequestId(req.getHeader('x-request-id')),
       });
       try {

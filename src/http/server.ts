@@ -1,4 +1,4 @@
-import uWS from 'uWebSockets.js';
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { Unavailable } from '../schema/outcome.ts';
 import { createCaller } from './call.ts';
 import type { ExchangeContext, Observer } from './exchange.ts';
@@ -11,6 +11,7 @@ import { groupByPath, mounted } from './router.ts';
 import type { ScopeProvider } from './scope.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
+import { uWS } from './uws.ts';
 
 /** The HTTP server: a route table on uWebSockets.js. It knows nothing of what the routes do. */
 
@@ -71,7 +72,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   }
   app.any('/*', answer(undefined));
 
-  let socket: uWS.us_listen_socket | undefined;
+  let socket: us_listen_socket | undefined;
   const stopListening = (): void => {
     context.draining = true;
     if (socket) uWS.us_listen_socket_close(socket);
@@ -86,9 +87,9 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     stopListening,
     async close() {
       stopListening();
-      flushStreams();
       gate.close();
       hub.close();
+      flushStreams();
       app.close();
     },
   };
@@ -97,18 +98,14 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;
 
-const listenExclusively = (
-  app: uWS.TemplatedApp,
-  host: string,
-  port: number,
-): Promise<uWS.us_listen_socket> =>
+const listenExclusively = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
   new Promise((resolve, reject) => {
     // uWebSockets.js takes host and options together; its types only know one of them at a time.
     const listen = app.listen.bind(app) as unknown as (
       host: string,
       port: number,
       options: number,
-      done: (socket: uWS.us_listen_socket | false) => void,
+      done: (socket: us_listen_socket | false) => void,
     ) => void;
     listen(host, port, EXCLUSIVE, (socket) => {
       if (socket) resolve(socket);

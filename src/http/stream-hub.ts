@@ -13,7 +13,10 @@ export const createStreamHub = (options: {
   heartbeatMs: number;
   maxHeldFrames: number;
   observe: (delta: 1 | -1) => void;
-}): StreamHub & { close(): void } => {
+}): StreamHub & {
+  /** Ends the streams that are still open, each with a whole body. */
+  close(): void;
+} => {
   const { maxHeldFrames, observe } = options;
   const period = Math.max(1, Math.ceil(options.heartbeatMs / BEATS));
   const silentBeats = Math.ceil(options.heartbeatMs / period);
@@ -46,6 +49,9 @@ export const createStreamHub = (options: {
       if (streams.size === 0) stop();
       observe(-1);
     },
-    close: stop,
+    close() {
+      for (const stream of streams) stream.end();
+      stop();
+    },
   };
 };

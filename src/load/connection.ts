@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { createFrames } from './frames.ts';
 import type { Load } from './options.ts';
+import { REFUSAL_BYTES, reasonIn } from './refusal.ts';
 import { createResponseReader } from './response.ts';
 
 /**
@@ -17,7 +18,9 @@ export type Failure =
   | 'timeout'
   | 'no terminal frame'
   | 'malformed response'
-  | `status ${number}`;
+  | `status ${number}`
+  /** with what the server says of it */
+  | `status ${number}: ${string}`;
 
 export type Ended = {
   stream: number;
@@ -58,6 +61,11 @@ export const targetOf = (load: Load): Target => {
   };
 };
 
+const refused = (status: number, body: string): Failure => {
+  const reason = reasonIn(body);
+  return reason === '' ? `status ${status}` : `status ${status}: ${reason}`;
+};
+
 export const createConnection = (load: Load, target: Target, owner: ConnectionOwner): Connection => {
   const frames = createFrames(load);
   let socket: Socket | undefined;
@@ -68,22 +76,26 @@ export const createConnection = (load: Load, target: Target, owner: ConnectionOw
   let first: number | undefined;
   let events = 0;
   let arrived = 0;
+  /** The beginning of the body of an answer that is no stream. */
+  let refusal = '';
   let pause: NodeJS.Timeout | undefined;
   let closed = false;
 
   const reader = createResponseReader({
     head: (value) => {
       status = value;
+      refusal = '';
     },
     body: (piece, from, to) => {
       if (status === 200) arrived += frames.push(piece, from, to);
+      else if (refusal.length < REFUSAL_BYTES) refusal += piece.toString('utf8', from, to);
     },
     end: (reusable) => {
       if (stream === undefined) return;
       frames.settle();
       const ended = performance.now();
       count(ended);
-      if (status !== 200) fail(`status ${status}`, reusable);
+      if (status !== 200) fail(refused(status, refusal), reusable);
       else if (!frames.atTerminal) fail('no terminal frame', reusable);
       else {
         owner.ended({ stream, started, first, ended, events });

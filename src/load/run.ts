@@ -10,9 +10,16 @@ import type { LoadReport } from './report.ts';
  *
  * Guarantees: it ends by itself: at the time or the count it was given, it starts nothing more, and a stream
  * that is under way has `stream_timeout_ms` to end. It reads every stream to its end and counts a stream only
- * when its last frame is the terminal one. Rates are over the time from the first request to the last end.
+ * when its last frame is the terminal one. When every connection is refused and no stream has ended, it starts no
+ * more. Rates are over the time from the first request to the last end.
  * Costs one timer for all connections, and per stream two entries of a histogram.
  */
+
+/** Texts of servers may differ in every answer; past so many they are counted by their status. */
+const MOST_KINDS = 20;
+
+/** Asking again cannot help, unlike with 429. */
+const REFUSED = /^status 4(?!29)/;
 
 const SWEEP_MS = 250;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -49,13 +56,18 @@ const createTally = (load: Load) => {
   let streams = 0;
   let events = 0;
   let bytes = 0;
+  let refusals = 0;
   return {
     bytes: (count: number) => {
       bytes += count;
     },
     failed: (kind: string) => {
-      errors.set(kind, (errors.get(kind) ?? 0) + 1);
+      const known = errors.has(kind) || errors.size < MOST_KINDS ? kind : kind.replace(/:.*/, '');
+      errors.set(known, (errors.get(known) ?? 0) + 1);
+      if (REFUSED.test(kind)) refusals += 1;
     },
+    /** Nothing but refusals has come, one a connection at least. */
+    futile: () => streams === 0 && refusals >= load.connections,
     ended: ({ stream, started, first, ended, events: count }: Ended) => {
       streams += 1;
       events += count;
@@ -91,7 +103,7 @@ const play = (load: Load): Promise<LoadReport> =>
     const limit = load.streams ?? Number.POSITIVE_INFINITY;
     let taken = 0;
     let open = load.connections;
-    const over = (): boolean => taken >= limit || performance.now() >= deadline;
+    const over = (): boolean => taken >= limit || performance.now() >= deadline || tally.futile();
 
     const owner = {
       ...tally,

@@ -67,8 +67,11 @@ export type Runtime = {
   isReady(): boolean;
   /** Threads with a run that executes, and threads whose runs wait for their turn. */
   work(): { executing: number; waiting: number };
-  /** Waits for running runs for so long, then lets them go; the next start takes them up. */
-  stop(timeoutMs: number): Promise<void>;
+  /**
+   * Waits for running runs for so long, then lets them go; the next start takes them up. `waiting` is told for how
+   * many, at first and whenever that changes.
+   */
+  stop(timeoutMs: number, waiting?: (runs: number) => void): Promise<void>;
 };
 
 export const createRuntime = (deps: RuntimeDeps): Runtime => {
@@ -128,7 +131,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
     },
     isReady: () => !recovering || recovery.isKnown(),
     work: () => ({ executing: executing().length, waiting: supervisor.inLine() }),
-    async stop(timeoutMs) {
+    async stop(timeoutMs, waiting = () => {}) {
       stopping = true;
       recovery.stop();
       ephemeral.close();
@@ -136,8 +139,13 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       supervisor.stopTasks();
       const deadline = deps.clock.now() + timeoutMs;
       // What waits for its next attempt does nothing that could be waited for.
-      const isUnderWay = () => executing().some((actor) => !actor.isPausing()) || ephemeral.live() > 0;
-      while (isUnderWay() && deps.clock.now() < deadline) await pause(20);
+      const underWay = () => executing().filter((actor) => !actor.isPausing()).length + ephemeral.live();
+      let told = 0;
+      for (let runs = underWay(); runs > 0 && deps.clock.now() < deadline; runs = underWay()) {
+        if (runs !== told) waiting(runs);
+        told = runs;
+        await pause(20);
+      }
       letGo = true;
       const busy = supervisor.busy();
       for (const actor of busy) actor.release(STOPPING);

@@ -1,5 +1,5 @@
 import { flagOf, hasFlag, hasKey, type Setting } from './setting.ts';
-import { settingGroups } from './table.ts';
+import { type SettingKey, settingGroups } from './table.ts';
 
 /** The words about settings: for the command line and for the README, both from the table. */
 
@@ -22,6 +22,7 @@ const docOf = (row: Setting): string =>
   row.secret && hasFlag(row) ? `${row.doc} (${flagIsVisible})` : row.doc;
 
 export type SettingFlag = {
+  key: SettingKey;
   group: string;
   name: string;
   placeholder: string;
@@ -33,6 +34,7 @@ export type SettingFlag = {
 /** What the command line declares. It must not apply the defaults: a default is weaker than a variable. */
 export const settingFlags: readonly SettingFlag[] = settingGroups.flatMap(({ title, rows }) =>
   rows.filter(hasFlag).map((row) => ({
+    key: row.key,
     group: title,
     name: flagOf(row),
     placeholder: placeholderOf(row),
@@ -51,11 +53,14 @@ const helpOf = (row: Setting): string => {
   return `  ${head}\n      ${docOf(row)}\n      ${names} (default: ${defaultOf(row) ?? 'unset'})`;
 };
 
-/** All settings as text for a terminal. */
-export const settingsHelp = (): string =>
+/** Settings as text for a terminal: all of them, or those that a command has a use for. */
+export const settingsHelp = (uses: (key: SettingKey) => boolean = () => true): string =>
   [
     'Precedence: flag, environment variable, key of the settings file, default.',
-    ...settingGroups.map(({ title, rows }) => [`${title}:`, ...rows.map(helpOf)].join('\n')),
+    ...settingGroups.flatMap(({ title, rows }) => {
+      const used = rows.filter(({ key }) => uses(key));
+      return used.length === 0 ? [] : [`${title}:`, ...used.map(helpOf)].join('\n');
+    }),
   ].join('\n\n');
 
 const code = (name: string): string => `\`${name}\``;

@@ -102,12 +102,16 @@ const Origin = z
   .refine((origin) => URL.canParse(origin), { abort: true })
   .transform((origin) => new URL(origin).origin);
 
+/** Instead of an origin: those of this machine, whatever their port. */
+const LOOPBACK = z.literal('loopback');
+
 export const origins = (): Kind<string[]> => ({
   type: 'origins',
-  allowed: 'a comma separated list of origins: http or https, host and port, without a path',
+  allowed:
+    'a comma separated list of origins (http or https, host and port, without a path) and the word loopback',
   placeholder: 'origin,…',
   fromText: itemsOf,
-  schema: z.array(Origin),
+  schema: z.array(z.union([LOOPBACK, Origin])),
 });
 
 const encodedBytes = (value: string): number => Buffer.byteLength(value);

@@ -34,5 +34,7 @@ type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole:
 
 type Row = (typeof settingGroups)[number]['rows'][number];
 
+export type SettingKey = Row['key'];
+
 /** Every setting under its key, after defaults. */
 export type Settings = Merged<Placed<Row>> & { entries: Entries };

@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
  * Families of metrics that are cheap to feed. prom-client builds and hashes a string of all labels at each
@@ -20,7 +20,33 @@ export type LabelNames =
 /** One value a label, in the order of the names. */
 type Values<N extends LabelNames> = { readonly [I in keyof N]: LabelValue };
 
-type Named = { name: string; help: string };
+/** `suffix` is the name without the prefix of the service. */
+type Named = { suffix: string; help: string };
+
+/** A family as the README shows it. */
+export type Family = {
+  name: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  labels: readonly string[];
+  help: string;
+};
+
+/** The families of one service, in the order in which they were made. */
+export type Families = { registry: Registry; prefix: string; all: Family[] };
+
+export const createFamilies = (prefix: string): Families => ({ registry: new Registry(), prefix, all: [] });
+
+/** What prom-client wants of every family. */
+const declare = (
+  { registry, prefix, all }: Families,
+  type: Family['type'],
+  labels: LabelNames,
+  { suffix, help }: Named,
+) => {
+  const name = `${prefix}${suffix}`;
+  all.push({ name, type, labels, help });
+  return { name, help, labelNames: labels, registers: [registry] };
+};
 
 /** One series: its labels and what has been counted. */
 type Cell = { labels: Record<string, LabelValue>; count: number };
@@ -50,20 +76,18 @@ const createCells = <C extends Cell>(names: LabelNames, make: (labels: Cell['lab
   return { all, find };
 };
 
-const registerCounter = (registry: Registry, names: LabelNames, named: Named, cells: readonly Cell[]) =>
+const declareCounter = (families: Families, labels: LabelNames, named: Named, cells: readonly Cell[]) =>
   new Counter({
-    ...named,
-    labelNames: names,
-    registers: [registry],
+    ...declare(families, 'counter', labels, named),
     collect() {
       this.reset();
-      for (const { labels, count } of cells) this.inc(labels, count);
+      for (const { labels: values, count } of cells) this.inc(values, count);
     },
   });
 
-export const createCounter = <const N extends LabelNames>(registry: Registry, labels: N, counter: Named) => {
+export const createCounter = <const N extends LabelNames>(families: Families, labels: N, counter: Named) => {
   const cells = createCells(labels, (values): Cell => ({ labels: values, count: 0 }));
-  registerCounter(registry, labels, counter, cells.all);
+  declareCounter(families, labels, counter, cells.all);
   return {
     add(amount: number, ...values: Values<N>) {
       cells.find(...values).count += amount;
@@ -71,19 +95,38 @@ export const createCounter = <const N extends LabelNames>(registry: Registry, la
   };
 };
 
+/** Goes up and down with what happens. */
+export const createGauge = (families: Families, gauge: Named) =>
+  new Gauge(declare(families, 'gauge', [], gauge));
+
+/** Is read when somebody asks for the text: a series for each row, its value first. What is no longer read is gone. */
+export const createReading = <const N extends LabelNames>(
+  families: Families,
+  labels: N,
+  reading: Named,
+  read: () => Iterable<readonly [value: number, ...labels: Values<N>]>,
+) => {
+  new Gauge({
+    ...declare(families, 'gauge', labels, reading),
+    collect() {
+      this.reset();
+      for (const [value, ...values] of read()) {
+        this.set(Object.fromEntries(labels.map((name, i) => [name, values[i] ?? ''])), value);
+      }
+    },
+  });
+};
+
 /** Durations in seconds, and, where it has a name, the number of them as a counter with the same labels. */
 export const createDurations = <const N extends LabelNames>(
-  registry: Registry,
+  families: Families,
   labels: N,
-  duration: Named & { bounds: readonly number[] },
+  { bounds, ...duration }: Named & { bounds: readonly number[] },
   counter?: Named,
 ) => {
-  const { bounds, ...named } = duration;
   const histogram = new Histogram({
-    ...named,
-    labelNames: labels,
+    ...declare(families, 'histogram', labels, duration),
     buckets: [...bounds],
-    registers: [registry],
   });
   // Without labels prom-client starts with a series of zeros.
   histogram.reset();
@@ -92,7 +135,7 @@ export const createDurations = <const N extends LabelNames>(
     count: 0,
     histogram: histogram.labels(values),
   }));
-  if (counter) registerCounter(registry, labels, counter, cells.all);
+  if (counter) declareCounter(families, labels, counter, cells.all);
   return {
     observe(seconds: number, ...values: Values<N>) {
       const cell = cells.find(...values);

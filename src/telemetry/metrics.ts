@@ -1,6 +1,13 @@
-import { Gauge, Registry } from 'prom-client';
 import type { Usage } from '../schema/run-event.ts';
-import { createCounter, createDurations } from './families.ts';
+import {
+  createCounter,
+  createDurations,
+  createFamilies,
+  createGauge,
+  createReading,
+  type Families,
+} from './families.ts';
+import { processRegistry } from './process-metrics.ts';
 
 /**
  * What the service counts and times, for Prometheus (evals-and-traces.md 11).
@@ -9,7 +16,7 @@ import { createCounter, createDurations } from './families.ts';
  * model or tool that is not configured is folded into one name before it gets here. Durations are seconds.
  * Costs about 0.3 µs a duration and 0.03 µs a count, so about 3 µs for all that a plain run reports.
  */
-type MetricsOptions = { prefix?: string };
+type MetricsOptions = { prefix?: string; version?: string };
 
 type RunOutcome =
   | 'completed'
@@ -23,6 +30,8 @@ type InferenceEnded = {
   model: string;
   provider: string;
   seconds: number;
+  /** Until the first piece of an answer; undefined when none came. */
+  firstSeconds?: number | undefined;
   usage?: Usage;
 } & ({ status: 'ok' } | { status: 'error'; errorClass: string });
 
@@ -32,9 +41,6 @@ type ToolEnded = {
 } & ({ status: 'succeeded' | 'suspended' } | { status: 'failed'; errorClass: string });
 
 type MailboxResult = 'ok' | 'error' | 'empty' | 'lost' | 'dropped' | 'detected';
-
-/** What the groups of metrics are made with: the registry, and the prefix before every name. */
-type Group = { registry: Registry; name(suffix: string): string };
 
 const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const inferences = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -50,19 +56,18 @@ const tokenTypes = [
   ['cache_creation_tokens', 'cache_creation_input'],
 ] as const satisfies readonly (readonly [keyof Usage, string])[];
 
-const createGauge = ({ registry, name }: Group, suffix: string, help: string) =>
-  new Gauge({ name: name(suffix), help, registers: [registry] });
-
-const createHttpMetrics = (group: Group) => {
-  const { registry, name } = group;
+const createHttpMetrics = (families: Families) => {
   const requests = createDurations(
-    registry,
+    families,
     ['method', 'route', 'status'],
-    { name: name('http_request_duration_seconds'), help: 'Time to the head of a response', bounds: quick },
-    { name: name('http_requests_total'), help: 'HTTP requests that have ended' },
+    { suffix: 'http_request_duration_seconds', help: 'Time to the head of a response', bounds: quick },
+    { suffix: 'http_requests_total', help: 'HTTP requests that have ended' },
   );
-  const inFlight = createGauge(group, 'http_requests_in_flight', 'HTTP requests being answered');
-  const streams = createGauge(group, 'sse_connections', 'Open event streams');
+  const inFlight = createGauge(families, {
+    suffix: 'http_requests_in_flight',
+    help: 'HTTP requests being answered',
+  });
+  const streams = createGauge(families, { suffix: 'sse_connections', help: 'Open event streams' });
   return {
     /** A request has ended; `route` is its template or `unmatched`, `seconds` the time to its response head. */
     request(method: string, route: string, status: number, seconds: number) {
@@ -77,14 +82,13 @@ const createHttpMetrics = (group: Group) => {
   };
 };
 
-const createRunMetrics = (group: Group) => {
-  const { registry, name } = group;
-  const active = createGauge(group, 'active_runs', 'Runs executing now');
+const createRunMetrics = (families: Families) => {
+  const active = createGauge(families, { suffix: 'active_runs', help: 'Runs executing now' });
   const ended = createDurations(
-    registry,
+    families,
     ['outcome'],
-    { name: name('run_duration_seconds'), help: 'Execution time of a dispatch', bounds: runs },
-    { name: name('runs_total'), help: 'Finished dispatches' },
+    { suffix: 'run_duration_seconds', help: 'Execution time of a dispatch', bounds: runs },
+    { suffix: 'runs_total', help: 'Finished dispatches' },
   );
   return {
     started() {
@@ -102,25 +106,31 @@ const createRunMetrics = (group: Group) => {
   };
 };
 
-const createInferenceMetrics = ({ registry, name }: Group) => {
+const createInferenceMetrics = (families: Families) => {
   const requests = createDurations(
-    registry,
+    families,
     ['model', 'provider', 'status'],
-    { name: name('inference_duration_seconds'), help: 'Time of a call of a model', bounds: inferences },
-    { name: name('inference_requests_total'), help: 'Calls of models' },
+    { suffix: 'inference_duration_seconds', help: 'Time of a call of a model', bounds: inferences },
+    { suffix: 'inference_requests_total', help: 'Calls of models' },
   );
-  const tokens = createCounter(registry, ['model', 'provider', 'type'], {
-    name: name('inference_tokens_total'),
+  const firstTokens = createDurations(families, ['model', 'provider'], {
+    suffix: 'inference_time_to_first_token_seconds',
+    help: 'From the call of a model to the first piece of its answer',
+    bounds: inferences,
+  });
+  const tokens = createCounter(families, ['model', 'provider', 'type'], {
+    suffix: 'inference_tokens_total',
     help: 'Tokens as the provider counts them',
   });
-  const errors = createCounter(registry, ['model', 'provider', 'class'], {
-    name: name('inference_errors_total'),
+  const errors = createCounter(families, ['model', 'provider', 'class'], {
+    suffix: 'inference_errors_total',
     help: 'Failed calls of models',
   });
   return {
     ended(call: InferenceEnded) {
-      const { model, provider, status, seconds, usage } = call;
+      const { model, provider, status, seconds, firstSeconds, usage } = call;
       requests.observe(seconds, model, provider, status);
+      if (firstSeconds !== undefined) firstTokens.observe(firstSeconds, model, provider);
       if (call.status === 'error') errors.add(1, model, provider, call.errorClass);
       if (!usage) return;
       for (const [key, type] of tokenTypes) {
@@ -131,15 +141,15 @@ const createInferenceMetrics = ({ registry, name }: Group) => {
   };
 };
 
-const createToolMetrics = ({ registry, name }: Group) => {
+const createToolMetrics = (families: Families) => {
   const calls = createDurations(
-    registry,
+    families,
     ['tool', 'status'],
-    { name: name('tool_duration_seconds'), help: 'Time of a tool call', bounds: quick },
-    { name: name('tool_calls_total'), help: 'Tool calls' },
+    { suffix: 'tool_duration_seconds', help: 'Time of a tool call', bounds: quick },
+    { suffix: 'tool_calls_total', help: 'Tool calls' },
   );
-  const errors = createCounter(registry, ['tool', 'class'], {
-    name: name('tool_errors_total'),
+  const errors = createCounter(families, ['tool', 'class'], {
+    suffix: 'tool_errors_total',
     help: 'Failed tool calls',
   });
   return {
@@ -150,19 +160,17 @@ const createToolMetrics = ({ registry, name }: Group) => {
   };
 };
 
-const createMailboxMetrics = (group: Group) => {
-  const { registry, name } = group;
-  const depth = createGauge(group, 'mailbox_queue_depth', 'Queued dispatches');
-  const operations = createCounter(registry, ['operation', 'result'], {
-    name: name('mailbox_operations_total'),
+const createMailboxMetrics = (families: Families) => {
+  const depth = createGauge(families, { suffix: 'mailbox_queue_depth', help: 'Queued dispatches' });
+  const operations = createCounter(families, ['operation', 'result'], {
+    suffix: 'mailbox_operations_total',
     help: 'Operations on dispatches',
   });
   const dispatchTime = <const N extends readonly [] | readonly [string]>(
     part: string,
     labels: N,
     help: string,
-  ) =>
-    createDurations(registry, labels, { name: name(`mailbox_dispatch_${part}_seconds`), help, bounds: runs });
+  ) => createDurations(families, labels, { suffix: `mailbox_dispatch_${part}_seconds`, help, bounds: runs });
   const enqueueToStart = dispatchTime('enqueue_to_start', [], 'Accepted until started');
   const claimToStart = dispatchTime('claim_to_start', [], 'Claimed until started');
   const enqueueToComplete = dispatchTime('enqueue_to_complete', ['outcome'], 'Accepted until finished');
@@ -185,17 +193,17 @@ const createMailboxMetrics = (group: Group) => {
   };
 };
 
-const createAuditMetrics = ({ registry, name }: Group) => {
-  const events = createCounter(registry, ['action'], {
-    name: name('audit_events_total'),
+const createAuditMetrics = (families: Families) => {
+  const events = createCounter(families, ['action'], {
+    suffix: 'audit_events_total',
     help: 'Events written to the audit log',
   });
-  const failures = createCounter(registry, [], {
-    name: name('audit_write_failures_total'),
+  const failures = createCounter(families, [], {
+    suffix: 'audit_write_failures_total',
     help: 'Events of the audit log that were lost',
   });
-  const pruned = createCounter(registry, [], {
-    name: name('audit_sweep_pruned_total'),
+  const pruned = createCounter(families, [], {
+    suffix: 'audit_sweep_pruned_total',
     help: 'Events of the audit log that were removed for their age',
   });
   return {
@@ -211,27 +219,84 @@ const createAuditMetrics = ({ registry, name }: Group) => {
   };
 };
 
+/** How large the store is, as it says itself. */
+type StoreSize = { file_bytes: number; used_bytes: number; rows: Readonly<Record<string, number>> };
+
+const breakerStates = ['closed', 'open', 'half_open'] as const;
+
+type BreakerState = { model: string; state: (typeof breakerStates)[number] };
+
+/** What is read when somebody asks. A reading costs nothing in between, and must not throw. */
+export type Readings = {
+  store(): StoreSize;
+  breakers(): readonly BreakerState[];
+  work(): { waiting: number };
+};
+
+const createReadings = (families: Families, { store, breakers, work }: Readings): void => {
+  createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
+    [store().file_bytes],
+  ]);
+  createReading(
+    families,
+    [],
+    { suffix: 'store_used_bytes', help: 'What of the data file holds data' },
+    () => [[store().used_bytes]],
+  );
+  createReading(families, ['table'], { suffix: 'store_rows', help: 'Rows of the store' }, () =>
+    Object.entries(store().rows).map(([table, rows]) => [rows, table]),
+  );
+  createReading(
+    families,
+    [],
+    {
+      suffix: 'threads_waiting',
+      help: 'Threads whose next run waits for its turn under the limit of concurrent runs',
+    },
+    () => [[work().waiting]],
+  );
+  createReading(
+    families,
+    ['model', 'state'],
+    {
+      suffix: 'circuit_breaker_state',
+      help: '1 for the state that the circuit breaker of a model is in: closed, open, half_open',
+    },
+    () =>
+      breakers().flatMap(({ model, state }) =>
+        breakerStates.map((each) => [each === state ? 1 : 0, model, each] as const),
+      ),
+  );
+};
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
-export const createMetrics = ({ prefix = 'service_' }: MetricsOptions = {}) => {
-  const registry = new Registry();
-  const group: Group = { registry, name: (suffix) => `${prefix}${suffix}` };
-  const errors = createCounter(registry, ['class'], {
-    name: group.name('errors_total'),
+export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: MetricsOptions = {}) => {
+  const families = createFamilies(prefix);
+  const ofProcess = processRegistry();
+  createReading(families, ['version'], { suffix: 'build_info', help: '1 for the version that runs' }, () => [
+    [1, version],
+  ]);
+  const errors = createCounter(families, ['class'], {
+    suffix: 'errors_total',
     help: 'Failures inside',
   });
   return {
-    http: createHttpMetrics(group),
-    runs: createRunMetrics(group),
-    inference: createInferenceMetrics(group),
-    tools: createToolMetrics(group),
-    mailbox: createMailboxMetrics(group),
-    audit: createAuditMetrics(group),
+    http: createHttpMetrics(families),
+    runs: createRunMetrics(families),
+    inference: createInferenceMetrics(families),
+    tools: createToolMetrics(families),
+    mailbox: createMailboxMetrics(families),
+    audit: createAuditMetrics(families),
     /** A failure that no client was told about: it is logged and counted here. */
     error(errorClass: string) {
       errors.add(1, errorClass);
     },
-    contentType: registry.contentType,
-    render: (): Promise<string> => registry.metrics(),
+    /** Rooms that exist only after the metrics do are read from then on. */
+    read: (readings: Readings): void => createReadings(families, readings),
+    families: families.all,
+    contentType: families.registry.contentType,
+    render: async (): Promise<string> =>
+      (await Promise.all([families.registry.metrics(), ofProcess.metrics()])).join('\n'),
   };
 };

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { settingFlags } from '../../src/settings.ts';
 import { runCommand } from './service.ts';
 
@@ -122,6 +124,77 @@ t.test('wrong settings stop the start with a message that names them', async (t)
   }
 });
 
+/** A provider that answers when the server at this address does. */
+const ASKING = (url: string): string => `
+export default {
+  providers: [{
+    id: 'asking',
+    model: (upstream) => ({
+      provider: 'asking',
+      upstream,
+      async stream(_, sink) {
+        sink.text(await (await fetch(${JSON.stringify(url)})).text());
+        return { stop: 'EndTurn' };
+      },
+    }),
+  }],
+  models: [{ id: 'asking', provider_id: 'asking', upstream_model: 'x' }],
+  agents: [{ id: 'asking', model_id: 'asking' }],
+};`;
+
+/** A service in the middle of one run, which goes on when `answer` is called. */
+const inTheMiddle = async (t: Test) => {
+  const asked: ServerResponse[] = [];
+  const other = createHttpServer((_, response) => {
+    asked.push(response);
+    other.emit('asked');
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close().closeAllConnections());
+  const address = other.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const dir = t.testdir({ 'c.mjs': ASKING(`http://127.0.0.1:${port}/`) });
+  const more = ['--config', join(dir, 'c.mjs'), '--storage-dir', join(dir, 'data')];
+  const serve = runCommand(t, ['serve', ...FREE, ...more], TOKEN);
+  const [, url = ''] = await serve.says(/listens on (\S+)/);
+  const started = once(other, 'asked');
+  const run = await fetch(`${url}/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      agentId: 'asking',
+      threadId: 'T',
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  });
+  await started;
+  const answer = () => {
+    for (const response of asked) response.end('Late words');
+  };
+  return { serve, url, run, answer };
+};
+
+t.test('a stop says what it waits for, and ends streams with a whole body', async (t) => {
+  const { serve, url, run, answer } = await inTheMiddle(t);
+  const idle = await fetch(`${url}/v1/threads/T/events/stream`);
+  serve.child.kill('SIGTERM');
+  await serve.says(/^Troupe: stopping\nTroupe: waiting for 1 run, again to stop now\n/m);
+  answer();
+  t.match(await run.text(), /Late words[\s\S]*"run_finish"/);
+  t.match(await idle.text(), /RunFinished/, 'its body has an end');
+  t.equal(await serve.ended(), 0);
+  t.match(serve.output(), /\nTroupe: stopped\n$/);
+});
+
+t.test('a second signal ends the service at once', async (t) => {
+  const { serve } = await inTheMiddle(t);
+  serve.child.kill('SIGINT');
+  await serve.says(/waiting for 1 run/);
+  serve.child.kill('SIGINT');
+  t.equal(await serve.ended(), 1);
+  t.match(serve.output(), /stopped, without waiting: the next start goes on with what was running\n$/);
+});
+
 t.test('an address that is taken and a folder that is in use are told', async (t) => {
   const dir = join(t.testdir(), 'data');
   const holder = createServer().listen(0, '127.0.0.1');
@@ -140,6 +213,41 @@ t.test('an address that is taken and a folder that is in use are told', async (t
   t.match(second.errors(), dir);
 });
 
+const LOADING: [what: string, loader: string, says: RegExp][] = [
+  [
+    'a system whose glibc is too old',
+    "Error: /lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by /x/uws_linux_x64_127.node)",
+    /^troupe: Node v.* needs glibc 2\.38 or newer, which this system does not have: .* or Node 20\n$/,
+  ],
+  [
+    'a version of Node without a binary',
+    "Error: Cannot find module './uws_linux_x64_999.node'\nRequire stack:\n- /x/uws.js",
+    /^troupe: uWebSockets\.js has no binary for Node v.*; there are some for Node 20, .*\n$/,
+  ],
+  [
+    'another failure',
+    'Error: symbol not found',
+    /^troupe: uWebSockets\.js cannot be loaded by .*: Error: symbol not found\n$/,
+  ],
+];
+for (const [what, loader, says] of LOADING) {
+  t.test(`${what} is told in one line`, async (t) => {
+    const message = `This version of uWS.js supports only some.\n\n${loader}`;
+    const dir = t.testdir({
+      'broken.cjs': `const Module = require('node:module');
+const load = Module._load;
+Module._load = (name, ...rest) => {
+  if (name === 'uWebSockets.js') throw new Error(${JSON.stringify(message)});
+  return load(name, ...rest);
+};`,
+    });
+    const env = { ...TOKEN, NODE_OPTIONS: `--require ${join(dir, 'broken.cjs')}` };
+    const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, 'data')], env);
+    t.equal(await serve.ended(), 1);
+    t.match(serve.errors(), says);
+  });
+}
+
 t.test('the help names every setting', async (t) => {
   const serve = runCommand(t, ['serve', '--help']);
   t.equal(await serve.ended(), 0);
@@ -147,6 +255,49 @@ t.test('the help names every setting', async (t) => {
     t.match(serve.output(), `--${name} `);
     t.match(serve.output(), env);
   }
+});
+
+t.test('a command without a use for the other settings lists only its own', async (t) => {
+  const backup = runCommand(t, ['backup', '--help']);
+  t.equal(await backup.ended(), 0);
+  const listed = [...backup.output().matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
+  t.strictSame(listed, ['--settings-file', '--storage-dir']);
+  t.notMatch(backup.output(), 'SERVICE_HTTP_ADDR');
+});
+
+t.test('a flag that is nearly right is told its right name', async (t) => {
+  const serve = runCommand(t, ['serve', '--http-adr', '127.0.0.1:0'], TOKEN);
+  t.equal(await serve.ended(), 1);
+  t.equal(serve.errors(), "error: unknown option '--http-adr'\n(Did you mean --http-addr?)\n");
+});
+
+t.test('a variable that is nearly right is told in the log, unless that tells errors only', async (t) => {
+  const dir = t.testdir();
+  const start = async (level: string) => {
+    const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: level };
+    const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, level)], env);
+    await serve.says(/listens on/);
+    return serve.errors();
+  };
+  t.match(await start('warn'), '"msg":"SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?"');
+  t.equal(await start('error'), '');
+});
+
+t.test('a page of this machine, on whatever port, may talk to a service under development', async (t) => {
+  const dir = t.testdir();
+  const admitted = async (command: string, data: string, env = {}) => {
+    const args = [command, ...FREE, '--storage-dir', join(dir, data)];
+    const service = runCommand(t, args, { ...TOKEN, ...env });
+    const [url = ''] = await service.says(/http:\/\/[\d.:]+/);
+    const preflight = await fetch(`${url}/v1/ai-sdk/chat`, {
+      method: 'OPTIONS',
+      headers: { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' },
+    });
+    return preflight.headers.get('access-control-allow-origin');
+  };
+  t.equal(await admitted('dev', 'a'), 'http://localhost:5173');
+  t.equal(await admitted('serve', 'b'), null);
+  t.equal(await admitted('dev', 'c', { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'https://app.example' }), null);
 });
 
 t.test('a backup made while the service works holds what was accepted before it', async (t) => {
@@ -172,6 +323,16 @@ t.test('a backup made while the service works holds what was accepted before it'
   const [, copy] = await restored.says(/listens on (\S+)/);
   const thread = await fetch(`${copy}/v1/threads/${id}`);
   t.match(await thread.json(), { metadata: { title: 'before' } });
+});
+
+t.test('a load that a service refuses says why, and what to do', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
+  const [, url = ''] = await serve.says(/listens on (\S+)/);
+  const bench = runCommand(t, ['bench', '--url', url, '--connections', '2', '--duration', '10m']);
+  t.equal(await bench.ended(), 1);
+  t.match(bench.output(), /status 400: agent not found: bench +\d/);
+  t.match(bench.errors(), "the service has no agent 'bench': name another with --agent, or start it with");
 });
 
 t.test('the statecharts are printed', async (t) => {

@@ -70,6 +70,39 @@ t.test('another origin, or none, gets no such header', async (t) => {
   }
 });
 
+t.test(
+  'with loopback listed, pages of this machine are admitted whatever their port, and no others',
+  async (t) => {
+    const { url } = await serve(t, routes, { settings: { cors_allowed_origins: [ORIGIN, 'loopback'] } });
+    const admitted = async (origin: string) => {
+      const { headers } = await fetch(`${url}/open`, { headers: { origin } });
+      return headers.get('access-control-allow-origin') === origin;
+    };
+    const ours = [
+      'http://localhost:5173',
+      'https://localhost',
+      'http://app.localhost:3000',
+      'http://127.0.0.1:1',
+    ];
+    for (const origin of [...ours, 'http://127.8.9.1:80', 'http://[::1]:5173', ORIGIN]) {
+      t.ok(await admitted(origin), origin);
+    }
+    const foreign = [
+      'http://localhost.evil.test',
+      'http://evillocalhost',
+      'http://127.0.0.1.evil.test',
+      'http://128.0.0.1',
+      'http://[::2]',
+      'http://evil.test:5173',
+      'http://localhost:5173/x',
+      'ftp://localhost',
+      'loopback',
+      'null',
+    ];
+    for (const origin of foreign) t.notOk(await admitted(origin), origin);
+  },
+);
+
 t.test('a preflight is answered without any right, on any path', async (t) => {
   const { url } = await serve(t, routes, { adminToken: undefined });
   const preflight = (path: string, origin: string) =>

@@ -71,7 +71,7 @@ t.test('close ends everything, and lets out what was written just before', async
   first?.end();
   await server.close();
   t.match(await client.end(), /data: last\n\n\r\n0\r\n\r\n$/);
-  await other.end();
+  t.match(await other.end(), /:\n\n\r\n0\r\n\r\n$/, 'a stream that was idle has a whole body too');
   t.equal(stream?.closed, true);
   t.equal(inFlight(), 0);
   t.equal(streams(), 0);

@@ -117,7 +117,12 @@ t.test('connections are opened over the ramp, and all of them are used', async (
 });
 
 const failing: Record<string, [RequestListener, Partial<LoadOptions>]> = {
-  'status 503': [(_, response) => response.writeHead(503).end('{"error":"busy"}'), {}],
+  'status 503: busy': [(_, response) => response.writeHead(503).end('{"error":"busy"}'), {}],
+  'status 500: it broke': [
+    (_, response) => response.writeHead(500).end('{"error":{"message":"it\\n broke"}}'),
+    {},
+  ],
+  'status 502': [(_, response) => response.writeHead(502).end('<html>bad gateway</html>'), {}],
   'no terminal frame': [(_, response) => response.end(FRAMES[0]), {}],
   'connection lost': [
     (_, response) => {
@@ -138,6 +143,40 @@ for (const [kind, [listener, options]] of Object.entries(failing)) {
     t.match(formatReport(report), new RegExp(`${kind} +2`));
   });
 }
+
+t.test('a load that every connection is refused ends before its time', async (t) => {
+  let asked = 0;
+  const { url } = await serve(t, (_, response) => {
+    asked += 1;
+    response.writeHead(400).end('{"error":"agent not found: bench"}');
+  });
+  const report = await runLoad({ url, connections: 3, duration_ms: 600_000 });
+  t.strictSame(report.errors, { 'status 400: agent not found: bench': asked });
+  t.ok(asked < 10);
+});
+
+t.test('a load that is told to wait goes on', async (t) => {
+  let asked = 0;
+  const { url } = await serve(t, (request, response) => {
+    asked += 1;
+    if (asked < 4) response.writeHead(429).end('{}');
+    else stream(request, response);
+  });
+  const report = await runLoad({ url, connections: 1, streams: 5 });
+  t.match(report, { streams: 2, errors: { 'status 429': 3 } });
+});
+
+t.test('reasons that are never the same are counted by their status', async (t) => {
+  let asked = 0;
+  const { url } = await serve(t, (_, response) => {
+    asked += 1;
+    response.writeHead(500).end(JSON.stringify({ error: `${asked} ${'x'.repeat(9999)}` }));
+  });
+  const { errors } = await runLoad({ url, connections: 1, streams: 25 });
+  t.equal(Object.keys(errors).length, 21);
+  t.equal(errors['status 500'], 5);
+  t.ok(Object.keys(errors).every((kind) => kind.length < 250));
+});
 
 t.test('a server that closes after each stream gets a new connection for the next', async (t) => {
   const { url, connections } = await serve(t, (request, response) => {

@@ -1,19 +1,21 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
-import { settingsMarkdown } from '../../src/settings.ts';
+import { settingsMarkdown, unknownVariables } from '../../src/settings.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
+import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const EXAMPLES = join(ROOT, 'test', 'examples');
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 const blocks = (language: string): string[] =>
@@ -37,11 +39,61 @@ t.test('the settings table is the one of the code', async (t) => {
   t.equal(shown?.trim(), settingsMarkdown().trim(), 'write it again with: npm run readme');
 });
 
+t.test('the metrics table is the one of the code', async (t) => {
+  const shown = /<!-- metrics -->\n([\s\S]*?)<!-- \/metrics -->/.exec(readme)?.[1];
+  t.equal(shown?.trim(), metricsMarkdown().trim(), 'write it again with: npm run readme');
+});
+
 t.test('the first lines start and test the service by its own scripts', async (t) => {
   t.match(blocks('sh')[0], 'npm install && npm start');
   t.match(blocks('sh')[1], 'npm install && npm test');
   t.match(scripts.start, /^node .*dist\/src\/main\.js dev$/);
   t.match(scripts.test, /tap run/);
+});
+
+t.test('who installs the package runs no script of it', async (t) => {
+  const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const name of [
+    'preinstall',
+    'install',
+    'postinstall',
+    'prepublish',
+    'preprepare',
+    'prepare',
+    'postprepare',
+  ]) {
+    t.notOk(scripts[name], name);
+  }
+  t.match(scripts.prepack, 'npm run build', 'what is packed was built');
+  t.equal(bin.troupe, 'dist/src/main.js');
+});
+
+t.test('the address that vite prints leads to the pages', async (t) => {
+  t.match(readme, '`npx vite test/examples --port 3002`');
+  const links = [...readFileSync(join(EXAMPLES, 'index.html'), 'utf8').matchAll(/href="\.\/([^"]+)"/g)];
+  t.strictSame(
+    links.map(([, folder]) => folder),
+    ['chat-page/', 'ag-ui-page/'],
+  );
+  for (const [, folder = ''] of links) t.ok(existsSync(join(EXAMPLES, folder, 'index.html')), folder);
+});
+
+t.test('the unit and the image start what the package has, with settings that there are', async (t) => {
+  for (const text of [...blocks('ini'), ...blocks('dockerfile')]) {
+    const named = [...text.matchAll(/SERVICE_[A-Z_]+/g)].map(([name]) => [name, '']);
+    t.ok(named.length > 1);
+    t.strictSame(unknownVariables(Object.fromEntries(named)), []);
+    t.match(text, /node_modules\/troupe\/dist\/src\/main\.js"?,? "?serve/);
+  }
+});
+
+t.test('of the binaries of uWebSockets.js the one that is used stays', async (t) => {
+  const used = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+  const folder = { [used]: '', 'uws_plan9_x64_1.node': '', 'uws_linux_mips_115.node': '', 'uws.js': '' };
+  const dir = t.testdir({ node_modules: { 'uWebSockets.js': folder } });
+  await shell(blocks('sh').find((block) => block.includes('-delete')) ?? '', dir);
+  t.strictSame(readdirSync(join(dir, 'node_modules', 'uWebSockets.js')).sort(), ['uws.js', used].sort());
+  t.ok(existsSync(join(ROOT, 'node_modules', 'uWebSockets.js', used)), 'it is called so');
 });
 
 t.test('every line against a running service does as it says', async (t) => {

@@ -1,11 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settingsMarkdown } from '../../src/settings.ts';
+import { metricsMarkdown } from './metrics-table.ts';
 
-/** Writes the settings table of the README from the table of the code. */
+/** Writes the tables of the README that the code has: of settings and of metrics. */
+const tables = { settings: settingsMarkdown(), metrics: metricsMarkdown() };
+
 const file = new URL('../../README.md', import.meta.url);
-const readme = readFileSync(file, 'utf8');
-const marked = /<!-- settings -->\n[\s\S]*?<!-- \/settings -->/;
-writeFileSync(
-  file,
-  readme.replace(marked, () => `<!-- settings -->\n${settingsMarkdown()}\n<!-- /settings -->`),
-);
+let readme = readFileSync(file, 'utf8');
+for (const [name, table] of Object.entries(tables)) {
+  const marked = new RegExp(`<!-- ${name} -->\\n[\\s\\S]*?<!-- /${name} -->`);
+  readme = readme.replace(marked, () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`);
+}
+writeFileSync(file, readme);

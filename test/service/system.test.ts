@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { createLog } from '../../src/telemetry/log.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** runtime.md 19, checks 66 to 70. */
@@ -62,6 +64,59 @@ t.test('metrics name routes by their templates, never ids', async (t) => {
   t.match(text, /runs_total\{outcome="completed"\} 1/);
   t.notMatch(text, String(start?.thread_id));
   t.notMatch(text, String(start?.run_id));
+});
+
+t.test(
+  'metrics tell the version, the size of the store, the circuit of a model and the first token',
+  async (t) => {
+    const { call, runToEnd } = await startTroupe(t);
+    await runToEnd({ agentId: 'echo', messages: [{ role: 'user', content: 'x' }] });
+    const text = String((await call('GET', '/metrics')).body.text);
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    t.match(text, `service_build_info{version="${version}"} 1`);
+    t.match(text, /^service_store_file_bytes [1-9]\d+$/m);
+    t.match(text, /^service_store_used_bytes [1-9]\d+$/m);
+    t.match(text, 'service_store_rows{table="runs"} 1');
+    t.match(text, /^service_circuit_breaker_state\{model="[\w-]+",state="closed"\} 1$/m);
+    t.match(text, /^service_inference_time_to_first_token_seconds_count\{.*\} 1$/m);
+    t.match(text, /^process_resident_memory_bytes [1-9]\d+$/m);
+  },
+);
+
+t.test('the log has a line for the start, the end of each run and the stop', async (t) => {
+  const lines: { msg: string }[] = [];
+  const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+  const { runToEnd, app, call, models, run } = await startTroupe(t, {
+    app: { log: createLog({ level: 'info', destination }) },
+    settings: { shutdown_timeout_ms: 60_000 },
+  });
+  const [start] = await runToEnd({
+    agentId: 'echo',
+    threadId: 'T',
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  t.equal((await call('GET', '/health')).status, 200);
+  const slow = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
+  await slow.until('text_delta');
+  await app.stop((runs) => {
+    t.equal(runs, 1);
+    models.release();
+  });
+  t.match(lines, [
+    { msg: 'started', url: app.url, node: process.version },
+    {
+      level: 'info',
+      msg: 'run ended',
+      run_id: start?.run_id,
+      thread_id: 'T',
+      agent_id: 'echo',
+      outcome: 'completed',
+      seconds: Number,
+    },
+    { msg: 'stopping: waiting for runs', runs: 1 },
+    { msg: 'run ended', agent_id: 'slow' },
+    { msg: 'stopped' },
+  ]);
 });
 
 t.test('unknown paths and methods are told apart', async (t) => {

@@ -32,6 +32,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_AUDIT_LOG_ENABLED', 'audit_log.enabled', 'bool', 'true'],
   ['SERVICE_AUDIT_LOG_RETENTION_DAYS', 'audit_log.retention_days', 'int ≥ 1', '90'],
   ['SERVICE_AUDIT_LOG_SWEEP_INTERVAL_SECS', 'audit_log.sweep_interval_secs', 'int', '3600'],
+  // Not in settings.md: an addition of this service.
+  ['SERVICE_MODELS_MAX_RETRY_AFTER_MS', 'models.max_retry_after_ms', 'int', '60000'],
   ['SERVICE_LEADER_SEED', 'leader_seed', 'bool', 'true'],
   ['SERVICE_SEED_PROFILE', 'seed.profile', 'minimal | demo', 'minimal'],
   ['SERVICE_SKILLS_DIR', 'seed.skills_dir', 'path', './skills'],
@@ -99,5 +101,7 @@ export const contractRows: readonly ContractRow[] = [
     'unset',
     'A2A_BEARER_TOKEN',
   ],
+  // Not in settings.md: an addition of this service.
+  ['SERVICE_LOG_LEVEL', 'log_level', 'trace | debug | info | warn | error | fatal | silent', 'info'],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
 ];

@@ -219,6 +219,15 @@ t.test('an origin is scheme, host and port, in the spelling of browsers', async 
   }
 });
 
+t.test('the word loopback stands among origins for those of this machine', async (t) => {
+  t.strictSame(
+    load({ env: { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'loopback, https://a' } }).AdminApiConfig
+      .cors_allowed_origins,
+    ['loopback', 'https://a'],
+  );
+  t.match(refused({ env: { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'lopback' } }), [/and the word loopback$/]);
+});
+
 t.test('an address is host:port', async (t) => {
   for (const legal of ['127.0.0.1:0', '0.0.0.0:65535', '[::1]:80', '[fe80::1%eth0]:80', 'localhost:38080']) {
     t.equal(load({ flags: { 'http-addr': legal } }).http_addr, legal);

@@ -8,6 +8,7 @@ import {
   settingsFrom,
   settingsHelp,
   settingsMarkdown,
+  unknownVariables,
 } from '../../src/settings.ts';
 import { problemsOf } from './problems.ts';
 
@@ -104,6 +105,26 @@ t.test('an address splits into host and port', async (t) => {
   t.strictSame(listenAddress('[::1]:0'), { host: '::1', port: 0 });
   t.throws(() => listenAddress('nowhere'), TypeError);
 });
+
+t.test(
+  'a variable that looks like a setting and is none is told, with the name that was meant',
+  async (t) => {
+    const told = unknownVariables({
+      SERVICE_HTTP_ADRR: 'x',
+      SERVICE_CORS_ALLOWED_ORIGINS: 'x',
+      SERVICE_PORT_8080_TCP: 'hush',
+      SERVICE_HTTP_ADDR: 'x',
+      SERVICE_SETTINGS_FILE: 'x',
+      AGENT_MODELL: 'x',
+      PATH: 'x',
+    });
+    t.strictSame(told, [
+      'SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?',
+      'SERVICE_CORS_ALLOWED_ORIGINS is not a setting; did you mean SERVICE_ADMIN_CORS_ALLOWED_ORIGINS?',
+      'SERVICE_PORT_8080_TCP is not a setting',
+    ]);
+  },
+);
 
 t.test('no secret is part of a message, the help or the README', async (t) => {
   const secrets = {

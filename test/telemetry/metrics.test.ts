@@ -10,6 +10,9 @@ const seriesOf = (text: string): Map<string, number> =>
       .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
 
+/** What the process tells is another time something else. */
+const isOwn = (line: string): boolean => !/(?:^|# \w+ )(?:process|nodejs)_/.test(line);
+
 const recorded = async (feed: (metrics: ReturnType<typeof createMetrics>) => void, prefix?: string) => {
   const metrics = createMetrics(prefix === undefined ? {} : { prefix });
   feed(metrics);
@@ -171,10 +174,11 @@ t.test(
   'a series with labels appears with its first observation, others are there from the start',
   async (t) => {
     const series = await recorded(() => {});
-    t.strictSame([...series.keys()].sort(), [
+    t.strictSame([...series.keys()].filter(isOwn).sort(), [
       'service_active_runs',
       'service_audit_sweep_pruned_total',
       'service_audit_write_failures_total',
+      'service_build_info{version="unknown"}',
       'service_http_requests_in_flight',
       'service_mailbox_queue_depth',
       'service_sse_connections',
@@ -185,7 +189,8 @@ t.test(
 t.test('asking for the text twice counts nothing twice', async (t) => {
   const metrics = createMetrics();
   metrics.error('Integrity');
-  t.equal(await metrics.render(), await metrics.render());
+  const own = async () => (await metrics.render()).split('\n').filter(isOwn);
+  t.strictSame(await own(), await own());
 });
 
 t.test('a duration that is negative or missing counts as 0', async (t) => {
@@ -201,10 +206,85 @@ t.test('the prefix is before every name, and two services do not share a registr
   const feed = (metrics: ReturnType<typeof createMetrics>) => metrics.error('Integrity');
   const series = await recorded(feed, 'troupe_');
   t.equal(series.get('troupe_errors_total{class="Integrity"}'), 1);
-  t.ok([...series.keys()].every((name) => name.startsWith('troupe_')));
+  t.ok([...series.keys()].filter(isOwn).every((name) => name.startsWith('troupe_')));
   t.equal((await recorded(feed)).get('service_errors_total{class="Integrity"}'), 1);
 });
 
 t.test('the text is of the type that scrapers expect', async (t) => {
   t.equal(createMetrics().contentType, 'text/plain; version=0.0.4; charset=utf-8');
 });
+
+t.test('the time to the first piece of an answer is told, unless there was none', async (t) => {
+  const call = { model: 'default', provider: 'main', seconds: 2 };
+  const series = await recorded(({ inference }) => {
+    inference.ended({ ...call, status: 'ok', firstSeconds: 0.3 });
+    inference.ended({ ...call, status: 'error', errorClass: 'timeout', firstSeconds: 0.4 });
+    inference.ended({ ...call, status: 'error', errorClass: 'timeout', firstSeconds: undefined });
+  });
+  const name = 'service_inference_time_to_first_token_seconds';
+  t.equal(series.get(`${name}_count{model="default",provider="main"}`), 2);
+  t.equal(series.get(`${name}_bucket{le="0.25",model="default",provider="main"}`), 0);
+  t.equal(series.get(`${name}_bucket{le="0.5",model="default",provider="main"}`), 2);
+});
+
+t.test(
+  'the process and Node tell of memory, processor time, open files, heap, collections and delay',
+  async (t) => {
+    const series = await recorded(() => {});
+    for (const name of [
+      'process_resident_memory_bytes',
+      'process_cpu_seconds_total',
+      'process_start_time_seconds',
+      'nodejs_heap_size_used_bytes',
+      'nodejs_eventloop_lag_p99_seconds',
+      'nodejs_external_memory_bytes',
+    ]) {
+      t.ok(Number(series.get(name)) >= 0, name);
+    }
+    t.match(await createMetrics().render(), '# TYPE nodejs_gc_duration_seconds histogram');
+    t.ok([...series.keys()].some((name) => name.startsWith('nodejs_active_resources{type=')));
+  },
+);
+
+t.test('two services of one process tell what the process does once each', async (t) => {
+  for (const metrics of [createMetrics(), createMetrics()]) {
+    const lines = (await metrics.render()).split('\n');
+    t.equal(lines.filter((line) => line.startsWith('process_resident_memory_bytes ')).length, 1);
+  }
+});
+
+t.test('the store and the circuit breakers are read when somebody asks', async (t) => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  let size = { file_bytes: 4096, used_bytes: 1000, rows: { runs: 2 } };
+  let breakers: { model: string; state: 'closed' | 'open' | 'half_open' }[] = [
+    { model: 'm', state: 'closed' },
+  ];
+  metrics.read({ store: () => size, breakers: () => breakers, work: () => ({ waiting: 7 }) });
+  const before = seriesOf(await metrics.render());
+  t.equal(before.get('service_build_info{version="1.2.3"}'), 1);
+  t.equal(before.get('service_store_file_bytes'), 4096);
+  t.equal(before.get('service_threads_waiting'), 7);
+  t.equal(before.get('service_store_rows{table="runs"}'), 2);
+  t.equal(before.get('service_circuit_breaker_state{model="m",state="closed"}'), 1);
+  t.equal(before.get('service_circuit_breaker_state{model="m",state="open"}'), 0);
+  size = { file_bytes: 8192, used_bytes: 5000, rows: { runs: 3 } };
+  breakers = [{ model: 'n', state: 'open' }];
+  const after = seriesOf(await metrics.render());
+  t.equal(after.get('service_store_used_bytes'), 5000);
+  t.equal(after.get('service_circuit_breaker_state{model="n",state="open"}'), 1);
+  t.notOk(after.has('service_circuit_breaker_state{model="m",state="closed"}'), 'what is gone is not told');
+});
+
+t.test(
+  'names follow the conventions: what counts ends in _total, nothing else does, all have help',
+  async (t) => {
+    const text = await createMetrics().render();
+    const types = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)];
+    t.ok(types.length > 40);
+    for (const [, name = '', type] of types) {
+      t.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+      t.match(text, new RegExp(`^# HELP ${name} \\S`, 'm'), name);
+    }
+    t.equal(new Set(types.map(([, name]) => name)).size, types.length, 'each once');
+  },
+);

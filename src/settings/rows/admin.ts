@@ -14,7 +14,7 @@ export const adminSettings = [
     env: 'SERVICE_ADMIN_CORS_ALLOWED_ORIGINS',
     type: origins(),
     default: ['http://127.0.0.1:3002', 'http://localhost:3002'],
-    doc: 'origins that CORS admits, on all routes',
+    doc: 'origins that CORS admits, on all routes; loopback = those of this machine, any port, as `troupe dev` has it',
   }),
   setting({
     key: 'AdminApiConfig.expose_config_routes',

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { type Command, Help, Option } from 'commander';
+import type { TroupeConfig } from '../config.ts';
+import { loadSettings, type SettingKey, type Settings, settingFlags, settingsHelp } from '../settings.ts';
+
+/** Settings as flags of a command: flags beat variables, variables beat the file. */
+
+const ofSettings = new WeakSet<Option>();
+
+/** @param keys of the settings that the command has a use for; without, all */
+export const withSettingFlags = (command: Command, keys?: readonly SettingKey[]): Command => {
+  const uses = (key: SettingKey): boolean => keys?.includes(key) ?? true;
+  for (const flag of settingFlags.filter(({ key }) => uses(key))) {
+    const option = new Option(`--${flag.name} <${flag.placeholder}>`, flag.help);
+    ofSettings.add(option);
+    command.addOption(option);
+  }
+  return command
+    .configureHelp({ formatHelp: withoutSettings })
+    .addHelpText('after', () => `\n${settingsHelp(uses)}`);
+};
+
+/** settingsHelp() lists them, with everything that belongs to a setting; suggestions for wrong names need them. */
+const withoutSettings = (command: Command, helper: Help): string => {
+  const listed = Object.assign(new Help(), {
+    helpWidth: helper.helpWidth,
+    visibleOptions: (of: Command) => helper.visibleOptions(of).filter((option) => !ofSettings.has(option)),
+  });
+  return listed.formatHelp(command, listed);
+};
+
+/** Flags as they were given, by their name. */
+export const givenFlags = (options: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    settingFlags.flatMap(({ name }) => {
+      const value = options[new Option(`--${name} <value>`).attributeName()];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+
+export const readSettings = (
+  flags: Record<string, string>,
+  env: NodeJS.ProcessEnv,
+  options: TroupeConfig['settings'] = {},
+): Settings => loadSettings({ flags, env, readFile: (path) => readFileSync(path, 'utf8'), options });
