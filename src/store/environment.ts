@@ -16,6 +16,8 @@ export type Environment = {
   readonly codecs: Codec[];
   readonly counter: ReadCounter;
   readonly structures: Rows;
+  /** All that were opened, by name. */
+  readonly tables: ReadonlyMap<string, Rows>;
   table<V>(name: string): Table<V>;
   /** Text and numbers that need no structures. */
   rows(name: string): Rows;
@@ -47,22 +49,27 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
 export const createEnvironment = (root: RootDatabase): Environment => {
   const counter: ReadCounter = { reads: 0 };
   const codecs: Codec[] = [];
-  const rows = (name: string): Rows => root.openDB(name, {});
-  const structures: Rows = root.openDB('structures', { encoding: 'json' });
+  const tables = new Map<string, Rows>();
+  const opened = (name: string, options: RootDatabaseOptions): Rows => {
+    const rows: Rows = tables.get(name) ?? root.openDB(name, options);
+    tables.set(name, rows);
+    return rows;
+  };
+  const structures = opened('structures', { encoding: 'json' });
   const onVisible = watchWriter(root);
   return {
     root,
     codecs,
     counter,
     structures,
-    rows,
+    tables,
+    rows: (name) => opened(name, {}),
     table<V>(name: string) {
       // Only codecs write here, and what they write is lists of field names.
       const codec = createCodec(name, structures.get([name]) as string[][] | undefined);
       codecs.push(codec);
       // lmdb's type names `encoder` for the root only; a table takes it as well.
-      const options: RootDatabaseOptions = { encoder: codec.packr };
-      return createTable<V>(root.openDB(name, options), codec, counter);
+      return createTable<V>(opened(name, { encoder: codec.packr }), codec, counter);
     },
     transaction(apply) {
       const before = lastTransaction(root);

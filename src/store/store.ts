@@ -23,6 +23,7 @@ import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createStateTable, type StateTable } from './state.ts';
+import { type StoreStats, statsOf } from './stats.ts';
 import { createTaskIndex, type TaskTable } from './tasks.ts';
 import { createThreadTable, type ThreadTable } from './threads.ts';
 
@@ -68,6 +69,7 @@ export type Store = ControlPlane & {
    * @throws Unavailable
    */
   check(): Promise<void>;
+  stats(): StoreStats;
   /** Copies the store as it is now into an empty folder, while work goes on. A copy is opened like any store. */
   backup(dir: string): Promise<void>;
   /** Waits for the commits under way and their flush. */
@@ -162,6 +164,7 @@ const assemble = async (
       if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);
       await committer.check();
     },
+    stats: () => statsOf(env, dir),
     backup: (target) => copyTo(root, target),
     close() {
       closing ??= shutDown();
