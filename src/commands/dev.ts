@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { devRecords } from '../registry/seed.ts';
 import type { Settings } from '../settings.ts';
+import { makePrivate } from '../store/index.ts';
 import { createLog } from '../telemetry/log.ts';
 import { givenFlags, readSettings, runUntilSignal, withSettingFlags } from './serve.ts';
 
@@ -34,6 +35,8 @@ const isReal = ({ openai }: Settings): boolean =>
 const keptToken = (dir: string): string => {
   const file = join(dir, 'admin-token');
   if (existsSync(file)) {
+    const problem = makePrivate(file);
+    if (problem !== undefined) process.stderr.write(`troupe: ${problem}\n`);
     const kept = readFileSync(file, 'utf8').trim();
     if (kept !== '') return kept;
   }

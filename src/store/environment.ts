@@ -1,7 +1,14 @@
 import { getSystemErrorMap } from 'node:util';
-import { asBinary, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import {
+  asBinary,
+  open,
+  type RootDatabase,
+  type RootDatabaseOptions,
+  type RootDatabaseOptionsWithPath,
+} from 'lmdb';
 import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
+import { PRIVATE } from './private-files.ts';
 import { createTable, type ReadCounter, type Table } from './table.ts';
 
 /**
@@ -36,7 +43,7 @@ export type Transaction = {
 const MAP_SIZE = 4 * 1024 ** 3;
 
 export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase =>
-  open({
+  openPrivate({
     path: dir,
     // Without it, a folder whose name has a dot is taken for the name of a file.
     noSubdir: false,
@@ -46,6 +53,15 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     // The committer gathers the commits of a turn itself, and hands over one explicit batch.
     eventTurnBatching: false,
   });
+
+/** lmdb knows the mode of the files it makes, and its types do not. */
+export const openPrivate = (options: RootDatabaseOptionsWithPath): RootDatabase => {
+  const all: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
+    ...options,
+    permissionsMode: PRIVATE,
+  };
+  return open(all);
+};
 
 export const createEnvironment = (root: RootDatabase): Environment => {
   const counter: ReadCounter = { reads: 0 };

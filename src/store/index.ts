@@ -9,6 +9,7 @@ export { checkId, MAX_ID_BYTES } from './keys.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';
 export { type Page, Position } from './page.ts';
 export type { ScopedPending } from './pending.ts';
+export { makePrivate } from './private-files.ts';
 export type { PushConfigRow, PushPlace, PushTarget } from './push-configs.ts';
 export type { PushEvent, PushMark } from './push-outbox.ts';
 export type { Retraction } from './retractions.ts';
