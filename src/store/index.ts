@@ -4,6 +4,7 @@ export { backupFolder } from './backup.ts';
 export type { Batch } from './batch.ts';
 export type { Deadline } from './deadlines.ts';
 export type { OpenDispatch } from './dispatches.ts';
+export { examine, type Finding, type Report } from './doctor.ts';
 export type { EventScope } from './events.ts';
 export { checkId, MAX_ID_BYTES } from './keys.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';
