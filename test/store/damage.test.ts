@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import { metaInUse, readDataFile } from '../../src/store/data-file.ts';
+import { openRoot } from '../../src/store/environment.ts';
 import { backupFolder, openStore } from '../../src/store/index.ts';
 import { pageFindings } from '../../src/store/pages.ts';
 import { SCOPE, threadRecord, write } from './records.ts';
@@ -112,4 +113,18 @@ t.test('nothing is found in the pages of a store that grew and shrank', async (t
   const meta = metaInUse(data);
   t.ok(meta);
   if (meta) t.strictSame(Array.from(pageFindings(file, data, meta)), []);
+});
+
+t.test('a row that does not decode is an error of who reads it, and names table and key', async (t) => {
+  const dir = t.testdir();
+  await fill(dir, 20);
+  const root = openRoot(dir);
+  await root.openDB('threads', { encoding: 'binary' }).put([SCOPE, 't1'], Buffer.from([0xc1, 0xdf]));
+  await root.close();
+  const store = await openStore({ dir, durability: 'process' });
+  t.teardown(() => store.close());
+  const words = /\["default","t1"\] of table 'threads' cannot be read: stop the service and run troupe doctor/;
+  t.throws(() => store.threads.get(SCOPE, 't1'), { name: 'Integrity', message: words });
+  t.throws(() => store.threads.list(SCOPE, {}, { offset: 0, limit: 50 }), { message: words });
+  t.ok(store.threads.get(SCOPE, 't2'));
 });
