@@ -110,6 +110,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const store = await openStore({
     dir: settings.storage_dir,
     durability: settings.durability,
+    warn: (problem) => log.warn(problem),
     ...(settings.secrets_key !== undefined && { secretsKey: settings.secrets_key }),
   });
   const inspector = createInspector({ clock });

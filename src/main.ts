@@ -4,6 +4,7 @@ import { backupCommand } from './commands/backup.ts';
 import { benchCommand } from './commands/bench.ts';
 import { configCommand } from './commands/config.ts';
 import { devCommand } from './commands/dev.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { machinesCommand } from './commands/machines.ts';
 import { serveCommand } from './commands/serve.ts';
 import { Outcome } from './schema/outcome.ts';
@@ -20,6 +21,7 @@ const program = new Command('troupe')
   .addCommand(devCommand)
   .addCommand(machinesCommand)
   .addCommand(backupCommand)
+  .addCommand(doctorCommand)
   .addCommand(configCommand)
   .addCommand(benchCommand);
 

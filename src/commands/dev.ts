@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import type { TroupeConfig } from '../config.ts';
 import { devRecords } from '../registry/seed.ts';
 import type { Settings } from '../settings.ts';
+import { makePrivate } from '../store/index.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
 
@@ -40,6 +41,8 @@ const isReal = ({ openai }: Settings): boolean =>
 const keptToken = (dir: string): string => {
   const file = join(dir, 'admin-token');
   if (existsSync(file)) {
+    const problem = makePrivate(file);
+    if (problem !== undefined) process.stderr.write(`troupe: ${problem}\n`);
     const kept = readFileSync(file, 'utf8').trim();
     if (kept !== '') return kept;
   }

@@ -28,7 +28,7 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
     ...admin,
     summary: 'Save the settings of the admin assistant, from the revision that they have',
     body: AssistantConfigInput,
-    responses: { 200: AssistantConfig, ...refusals },
+    responses: { 200: AssistantConfig, ...refusals, 503: ErrorBody },
     handle: ({ body, ...request }) => assistantOf(rooms).settings.save(body, callerOf(request)),
   }),
   route.post('/v1/admin/assistant/runs', {

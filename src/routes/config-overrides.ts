@@ -34,7 +34,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       summary: `Change overrides of ${OF[namespace]}`,
       params: EntryParams,
       body: AnyBody,
-      responses: { 200: Entry, ...refusals },
+      responses: { 200: Entry, ...refusals, 503: ErrorBody },
       handle: ({ params, body, ...request }) =>
         configOf(rooms).overrides.patch(namespace, params.id, body, callerOf(request)),
     }),
@@ -42,7 +42,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       ...admin,
       summary: `Remove all overrides of ${OF[namespace]}`,
       params: EntryParams,
-      responses: { 200: Entry, ...refusals },
+      responses: { 200: Entry, ...refusals, 503: ErrorBody },
       handle: ({ params, ...request }) =>
         configOf(rooms).overrides.clear(namespace, params.id, callerOf(request)),
     }),
@@ -50,7 +50,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       ...admin,
       summary: `Remove one override of ${OF[namespace]}`,
       params: FieldParams,
-      responses: { 200: Entry, ...refusals },
+      responses: { 200: Entry, ...refusals, 503: ErrorBody },
       handle: ({ params, ...request }) =>
         configOf(rooms).overrides.clearField(namespace, params.id, params.field, callerOf(request)),
     }),

@@ -48,6 +48,8 @@ const RestoreBody = z.object({
 
 const admin = { tag: 'config', scope: 'admin' } as const;
 const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
+/** A store that cannot be written is 503. */
+const writeRefusals = { ...refusals, 503: ErrorBody };
 
 export const configRoutes = (rooms: Pick<Rooms, 'config'>) => [
   ...collectionRoutes(rooms),
@@ -68,7 +70,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     summary: 'Create an entry',
     params: NsParams,
     body: AnyBody,
-    responses: { 201: Entry, ...refusals, 409: ErrorBody },
+    responses: { 201: Entry, ...writeRefusals, 409: ErrorBody },
     async handle({ params, body, ...request }) {
       return reply(201, await configOf(rooms).create(params.ns, body, callerOf(request)));
     },
@@ -118,7 +120,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     summary: 'Replace an entry, or create it',
     params: Params,
     body: AnyBody,
-    responses: { 200: Entry, ...refusals, 409: ErrorBody },
+    responses: { 200: Entry, ...writeRefusals, 409: ErrorBody },
     handle: ({ params, body, ...request }) =>
       configOf(rooms).replace(params.ns, params.id, body, callerOf(request)),
   }),
@@ -127,7 +129,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     summary: 'Delete an entry that nothing depends on, or with force any',
     params: Params,
     query: Removal,
-    responses: { 204: 'empty', ...refusals, 409: InUseBody },
+    responses: { 204: 'empty', ...writeRefusals, 409: InUseBody },
     async handle({ params, query, ...request }) {
       await configOf(rooms).remove(params.ns, params.id, query.force, callerOf(request));
       return reply(204);

@@ -1,4 +1,4 @@
-import { nearest } from './nearest.ts';
+import { nearest } from '../schema/nearest.ts';
 import { settingRows } from './table.ts';
 
 /**

@@ -1,12 +1,16 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
-import { checkDataFile, prepareFolder, reasonOf } from './folder.ts';
+import { checkDataFile } from './data-file.ts';
+import { openPrivate } from './environment.ts';
+import { prepareFolder, reasonOf } from './folder.ts';
+import { PRIVATE } from './private-files.ts';
 
 /**
  * Copies of a store that is in use. The copy is one snapshot: everything committed when it began, nothing later,
- * without the free pages. Writers go on meanwhile. A copy is opened like any store.
+ * without the free pages. Writers go on meanwhile. A copy is opened like any store. It is written in a folder of its
+ * own inside the target and moved when it is whole: until then LMDB alone would decide who may read it.
  */
 
 /** @throws Unavailable when the target is not empty, or cannot be written */
@@ -19,7 +23,14 @@ export const copyTo = async (root: RootDatabase, target: string): Promise<void> 
     );
   }
   try {
-    await root.backup(dir, true);
+    const making = mkdtempSync(join(dir, 'making-'));
+    try {
+      await root.backup(making, true);
+      chmodSync(join(making, 'data.mdb'), PRIVATE);
+      renameSync(join(making, 'data.mdb'), join(dir, 'data.mdb'));
+    } finally {
+      rmSync(making, { recursive: true });
+    }
   } catch (cause) {
     throw new Unavailable(`backup folder '${dir}' cannot be written (${reasonOf(cause)})`, { cause });
   }
@@ -34,7 +45,7 @@ export const backupFolder = async (dir: string, target: string): Promise<void> =
     throw new Unavailable(`there is no store in '${dir}': name the data folder of the service`);
   }
   checkDataFile(dir);
-  const root = open({ path: dir, noSubdir: false, readOnly: true });
+  const root = openPrivate({ path: dir, noSubdir: false, readOnly: true });
   try {
     await copyTo(root, target);
   } finally {

@@ -1,4 +1,4 @@
-import { Packr } from 'msgpackr';
+import { addExtension, Packr } from 'msgpackr';
 import type { Key } from './keys.ts';
 
 /**
@@ -6,6 +6,10 @@ import type { Key } from './keys.ts';
  * a row. A structure that is new goes to disk in the same transaction as the first row that uses it (the
  * committer asks `takeChanged`), so a row can never be there without its structure, and no row needs a
  * transaction of its own. Relies on being the only writer of the table.
+ *
+ * A key `__proto__` is a key like any other in JSON, and msgpackr renames it when it reads. Objects that have it
+ * are written as an extension, a list of keys and values; that costs a search in the bytes of every row, and more
+ * only for rows that have the word.
  */
 
 export type Codec = {
@@ -22,8 +26,39 @@ export type Codec = {
 const MAX_SHARED = 256;
 const FIELD = /^\w{1,40}$/;
 
+const PROTO = '__proto__';
+
 /** Objects with generated keys would fill the table of structures and never be met again. */
-const isRecord = (names: string[]): boolean => names.length <= 40 && names.every((name) => FIELD.test(name));
+const isRecord = (names: string[]): boolean =>
+  names.length <= 40 && names.every((name) => FIELD.test(name) && name !== PROTO);
+
+class Listed {
+  readonly entries: [string, unknown][];
+
+  constructor(entries: [string, unknown][]) {
+    this.entries = entries;
+  }
+}
+
+addExtension({
+  Class: Listed,
+  type: 0x50,
+  write: ({ entries }: Listed) => entries,
+  // What `write` gave. `fromEntries` defines the key, where an assignment would set the prototype.
+  read: (entries: [string, unknown][]) => Object.fromEntries(entries),
+});
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+};
+
+const withListed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withListed);
+  if (typeof value !== 'object' || value === null || !isPlain(value)) return value;
+  const entries = Object.entries(value).map(([key, part]): [string, unknown] => [key, withListed(part)]);
+  return Object.hasOwn(value, PROTO) ? new Listed(entries) : Object.fromEntries(entries);
+};
 
 export const createCodec = (table: string, stored: string[][] | undefined): Codec => {
   let changed = false;
@@ -44,7 +79,10 @@ export const createCodec = (table: string, stored: string[][] | undefined): Code
   return {
     packr,
     key: [table],
-    encode: (value) => packr.pack(value),
+    encode(value) {
+      const bytes = packr.pack(value);
+      return bytes.includes(PROTO) ? packr.pack(withListed(value)) : bytes;
+    },
     takeChanged() {
       if (!changed) return undefined;
       changed = false;

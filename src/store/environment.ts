@@ -1,6 +1,14 @@
-import { asBinary, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import { getSystemErrorMap } from 'node:util';
+import {
+  asBinary,
+  open,
+  type RootDatabase,
+  type RootDatabaseOptions,
+  type RootDatabaseOptionsWithPath,
+} from 'lmdb';
 import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
+import { PRIVATE } from './private-files.ts';
 import { createTable, type ReadCounter, type Table } from './table.ts';
 
 /**
@@ -35,7 +43,7 @@ export type Transaction = {
 const MAP_SIZE = 4 * 1024 ** 3;
 
 export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase =>
-  open({
+  openPrivate({
     path: dir,
     // Without it, a folder whose name has a dot is taken for the name of a file.
     noSubdir: false,
@@ -45,6 +53,15 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     // The committer gathers the commits of a turn itself, and hands over one explicit batch.
     eventTurnBatching: false,
   });
+
+/** lmdb knows the mode of the files it makes, and its types do not. */
+export const openPrivate = (options: RootDatabaseOptionsWithPath): RootDatabase => {
+  const all: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
+    ...options,
+    permissionsMode: PRIVATE,
+  };
+  return open(all);
+};
 
 export const createEnvironment = (root: RootDatabase): Environment => {
   const counter: ReadCounter = { reads: 0 };
@@ -56,7 +73,7 @@ export const createEnvironment = (root: RootDatabase): Environment => {
     return rows;
   };
   const structures = opened('structures', { encoding: 'json' });
-  const onVisible = watchWriter(root);
+  const nextWriting = watchWriter(root);
   return {
     root,
     codecs,
@@ -73,16 +90,20 @@ export const createEnvironment = (root: RootDatabase): Environment => {
     },
     transaction(apply) {
       const before = lastTransaction(root);
-      const seen = onVisible();
-      const committed = root.batch(apply).then(() => undefined, rethrowCause);
-      // `root.flushed` stays open when the transaction fails, `committed` tells.
+      const { seen, failed } = nextWriting();
+      const done = root.batch(apply).then(
+        () => undefined,
+        (error: unknown) => (failed && isOfCommit(error) ? failed : reasonOf(error)),
+      );
+      const committed = failed ? Promise.race([done, failed]) : done;
+      // `root.flushed` may be open for long when the transaction fails, `committed` tells.
       const flushed = Promise.all([committed, root.flushed.then(() => undefined)]).then(() => undefined);
       // A flush that fails fails the whole call of lmdb, although the transaction is there. No other one can have
       // been written meanwhile: the next is handed over when this is visible.
       const there = committed.catch((error: unknown) => {
         if (before === undefined || lastTransaction(root) === before) throw error;
       });
-      const visible = Promise.race([seen, there]).then(() => root.resetReadTxn());
+      const visible = Promise.race([...(seen ? [seen] : []), there]).then(() => root.resetReadTxn());
       return { visible, flushed };
     },
   };
@@ -90,39 +111,72 @@ export const createEnvironment = (root: RootDatabase): Environment => {
 
 export const encoded = (bytes: Buffer): unknown => asBinary(bytes);
 
-/** lmdb rejects with a text that sends the reader to `commitError`, a promise that rejects with the reason. */
-const rethrowCause = async (error: unknown): Promise<never> => {
+/** lmdb rejects with a text that sends the reader to a promise of the reason. */
+const isOfCommit = (error: unknown): boolean => {
+  if (!(error instanceof Error && 'commitError' in error)) return false;
+  Promise.resolve(error.commitError).catch(() => {});
+  return true;
+};
+
+const reasonOf = async (error: unknown): Promise<never> => {
   if (error instanceof Error && 'commitError' in error) await error.commitError;
   throw error;
+};
+
+/** What the writer thread tells of one transaction. */
+type Writing = {
+  seen?: Promise<void>;
+  /** Only ever rejects. */
+  failed?: Promise<never>;
 };
 
 /**
  * lmdb's own promise resolves after the flush only, although the transaction is visible, and its lock free, from
  * a fraction of that time on. The writer thread reports that moment to the callback of `startWriting` (status 1);
- * this listens there. When a transaction failed (a status above 2), lmdb leaves the promise of its flush open and
- * waits for it when it is closed; status 0 settles it. Where that inner function is missing, the promise decides
- * alone when a transaction is visible: later, never wrong.
+ * this listens there. It also listens for failures (a status above 2, or a negative one): when an earlier
+ * transaction is still being flushed, lmdb holds the news back until that is done, and then never tells the reason.
+ * After a failure it leaves the promise of the flush open, and waits for it when it is closed; status 0 settles it.
+ * Where that inner function is missing, lmdb's promise decides alone: later, never wrong.
  */
-const watchWriter = (root: RootDatabase): (() => Promise<void>) => {
-  let announce = (): void => {};
+const watchWriter = (root: RootDatabase): (() => Writing) => {
   const writer = writerOf(root);
-  if (writer) {
-    const startWriting = writer.startWriting.bind(writer);
-    const value: Writer['startWriting'] = (address, callback) => {
-      const seen = announce;
-      return startWriting(address, (status) => {
-        const result = callback(status);
-        if (status === VISIBLE) seen();
-        if (!KNOWN.includes(status)) callback(DONE);
-        return result;
-      });
-    };
-    Object.defineProperty(writer, 'startWriting', { value });
-  }
-  return () =>
-    new Promise((resolve) => {
-      announce = resolve;
+  if (!writer) return () => ({});
+  let next = { see: (): void => {}, fail: (_: Error): void => {} };
+  const startWriting = writer.startWriting.bind(writer);
+  const value: Writer['startWriting'] = (address, callback) => {
+    const { see, fail } = next;
+    return startWriting(address, (status) => {
+      const result = callback(status);
+      if (status === VISIBLE) see();
+      if (!KNOWN.includes(status)) {
+        fail(errorOf(status));
+        callback(DONE);
+      }
+      return result;
     });
+  };
+  Object.defineProperty(writer, 'startWriting', { value });
+  return () => {
+    const seen = new Promise<void>((see) => {
+      next = { ...next, see };
+    });
+    const failed = new Promise<never>((_, fail) => {
+      next = { ...next, fail };
+    });
+    failed.catch(() => {});
+    return { seen, failed };
+  };
+};
+
+/** Of LMDB itself; those of the operating system are positive. */
+const LMDB_ERRORS: Readonly<Record<number, string>> = {
+  [-30792]: 'the address space of the store is used up',
+  [-30795]: 'an earlier error left the store unusable until the service is started anew',
+};
+
+const errorOf = (status: number): Error => {
+  const [, text] = getSystemErrorMap().get(-status) ?? [];
+  return new Error(LMDB_ERRORS[status] ?? text ?? `LMDB error ${status}`);
 };
 
 const DONE = 0;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
+import { openPrivate } from './environment.ts';
 
 /**
  * One process a folder.
@@ -30,7 +31,7 @@ export const takeOwnership = async (dir: string): Promise<Ownership> => {
     openHere.delete(dir);
   };
   try {
-    table = open({ path: join(dir, 'owner.mdb'), noSubdir: true });
+    table = openPrivate({ path: join(dir, 'owner.mdb'), noSubdir: true });
     const other = otherReader(table);
     if (other !== undefined) throw taken(dir, other);
     return { release };

@@ -7,18 +7,20 @@ import { type Batch, createBatch, type Rows, type Write } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { createCounters } from './counters.ts';
+import { checkDataFile } from './data-file.ts';
 import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
 import { createEndedWork } from './ended-work.ts';
 import { createEnvironment, openRoot } from './environment.ts';
 import { createEventTable, type EventTable } from './events.ts';
-import { checkDataFile, prepareFolder, reasonOf } from './folder.ts';
+import { prepareFolder, reasonOf } from './folder.ts';
 import { bringUpToDate, FORMAT, type Format } from './format.ts';
 import { createMessageTable, type MessageTable } from './messages.ts';
 import { createOpenWork } from './open-work.ts';
 import { createOrder } from './order.ts';
 import { type Ownership, takeOwnership } from './owner.ts';
 import { createPendingTable, type PendingTable } from './pending.ts';
+import { makeFolderPrivate } from './private-files.ts';
 import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
@@ -35,6 +37,8 @@ export type StoreOptions = {
   mapSize?: number;
   /** Seals the secrets of the configuration at rest; without it they are stored plain. See `control-plane.ts`. */
   secretsKey?: string;
+  /** Told what an operator should mend although the store opens. */
+  warn?: (problem: string) => void;
 };
 
 export type Store = ControlPlane & {
@@ -86,6 +90,7 @@ export const openStore = (options: StoreOptions): Promise<Store> => openStoreOfF
 
 export const openStoreOfFormat = async (options: StoreOptions, format: Format): Promise<Store> => {
   const dir = prepareFolder(options.dir);
+  for (const problem of makeFolderPrivate(dir)) options.warn?.(problem);
   const ownership = await takeOwnership(dir);
   let root: RootDatabase | undefined;
   try {

@@ -1,3 +1,4 @@
+import { Integrity } from '../schema/outcome.ts';
 import type { Batch, Rows } from './batch.ts';
 import type { Codec } from './codec.ts';
 import { END, type Key } from './keys.ts';
@@ -37,16 +38,39 @@ export type Table<V> = {
 export type ReadCounter = { reads: number };
 
 export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): Table<V> => {
+  const [name] = codec.key;
+
   // The rows of a table are written by its own `put` only, which takes nothing but V.
   const decoded = (value: unknown): V => value as V;
 
   function* entries(span: Span): Iterable<{ key: Key; value: V }> {
     if (span.limit !== undefined && span.limit <= 0) return;
-    for (const { key, value } of rows.getRange(bounds(span))) {
-      counter.reads += 1;
-      yield { key: written(key), value: decoded(value) };
+    const found = rows.getRange(bounds(span))[Symbol.iterator]();
+    try {
+      for (;;) {
+        const { done, value: row } = nextOf(found, span);
+        if (done) return;
+        counter.reads += 1;
+        yield { key: written(row.key), value: decoded(row.value) };
+      }
+    } finally {
+      // Whoever stops early gives the cursor back.
+      found.return?.();
     }
   }
+
+  const nextOf = <Row>(found: Iterator<Row>, { prefix }: Span): IteratorResult<Row> => {
+    try {
+      return found.next();
+    } catch (cause) {
+      throw unreadable(`a row under ${shown(prefix)}`, cause);
+    }
+  };
+
+  const unreadable = (row: string, cause: unknown): Integrity =>
+    new Integrity(`${row} of table '${name}' cannot be read: stop the service and run troupe doctor`, {
+      cause,
+    });
 
   function* keys(span: Span): Iterable<Key> {
     for (const key of rows.getKeys(bounds(span))) {
@@ -58,8 +82,12 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
   return {
     get(key) {
       counter.reads += 1;
-      const value = rows.get(key);
-      return value === undefined ? undefined : decoded(value);
+      try {
+        const value = rows.get(key);
+        return value === undefined ? undefined : decoded(value);
+      } catch (cause) {
+        throw unreadable(`row ${shown(key)}`, cause);
+      }
     },
     has(key) {
       counter.reads += 1;
@@ -89,6 +117,8 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     },
   };
 };
+
+const shown = (key: Key): string => JSON.stringify(key).slice(0, 200);
 
 /** Keys on disk are made of text and numbers only; `END` is for bounds. A key of one part is read as that part. */
 const written = (key: (string | number | Uint8Array)[]): Key => (Array.isArray(key) ? key : [key]) as Key;

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createCodec } from '../../src/store/codec.ts';
 
+/** What every object has from its prototype. */
+const OF_OBJECTS = ['__proto__', '__proto_', 'constructor', 'toString', 'hasOwnProperty'];
+
 /** Names of fields that tools, clients and state choose: words, and anything else. */
-const name = fc.oneof(fc.constantFrom('a', '__runtime.run_lifecycle', 'content-type', '', '0'), fc.string());
+const name = fc.oneof(
+  fc.constantFrom('a', '__runtime.run_lifecycle', 'content-type', '', '0', ...OF_OBJECTS),
+  fc.string(),
+);
 
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -13,7 +19,7 @@ const { value } = fc.letrec((tie) => ({
     fc.boolean(),
     fc.constant(null),
     fc.array(tie('value'), { maxLength: 4 }),
-    fc.dictionary(name, tie('value'), { maxKeys: 5 }).map((object) => ({ ...object })),
+    fc.array(fc.tuple(name, tie('value')), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
   ),
 }));
 
@@ -22,7 +28,8 @@ t.test('a row is read back as it was written, whatever its fields are called', a
   fc.assert(
     fc.property(value, fc.integer({ min: 1, max: 3 }), (one, times) => {
       const row = Array.from({ length: times }, () => ({ payload: one, again: one }));
-      t.strictSame(codec.packr.unpack(codec.encode(row)), JSON.parse(JSON.stringify(row)));
+      const text = JSON.stringify(codec.packr.unpack(codec.encode(row)));
+      t.equal(text, JSON.stringify(row));
     }),
     { numRuns: 200 },
   );
@@ -32,4 +39,17 @@ t.test('objects of one shape with odd names may come twice in a row', async (t) 
   const codec = createCodec('e', undefined);
   const row = [{ 'x.y': 1 }, { 'x.y': 2 }];
   t.same(codec.packr.unpack(codec.encode(row)), row);
+});
+
+t.test('a key __proto__ stays a key, and nothing gets another prototype', async (t) => {
+  const codec = createCodec('e', undefined);
+  const text = '{"a":[{"__proto__":{"polluted":true}},1],"__proto__":null,"b":"__proto__"}';
+  for (let times = 0; times < 3; times += 1) {
+    const read = codec.packr.unpack(codec.encode(JSON.parse(text)));
+    t.equal(JSON.stringify(read), text);
+    t.equal(Object.getPrototypeOf(read), Object.prototype);
+    t.equal(Object.getPrototypeOf(read.a[0]), Object.prototype);
+    t.equal(read.a[0].polluted, undefined);
+  }
+  t.equal(Reflect.get({}, 'polluted'), undefined);
 });

@@ -119,10 +119,8 @@ t.test('a batch is what its values were when they were added', async (t) => {
 t.test('every JSON value is read back as it was written, also by the next process', async (t) => {
   const dir = t.testdir();
   const named = fc.dictionary(
-    fc.oneof(fc.constantFrom('id', 'status', 'payload'), fc.string()).filter((key) => key !== '__proto__'),
-    fc
-      .jsonValue({ maxDepth: 3 })
-      .map((value) => JSON.parse(JSON.stringify(value).replaceAll('__proto__', 'p'))),
+    fc.oneof(fc.constantFrom('id', 'status', 'payload', '__proto__'), fc.string()),
+    fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value))),
   );
   const values = fc.sample(named, { numRuns: 400, seed: 7 });
   const first = await openStore({ dir, durability: 'process' });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
@@ -30,9 +30,9 @@ t.test(
   async (t) => {
     const dir = t.testdir({ 'data.mdb': 'x'.repeat(20_000) });
     await t.rejects(openStore({ dir, durability: 'process' }), {
-      message: /is not a store, or is damaged: restore a backup/,
+      message: /is not a store, or its first page is overwritten: restore a backup/,
     });
-    writeFileSync(join(dir, 'data.mdb'), '');
+    rmSync(join(dir, 'data.mdb'));
     const store = await openStore({ dir, durability: 'process' });
     await store.close();
   },

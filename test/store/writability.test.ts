@@ -41,6 +41,25 @@ t.test(
   },
 );
 
+t.test(
+  'a commit that fails while another is being flushed is refused, and the store goes on',
+  { skip: canInject ? false : 'needs strace' },
+  async (t) => {
+    const slow = 'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:delay_enter=200000';
+    const child = startChild(
+      t,
+      'child-overlap.ts',
+      [t.testdir()],
+      `trap '' XFSZ; ulimit -f 8192; set -- ${slow} "$@";`,
+    );
+    t.match(JSON.parse(await child.line()), {
+      large: /cannot be written \((i\/o error|file too large)\)/,
+      after: 'stored',
+    });
+    await child.exit;
+  },
+);
+
 /** A committer whose transactions are real, and end as `how` says. */
 const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transaction) => Transaction) => {
   const root = openRoot(t.testdir());

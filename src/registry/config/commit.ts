@@ -1,4 +1,5 @@
 import type { Clock, Ids } from '../../schema/clock.ts';
+import { Unavailable } from '../../schema/outcome.ts';
 import type { Publication } from '../../schema/publication.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import type { Caller } from './api.ts';
@@ -24,7 +25,7 @@ export const createCommit =
   ({ store, audit, clock, ids }: CommitDeps) =>
   /**
    * @param landed called in the turn in which readers of the store are known to see it
-   * @throws Error `storage error: <detail>`, which is answered with 500: no client can do anything about it
+   * @throws Unavailable `storage error: <detail>`
    */
   async ({ changes, events, caller, publication }: Commit, landed: () => void): Promise<void> => {
     const batch = store.batch();
@@ -40,7 +41,7 @@ export const createCommit =
     } catch (cause) {
       // A flush that has failed may leave behind what readers see already.
       if (batch.writes.length > 0 && isVisible(store, { changes, publication })) landed();
-      throw new Error(`storage error: ${cause instanceof Error ? cause.message : cause}`, { cause });
+      throw new Unavailable(`storage error: ${cause instanceof Error ? cause.message : cause}`, { cause });
     }
     audit.written(put);
     landed();

@@ -30,7 +30,7 @@ export type Publisher = {
   current(): Snapshot;
   /** The configuration after a change, with everything else that is stored; nothing is stored by it. */
   candidate(changes: readonly Change[], fetched?: Fetched): Candidate;
-  /** @throws Error `storage error: <detail>` */
+  /** @throws Unavailable `storage error: <detail>` */
   commit(candidate: Candidate, events: readonly AuditDraft[], caller: Caller): Promise<void>;
   /** Without a publication: the changes say what stays live. @throws Error */
   store(changes: readonly Change[], events: readonly AuditDraft[], caller: Caller): Promise<void>;

@@ -145,7 +145,7 @@ export const guarded = async <Result>(
   } catch (cause) {
     if (cause instanceof Conflict) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    const told = cause instanceof Outcome || message.startsWith('storage error: ');
+    const told = cause instanceof Outcome;
     const error = told ? message : `runtime apply failed: ${message}`;
     await audit.record({ ...draft, action: 'apply_failed', error }, caller);
     throw told ? cause : new Error(error, { cause });

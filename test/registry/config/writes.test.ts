@@ -197,7 +197,7 @@ t.test('a store that cannot be written changes nothing, and says so', async (t) 
   await put('agents', agent('a', { system_prompt: 'one' }));
   full = true;
   await t.rejects(put('agents', agent('a', { system_prompt: 'two' })), {
-    name: 'Error',
+    name: 'Unavailable',
     message: 'storage error: the disk is full',
   });
   t.equal(counts.failures, 1, 'nor could the audit log be written');
@@ -223,6 +223,7 @@ t.test('a commit that is visible and was not flushed is an error, and what runs 
   await plane.put('agents', plane.agent('a', { system_prompt: 'one' }));
   unflushed = true;
   await t.rejects(plane.put('agents', plane.agent('a', { system_prompt: 'two' })), {
+    name: 'Unavailable',
     message: 'storage error: the flush failed',
   });
   t.equal(plane.live.resolve('a').spec.system_prompt, 'two');

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { Command } from 'commander';
+import { examine, type Finding, type Report } from '../store/index.ts';
+import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
+
+/**
+ * `troupe doctor`: looks at a data folder that no service has, and repairs what can be made anew. Exits with 0 when
+ * nothing is wrong (any more), 1 when it could not look, 2 when something is wrong. The work is done in a process
+ * of its own, so that damage that ends that process is a finding.
+ */
+export const doctorCommand = withSettingFlags(new Command('doctor'))
+  .description('check the data folder while no service runs on it: 0 fine, 1 could not look, 2 damaged')
+  .option('--repair', 'copy the folder, then make indexes, lists and counters anew from the records')
+  .option(
+    '--backup <folder>',
+    'where the copy before a repair goes; default: beside the folder, with the time',
+  )
+  .option('--json', 'print one JSON object')
+  .action(async (options: Record<string, unknown>) => {
+    if (process.env[IN_CHILD] === undefined) {
+      process.exitCode = inChild();
+      return;
+    }
+    const { storage_dir: dir, secrets_key } = readSettings(givenFlags(options), process.env);
+    const beside = `${dir}-before-repair-${new Date().toISOString().replaceAll(':', '')}`;
+    const backup = typeof options.backup === 'string' ? options.backup : beside;
+    const report = await examine({
+      dir,
+      ...(secrets_key !== undefined && { secretsKey: secrets_key }),
+      ...(options.repair === true && { repair: { backup } }),
+    });
+    process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : told(report));
+    process.exitCode = report.findings.every(({ repaired }) => repaired) ? 0 : 2;
+  });
+
+const IN_CHILD = 'TROUPE_DOCTOR_CHILD';
+
+const inChild = (): number => {
+  const args = [...process.execArgv, ...process.argv.slice(1)];
+  const { status, signal } = spawnSync(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, [IN_CHILD]: '1' },
+  });
+  if (signal === null) return status ?? 1;
+  process.stderr.write(`troupe: reading ended with ${signal}, so the file is damaged: restore a backup\n`);
+  return 2;
+};
+
+const told = ({ findings, rows, backup }: Report): string => {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const read = `${total} rows in ${Object.keys(rows).length} tables were read`;
+  const copied = backup === undefined ? [] : [`the folder as it was is in ${backup}`];
+  const what = findings.length === 0 ? ['nothing is wrong'] : findings.map(lineOf);
+  return `${[...what, read, ...copied].join('\n')}\n`;
+};
+
+const lineOf = ({ problem, table, count, examples, repaired }: Finding): string =>
+  `${repaired ? 'repaired' : 'found'}: ${table}: ${problem} (${count}): ${examples.join(' ')}`;

@@ -1,0 +1,133 @@
+import type { LoggedEvent } from '../schema/canonical-event.ts';
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { Run } from '../schema/run.ts';
+import { createBatch, type Rows } from './batch.ts';
+import { type Codec, createCodec } from './codec.ts';
+import type { Counters } from './counters.ts';
+import { createDispatchTable } from './dispatches.ts';
+import { createEndedWork } from './ended-work.ts';
+import type { Environment } from './environment.ts';
+import { createEventTable } from './events.ts';
+import type { Key } from './keys.ts';
+import { createMessageTable, type MessageRow } from './messages.ts';
+import { createOpenWork } from './open-work.ts';
+import { createRunTable } from './runs.ts';
+import { createTable } from './table.ts';
+import { createTaskIndex } from './tasks.ts';
+import { createThreadTable, type ThreadRecord } from './threads.ts';
+
+/**
+ * The rows that follow from others: indexes, lists of work and counters.
+ *
+ * They are made by the code that writes records in a store, over a store that is empty and forgets, so that what
+ * should be there is said in one place. Holds all of them in memory.
+ */
+
+type Derived = { tables: Map<string, Map<string, { key: Key; value: unknown }>> };
+
+/** Tables that hold nothing of their own. */
+export const DERIVED = [
+  'thread_index',
+  'run_index',
+  'task_index',
+  'dispatch_index',
+  'open_work',
+  'ended_work',
+  'message_by_run',
+  'event_by_run',
+  'counters',
+] as const;
+
+type Records = Record<'threads' | 'runs' | 'dispatches' | 'messages' | 'events', Iterable<Entry>>;
+export type Entry = { key: Key; value: unknown };
+
+const EMPTY = { get: () => undefined, getRange: () => [], getKeys: () => [] };
+
+const emptyEnvironment = () => {
+  const names = new Map<Rows, { name: string; codec: Codec }>();
+  const env: Pick<Environment, 'table'> = {
+    table<V>(name: string) {
+      const codec = createCodec(name, undefined);
+      // Only what `createTable` reads with; there is nothing to read.
+      const rows = { ...EMPTY } as unknown as Rows;
+      names.set(rows, { name, codec });
+      return createTable<V>(rows, codec, { reads: 0 });
+    },
+  };
+  return { env: env as Environment, names };
+};
+
+export const derive = (records: Records): Derived => {
+  const { env, names } = emptyEnvironment();
+  const tables: Derived['tables'] = new Map(DERIVED.map((name) => [name, new Map()]));
+  const counts = new Map<string, { key: Key; value: number }>();
+  const counters: Counters = {
+    get: () => 0,
+    add: (batch, key, by) => batch.counts.push([key, by]),
+    settle: () => [],
+    write() {},
+  };
+  let at = 0;
+  const order = { next: () => at };
+  const threads = createThreadTable(env, counters);
+  const runs = createRunTable(env, { counters, order, tasks: createTaskIndex(env, counters) });
+  const work = { order, openWork: createOpenWork(env), endedWork: createEndedWork(env) };
+  const dispatches = createDispatchTable(env, work);
+  const messages = createMessageTable(env);
+  const events = createEventTable(env);
+
+  /** Writes of a batch into derived tables; the others are records. */
+  const collect = (fill: (batch: ReturnType<typeof createBatch>) => void): void => {
+    const batch = createBatch();
+    fill(batch);
+    for (const write of batch.writes) {
+      const table = names.get(write.rows);
+      const rows = table && tables.get(table.name);
+      if (!table || !rows || write.kind !== 'put') continue;
+      rows.set(JSON.stringify(write.key), { key: write.key, value: table.codec.packr.unpack(write.value) });
+    }
+    for (const [key, by] of batch.counts) {
+      const name = JSON.stringify(key);
+      counts.set(name, { key, value: (counts.get(name)?.value ?? 0) + by });
+    }
+  };
+
+  // Rows are what these tables wrote; those that do not decode are not among them.
+  for (const { key, value } of records.threads)
+    collect((batch) => threads.put(batch, String(key[0]), value as ThreadRecord, undefined));
+  for (const { key, value } of records.runs) {
+    const row = value as { run: Run; order: number; changed_at?: number };
+    at = row.order;
+    const changed = row.changed_at ?? row.run.updated_at * 1000;
+    collect((batch) => runs.put(batch, String(key[0]), row.run, undefined, changed));
+  }
+  for (const { key, value } of records.dispatches) {
+    const row = value as { dispatch: Dispatch; order: number };
+    at = row.order;
+    collect((batch) => dispatches.put(batch, String(key[0]), row.dispatch, undefined));
+  }
+  for (const [key, rows] of byThread(records.messages))
+    collect((batch) => messages.append(batch, String(key[0]), String(key[1]), rows as MessageRow[]));
+  for (const { key, value } of records.events) {
+    const list = value as LoggedEvent[];
+    const from = Number(key[2]) - list.length + 1;
+    collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
+  }
+  for (const [name, count] of counts) if (count.value !== 0) tables.get('counters')?.set(name, count);
+  return { tables };
+};
+
+/** The counts of a run's messages go on from message to message, so those of a thread belong together. */
+function* byThread(entries: Iterable<Entry>): Iterable<[Key, unknown[]]> {
+  let thread: Key | undefined;
+  let rows: unknown[] = [];
+  for (const { key, value } of entries) {
+    if (thread && (thread[0] !== key[0] || thread[1] !== key[1])) {
+      yield [thread, rows];
+      rows = [];
+    }
+    thread = key;
+    rows.push(value);
+  }
+  if (thread) yield [thread, rows];
+}

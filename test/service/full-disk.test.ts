@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { startChild } from '../store/child.ts';
+import { clientOf, eventually } from './troupe.ts';
+
+/** runtime.md 15.1, where the disk has no room: a service that cannot write is not ready. */
+
+t.test('a service whose folder is full is unhealthy until there is room again', async (t) => {
+  const dir = t.testdir();
+  const service = startChild(
+    t,
+    '../service/child-serve.ts',
+    [join(dir, 'data'), join(dir, 'executed'), 'goes on'],
+    "trap '' XFSZ; ulimit -S -f 12288;",
+  );
+  const [, url = ''] = /^listens on (.*)/.exec(await service.line()) ?? [];
+  const client = clientOf(() => url);
+  const health = () => client.call('GET', '/health');
+  t.equal((await health()).status, 200);
+
+  const push = () => client.post('/v1/threads/T/mailbox', { payload: { text: 'x'.repeat(500_000) } });
+  const refused = await eventually(push, ({ status }) => status !== 201);
+  t.match(refused, { status: 503, body: { error: /cannot be written/ } });
+  t.match(await health(), {
+    status: 503,
+    body: { status: 'unhealthy', components: { store: 'error', runtime: 'ok' } },
+  });
+  t.equal((await client.call('GET', '/health/live')).status, 200);
+  t.equal((await client.call('GET', '/v1/threads/T/messages')).status, 200, 'what is there can be read');
+
+  execFileSync('prlimit', [`--pid=${service.pid}`, '--fsize=unlimited:']);
+  await eventually(health, ({ status }) => status === 200);
+  t.equal((await push()).status, 201);
+});

@@ -1,0 +1,164 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { openRoot } from '../../src/store/environment.ts';
+import { examine, openStore } from '../../src/store/index.ts';
+import { startChild } from './child.ts';
+import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
+
+/** A folder that is looked at, and repaired, while no service has it. */
+
+const fill = async (dir: string): Promise<void> => {
+  const store = await openStore({ dir, durability: 'power' });
+  for (const number of [1, 2, 3]) {
+    const thread_id = `t${number}`;
+    const first = run(`r${number}`, { thread_id });
+    await write(store, (batch) => {
+      store.threads.put(batch, SCOPE, threadRecord(thread_id, number, { resource_id: 'who' }), undefined);
+      store.runs.put(batch, SCOPE, first, undefined, 1000 * number);
+      store.dispatches.put(batch, SCOPE, dispatch(`d${number}`, { thread_id }), undefined);
+      store.messages.append(batch, SCOPE, thread_id, [
+        { seq: 1, message: message('m1', `r${number}`), created_at: 1, external: 1 },
+        { seq: 2, message: message('m2', `r${number}`, 'internal'), created_at: 1, external: 1 },
+      ]);
+      store.events.append(batch, SCOPE, thread_id, 1, [event('e1', `r${number}`), event('e2')]);
+    });
+    await write(store, (batch) => {
+      store.runs.put(batch, SCOPE, { ...first, status: 'done' }, first, 5000 * number);
+      store.messages.append(batch, SCOPE, thread_id, [
+        { seq: 3, message: message('m3', `r${number}`), created_at: 2, external: 2 },
+      ]);
+    });
+  }
+  await store.close();
+};
+
+const RAW = [
+  'thread_index',
+  'run_index',
+  'task_index',
+  'dispatch_index',
+  'open_work',
+  'message_by_run',
+  'event_by_run',
+  'counters',
+];
+
+/** The bytes of the derived rows. */
+const rawRows = async (dir: string): Promise<string[]> => {
+  const root = openRoot(dir);
+  const found = RAW.flatMap((name) =>
+    Array.from(root.openDB(name, { encoding: 'binary' }).getRange(), ({ key, value }) =>
+      JSON.stringify([name, key, Buffer.from(value as Buffer).toString('hex')]),
+    ),
+  );
+  await root.close();
+  return found;
+};
+
+const removeRow = async (dir: string, table: string, at: number): Promise<void> => {
+  const root = openRoot(dir);
+  const rows = root.openDB(table, { encoding: 'binary' });
+  const keys = Array.from(rows.getKeys());
+  await rows.remove(keys[at % keys.length] ?? '');
+  await root.close();
+};
+
+const problemsIn = async (dir: string): Promise<string[]> =>
+  (await examine({ dir })).findings.map(({ table, problem, count }) => `${table}: ${problem} (${count})`);
+
+t.test('nothing is wrong with a folder that the service wrote', async (t) => {
+  const dir = t.testdir();
+  await fill(dir);
+  t.strictSame(await problemsIn(dir), []);
+  t.match((await examine({ dir })).rows, { threads: 3, runs: 3, messages: 9 });
+});
+
+t.test('rows that follow from others are made anew, as they were', async (t) => {
+  const base = t.testdir();
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom(...RAW), fc.nat(40)), { minLength: 1, maxLength: 4 }),
+      async (losses) => {
+        round += 1;
+        const dir = join(base, `store${round}`);
+        await fill(dir);
+        const before = await rawRows(dir);
+        for (const [table, at] of losses) await removeRow(dir, table, at);
+        await examine({ dir, repair: { backup: join(base, `backup${round}`) } });
+        t.strictSame(await rawRows(dir), before);
+        t.strictSame(await problemsIn(dir), []);
+      },
+    ),
+    { numRuns: 6, seed: 3 },
+  );
+});
+
+t.test('a record that is gone takes what pointed at it along, and nothing is changed unasked', async (t) => {
+  const dir = join(t.testdir(), 'store');
+  await fill(dir);
+  await removeRow(dir, 'dispatches', 0);
+  const found = ['dispatch_index: a row without a record (2)', 'open_work: a row without a record (1)'];
+  t.strictSame(await problemsIn(dir), found);
+  t.strictSame(await problemsIn(dir), found);
+  const report = await examine({ dir, repair: { backup: join(t.testdirName, 'backup') } });
+  t.ok(report.findings.every(({ repaired }) => repaired));
+  t.strictSame(await problemsIn(dir), []);
+  t.strictSame(await problemsIn(join(t.testdirName, 'backup')), found);
+});
+
+const damaged = async (t: Test, damage: (dir: string) => Promise<void>): Promise<string[]> => {
+  const dir = t.testdir();
+  await fill(dir);
+  await damage(dir);
+  return problemsIn(dir);
+};
+
+t.test('messages of a thread that is not there are found', async (t) => {
+  const found = await damaged(t, (dir) => removeRow(dir, 'threads', 0));
+  t.ok(found.includes('messages: a row of a thread that is not there (3)'), found.join());
+});
+
+t.test('a row that does not decode is found', async (t) => {
+  const found = await damaged(t, async (dir) => {
+    const root = openRoot(dir);
+    await root.openDB('threads', { encoding: 'binary' }).put([SCOPE, 't1'], Buffer.from([0xc1, 0xdf]));
+    await root.close();
+  });
+  t.ok(
+    found.some((line) => /^threads: a row that does not decode \(.+\) \(1\)$/.test(line)),
+    found.join('\n'),
+  );
+});
+
+t.test('pages that were overwritten are found, without reading on', async (t) => {
+  const found = await damaged(t, async (dir) => {
+    const file = join(dir, 'data.mdb');
+    const bytes = readFileSync(file);
+    bytes.fill(0x5a, 8 * 4096, bytes.length - 4096);
+    writeFileSync(file, bytes);
+  });
+  t.ok(
+    found.some((line) => line.startsWith('pages of the file: damaged')),
+    found.join(),
+  );
+});
+
+t.test('secrets that the key does not open are found', async (t) => {
+  const dir = t.testdir();
+  const store = await openStore({ dir, durability: 'power', secretsKey: 'one' });
+  await write(store, (batch) => store.documents.put(batch, 'assistant', { a: 1 }));
+  await store.close();
+  t.strictSame((await examine({ dir, secretsKey: 'one' })).findings, []);
+  const { findings } = await examine({ dir, secretsKey: 'two' });
+  t.match(findings, [{ table: 'documents', problem: /SERVICE_SECRETS_KEY is not the key/, repaired: false }]);
+});
+
+t.test('a folder that a service has is left alone', async (t) => {
+  const dir = t.testdir();
+  const holder = startChild(t, 'child-hold.ts', [dir]);
+  await holder.line();
+  await t.rejects(examine({ dir }), { message: new RegExp(`in use by process ${holder.pid}`) });
+});
