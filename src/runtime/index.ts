@@ -15,7 +15,7 @@ import { createThreads, type Threads } from './threads.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';
-export { deniedText, type WaitingCall } from './ephemeral-host.ts';
+export type { WaitingCall } from './ephemeral-host.ts';
 export {
   listMessages,
   type MessageFilter,

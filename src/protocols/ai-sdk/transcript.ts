@@ -1,4 +1,5 @@
-import { deniedText, type WaitingCall } from '../../runtime/index.ts';
+import { deniedText } from '../../loop/history.ts';
+import type { WaitingCall } from '../../runtime/index.ts';
 import type { Message, ToolCall } from '../../schema/message.ts';
 import { type ChatInput, decodeTranscript } from './decode.ts';
 import type { ChatOptions } from './encoder.ts';

@@ -66,9 +66,9 @@ for (const [form, resume] of APPROVALS) {
   });
 }
 
-for (const [form, resume] of [
-  ['approved is false', resolved('perm_c1', { approved: false })],
-  ['a bare cancel', [{ interruptId: 'perm_c1', status: 'cancelled' }]],
+for (const [form, resume, why] of [
+  ['approved is false', resolved('perm_c1', { approved: false, reason: 'not now' }), ' (not now)'],
+  ['a bare cancel', [{ interruptId: 'perm_c1', status: 'cancelled' }], ''],
 ] as const) {
   t.test(`a denied call is not executed: ${form}`, async (t) => {
     const agUi = await startAgUi(t);
@@ -77,6 +77,12 @@ for (const [form, resume] of [
     t.match(find(events, 'TOOL_CALL_RESULT').content, '"approved":false');
     t.equal(events.at(-1)?.type, 'RUN_FINISHED');
     t.strictSame(agUi.tools.executed, []);
+    t.match(agUi.models.requests.at(-1)?.request.messages.at(-1), {
+      role: 'tool',
+      tool_call_id: 'c1',
+      content: [{ text: `Denied: this call was refused, and nothing was done${why}` }],
+    });
+    t.strictSame(told(await agUi.items('T')), ['user: hi', 'assistant: echo: hi']);
   });
 }
 
