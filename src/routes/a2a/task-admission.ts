@@ -9,8 +9,9 @@ import {
 } from '../../protocols/a2a/identity.ts';
 import type { Follower } from '../../protocols/a2a/task-feed.ts';
 import type { Following, TaskRoom } from '../../protocols/a2a/tasks.ts';
-import type { Submission, ThreadView } from '../../runtime/index.ts';
+import type { DecisionInput, Submission, ThreadView } from '../../runtime/index.ts';
 import type { Clock } from '../../schema/clock.ts';
+import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Rooms } from '../rooms.ts';
 import type { InlinePush } from './handlers.ts';
@@ -47,6 +48,7 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
       named: false,
       into: run.run_id,
       messages: messagesOf(asked),
+      decisions: answersIn(run, asked),
       ...FROM_CLIENT,
     };
   };
@@ -109,6 +111,16 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
 };
 
 type Place = { scope: string; thread_id: string; task_id: string };
+
+/** Open questions of tools and delegates are answered by what is said, and by nothing else is a permission given. */
+const answersIn = ({ waiting }: Run, { content }: SendRequest): DecisionInput[] =>
+  waiting?.reason === 'user_input'
+    ? (waiting.tickets ?? []).map(({ tool_call_id }) => ({
+        tool_call_id,
+        action: 'resume',
+        payload: textOf(content),
+      }))
+    : [];
 
 const messagesOf = ({ content, message_id }: SendRequest): Submission['messages'] => [
   { role: 'user', content, external_id: message_id },
