@@ -20,7 +20,7 @@ t.test('there is nothing to cancel or to interrupt on an idle thread', async (t)
   const refused = async (path: string, error: string): Promise<void> => {
     t.strictSame(await post(path).then(({ status, body }) => [status, body]), [404, { error }], path);
   };
-  const { run_id } = first ?? {};
+  const run_id = first?.run_id;
   await refused('/v1/threads/T/cancel', "nothing to cancel on thread 'T'");
   await refused('/v1/threads/T/interrupt', "nothing to interrupt on thread 'T'");
   await refused(`/v1/runs/${run_id}/cancel`, `nothing to cancel on run '${run_id}'`);
