@@ -94,7 +94,7 @@ export const contractRows: readonly ContractRow[] = [
     'SERVICE_A2A_PUSH_BLOCK_PRIVATE_HOSTS',
     'a2a_push_block_private_hosts',
     'bool',
-    'true unless `http_addr` is a loopback address',
+    'true unless http_addr is a loopback address',
   ],
   ['SERVICE_A2A_REMOTE_URL', 'a2a_remote_url', 'URL', 'unset', 'A2A_REMOTE_URL'],
   [

@@ -94,7 +94,7 @@ t.test('the help of a secret says that a flag is visible to every user of the ma
 });
 
 /** What is not given follows from other settings. */
-const FOLLOWS = ['inferred from the model name', 'true unless `http_addr` is a loopback address'];
+const FOLLOWS = ['inferred from the model name', 'true unless http_addr is a loopback address'];
 
 t.test('nothing given is every default, under its key', async (t) => {
   const settings = settingsFrom({});

@@ -60,8 +60,9 @@ const NO_OBJECT = { field: 'body', description: `${BODY}an object is expected` }
 
 const violationOf = ({ path, message }: z.core.$ZodIssue): Violation => {
   const at = path.join('.');
-  const what = message.replace(/^Invalid (input|option): /, '');
+  const isMissing = message.endsWith('received undefined');
+  const what = isMissing ? 'required' : message.replace(/^Invalid (input|option): /, '');
   return REQUIRED.includes(at)
-    ? { field: at, description: `${BODY}${what}` }
+    ? { field: at, description: what }
     : { field: 'body', description: `${BODY}${at}: ${what}` };
 };
