@@ -30,6 +30,17 @@ t.test(
   },
 );
 
+t.test('a submitted task shows nothing of the answer, however fast the model is', async (t) => {
+  const { begin, stream } = await a2aFor(t);
+  for (let round = 0; round < 20; round += 1) {
+    const task = await begin({ tenant: 'echo', configuration: { historyLength: 1 } });
+    t.strictSame(said(task), ['user: Hello']);
+    t.notOk('artifacts' in task);
+    const [first] = await (await stream({ tenant: 'echo' })).rest();
+    t.strictSame(first && 'task' in first && said(first.task), ['user: Hello']);
+  }
+});
+
 t.test('a send that waits is answered with the end, and what was said', async (t) => {
   const { send } = await a2aFor(t);
   const task = await send({ tenant: 'echo', messageId: 'mine' });

@@ -44,6 +44,15 @@ t.test('a call that needs approval ends the response with an interrupt, and the 
   t.match(await viewOf(agUi, 'T').run(run_id), { status: 'waiting' });
 });
 
+t.test('a client that names the version of its protocol gets no key of before', async (t) => {
+  const agUi = await startAgUi(t);
+  agUi.models.steps.push(asks(['c1', 'risky']));
+  const messages = [user('u1', 'hi')];
+  const events = await agUi.ask({ threadId: 'T', agentId: 'steps', messages, protocolVersion: '1.0' });
+  t.match(events.at(-1)?.outcome, { type: 'interrupt', interrupts: [interrupt('c1')] });
+  t.notOk('interrupt' in (events.at(-1) ?? {}));
+});
+
 const APPROVALS: [form: string, resume: unknown][] = [
   ['the list of the protocol', resolved('perm_c1', { approved: true })],
   ['a list that names the call', resolved('c1')],
