@@ -12,6 +12,7 @@ import { cancelTarget, NOTHING_TO_CANCEL, nothingOn, targetsOf } from './targets
 import type { ThreadView } from './thread-view.ts';
 import { createThreads, type Threads } from './threads.ts';
 
+export { deniedText } from '../loop/history.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';

@@ -1,5 +1,4 @@
-import { deniedText } from '../../loop/history.ts';
-import type { WaitingCall } from '../../runtime/index.ts';
+import { deniedText, type WaitingCall } from '../../runtime/index.ts';
 import type { Message, ToolCall } from '../../schema/message.ts';
 import { type ChatInput, decodeTranscript } from './decode.ts';
 import type { ChatOptions } from './encoder.ts';

@@ -4,7 +4,6 @@ import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
-import { listenAddress } from '../../settings.ts';
 import { type CardSettings, createCards } from './cards.ts';
 import { a2aRoutes } from './index.ts';
 import { createPushRoutes } from './push.ts';
@@ -22,26 +21,28 @@ export type A2aAdapter = {
 type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings'> &
   Pick<DeliveryDeps, 'log' | 'actors'> & {
     version: string;
+    /** That the service listens on. */
+    host: string;
     /** Agents that are live; another object after each publication. */
     published(): { ids: readonly string[]; published_at: number };
     settings: TaskHandlerDeps['settings'] & CardSettings & PushAddressSettings & { default_agent_id: string };
   };
 
-type PushAddressSettings = { a2a_push_block_private_hosts: boolean | undefined; http_addr: string };
+type PushAddressSettings = { a2a_push_block_private_hosts: boolean | undefined };
 
 /**
  * Who can send a message can have the service post to an address: not to what only the service can reach, unless
  * whoever sends is on this machine anyhow.
  */
-const guardOf = ({ a2a_push_block_private_hosts, http_addr }: PushAddressSettings): PostGuard | undefined => {
-  const blocks = a2a_push_block_private_hosts ?? !isLoopback(listenAddress(http_addr).host);
+const guardOf = (settings: PushAddressSettings, host: string): PostGuard | undefined => {
+  const blocks = settings.a2a_push_block_private_hosts ?? !isLoopback(host);
   return blocks ? { resolve: resolveName, mayConnect: isPublicAddress } : undefined;
 };
 
 export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
   const { store, tasks, resolve, settings } = deps;
   const agents = createCardAgents({ ...deps, resolve, defaultId: settings.default_agent_id });
-  const guard = guardOf(settings);
+  const guard = guardOf(settings, deps.host);
   const enabled = settings.a2a_push_enabled;
   const push = createPush({ ...deps, post: createPost({ guard }), guard });
   const { handlers, inline } = createPushRoutes({ store, push, tasks, agents, enabled });
