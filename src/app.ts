@@ -205,6 +205,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     published: config.live.agents,
     settings,
     version,
+    host: listenAddress(settings.http_addr).host,
     log,
     actors: inspector,
   });

@@ -26,7 +26,8 @@ export const positionOf = (
   if (cursor.trim() === '') throw new Invalid('validation error: cursor is required');
   const seq = Number(CURSOR.exec(cursor)?.[1] ?? 0);
   const [row] = seq === 0 ? [] : events.list(scope, by, seq - 1, 1).rows;
-  if (!row || cursorOf(row) !== cursor) throw new Gone(cursor);
+  if (!row || cursorOf(row) !== cursor)
+    throw new Gone(`cursor '${cursor}' is not, or no longer, of this log; read from its beginning`);
   return seq;
 };
 

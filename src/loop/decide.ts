@@ -3,7 +3,7 @@ import { type Tool, toToolResult } from '../tools/tool.ts';
 import { advanceCall, openTickets } from './calls.ts';
 import { execute, finishCall, gate, gatedCall, rejected } from './execute.ts';
 import { runPhase } from './phases.ts';
-import { interrupted, retract, settleResumed, suspend } from './settle.ts';
+import { deny, interrupted, settleResumed, supersede, suspend } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
@@ -26,7 +26,7 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
     if (entry.status === 'suspended') turn.observe.agents.suspension(turn.agent.spec.id);
     const call = { ...gatedCall(entry, decision), decision };
     await runPhase(turn, 'decided', signal, { call });
-    if (decision.action === 'cancel') decline(turn, entry, decision);
+    if (decision.action === 'cancel') deny(turn, entry, decision);
     else {
       const blocked = await resume(turn, entry, decision, signal);
       if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
@@ -35,21 +35,10 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
   }
   if (signal.aborted) return { kind: 'suspended' };
   if (turn.hasInput()) {
-    for (const entry of openTickets(turn.calls)) retract(turn, entry, '[tool call superseded]');
+    for (const entry of openTickets(turn.calls)) supersede(turn, entry);
   }
   await turn.checkpoint('resume_input');
   return openTickets(turn.calls).length > 0 ? { kind: 'suspended' } : { kind: 'resolved' };
-};
-
-const decline = (turn: Turn, entry: StepCall, decision: Resume): void => {
-  const message_id = retract(turn, entry, '[tool call cancelled]');
-  turn.stream.emit({
-    event_type: 'tool_call_resumed',
-    target_id: entry.call.id,
-    message_id,
-    action: 'cancel',
-    result: decision.result,
-  });
 };
 
 /** Returns the reason when a gate forbids the call now. */

@@ -1,12 +1,17 @@
 import type { Message } from '../schema/message.ts';
 
 /**
- * What the model sees of a history (agent-loop.md 9.1): no call that was retracted, no internal marker of one, and
- * every other call with one result. A call whose result is missing (its run was cancelled or died) gets an interrupted one, because
- * providers refuse a history with open calls. Costs one pass; nothing is copied when nothing has to change.
+ * What the model sees of a history (agent-loop.md 9.1): no call that was superseded, no internal marker of one, and
+ * every other call with one result. A call that somebody refused reads so, or the model would ask for it again.
+ * A call whose result is missing (its run was cancelled or died) gets an interrupted one, because providers refuse a
+ * history with open calls. Costs one pass; nothing is copied when nothing has to change.
  */
 
 export const INTERRUPTED = '[Tool execution was interrupted]';
+
+/** What the model reads in place of the result of a call that was refused. */
+export const deniedText = (reason?: string): string =>
+  `Denied: this call was refused, and nothing was done${reason === undefined || reason.trim() === '' ? '' : ` (${reason})`}`;
 
 export const modelHistory = (history: readonly Message[]): readonly Message[] =>
   isPlain(history) ? history : repaired(history);
@@ -27,7 +32,7 @@ const isPlain = (history: readonly Message[]): boolean => {
 };
 
 /** What became of the calls of one assistant message; a call without an entry has no result. */
-type Results = Map<string, Message | 'retracted'>;
+type Results = Map<string, Message | 'superseded'>;
 
 const repaired = (history: readonly Message[]): readonly Message[] => {
   const results = resultsOf(history);
@@ -36,7 +41,7 @@ const repaired = (history: readonly Message[]): readonly Message[] => {
     const { tool_calls, ...rest } = message;
     if (!tool_calls) return [message];
     const became = results.get(message);
-    const kept = tool_calls.filter(({ id }) => became?.get(id) !== 'retracted');
+    const kept = tool_calls.filter(({ id }) => became?.get(id) !== 'superseded');
     if (kept.length === 0) return message.content.length > 0 ? [rest] : [];
     return [
       kept.length === tool_calls.length ? message : { ...rest, tool_calls: kept },
@@ -60,14 +65,17 @@ const resultsOf = (history: readonly Message[]): Map<Message, Results> => {
     }
     if (message.tool_call_id === undefined) continue;
     const results = askedBy.get(message.tool_call_id);
-    if (results?.get(message.tool_call_id) === 'retracted') continue;
-    results?.set(message.tool_call_id, message.visibility === 'internal' ? 'retracted' : message);
+    if (results?.get(message.tool_call_id) === 'superseded') continue;
+    results?.set(message.tool_call_id, isSuperseded(message) ? 'superseded' : message);
   }
   return found;
 };
 
-const resultOf = (found: Message | 'retracted' | undefined, callId: string): Message =>
-  found !== undefined && found !== 'retracted'
+const isSuperseded = ({ visibility, metadata }: Message): boolean =>
+  visibility === 'internal' && metadata?.denied !== true;
+
+const resultOf = (found: Message | 'superseded' | undefined, callId: string): Message =>
+  found !== undefined && found !== 'superseded'
     ? found
     : {
         id: `interrupted_${callId}`,

@@ -1,6 +1,7 @@
+import type { Resume } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import { advanceCall } from './calls.ts';
-import { INTERRUPTED } from './history.ts';
+import { deniedText, INTERRUPTED } from './history.ts';
 import { produce, type StepCall, type Turn } from './turn.ts';
 
 /** What a call comes to: its message for the history, its event for the readers, its status. */
@@ -84,8 +85,8 @@ const resumedResult = ({ status, data, message, metadata }: ToolResult) => {
   return metadata ? { data, metadata } : data;
 };
 
-/** An internal tool message takes the call and its results out of what readers and model see (runtime.md 4.1). */
-export const retract = (turn: Turn, entry: StepCall, text: string): string => {
+/** An internal tool message takes the call and its results out of what readers see (runtime.md 4.1). */
+const retract = (turn: Turn, entry: StepCall, text: string, metadata?: { denied: true }): string => {
   advanceCall(turn, entry, 'CANCEL');
   return produce(turn, {
     id: turn.ids.uuid(),
@@ -93,7 +94,30 @@ export const retract = (turn: Turn, entry: StepCall, text: string): string => {
     tool_call_id: entry.call.id,
     content: [{ type: 'text', text }],
     visibility: 'internal',
+    ...(metadata && { metadata }),
   }).id;
+};
+
+/** New input has taken the place of a decision: the model does not see the call either. */
+export const supersede = (turn: Turn, entry: StepCall): string =>
+  retract(turn, entry, '[tool call superseded]');
+
+/** A decision has refused the call: the model reads that, and why (runtime.md 12). */
+export const deny = (turn: Turn, entry: StepCall, { reason, result }: Resume): void => {
+  const message_id = retract(turn, entry, deniedText(reason ?? reasonIn(result)), { denied: true });
+  turn.stream.emit({
+    event_type: 'tool_call_resumed',
+    target_id: entry.call.id,
+    message_id,
+    action: 'cancel',
+    result,
+  });
+};
+
+/** Protocols without a field for the reason have it in what they decide with. */
+const reasonIn = (payload: Resume['result']): string | undefined => {
+  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+  return isObject && typeof payload.reason === 'string' ? payload.reason : undefined;
 };
 
 /** Gives every call that has not begun the interrupted result. */

@@ -154,10 +154,13 @@ export type LoopObserver = {
 };
 
 /** Appends a message to what the next commit takes, attributed to the run and the step. */
-export const produce = (turn: Turn, message: Omit<Message, 'metadata'>): Message => {
+export const produce = (
+  turn: Turn,
+  { metadata, ...message }: Omit<Message, 'metadata'> & { metadata?: { denied: true } },
+): Message => {
   const attributed: Message = {
     ...message,
-    metadata: { run_id: turn.run_id, ...(turn.step && { step_index: turn.step.index }) },
+    metadata: { run_id: turn.run_id, ...(turn.step && { step_index: turn.step.index }), ...metadata },
   };
   turn.produced.push(attributed);
   return attributed;

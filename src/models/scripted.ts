@@ -10,8 +10,9 @@ import { playScript, Script } from './script.ts';
 /**
  * A model without a network (agent-loop.md 18.5), for demos, tests and benchmarks.
  *
- * Guarantees: stateless; the same system texts and last user message give the same answer, with the same call
- * ids, every time. The first row that applies answers. A provider with a script answers by it instead.
+ * Guarantees: stateless; the same system texts and messages give the same answer every time. The first row that
+ * applies answers, and a call that was asked for before has another id: clients join the arguments of calls with one
+ * id. A provider with a script answers by it instead.
  */
 
 type Answer = { text: string } | { call: { id: string; name: string; args: unknown } };
@@ -154,12 +155,21 @@ const answer = ({ system, messages }: InferenceRequest, sink: InferenceSink): In
     sink.text(given.text);
     return { stop: 'EndTurn', usage: usageOf(row.completionTokens) };
   }
-  const { id, name, args } = given.call;
+  const { name, args } = given.call;
+  const id = newIdOf(given.call.id, messages);
   const argsText = JSON.stringify(args);
   sink.toolStart(id, name);
   sink.toolDelta(id, argsText);
   sink.toolEnd(id, argsText);
   return { stop: 'ToolUse', usage: usageOf(row.completionTokens) };
+};
+
+/** `call_1`, then `call_1_2`, `call_1_3`: how often the model has asked for it is in what it reads. */
+const newIdOf = (id: string, messages: InferenceRequest['messages']): string => {
+  const asked = messages.flatMap(({ tool_calls = [] }) =>
+    tool_calls.filter((call) => call.id === id || call.id.startsWith(`${id}_`)),
+  );
+  return asked.length === 0 ? id : `${id}_${asked.length + 1}`;
 };
 
 const usageOf = (completion: number): Usage => ({

@@ -1,11 +1,11 @@
 import type { RunEnding } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
-import { advanceCall, cancelCalls } from '../loop/calls.ts';
+import { cancelCalls } from '../loop/calls.ts';
 import { runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
 import { NOTHING_KEPT } from '../loop/state.ts';
 import { abandonStep, completeStep } from '../loop/step.ts';
-import { produce, type StepCall, type Turn } from '../loop/turn.ts';
+import type { StepCall, Turn } from '../loop/turn.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { Resume, ResumeMode, RunAdapter } from '../schema/run.ts';
 import { createChannel } from './channel.ts';
@@ -111,10 +111,6 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
   turn,
   async beginDeciding(signal) {
     await completeStep(turn, signal);
-    for (const entry of turn.calls) {
-      const decision = turn.decisions.get(entry.call.id);
-      if (decision?.action === 'cancel' && entry.status === 'suspended') deny(turn, entry, decision);
-    }
   },
   answered() {},
   async checkpoint(signal) {
@@ -149,25 +145,3 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
 
 const told = (ending: RunEnding, { failed }: Owner): RunEnding =>
   ending.type === 'error' ? { ...ending, value: failed(ending.value) } : ending;
-
-/** The history of the client keeps a call that was refused, so the model is told, or it would ask again. */
-const deny = (turn: Turn, entry: StepCall, { reason, result }: Resume): void => {
-  advanceCall(turn, entry, 'CANCEL');
-  const message = produce(turn, {
-    id: turn.ids.uuid(),
-    role: 'tool',
-    tool_call_id: entry.call.id,
-    content: [{ type: 'text', text: deniedText(reason) }],
-  });
-  turn.stream.emit({
-    event_type: 'tool_call_resumed',
-    target_id: entry.call.id,
-    message_id: message.id,
-    action: 'cancel',
-    result,
-  });
-};
-
-/** What the model reads in place of the result of a call that a person has refused. */
-export const deniedText = (reason?: string): string =>
-  `Denied: the user refused this call, and nothing was done${reason === undefined || reason === '' ? '' : ` (${reason})`}`;

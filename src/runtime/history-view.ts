@@ -4,9 +4,9 @@ import type { MessageRow, Retraction, Store } from '../store/index.ts';
 /**
  * The read view of a history (runtime.md 4.1), applied before counting and paging:
  * a call is shown only while history holds a visible answer to it and no retraction; tool messages of a
- * retracted call are hidden, and so is the retraction. A call has its first answer in its own step, if it ever has
- * one, so a row is judged from its neighbours and from what retractions say of it; a page reads its own rows and
- * the rest of the step at its end.
+ * retracted call are hidden, and so are the retraction and a message of which refusals leave nothing. A call
+ * has its first answer in its own step, if it ever has one, so a row is judged from its neighbours and from what
+ * retractions say of it; a page reads its own rows and the rest of the step at its end.
  */
 
 export type Visibility = 'external' | 'internal' | 'all';
@@ -142,7 +142,11 @@ const view = (row: MessageRow, { at, retractions }: Around): Message | undefined
     return shown ? message : undefined;
   }
   if (!message.tool_calls) return message;
-  const retracted = new Set(retractions().map((each) => 'call_id' in each && each.call_id));
+  const retracted = new Set<string>();
+  for (const each of retractions()) {
+    if (!('call_id' in each)) return undefined;
+    retracted.add(each.call_id);
+  }
   const kept = message.tool_calls.filter(({ id }) => !retracted.has(id) && isAnswered(row.seq, id, at));
   if (kept.length === message.tool_calls.length) return message;
   const { tool_calls: _dropped, ...rest } = message;

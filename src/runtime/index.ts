@@ -8,14 +8,15 @@ import { createRecovery } from './recovery.ts';
 import { createSubAgents } from './sub-agents.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
-import { cancelTarget, targetsOf } from './targets.ts';
+import { cancelTarget, NOTHING_TO_CANCEL, nothingOn, targetsOf } from './targets.ts';
 import type { ThreadView } from './thread-view.ts';
 import { createThreads, type Threads } from './threads.ts';
 
+export { deniedText } from '../loop/history.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';
-export { deniedText, type WaitingCall } from './ephemeral-host.ts';
+export type { WaitingCall } from './ephemeral-host.ts';
 export {
   listMessages,
   type MessageFilter,
@@ -110,18 +111,19 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
         const decided = await use(scope, thread_id, (actor) => actor.decide({ ...decision, ...target }));
         if (decided) return;
       }
-      throw new NotFound(`${kind} not found: ${id}`);
+      const what = `no open decision '${decision.tool_call_id}'`;
+      throw nothingOn({ store, supervisor }, scope, { id, kind, what });
     },
     async cancel(scope, id, kind) {
       const { thread_id, run_id } = await cancelTarget({ store, supervisor }, scope, id, kind);
       const reached = await use(scope, thread_id, (actor) => actor.cancel(run_id));
-      if (!reached) throw new NotFound(`${kind} not found: ${id}`);
+      if (!reached) throw nothingOn({ store, supervisor }, scope, { id, kind, what: NOTHING_TO_CANCEL });
     },
     cancelRun: (scope, thread_id, run_id) => use(scope, thread_id, (actor) => actor.cancel(run_id)),
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
       const superseded = await use(scope, thread_id, (actor) => actor.interrupt());
-      if (superseded === undefined) throw new NotFound(`thread not found: ${thread_id}`);
+      if (superseded === undefined) throw new NotFound(`nothing to interrupt on thread '${thread_id}'`);
       return superseded;
     },
     recover() {

@@ -6,7 +6,7 @@ import type { Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Boundary } from '../schema/pending.ts';
-import type { Run, RunStatus, Waiting } from '../schema/run.ts';
+import type { Run, RunStatus, Waiting, WaitingTicket } from '../schema/run.ts';
 import { finishedRun, settleDispatch } from './ending.ts';
 import type { MessageRange } from './facts.ts';
 import { askedElsewhere } from './last-words.ts';
@@ -157,7 +157,14 @@ export const createRunRecord = ({ ledger, turn, stream, status, ...input }: Reco
       if (tickets.length === 0)
         return { reason: 'background_tasks', since_dispatch_id, message: 'awaiting_tasks' };
       const ticket_ids = tickets.map(({ ticket_id }) => ticket_id);
-      return { reason: 'tool_permission', ticket_ids, tickets, since_dispatch_id, message: 'suspended' };
+      const reason = tickets.some(asksPermission) ? 'tool_permission' : 'user_input';
+      return { reason, ticket_ids, tickets, since_dispatch_id, message: 'suspended' };
     },
   };
 };
+
+/** It is not answered by what somebody says: to allow the call is the answer, here or where a delegate waits. */
+const asksPermission = ({ resume_mode, reason }: WaitingTicket): boolean =>
+  resume_mode === 'replay_tool_call' || DELEGATE_ASKS.includes(reason ?? '');
+
+const DELEGATE_ASKS: readonly string[] = ['agent_delegate:auth_required', 'agent_delegate:suspended'];

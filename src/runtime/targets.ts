@@ -21,9 +21,24 @@ export const targetsOf = (store: Store, scope: string, id: string): Target[] => 
   return [...byRun, ...byDispatch, ...byThread];
 };
 
+export const NOTHING_TO_CANCEL = 'nothing to cancel';
+
+type Places = { store: Store; supervisor: Pick<Supervisor, 'record' | 'use'> };
+
+/** Of something that is there it is said what it does not have: a reader of the text looks for it no further. */
+export const nothingOn = (
+  { store, supervisor }: Places,
+  scope: string,
+  { id, kind, what }: { id: string; kind: 'run' | 'thread'; what: string },
+): NotFound => {
+  const isThere =
+    store.runs.get(scope, id) ?? store.dispatches.get(scope, id) ?? supervisor.record(scope, id);
+  return new NotFound(isThere ? `${what} on ${kind} '${id}'` : `${kind} not found: ${id}`);
+};
+
 /** The one run that a cancel means. @throws NotFound */
 export const cancelTarget = async (
-  { store, supervisor }: { store: Store; supervisor: Supervisor },
+  { store, supervisor }: Places,
   scope: string,
   id: string,
   kind: 'run' | 'thread',
@@ -34,6 +49,7 @@ export const cancelTarget = async (
     if (named !== undefined) runs.set(named, { thread_id, run_id: named });
   }
   const [only, another] = runs.values();
-  if (!only || another) throw new NotFound(`${kind} not found: ${id}`);
+  if (another) throw new NotFound(`'${id}' is a run, and a thread with another run: cancel by another id`);
+  if (!only) throw nothingOn({ store, supervisor }, scope, { id, kind, what: NOTHING_TO_CANCEL });
   return only;
 };

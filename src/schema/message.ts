@@ -47,6 +47,10 @@ export const MessageMetadata = z.object({
   sender_agent_id: z.string().optional(),
   external_id: z.string().optional(),
   compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
+  denied: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'the call was refused: readers of the history do not see it, the model does' }),
 });
 
 export const Message = z

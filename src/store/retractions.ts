@@ -11,7 +11,7 @@ import { checkId, indexed, isId } from './keys.ts';
 export type Retraction =
   /** The assistant message here loses this call. */
   | { seq: number; call_id: string }
-  /** The tool message here is hidden. `external`: it would be visible, were it not for the retraction. */
+  /** The message here is hidden. `external`: it would be visible, were it not for the retraction. */
   | { seq: number; external: boolean; run_id?: string };
 
 export type RetractionTable = {

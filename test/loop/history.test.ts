@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { INTERRUPTED, modelHistory } from '../../src/loop/history.ts';
+import { deniedText, INTERRUPTED, modelHistory } from '../../src/loop/history.ts';
 import { type Message, textOf } from '../../src/schema/message.ts';
 
 /** runtime.md 4.1, agent-loop.md 9.1. */
@@ -15,7 +15,9 @@ const asks = (text: string, ...ids: string[]): Message =>
   message('assistant', text, { tool_calls: ids.map((id) => ({ id, name: 'x', arguments: {} })) });
 const result = (id: string, text: string): Message => message('tool', text, { tool_call_id: id });
 const marker = (id: string): Message =>
-  message('tool', '[tool call cancelled]', { tool_call_id: id, visibility: 'internal' });
+  message('tool', '[tool call superseded]', { tool_call_id: id, visibility: 'internal' });
+const refusal = (id: string, why: string): Message =>
+  message('tool', deniedText(why), { tool_call_id: id, visibility: 'internal', metadata: { denied: true } });
 
 /** One line a message: who, the calls it makes or answers, its text. */
 const told = (history: readonly Message[]): string[] =>
@@ -90,6 +92,24 @@ t.test('a message whose calls are all retracted keeps its text, and goes when it
     t.same(told(seen), left);
     for (const each of seen) t.notOk('tool_calls' in each);
   }
+});
+
+t.test('a call that was refused has the refusal as its result', async (t) => {
+  const history = [
+    asks('', 'c1', 'c2', 'c3'),
+    result('c1', 'awaiting decision'),
+    result('c2', 'two'),
+    result('c3', 'awaiting decision'),
+    marker('c3'),
+    refusal('c1', 'too risky'),
+    user('next'),
+  ];
+  t.same(told(modelHistory(history)), [
+    'assistant c1 c2',
+    `tool c1 ${deniedText('too risky')}`,
+    'tool c2 two',
+    'user next',
+  ]);
 });
 
 t.test('a call that only a marker answers vanishes too', async (t) => {

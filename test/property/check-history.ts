@@ -62,9 +62,20 @@ const viewOf = (history: readonly Message[]): Message[] => {
     history.findLastIndex(
       ({ tool_calls }, index) => index < at && tool_calls?.some((call) => call.id === id),
     );
-  const results = history.flatMap(({ tool_call_id: id, visibility }, at) =>
-    id === undefined ? [] : [{ id, at, asked: askedBy(at, id), retracts: visibility === 'internal' }],
+  const results = history.flatMap(({ tool_call_id: id, visibility, metadata }, at) =>
+    id === undefined
+      ? []
+      : [
+          {
+            id,
+            asked: askedBy(at, id),
+            retracts: visibility === 'internal',
+            refuses: metadata?.denied === true,
+          },
+        ],
   );
+  const isRefused = (asked: number, id: string): boolean =>
+    results.some((result) => result.refuses && result.asked === asked && result.id === id);
   const isRetracted = (asked: number, id: string): boolean =>
     results.some((result) => result.retracts && result.asked === asked && result.id === id);
   return history.flatMap((message, at) => {
@@ -74,6 +85,8 @@ const viewOf = (history: readonly Message[]): Message[] => {
         message.visibility === 'internal' || isRetracted(askedBy(at, tool_call_id), tool_call_id);
       return hidden ? [] : [message];
     }
+    const isEmpty = message.content.length === 0;
+    if (isEmpty && tool_calls?.every(({ id }) => isRefused(at, id))) return [];
     const kept = tool_calls?.filter(
       ({ id }) => results.some((result) => result.asked === at && result.id === id) && !isRetracted(at, id),
     );
@@ -131,13 +144,13 @@ export const checkInputs = (sequence: Sequence, world: World): void => {
 /** Every call in what a model was asked has its one result, right behind it, and there is no other result. */
 const checkRequest = (name: string, messages: readonly Message[]): void => {
   let open: string[] = [];
-  for (const { role, tool_calls, tool_call_id, visibility } of messages) {
+  for (const { role, tool_calls, tool_call_id, visibility, metadata } of messages) {
     if (role === 'tool') {
       assert.ok(
         open.includes(tool_call_id ?? ''),
         `${name}: the model got a result without its call: ${tool_call_id}`,
       );
-      assert.equal(visibility, undefined, `${name}: the model got a marker`);
+      assert.ok(visibility === undefined || metadata?.denied, `${name}: the model got a marker`);
       open = open.filter((id) => id !== tool_call_id);
       continue;
     }

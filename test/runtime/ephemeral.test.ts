@@ -165,7 +165,7 @@ t.test('a denied call is not executed, and the model reads that it was denied', 
   t.strictSame(heard(), [
     'user: hi',
     'assistant: ',
-    'tool: Denied: the user refused this call, and nothing was done (not today)',
+    'tool: Denied: this call was refused, and nothing was done (not today)',
   ]);
 });
 

@@ -17,14 +17,16 @@ t.test('there is nothing to cancel or to interrupt on an idle thread', async (t)
   const troupe = await startTroupe(t);
   const { post } = troupe;
   const [first] = await troupe.runToEnd(start('echo'));
-  const noThread = (id: string) => ({ status: 404, body: { error: `thread not found: ${id}` } });
-  for (const id of ['T', 'unknown']) {
-    t.match(await post(`/v1/threads/${id}/cancel`), noThread(id));
-    t.match(await post(`/v1/threads/${id}/interrupt`), noThread(id));
-  }
-  for (const id of ['x', first?.run_id]) {
-    t.match(await post(`/v1/runs/${id}/cancel`), { status: 404, body: { error: `run not found: ${id}` } });
-  }
+  const refused = async (path: string, error: string): Promise<void> => {
+    t.strictSame(await post(path).then(({ status, body }) => [status, body]), [404, { error }], path);
+  };
+  const run_id = first?.run_id;
+  await refused('/v1/threads/T/cancel', "nothing to cancel on thread 'T'");
+  await refused('/v1/threads/T/interrupt', "nothing to interrupt on thread 'T'");
+  await refused(`/v1/runs/${run_id}/cancel`, `nothing to cancel on run '${run_id}'`);
+  await refused('/v1/threads/unknown/cancel', 'thread not found: unknown');
+  await refused('/v1/threads/unknown/interrupt', 'thread not found: unknown');
+  await refused('/v1/runs/unknown/cancel', 'run not found: unknown');
   await viewOf(troupe, 'T').check(t);
 });
 

@@ -164,10 +164,17 @@ t.test(
   },
 );
 
-t.test('a declined call is not executed and leaves the history, and the run goes on', async (t) => {
+const REFUSED = 'Denied: this call was refused, and nothing was done';
+
+t.test('a declined call is not executed and leaves the history, and the model is told', async (t) => {
   const { troupe, tools } = await withTools(t);
-  const ways = [decline('c1', { why: 'no' }), resume('c1', { approved: false }), decline('perm_c1')];
-  for (const [round, decision] of ways.entries()) {
+  const ways = [
+    [decline('c1', { why: 'no' }), REFUSED],
+    [{ ...decline('c1', { reason: 'of less weight' }), reason: 'too risky' }, `${REFUSED} (too risky)`],
+    [resume('c1', { approved: false, reason: 'not today' }), `${REFUSED} (not today)`],
+    [{ ...decline('perm_c1'), reason: ' ' }, REFUSED],
+  ] as const;
+  for (const [round, [decision, told]] of ways.entries()) {
     const view = viewOf(troupe, `T${round}`);
     const { run_id } = await suspend(troupe, `T${round}`, ['c1', 'risky'], ['c2', 'note']);
     t.equal((await view.post('/decision', decision)).status, 202);
@@ -179,8 +186,16 @@ t.test('a declined call is not executed and leaves the history, and the run goes
       { role: 'assistant' },
     ]);
     t.equal((await view.messages('&visibility=all')).length, 4, 'the marker is never shown');
-    const request = troupe.models.requests.at(-1)?.request.messages;
-    t.notMatch(JSON.stringify(request), '"c1"', 'the model does not see it');
+    const request = troupe.models.requests.at(-1)?.request.messages ?? [];
+    t.match(request[1]?.tool_calls, [{ id: 'c1' }, { id: 'c2' }], 'the model sees what it asked for');
+    const results = request.filter(({ role }) => role === 'tool');
+    t.strictSame(
+      results.map(({ tool_call_id, content }) => [tool_call_id, textOf(content)]),
+      [
+        ['c1', told],
+        ['c2', '"did c2"'],
+      ],
+    );
     const resumed = (await view.events(run_id)).find((each) => each.event_kind === 'ToolCallResumed');
     t.match(resumed?.payload, {
       target_id: 'c1',
@@ -189,7 +204,27 @@ t.test('a declined call is not executed and leaves the history, and the run goes
     });
     await view.check(t);
   }
-  t.strictSame(tools.executed, ['c2', 'c2', 'c2']);
+  t.strictSame(tools.executed, ['c2', 'c2', 'c2', 'c2']);
+});
+
+t.test('nothing is left behind of an answer that only asked for calls that were refused', async (t) => {
+  const { troupe } = await withTools(t);
+  const view = viewOf(troupe, 'T');
+  const { run_id } = await suspend(troupe, 'T', ['c1', 'risky'], ['c2', 'risky']);
+  await view.post('/decision', decline('c1'));
+  await eventually(
+    () => view.run(run_id),
+    ({ waiting }) => waiting?.tickets?.length === 1,
+  );
+  t.match(await view.messages(), [{ role: 'user' }, { tool_calls: [{ id: 'c2' }] }, { role: 'tool' }]);
+  await view.post('/decision', decline('c2'));
+  await view.until(run_id, 'done');
+  t.strictSame(await view.texts(), ['user: Hello', 'assistant: echo: Hello']);
+  for (const query of ['?visibility=all', `?run_id=${run_id}`, '?after=1', '?limit=1']) {
+    const { body } = await troupe.call('GET', `/v1/threads/T/messages${query}`);
+    t.match(body, { total: query === '?after=1' ? 1 : 2 }, `counted: ${query}`);
+  }
+  await view.check(t);
 });
 
 t.test('a call that the client executes has what the client sends as its result', async (t) => {
@@ -229,13 +264,20 @@ t.test('a decision on a call that does not wait is refused and disturbs nothing'
   for (const id of ['unknown', 'c2', 'perm_c2']) {
     t.match(await troupe.post(`/v1/runs/${run_id}/decision`, resume(id)), {
       status: 404,
-      body: { error: `run not found: ${run_id}` },
+      body: { error: `no open decision '${id}' on run '${run_id}'` },
     });
-    t.match(await view.post('/decision', resume(id)), { body: { error: 'thread not found: T' } });
+    t.match(await view.post('/decision', resume(id)), {
+      status: 404,
+      body: { error: `no open decision '${id}' on thread 'T'` },
+    });
   }
   t.strictSame(await view.run(run_id), before);
   t.equal((await view.post('/decision', resume('c1'))).status, 202, 'the ticket is still good');
   await view.until(run_id, 'done');
+  t.match(await view.post('/decision', resume('c1')), {
+    status: 404,
+    body: { error: "no open decision 'c1' on thread 'T'" },
+  });
 
   troupe.models.steps.push(asks(['c3', 'hold']));
   const stream = await troupe.run({ agentId: 'steps', threadId: 'T', messages });

@@ -304,6 +304,33 @@ t.test('a refusal reaches the tool of the sub-agent that asked', async (t) => {
   t.strictSame(tools.executed, []);
 });
 
+const WAITS: [what: string, tool: string, reason: string, action: string, state: string][] = [
+  ['a question', 'pick_color', 'user_input', 'agent_delegate:input_required', 'INPUT_REQUIRED'],
+  ['a permission', 'risky', 'tool_permission', 'agent_delegate:suspended', 'AUTH_REQUIRED'],
+];
+
+for (const [what, tool, reason, action, state] of WAITS) {
+  t.test(`a parent waits for ${what} as its sub-agent does`, async (t) => {
+    const { start, onlyChild, troupe, view } = await office(t);
+    const events = await start(delegates('c1', 'worker'), asks(['q1', tool]));
+    t.match(await onlyChild(({ status }) => status === 'waiting'), { waiting: { reason } });
+    const { run_id, waiting } = await view.run(events[0]?.run_id);
+    t.match(waiting, { reason, tickets: [{ reason: action }] });
+    const { body } = await troupe.call('GET', `/v1/a2a/tasks/${run_id}`);
+    t.match(body, { status: { state: `TASK_STATE_${state}` } });
+  });
+}
+
+t.test('what is said to a task whose sub-agent asks goes to the sub-agent', async (t) => {
+  const { start, onlyChild, troupe, view } = await office(t);
+  const events = await start(delegates('c1', 'worker'), asks(['q1', 'pick_color']), says('blue it is'));
+  const taskId = String(events[0]?.run_id);
+  const message = { taskId, messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'blue' }] };
+  t.equal((await troupe.post('/v1/a2a/message:send', { message })).status, 200);
+  t.match(await onlyChild(), { status: 'done', final_output: 'blue it is' });
+  t.match((await view.texts()).join('\n'), '"response":"blue it is"');
+});
+
 t.test('waits are handed up and decisions down through every level', async (t) => {
   const { start, children, tools, view } = await office(t);
   const events = await start(delegates('c1', 'worker'), delegates('c2', 'worker'), asks(['r1', 'risky']));

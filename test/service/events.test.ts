@@ -134,6 +134,9 @@ t.test('bad cursors are refused, and unknown logs are empty', async (t) => {
   await runToEnd(hello('default', 'U'));
   const [ofThread] = (await call('GET', '/v1/threads/T/events')).body.items as CanonicalEvent[];
   const foreign = cursorIn(ofThread, 'thread');
+  const gone = (cursor: unknown) => ({
+    error: `cursor '${cursor}' is not, or no longer, of this log; read from its beginning`,
+  });
   for (const path of [
     '/v1/threads/U/events',
     `/v1/runs/${start?.run_id}/events`,
@@ -145,12 +148,12 @@ t.test('bad cursors are refused, and unknown logs are empty', async (t) => {
         body: { error: 'validation error: cursor is required' },
       });
       t.match(await call('GET', `${form}?cursor=%20`), { status: 400 });
-      t.strictSame((await call('GET', `${form}?cursor=nope`)).body, { error: 'nope' });
-      t.match(await call('GET', `${form}?cursor=${foreign}`), { status: 410, body: { error: foreign } });
+      t.strictSame((await call('GET', `${form}?cursor=nope`)).body, gone('nope'));
+      t.match(await call('GET', `${form}?cursor=${foreign}`), { status: 410, body: gone(foreign) });
     }
     t.equal((await call('GET', `${path}?limit=x`)).status, 400);
     const header = { 'last-event-id': 'nope' };
-    t.match(await call('GET', `${path}/stream`, undefined, header), { status: 410, body: { error: 'nope' } });
+    t.match(await call('GET', `${path}/stream`, undefined, header), { status: 410, body: gone('nope') });
   }
   for (const path of ['/v1/runs/unknown/events', '/v1/threads/unknown/events', '/v1/threads/a%00b/events']) {
     const { status, body } = await call('GET', path);

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { textOf } from '../../src/schema/message.ts';
 import { asks, type Call } from './models.ts';
 import { resume, suspend as suspendOn, withTools } from './suspended.ts';
 import { eventually, type Troupe, type TroupeOptions } from './troupe.ts';
@@ -75,6 +76,27 @@ t.test('a run that waited through a restart goes on when it is decided', async (
       ['a', 'durable_dispatch'],
       ['b', 'durable_dispatch'],
       ['c', 'local_live'],
+    ],
+  );
+  await view.check(t);
+});
+
+t.test('a model that is asked again after a restart still reads that a call was refused', async (t) => {
+  const { troupe, view } = await begin(t);
+  const run_id = await suspend(troupe, ['c1', 'risky']);
+  await view.post('/decision', { toolCallId: 'c1', action: 'cancel', reason: 'too risky' });
+  await view.until(run_id, 'done');
+  await troupe.restart();
+  await view.say('And now?', { agentId: 'steps' });
+  await view.rest();
+  t.match(
+    troupe.models.requests.at(-1)?.request.messages.map(({ role, content }) => [role, textOf(content)]),
+    [
+      ['user', 'Hello'],
+      ['assistant', ''],
+      ['tool', 'Denied: this call was refused, and nothing was done (too risky)'],
+      ['assistant', 'echo: Hello'],
+      ['user', 'And now?'],
     ],
   );
   await view.check(t);

@@ -92,7 +92,12 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_A2A_CLIENT_TASK_IDS', 'a2a_client_task_ids', 'with_context | always | never', 'with_context'],
   ['SERVICE_A2A_ENFORCE_INPUT_MODES', 'a2a_enforce_input_modes', 'bool', 'false'],
   ['SERVICE_A2A_PUSH_ENABLED', 'a2a_push_enabled', 'bool', 'true'],
-  ['SERVICE_A2A_PUSH_BLOCK_PRIVATE_HOSTS', 'a2a_push_block_private_hosts', 'bool', 'false'],
+  [
+    'SERVICE_A2A_PUSH_BLOCK_PRIVATE_HOSTS',
+    'a2a_push_block_private_hosts',
+    'bool',
+    'true unless http_addr is a loopback address',
+  ],
   ['SERVICE_A2A_REMOTE_URL', 'a2a_remote_url', 'URL', 'unset', 'A2A_REMOTE_URL'],
   [
     'SERVICE_A2A_REMOTE_BEARER_TOKEN',

@@ -53,15 +53,21 @@ const BODY = 'invalid JSON body: ';
 export const parseShape = (body: unknown): SendShape | { violations: Violation[] } => {
   const parsed = SendRequest.safeParse(body);
   if (parsed.success) return parsed.data;
-  return { violations: isObject(body) ? parsed.error.issues.map(violationOf) : [NO_OBJECT] };
+  return {
+    violations: isObject(body) ? parsed.error.issues.map((issue) => violationOf(issue, body)) : [NO_OBJECT],
+  };
 };
 
 const NO_OBJECT = { field: 'body', description: `${BODY}an object is expected` };
 
-const violationOf = ({ path, message }: z.core.$ZodIssue): Violation => {
+const violationOf = ({ path, message }: z.core.$ZodIssue, body: unknown): Violation => {
   const at = path.join('.');
-  const what = message.replace(/^Invalid (input|option): /, '');
+  const isMissing = valueAt(body, path) === undefined;
+  const what = isMissing ? 'required' : message.replace(/^Invalid (input|option): /, '');
   return REQUIRED.includes(at)
-    ? { field: at, description: `${BODY}${what}` }
+    ? { field: at, description: what }
     : { field: 'body', description: `${BODY}${at}: ${what}` };
 };
+
+const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((value, key) => Object(value)[key], body);

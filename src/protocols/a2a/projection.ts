@@ -14,11 +14,18 @@ import type { A2aMessage, Artifact, Part, StatusUpdate, Task, TaskStatus } from 
  */
 export type Projection = {
   find(scope: string, task_id: string): TimedRun | undefined;
-  /** `history`: the latest so many messages, or all of them. */
-  task(scope: string, found: TimedRun, shown: { history: number | undefined; artifacts: boolean }): Task;
+  task(scope: string, found: TimedRun, shown: Shown): Task;
   update(scope: string, found: TimedRun): StatusUpdate;
   /** Of a task that is completed; undefined when its agent has said nothing. */
   artifact(scope: string, run: Run): Artifact | undefined;
+};
+
+type Shown = {
+  /** The latest so many messages, or all of them. */
+  history: number | undefined;
+  artifacts: boolean;
+  /** Id of the last message of that history: what came after it is not shown. */
+  upTo?: string;
 };
 
 export const createProjection = ({
@@ -27,22 +34,24 @@ export const createProjection = ({
   store: Pick<Store, 'runs' | 'messages' | 'pending'>;
 }): Projection => {
   /** Messages that others see, the newest first. */
-  function* newestFirst(scope: string, { thread_id, run_id, status }: Run): Iterable<A2aMessage> {
+  function* newestFirst(scope: string, { thread_id, run_id, status }: Run): Iterable<Message> {
     if (status !== 'done') {
       for (const { message, delivery_mode } of store.pending.of(scope, thread_id).reverse()) {
-        if (delivery_mode.target_run_id === run_id) yield* shown(message, thread_id, run_id);
+        if (delivery_mode.target_run_id === run_id) yield message;
       }
     }
     for (const { message } of store.messages.ofRun(scope, thread_id, run_id, { reverse: true })) {
-      yield* shown(message, thread_id, run_id);
+      yield message;
     }
   }
 
-  const historyOf = (scope: string, run: Run, length: number | undefined): A2aMessage[] => {
+  const historyOf = (scope: string, run: Run, { history: length, upTo }: Shown): A2aMessage[] => {
     const found: A2aMessage[] = [];
     if (length === 0) return found;
+    let begun = upTo === undefined;
     for (const message of newestFirst(scope, run)) {
-      found.push(message);
+      begun ||= message.id === upTo;
+      if (begun) found.push(...shown(message, run.thread_id, run.run_id));
       if (found.length === length) break;
     }
     return found.reverse();
@@ -75,12 +84,12 @@ export const createProjection = ({
       contextId: found.run.thread_id,
       status: statusOf(scope, found),
     }),
-    task(scope, found, { history: length, artifacts }) {
+    task(scope, found, asked) {
       const { run } = found;
       const status = statusOf(scope, found);
       const response =
-        artifacts && status.state === 'TASK_STATE_COMPLETED' ? artifact(scope, run) : undefined;
-      const history = historyOf(scope, run, length);
+        asked.artifacts && status.state === 'TASK_STATE_COMPLETED' ? artifact(scope, run) : undefined;
+      const history = historyOf(scope, run, asked);
       return {
         id: run.run_id,
         contextId: run.thread_id,

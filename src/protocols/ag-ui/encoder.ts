@@ -44,11 +44,15 @@ export type AgUiOptions = {
   answered?: readonly string[];
   /** What the run has been waiting for since an earlier response. */
   waiting?: OpenTickets;
+  /** Nothing that the protocol does not have is sent for the sake of older clients. */
+  strict?: boolean;
 };
 
 /** Readers with the same options see the same frames, and share them. What a run waits for is the same for all. */
 export const agUiProtocol = (options: AgUiOptions = {}): Protocol => ({
-  name: options.answered?.length ? `ag-ui:${JSON.stringify(options.answered)}` : 'ag-ui',
+  name: ['ag-ui', options.strict && 'strict', options.answered?.length && JSON.stringify(options.answered)]
+    .filter((part) => part)
+    .join(':'),
   createEncoder: () => createAgUiEncoder(options),
 });
 
@@ -57,15 +61,17 @@ type State = {
   readonly calls: Calls;
   readonly tickets: OpenTickets;
   answer: Answer;
+  readonly strict: boolean;
   phase: 'before' | 'running' | 'over';
 };
 
-export const createAgUiEncoder = ({ answered, waiting }: AgUiOptions = {}): Encoder => {
+export const createAgUiEncoder = ({ answered, waiting, strict = false }: AgUiOptions = {}): Encoder => {
   const state: State = {
     answered: new Set(answered),
     calls: createCalls(),
     tickets: new Map(waiting),
     answer: createAnswer(),
+    strict,
     phase: 'before',
   };
   return {
@@ -174,7 +180,7 @@ const finish = (state: State, event: RunEventOf<'run_finish'>): string => {
   const before = begun + closeAll(state);
   state.phase = 'over';
   if (failed) return before + frame('RUN_ERROR', { message: termination.value });
-  if (termination.type === 'suspended') return before + runSuspended(event, state.tickets);
+  if (termination.type === 'suspended') return before + runSuspended(event, state.tickets, state.strict);
   return before + frame('RUN_FINISHED', { ...run, result });
 };
 

@@ -43,9 +43,12 @@ type Mirrored = EventFields['RUN_FINISHED'] & { interrupt?: { id?: string; reaso
 export const runSuspended = (
   { thread_id, run_id, result }: RunEventOf<'run_finish'>,
   tickets: OpenTickets,
+  /** Without the form of before. */
+  strict: boolean,
 ): string => {
   const run = { threadId: thread_id, runId: run_id };
-  const end = (fields: Omit<Mirrored, 'threadId' | 'runId'>) => frame('RUN_FINISHED', { ...run, ...fields });
+  const end = ({ interrupt, ...fields }: Omit<Mirrored, 'threadId' | 'runId'>) =>
+    frame('RUN_FINISHED', { ...run, ...fields, ...(!strict && interrupt && { interrupt }) });
   if (tickets.size === 0) return end({ result, interrupt: { reason: NO_TICKET } });
   const asking = [...tickets].filter(([, ticket]) => ticket?.resume_mode !== 'use_decision_as_tool_result');
   const [, last] = asking.at(-1) ?? [];

@@ -62,10 +62,13 @@ export const AgUiBody = z
     context: z.json().optional(),
     tools: z.array(FrontendTool).default([]),
     resume: z.union([z.array(Answer), SingleAnswer]).nullish(),
+    protocolVersion: z.unknown().optional(),
   })
   .check(notBoth('threadId', 'thread_id'), notBoth('agentId', 'agent_id'))
-  .transform(({ threadId, thread_id, agentId, agent_id, resume, ...body }) => ({
+  .transform(({ threadId, thread_id, agentId, agent_id, resume, protocolVersion, ...body }) => ({
     ...body,
+    /** Clients name the version since 1.0; those warn of every key that it does not have. */
+    strict: typeof protocolVersion === 'string',
     resume: resume ?? [],
     thread_id: (threadId ?? thread_id)?.trim() || undefined,
     agent_id: (agentId ?? agent_id)?.trim() || undefined,

@@ -1,8 +1,8 @@
-import { isPublicAddress, resolveName } from '../../a2a/public-address.ts';
+import { isLoopback, isPublicAddress, resolveName } from '../../a2a/public-address.ts';
 import type { Mount } from '../../http/mount.ts';
 import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
-import { createPost } from '../../protocols/a2a/push/post.ts';
+import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
 import { type CardSettings, createCards } from './cards.ts';
 import { a2aRoutes } from './index.ts';
@@ -21,20 +21,30 @@ export type A2aAdapter = {
 type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings'> &
   Pick<DeliveryDeps, 'log' | 'actors'> & {
     version: string;
+    /** That the service listens on. */
+    host: string;
     /** Agents that are live; another object after each publication. */
     published(): { ids: readonly string[]; published_at: number };
-    settings: TaskHandlerDeps['settings'] &
-      CardSettings & { default_agent_id: string; a2a_push_block_private_hosts: boolean };
+    settings: TaskHandlerDeps['settings'] & CardSettings & PushAddressSettings & { default_agent_id: string };
   };
+
+type PushAddressSettings = { a2a_push_block_private_hosts: boolean | undefined };
+
+/**
+ * Who can send a message can have the service post to an address: not to what only the service can reach, unless
+ * whoever sends is on this machine anyhow.
+ */
+const guardOf = (settings: PushAddressSettings, host: string): PostGuard | undefined => {
+  const blocks = settings.a2a_push_block_private_hosts ?? !isLoopback(host);
+  return blocks ? { resolve: resolveName, mayConnect: isPublicAddress } : undefined;
+};
 
 export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
   const { store, tasks, resolve, settings } = deps;
   const agents = createCardAgents({ ...deps, resolve, defaultId: settings.default_agent_id });
-  const guard = settings.a2a_push_block_private_hosts
-    ? { resolve: resolveName, mayConnect: isPublicAddress }
-    : undefined;
+  const guard = guardOf(settings, deps.host);
   const enabled = settings.a2a_push_enabled;
-  const push = createPush({ ...deps, post: createPost({ guard }) });
+  const push = createPush({ ...deps, post: createPost({ guard }), guard });
   const { handlers, inline } = createPushRoutes({ store, push, tasks, agents, enabled });
   return {
     mounts: a2aRoutes({

@@ -9,8 +9,9 @@ import {
 } from '../../protocols/a2a/identity.ts';
 import type { Follower } from '../../protocols/a2a/task-feed.ts';
 import type { Following, TaskRoom } from '../../protocols/a2a/tasks.ts';
-import type { Submission, ThreadView } from '../../runtime/index.ts';
+import type { DecisionInput, Submission, ThreadView } from '../../runtime/index.ts';
 import type { Clock } from '../../schema/clock.ts';
+import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Rooms } from '../rooms.ts';
 import type { InlinePush } from './handlers.ts';
@@ -24,7 +25,13 @@ export type TaskAdmission = {
   accept(scope: string, asked: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;
 };
 
-export type AcceptedTask = { task_id: string; accepted_at: number; stop(): void };
+export type AcceptedTask = {
+  task_id: string;
+  /** What the message is called here, which clients may call as they like. */
+  message_id: string;
+  accepted_at: number;
+  stop(): void;
+};
 
 export type AdmissionDeps = Pick<Rooms, 'store' | 'runtime' | 'ids' | 'resolve'> & {
   clock: Clock;
@@ -39,14 +46,15 @@ const FROM_CLIENT = { origin: 'user', adapter: 'a2a' } as const;
 export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
   const { store, runtime, ids, resolve, clock, tasks, agents, push, settings } = deps;
 
-  const continuation = (run: Run, asked: SendRequest, thread: ThreadView): Submission => {
+  const continuation = (place: Place, run: Run, asked: SendRequest, thread: ThreadView): Submission => {
     checkContinuation(run, asked, thread.executes === run.run_id);
     return {
       mode: 'resume_open_run',
       agent: resolve(run.agent_id, run.resolution_id),
       named: false,
       into: run.run_id,
-      messages: messagesOf(asked),
+      messages: messagesOf(place, asked),
+      decisions: answersIn(run, asked),
       ...FROM_CLIENT,
     };
   };
@@ -65,7 +73,7 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
       mode: 'queue',
       agent: resolve(agent_id),
       named: true,
-      messages: messagesOf(asked),
+      messages: messagesOf(place, asked),
       run_id: task_id,
       dispatch_id: task_id,
       ...FROM_CLIENT,
@@ -82,6 +90,7 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
         scope,
         thread_id: known?.thread_id ?? context_id ?? ids.uuid(),
         task_id: task_id ?? ids.uuid(),
+        message_id: ids.uuid(),
       };
       const accepted_at = clock.now();
       let following: Following | undefined;
@@ -90,7 +99,7 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
 
       const read = (thread: ThreadView): Submission => {
         const run = task_id === undefined ? undefined : thread.run(task_id);
-        const submission = run ? continuation(run, asked, thread) : beginning(place, asked, thread);
+        const submission = run ? continuation(place, run, asked, thread) : beginning(place, asked, thread);
         if (asked.push !== undefined)
           config = push.check(asked.push, { task_id: place.task_id, tenant: agent_id });
         following = follower && tasks.follow(scope, place.task_id, follower);
@@ -103,13 +112,24 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
         stop();
         throw error;
       }
-      return { task_id: place.task_id, accepted_at, stop };
+      return { task_id: place.task_id, message_id: place.message_id, accepted_at, stop };
     },
   };
 };
 
-type Place = { scope: string; thread_id: string; task_id: string };
+type Place = { scope: string; thread_id: string; task_id: string; message_id: string };
 
-const messagesOf = ({ content, message_id }: SendRequest): Submission['messages'] => [
-  { role: 'user', content, external_id: message_id },
-];
+/** Open questions of tools and delegates are answered by what is said, and by nothing else is a permission given. */
+const answersIn = ({ waiting }: Run, { content }: SendRequest): DecisionInput[] =>
+  waiting?.reason === 'user_input'
+    ? (waiting.tickets ?? []).map(({ tool_call_id }) => ({
+        tool_call_id,
+        action: 'resume',
+        payload: textOf(content),
+      }))
+    : [];
+
+const messagesOf = (
+  { message_id: id }: Place,
+  { content, message_id: external_id }: SendRequest,
+): Submission['messages'] => [{ role: 'user', content, id, external_id }];

@@ -5,6 +5,7 @@ import { timestampOf } from '../../protocols/a2a/projection.ts';
 import { createTaskStream } from '../../protocols/a2a/stream.ts';
 import type { TaskEvent } from '../../protocols/a2a/task-feed.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../../schema/task-state.ts';
+import type { TimedRun } from '../../store/index.ts';
 import type { A2aRequest, TaskHandlers } from './handlers.ts';
 import { type AcceptedTask, type AdmissionDeps, createTaskAdmission } from './task-admission.ts';
 
@@ -25,15 +26,20 @@ export const createSendHandlers = (deps: SendDeps): Pick<TaskHandlers, 'send' | 
   const decode = ({ body, tenant }: A2aRequest): SendRequest =>
     decodeSend(body, { tenant, enforceInputModes: settings.a2a_enforce_input_modes });
 
-  const shown = (scope: string, task_id: string, history: number | undefined): Task => {
-    const found = tasks.projection.find(scope, task_id);
-    if (!found) throw taskNotFound(task_id);
-    return tasks.projection.task(scope, found, { history, artifacts: true });
+  const found = (scope: string, task_id: string): TimedRun => {
+    const run = tasks.projection.find(scope, task_id);
+    if (!run) throw taskNotFound(task_id);
+    return run;
   };
 
   /** As it was when its message was accepted, however far it has come since. */
-  const submitted = (scope: string, { task_id, accepted_at }: AcceptedTask, asked: SendRequest): Task => {
-    const { artifacts: _later, ...task } = shown(scope, task_id, asked.history_length);
+  const submitted = (
+    scope: string,
+    accepted: AcceptedTask,
+    { history_length: history }: SendRequest,
+  ): Task => {
+    const { task_id, accepted_at, message_id: upTo } = accepted;
+    const task = tasks.projection.task(scope, found(scope, task_id), { history, artifacts: false, upTo });
     return { ...task, status: { state: 'TASK_STATE_SUBMITTED', timestamp: timestampOf(accepted_at) } };
   };
 
@@ -50,7 +56,8 @@ export const createSendHandlers = (deps: SendDeps): Pick<TaskHandlers, 'send' | 
       } finally {
         stop();
       }
-      return { task: shown(scope, task_id, asked.history_length) };
+      const shown = { history: asked.history_length, artifacts: true };
+      return { task: tasks.projection.task(scope, found(scope, task_id), shown) };
     },
     async stream(request) {
       const { scope } = request;

@@ -23,11 +23,12 @@ type Read = {
   /** As the request was read against it. */
   thread: ThreadView;
   request: Extract<AgUiRequest, { kind: 'input' }>;
+  strict: boolean;
 };
 
 export const createAttaching =
   ({ store, ids }: Pick<Rooms, 'store' | 'ids'>) =>
-  (stream: EventStream, { scope, thread_id, thread, request }: Read): Attach => {
+  (stream: EventStream, { scope, thread_id, thread, request, strict }: Read): Attach => {
     const { run_id } = thread;
     const { answered, decisions, messages } = request;
     const decided = new Set(decisions.map(({ tool_call_id }) => tool_call_id));
@@ -35,7 +36,7 @@ export const createAttaching =
     const isOver = messages.some(({ visibility }) => visibility === undefined);
     const open = isOver ? [] : thread.tickets.filter(({ tool_call_id }) => !decided.has(tool_call_id));
     const waiting = run_id === undefined ? undefined : ticketsOf(store, scope, run_id, open);
-    const options: AgUiOptions = { answered, ...(waiting && { waiting }) };
+    const options: AgUiOptions = { answered, strict, ...(waiting && { waiting }) };
     return (channel) => {
       const protocol = agUiProtocol(options);
       // Decisions may be for a run that executes, whose stream is under way.

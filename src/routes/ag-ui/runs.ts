@@ -35,7 +35,7 @@ const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
         if (request.kind === 'stale') return undefined;
         const { messages, decisions } = request;
         const frontend_tools = body.tools.map(descriptorOf);
-        const attach = attaching(stream, { scope, thread_id, thread, request });
+        const attach = attaching(stream, { scope, thread_id, thread, request, strict: body.strict });
         return { messages, decisions, frontend_tools, attach };
       },
     });

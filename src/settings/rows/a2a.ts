@@ -67,7 +67,7 @@ export const a2aSettings = [
     key: 'a2a_push_block_private_hosts',
     env: 'SERVICE_A2A_PUSH_BLOCK_PRIVATE_HOSTS',
     type: boolean(),
-    default: false,
+    unset: 'true unless http_addr is a loopback address',
     doc: 'send push notifications to public addresses only',
   }),
   setting({

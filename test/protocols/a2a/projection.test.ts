@@ -15,7 +15,7 @@ let scopes = 0;
 const taskOf = async (
   fields: Partial<Run>,
   messages: Told[] = [],
-  shown: { history?: number; artifacts?: boolean } = {},
+  shown: { history?: number; artifacts?: boolean; upTo?: string } = {},
 ): Promise<Task> => {
   scopes += 1;
   const scope = `${SCOPE}-${scopes}`;
@@ -40,8 +40,8 @@ const taskOf = async (
   const projection = createProjection({ store });
   const found = projection.find(scope, 'r');
   if (!found) throw new Error('there is no run');
-  const { history, artifacts = true } = shown;
-  return projection.task(scope, found, { history, artifacts });
+  const { history, artifacts = true, upTo } = shown;
+  return projection.task(scope, found, { history, artifacts, ...(upTo !== undefined && { upTo }) });
 };
 
 const done = (termination_reason: NonNullable<Run['termination_reason']>): Partial<Run> => ({
@@ -108,6 +108,23 @@ t.test('a history has what was said, and nothing that is not for others', async 
     ['m3', 'm7'],
   );
   t.notOk('history' in (await taskOf(waiting('tool_permission'), messages, { history: 0 })));
+});
+
+t.test('a task is shown as it was when a message came, however far it has come since', async (t) => {
+  const messages: Told[] = [
+    { role: 'user', text: 'one' },
+    { text: 'answered' },
+    { role: 'user', text: 'two', metadata: { run_id: 'r', external_id: 'mine' } },
+    { text: 'answered again' },
+  ];
+  const shown = async (upTo: string, history?: number) =>
+    (
+      await taskOf(done({ type: 'natural_end' }), messages, { upTo, ...(history && { history }) })
+    ).history?.map(({ messageId }) => messageId);
+  t.strictSame(await shown('m0'), ['m0']);
+  t.strictSame(await shown('m2'), ['m0', 'm1', 'mine']);
+  t.strictSame(await shown('m2', 1), ['mine']);
+  t.equal(await shown('gone'), undefined);
 });
 
 t.test('a task that is at work has no message and no artifact', async (t) => {

@@ -5,7 +5,7 @@ import { checkPushConfig } from '../../../src/protocols/a2a/push/config.ts';
 const URL_OK = 'https://hooks.example/a';
 const enclosing = { task_id: 't1', tenant: undefined };
 const check = (config: unknown, of: Parameters<typeof checkPushConfig>[1] = enclosing) =>
-  checkPushConfig(config, of, () => 'made-here');
+  checkPushConfig(config, of, { newId: () => 'made-here' });
 
 /** The fields that are wrong, with what is said of them. */
 const violations = (config: unknown, of = enclosing): [string, string][] => {

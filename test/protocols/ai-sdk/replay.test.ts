@@ -108,6 +108,9 @@ t.test('the rows of a page carry their cursors', async (t) => {
   for (const { cursor } of page) t.notMatch(cursor, /^\d+$/);
 });
 
+/** The cursor without the number of the frame. */
+const eventIn = (cursor: string): string => cursor.replace(/^(prcur_v6_\d+)_\d+_/, '$1_');
+
 t.test('cursors that are blank or none of ours are refused, those of elsewhere are gone', async (t) => {
   let own = '';
   await t.test('here', async (t) => {
@@ -117,7 +120,12 @@ t.test('cursors that are blank or none of ours are refused, those of elsewhere a
     for (const text of ['garbage', '17', 'prcur_', 'prcur_v6_0_0_x', 'prcur_v6_1_0_', 'prcur_v6_1_0_x y'])
       t.throws(() => replay(text), Invalid, text);
     own = replay()[0]?.cursor ?? '';
+    // The first event has so many frames; there is none behind the last of them.
+    const frames = replay().filter(({ cursor }) => eventIn(cursor) === eventIn(own)).length;
+    const last = own.replace(/_0_/, `_${frames - 1}_`);
+    t.equal(replay(last, 1)[0]?.cursor, replay()[frames]?.cursor);
     const gone = [
+      own.replace(/_0_/, `_${frames}_`),
       own.replace('v6', 'agui'),
       own.replace(/_\d+_0_/, '_9999_0_'),
       own.replace(/_0_/, '_99_'),

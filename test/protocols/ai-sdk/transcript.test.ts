@@ -125,10 +125,10 @@ t.test('what was decided in an earlier step or answer is history', async (t) => 
   t.strictSame(lines(transcript), [
     'user: hi',
     'assistant:  asks c2',
-    'tool of c2: Denied: the user refused this call, and nothing was done',
+    'tool of c2: Denied: this call was refused, and nothing was done',
     'user: go on',
     'assistant:  asks c3',
-    'tool of c3: Denied: the user refused this call, and nothing was done (not now)',
+    'tool of c3: Denied: this call was refused, and nothing was done (not now)',
     'assistant: ok',
     'user: again',
   ]);

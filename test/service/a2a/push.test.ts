@@ -52,6 +52,56 @@ t.test('a config that is not legal stops the message that it comes with', async 
   t.match((await troupe.call('GET', '/v1/a2a/tasks')).body, { tasks: [], totalSize: 0 });
 });
 
+const PRIVATE = [
+  'http://127.0.0.1:9/x',
+  'http://2130706433/x',
+  'http://[::1]:9/x',
+  'http://[::ffff:10.0.0.1]/x',
+  'http://169.254.169.254/latest/meta-data',
+  'http://localhost:9/x',
+  'http://db.localhost./x',
+];
+
+for (const [where, settings] of [
+  ['a service that others can reach', { http_addr: '0.0.0.0:0' }],
+  ['a service that was told so', { a2a_push_block_private_hosts: true }],
+] as const) {
+  t.test(`${where} tells nothing to private addresses`, async (t) => {
+    const troupe = await start(t, settings);
+    const id = await send(troupe, 'echo/');
+    const hook = await startWebhook(t);
+    for (const url of [hook.url, ...PRIVATE]) {
+      const refused = {
+        error: {
+          details: [
+            {
+              fieldViolations: [
+                { field: 'pushNotificationConfig.url', description: /must lead to a public host/ },
+              ],
+            },
+          ],
+        },
+      };
+      t.match(await troupe.post(configsOf(id), { url }), { status: 400, body: refused }, url);
+      const inline = await troupe.post('/v1/a2a/echo/message:send', {
+        message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
+        configuration: { taskPushNotificationConfig: { url } },
+      });
+      t.match(inline, { status: 400, body: refused }, url);
+    }
+    t.equal((await troupe.call('GET', '/v1/a2a/tasks')).body.totalSize, 1);
+    t.equal((await troupe.post(configsOf(id), { url: 'https://hooks.invalid/x' })).status, 200);
+    t.equal(hook.calls.length, 0);
+  });
+}
+
+t.test('a service that others can reach tells private addresses when it is told to', async (t) => {
+  const troupe = await start(t, { http_addr: '0.0.0.0:0', a2a_push_block_private_hosts: false });
+  const hook = await startWebhook(t);
+  await send(troupe, 'echo/', { taskPushNotificationConfig: { url: hook.url } });
+  await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));
+});
+
 t.test('configs of a task that is over are created, listed, read, replaced and deleted', async (t) => {
   const troupe = await start(t);
   const hook = await startWebhook(t);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
+import { textOf as contentOf } from '../../../src/schema/message.ts';
 import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { a2aFor, reasonIn, said, textOf, violationsIn } from './tasks-client.ts';
@@ -28,6 +29,17 @@ t.test(
     t.match(mailbox.items, [{ dispatch_id: 'x', run_id: 'x', status: 'Acked' }]);
   },
 );
+
+t.test('a submitted task shows nothing of the answer, however fast the model is', async (t) => {
+  const { begin, stream } = await a2aFor(t);
+  for (let round = 0; round < 20; round += 1) {
+    const task = await begin({ tenant: 'echo', configuration: { historyLength: 1 } });
+    t.strictSame(said(task), ['user: Hello']);
+    t.notOk('artifacts' in task);
+    const [first] = await (await stream({ tenant: 'echo' })).rest();
+    t.strictSame(first && 'task' in first && said(first.task), ['user: Hello']);
+  }
+});
 
 t.test('a send that waits is answered with the end, and what was said', async (t) => {
   const { send } = await a2aFor(t);
@@ -124,6 +136,39 @@ t.test('one message id may be used again, in one task too', async (t) => {
   );
   const other = await send({ tenant: 'echo', messageId: 'same', contextId: waiting.contextId });
   t.equal(other.status.state, 'TASK_STATE_COMPLETED');
+});
+
+t.test('a task whose agent asks something takes what is said as the answer', async (t) => {
+  const { send, troupe } = await a2aFor(t);
+  troupe.models.steps.push(asks(['c1', 'pick_color'], ['c2', 'note'], ['c3', 'pick_color']));
+  const waiting = await send({ tenant: 'steps', text: 'Paint it' });
+  t.equal(waiting.status.state, 'TASK_STATE_INPUT_REQUIRED');
+  t.match((await troupe.call('GET', `/v1/runs/${waiting.id}`)).body.waiting, {
+    reason: 'user_input',
+    ticket_ids: ['suspend_c1', 'suspend_c3'],
+  });
+  const done = await send({ taskId: waiting.id, text: 'blue' });
+  t.equal(done.status.state, 'TASK_STATE_COMPLETED');
+  t.strictSame(said(done), ['user: Paint it', 'user: blue', 'agent: echo: blue']);
+  const asked = troupe.models.requests.at(-1)?.request.messages ?? [];
+  t.strictSame(
+    asked.flatMap(({ tool_call_id, content }) => (tool_call_id ? [[tool_call_id, contentOf(content)]] : [])),
+    [
+      ['c1', '"blue"'],
+      ['c2', '"did c2"'],
+      ['c3', '"blue"'],
+    ],
+  );
+});
+
+t.test('a task that asks for a permission beside a question is not given it by an answer', async (t) => {
+  const { send, tools, troupe } = await a2aFor(t);
+  troupe.models.steps.push(asks(['c1', 'pick_color'], ['c2', 'risky']));
+  const waiting = await send({ tenant: 'steps' });
+  t.equal(waiting.status.state, 'TASK_STATE_AUTH_REQUIRED');
+  t.match((await troupe.call('GET', `/v1/runs/${waiting.id}`)).body.waiting, { reason: 'tool_permission' });
+  t.equal((await send({ taskId: waiting.id, text: 'yes' })).status.state, 'TASK_STATE_COMPLETED');
+  t.strictSame(tools.executed, []);
 });
 
 t.test('a task that waits for a decision says what for', async (t) => {

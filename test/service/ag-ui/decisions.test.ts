@@ -44,6 +44,15 @@ t.test('a call that needs approval ends the response with an interrupt, and the 
   t.match(await viewOf(agUi, 'T').run(run_id), { status: 'waiting' });
 });
 
+t.test('a client that names the version of its protocol gets no key of before', async (t) => {
+  const agUi = await startAgUi(t);
+  agUi.models.steps.push(asks(['c1', 'risky']));
+  const messages = [user('u1', 'hi')];
+  const events = await agUi.ask({ threadId: 'T', agentId: 'steps', messages, protocolVersion: '1.0' });
+  t.match(events.at(-1)?.outcome, { type: 'interrupt', interrupts: [interrupt('c1')] });
+  t.notOk('interrupt' in (events.at(-1) ?? {}));
+});
+
 const APPROVALS: [form: string, resume: unknown][] = [
   ['the list of the protocol', resolved('perm_c1', { approved: true })],
   ['a list that names the call', resolved('c1')],
@@ -66,9 +75,9 @@ for (const [form, resume] of APPROVALS) {
   });
 }
 
-for (const [form, resume] of [
-  ['approved is false', resolved('perm_c1', { approved: false })],
-  ['a bare cancel', [{ interruptId: 'perm_c1', status: 'cancelled' }]],
+for (const [form, resume, why] of [
+  ['approved is false', resolved('perm_c1', { approved: false, reason: 'not now' }), ' (not now)'],
+  ['a bare cancel', [{ interruptId: 'perm_c1', status: 'cancelled' }], ''],
 ] as const) {
   t.test(`a denied call is not executed: ${form}`, async (t) => {
     const agUi = await startAgUi(t);
@@ -77,6 +86,12 @@ for (const [form, resume] of [
     t.match(find(events, 'TOOL_CALL_RESULT').content, '"approved":false');
     t.equal(events.at(-1)?.type, 'RUN_FINISHED');
     t.strictSame(agUi.tools.executed, []);
+    t.match(agUi.models.requests.at(-1)?.request.messages.at(-1), {
+      role: 'tool',
+      tool_call_id: 'c1',
+      content: [{ text: `Denied: this call was refused, and nothing was done${why}` }],
+    });
+    t.strictSame(told(await agUi.items('T')), ['user: hi', 'assistant: echo: hi']);
   });
 }
 

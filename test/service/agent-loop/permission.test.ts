@@ -78,7 +78,7 @@ t.test('8, 11: an approved call runs once, by either id, and the next step asks 
   }
 });
 
-t.test('9: a call that is declined leaves the history, and the next step runs', async (t) => {
+t.test('9: a call that is declined leaves the history, and the next step is told so', async (t) => {
   const troupe = await startWith(t, {
     agents: [guarded([{ tool: 'note', behavior: 'ask' }])],
     tools: createTestTools().tools,
@@ -93,7 +93,11 @@ t.test('9: a call that is declined leaves the history, and the next step runs', 
     t.equal((await troupe.post('/v1/threads/T/decision', { toolCallId: call, ...decline })).status, 202);
     t.match(await viewOf(troupe, 'T').until(start?.run_id, 'done'), { final_output: `without ${call}` });
     t.match(await logged(troupe, start?.run_id, 'ToolCallResumed'), [{ target_id: call, action: 'cancel' }]);
-    t.notMatch(JSON.stringify(requestsOf(troupe).at(-1)?.messages), new RegExp(`"${call}"`));
+    t.match(requestsOf(troupe).at(-1)?.messages.at(-1), {
+      role: 'tool',
+      tool_call_id: call,
+      content: [{ text: /^Denied/ }],
+    });
   }
 });
 
@@ -175,6 +179,20 @@ for (const [name, rules, allowed] of RULED) {
     await viewOf(troupe, 'T').check(t);
   });
 }
+
+t.test('the model reads in the next run that the rules have denied its call', async (t) => {
+  const troupe = await startWith(t, { agents: [guarded([])], tools: createTestTools().tools });
+  troupe.models.steps.push(asks(['c1', 'note']));
+  const denied = "Tool 'note' denied by permission rules";
+  t.match(endOf(await troupe.runToEnd(say('own', 'x', 'T'))), { termination: { value: denied } });
+  troupe.models.steps.push(says('I see'));
+  await troupe.runToEnd(say('own', 'why?', 'T'));
+  t.match(requestsOf(troupe).at(-1)?.messages.slice(1), [
+    { role: 'assistant', tool_calls: [{ id: 'c1' }] },
+    { role: 'tool', tool_call_id: 'c1', content: [{ text: denied }] },
+    { role: 'user' },
+  ]);
+});
 
 t.test('tools that are denied whatever the arguments are not offered, others are', async (t) => {
   const troupe = await startWith(t, {

@@ -69,12 +69,22 @@ t.test(
   },
 );
 
-t.test('a denied call is not executed', async (t) => {
+t.test('a denied call is not executed, and the model reads why', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'risky']);
   const frames = framesOf(await (await respond(chat, 'T', run_id, approval('c1', false, 'no'))).rest());
   t.match(find(frames, 'tool-output-denied'), { toolCallId: 'c1' });
   t.strictSame(chat.tools.executed, []);
+  t.match(chat.models.requests.at(-1)?.request.messages.at(-1), {
+    role: 'tool',
+    tool_call_id: 'c1',
+    content: [{ text: /^Denied: .* \(no\)$/ }],
+  });
+  t.strictSame(
+    (await chat.history('T')).messages.map(({ role }) => role),
+    ['user', 'assistant'],
+    'readers do not see the call',
+  );
 });
 
 t.test('an approval is taken after a restart', async (t) => {

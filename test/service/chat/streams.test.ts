@@ -118,12 +118,16 @@ t.test('cancel ends the stream of the run; where nothing happens there is nothin
   const frames = framesOf(await stream.rest());
   t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
   t.ok(typesOf(frames).includes('finish-step'));
-  for (const id of ['T', 'unknown'])
-    for (const verb of ['cancel', 'interrupt']) {
+  for (const verb of ['cancel', 'interrupt']) {
+    for (const [id, error] of [
+      ['T', `nothing to ${verb} on thread 'T'`],
+      ['unknown', 'thread not found: unknown'],
+    ]) {
       const answer = await chat.post(`/v1/ai-sdk/threads/${id}/${verb}`);
       t.equal(answer.status, 404);
-      t.equal(answer.body.error, `thread not found: ${id}`);
+      t.equal(answer.body.error, error);
     }
+  }
 });
 
 t.test('cancel takes the id of a thread, and not that of a run', async (t) => {

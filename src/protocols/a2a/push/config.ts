@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { checkHost } from '../../../a2a/fetch-text.ts';
 import { isObject } from '../../../schema/endpoint.ts';
 import { checkId } from '../../../store/index.ts';
 import { invalidRequest, type Violation } from '../errors.ts';
 import { selectorOf } from '../selector.ts';
+import type { PostGuard } from './post.ts';
 
 /** Where the status of a task is told to as it changes (a2a.md 11.1), as it is shown: checked, and with an id. */
 export type PushConfig = {
@@ -59,9 +61,17 @@ const Given = z.object({
 const FIELD = 'pushNotificationConfig';
 
 /** @throws A2aError 400, with all violations */
-export const checkPushConfig = (config: unknown, enclosing: Enclosing, newId: () => string): PushConfig => {
+export const checkPushConfig = (
+  config: unknown,
+  enclosing: Enclosing,
+  { newId, guard }: { newId: () => string; guard?: PostGuard | undefined },
+): PushConfig => {
   const { data, error } = Given.safeParse(config);
-  const violations = [...(error ? error.issues.map(violationOf) : []), ...mismatches(config, enclosing)];
+  const violations = [
+    ...(error ? error.issues.map(violationOf) : []),
+    ...mismatches(config, enclosing),
+    ...(data && guard ? refusedHost(data.url, guard) : []),
+  ];
   if (!data || violations.length > 0) throw invalidRequest(violations);
   const { id, url, token, authentication } = data;
   return {
@@ -72,6 +82,19 @@ export const checkPushConfig = (config: unknown, enclosing: Enclosing, newId: ()
     ...(token !== undefined && { token }),
     ...(authentication && { authentication: withoutUndefined(authentication) }),
   };
+};
+
+/** What can be seen without asking for the addresses of a name, which may be others when it is delivered. */
+const refusedHost = (url: string, guard: PostGuard): Violation[] => {
+  try {
+    checkHost(new URL(url).hostname, guard);
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [
+      { field: `${FIELD}.url`, description: `push notification URL must lead to a public host: ${why}` },
+    ];
+  }
 };
 
 const withoutUndefined = ({ scheme, credentials }: { scheme: string; credentials: string | undefined }) => ({

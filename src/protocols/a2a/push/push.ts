@@ -5,6 +5,7 @@ import type { Tasks } from '../model.ts';
 import { checkPushConfig, type Enclosing, type PushConfig } from './config.ts';
 import { type Delivery, type DeliveryDeps, startDelivery } from './delivery.ts';
 import { enqueue, statusUpdateOf } from './follower.ts';
+import type { PostGuard } from './post.ts';
 
 /**
  * Push notifications (a2a.md 11): configs, and one delivery for each whose task is not over.
@@ -27,10 +28,15 @@ export type Push = {
   stop(): void;
 };
 
-export type PushDeps = DeliveryDeps & { ids: Ids; tasks: Pick<Tasks, 'get' | 'watch'> };
+export type PushDeps = DeliveryDeps & {
+  ids: Ids;
+  tasks: Pick<Tasks, 'get' | 'watch'>;
+  /** The same that `post` has. */
+  guard?: PostGuard | undefined;
+};
 
 export const createPush = (deps: PushDeps): Push => {
-  const { store, ids, tasks } = deps;
+  const { store, ids, tasks, guard } = deps;
   const deliveries = new Map<string, Delivery>();
 
   const drive = (place: PushPlace): void => {
@@ -57,7 +63,7 @@ export const createPush = (deps: PushDeps): Push => {
   };
 
   return {
-    check: (config, enclosing) => checkPushConfig(config, enclosing, ids.uuid),
+    check: (config, enclosing) => checkPushConfig(config, enclosing, { newId: ids.uuid, guard }),
     async add(scope, task_id, tenant, { id, url, token, authentication }) {
       const place = { scope, task_id, id, tenant };
       const task = tasks.get(scope, task_id);
