@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
-import { Gone, Invalid } from '../schema/outcome.ts';
+import { Gone, Invalid, Outcome } from '../schema/outcome.ts';
 import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
 
@@ -26,7 +26,8 @@ export const positionOf = (
   if (cursor.trim() === '') throw new Invalid('validation error: cursor is required');
   const seq = Number(CURSOR.exec(cursor)?.[1] ?? 0);
   const [row] = seq === 0 ? [] : events.list(scope, by, seq - 1, 1).rows;
-  if (!row || cursorOf(row) !== cursor) throw new Gone(cursor);
+  if (!row || cursorOf(row) !== cursor)
+    throw new Gone(`cursor '${cursor}' is not, or no longer, of this log; read from its beginning`);
   return seq;
 };
 
@@ -68,6 +69,7 @@ export const pieceOf = (rows: readonly EventRow[]): Piece => {
 };
 
 export const errorFrame = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
+  // Of a bug strangers learn only that there was one; what it was is in the log.
+  const message = error instanceof Outcome ? error.message : 'internal error';
   return `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`;
 };

@@ -1,33 +1,38 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
-import type { DecisionInput } from '../runtime/index.ts';
+import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { Json } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { notBoth } from '../schema/paging.ts';
+import { choice } from './choice.ts';
+import { tellingIdle } from './idle.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Cancel, interrupt and decide (runtime.md 11, 12). The id in a path may be that of a run, dispatch or thread. */
 
 const Params = z.object({ id: z.string() });
 
-const DecisionBody = z
-  .object({
-    toolCallId: z.string().optional(),
-    tool_call_id: z.string().optional(),
-    action: z.string(),
-    payload: z.json().default(null),
+const Action = choice(
+  ['resume', 'cancel'],
+  (given) => new Invalid(`invalid action: ${given}, expected 'resume' or 'cancel'`),
+);
+
+const DecisionBody = withAliases(
+  { toolCallId: 'tool_call_id' },
+  {
+    toolCallId: z.string(),
+    action: Action,
+    payload: Json.default(null),
     reason: z.string().optional(),
     decided_by: z.string().optional(),
-  })
-  .check(notBoth('toolCallId', 'tool_call_id'))
-  .refine((body) => body.toolCallId !== undefined || body.tool_call_id !== undefined, {
-    path: ['toolCallId'],
-    message: 'required',
-  })
-  .transform(({ toolCallId, tool_call_id, ...body }) => ({
-    ...body,
-    tool_call_id: toolCallId ?? tool_call_id ?? '',
-  }));
+  },
+).transform(({ toolCallId, action, payload, reason, decided_by }) => ({
+  tool_call_id: toolCallId,
+  action,
+  payload,
+  ...(reason !== undefined && { reason }),
+  ...(decided_by !== undefined && { decided_by }),
+}));
 
 export const CancelAccepted = z
   .object({
@@ -54,47 +59,49 @@ const DecisionAccepted = z
   })
   .meta({ id: 'DecisionAccepted' });
 
-export const controlRoutes = ({ runtime }: Rooms) => [
-  ...(['thread', 'run'] as const).flatMap((kind) => [
-    route.post(`/v1/${kind}s/:id/cancel`, {
-      summary: kind === 'run' ? 'Cancel a run' : 'Cancel what a thread is busy with',
-      tag: `${kind}s`,
+export const controlRoutes = (rooms: Pick<Rooms, 'runtime' | 'store'>) => {
+  const { runtime } = rooms;
+  return [
+    ...(['thread', 'run'] as const).flatMap((kind) => [
+      route.post(`/v1/${kind}s/:id/cancel`, {
+        summary: kind === 'run' ? 'Cancel a run' : 'Cancel what a thread is busy with',
+        tag: `${kind}s`,
+        scope: 'agent-invocation',
+        params: Params,
+        responses: { 202: CancelAccepted, 404: ErrorBody },
+        async handle({ scope, params: { id } }) {
+          const idle = `nothing to cancel on ${kind} '${id}'`;
+          await tellingIdle(rooms, { scope, id, idle }, () => runtime.cancel(scope, id, kind));
+          return reply(202, { status: 'cancel_requested', [`${kind}_id`]: id });
+        },
+      }),
+      route.post(`/v1/${kind}s/:id/decision`, {
+        summary: 'Decide a suspended tool call',
+        tag: `${kind}s`,
+        scope: 'agent-invocation',
+        params: Params,
+        body: DecisionBody,
+        responses: { 202: DecisionAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+        async handle({ scope, params: { id }, body }) {
+          const { tool_call_id } = body;
+          const idle = `no open decision '${tool_call_id}' on ${kind} '${id}'`;
+          await tellingIdle(rooms, { scope, id, idle }, () => runtime.decide(scope, id, kind, body));
+          return reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
+        },
+      }),
+    ]),
+    route.post('/v1/threads/:id/interrupt', {
+      summary: 'Stop what a thread is busy with and drop its queue',
+      tag: 'threads',
       scope: 'agent-invocation',
       params: Params,
-      responses: { 202: CancelAccepted, 404: ErrorBody },
+      responses: { 202: InterruptAccepted, 404: ErrorBody },
       async handle({ scope, params: { id } }) {
-        await runtime.cancel(scope, id, kind);
-        return reply(202, { status: 'cancel_requested', [`${kind}_id`]: id });
+        const idle = `nothing to interrupt on thread '${id}'`;
+        const interrupt = () => runtime.interrupt(scope, id);
+        const superseded_dispatches = await tellingIdle(rooms, { scope, id, idle }, interrupt);
+        return reply(202, { status: 'interrupt_requested', thread_id: id, superseded_dispatches });
       },
     }),
-    route.post(`/v1/${kind}s/:id/decision`, {
-      summary: 'Decide a suspended tool call',
-      tag: `${kind}s`,
-      scope: 'agent-invocation',
-      params: Params,
-      body: DecisionBody,
-      responses: { 202: DecisionAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
-      async handle({ scope, params: { id }, body }) {
-        const { tool_call_id } = body;
-        await runtime.decide(scope, id, kind, { ...body, action: actionOf(body.action) });
-        return reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
-      },
-    }),
-  ]),
-  route.post('/v1/threads/:id/interrupt', {
-    summary: 'Stop what a thread is busy with and drop its queue',
-    tag: 'threads',
-    scope: 'agent-invocation',
-    params: Params,
-    responses: { 202: InterruptAccepted, 404: ErrorBody },
-    async handle({ scope, params: { id } }) {
-      const superseded_dispatches = await runtime.interrupt(scope, id);
-      return reply(202, { status: 'interrupt_requested', thread_id: id, superseded_dispatches });
-    },
-  }),
-];
-
-const actionOf = (action: string): DecisionInput['action'] => {
-  if (action === 'resume' || action === 'cancel') return action;
-  throw new Invalid(`invalid action: ${action}, expected 'resume' or 'cancel'`);
+  ];
 };

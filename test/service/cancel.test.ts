@@ -17,13 +17,19 @@ t.test('there is nothing to cancel or to interrupt on an idle thread', async (t)
   const troupe = await startTroupe(t);
   const { post } = troupe;
   const [first] = await troupe.runToEnd(start('echo'));
-  const noThread = (id: string) => ({ status: 404, body: { error: `thread not found: ${id}` } });
-  for (const id of ['T', 'unknown']) {
-    t.match(await post(`/v1/threads/${id}/cancel`), noThread(id));
-    t.match(await post(`/v1/threads/${id}/interrupt`), noThread(id));
-  }
-  for (const id of ['x', first?.run_id]) {
-    t.match(await post(`/v1/runs/${id}/cancel`), { status: 404, body: { error: `run not found: ${id}` } });
+  const run = first?.run_id;
+  for (const [path, error] of [
+    ['threads/T/cancel', "nothing to cancel on thread 'T'"],
+    ['threads/T/interrupt', "nothing to interrupt on thread 'T'"],
+    ['ai-sdk/threads/T/cancel', "nothing to cancel on thread 'T'"],
+    ['ag-ui/threads/T/interrupt', "nothing to interrupt on thread 'T'"],
+    [`runs/${run}/cancel`, `nothing to cancel on run '${run}'`],
+    ['threads/unknown/cancel', 'thread not found: unknown'],
+    ['threads/unknown/interrupt', 'thread not found: unknown'],
+    ['runs/unknown/cancel', 'run not found: unknown'],
+  ]) {
+    t.strictSame((await post(`/v1/${path}`)).body, { error });
+    t.equal((await post(`/v1/${path}`)).status, 404);
   }
   await viewOf(troupe, 'T').check(t);
 });

@@ -229,9 +229,11 @@ t.test('a decision on a call that does not wait is refused and disturbs nothing'
   for (const id of ['unknown', 'c2', 'perm_c2']) {
     t.match(await troupe.post(`/v1/runs/${run_id}/decision`, resume(id)), {
       status: 404,
-      body: { error: `run not found: ${run_id}` },
+      body: { error: `no open decision '${id}' on run '${run_id}'` },
     });
-    t.match(await view.post('/decision', resume(id)), { body: { error: 'thread not found: T' } });
+    t.match(await view.post('/decision', resume(id)), {
+      body: { error: `no open decision '${id}' on thread 'T'` },
+    });
   }
   t.strictSame(await view.run(run_id), before);
   t.equal((await view.post('/decision', resume('c1'))).status, 202, 'the ticket is still good');

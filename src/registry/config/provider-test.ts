@@ -1,6 +1,7 @@
 import { createProviderTest, type ProviderTest } from '../../models/provider-test.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { ProviderSpec } from '../../schema/model.ts';
+import { phrases } from '../../schema/phrases.ts';
 import { problemsOf } from '../../schema/problems.ts';
 import { maskSecrets, secretsOf } from '../secrets.ts';
 
@@ -8,7 +9,7 @@ import { maskSecrets, secretsOf } from '../secrets.ts';
 export const createStoredProviderTest = (deps: Parameters<typeof createProviderTest>[0]) => {
   const test = createProviderTest(deps);
   return async (stored: JsonObject): Promise<ProviderTest> => {
-    const spec = ProviderSpec.safeParse(stored, { reportInput: true });
+    const spec = ProviderSpec.safeParse(stored, phrases);
     const { error, ...result }: ProviderTest = spec.success
       ? await test(spec.data)
       : { ok: false, latency_ms: 0, network_tested: false, error: problemsOf(spec.error).join('; ') };
