@@ -20,7 +20,7 @@ export {
   listMessages,
   type MessageFilter,
   type MessageStart,
-  type Visibility,
+ 
   viewed,
 } from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';
