@@ -22,7 +22,7 @@ export type Child = {
   /** The next line of its output that matches. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a message and waits for the one that comes back. */
-  ask(message: object): Promise<unknown>;
+  ask(message: object | string): Promise<unknown>;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
   readonly exited: Promise<unknown>;
@@ -78,6 +78,12 @@ const lineOf = (child: ChildProcess, pattern: RegExp, printed: () => string): Pr
     child.stdout?.on('data', look);
     look();
   });
+
+/** The flags that load one of `programs/` into another program. */
+export const loading = (name: string): string[] => [
+  `--import=${import.meta.resolve('tsx')}`,
+  `--import=${programPath(name)}`,
+];
 
 const programPath = (name: string): string =>
   fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bombs } from './bombs.ts';
 import { config } from './config.ts';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
@@ -36,6 +37,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   fanOut,
   config,
   protocols,
+  bombs,
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

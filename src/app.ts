@@ -5,6 +5,7 @@ import { createA2aDiscovery } from './a2a/discovery.ts';
 import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createEventFeed } from './events/feed.ts';
+import { createHostCheck } from './http/hosts.ts';
 import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
@@ -209,6 +210,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     log,
     actors: inspector,
   });
+  const { host, port } = listenAddress(settings.http_addr);
   const http = createHttpServer({
     mounts: a2a.mounts,
     routes: [
@@ -229,6 +231,11 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ...controlPlaneRoutes(rooms),
     ],
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
+    acceptsHost: createHostCheck({
+      listening: host,
+      names: settings.allowed_hosts ?? [],
+      publicUrl: settings.a2a_public_base_url,
+    }),
     adminToken: settings.AdminApiConfig.bearer_token,
     resolveScope: input.resolveScope ?? (() => settings.scope_id),
     observe: metrics.http,
@@ -236,7 +243,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
     openApi: { title: 'Troupe', version, description: 'Agent runtime service' },
   });
 
-  const { host, port } = listenAddress(settings.http_addr);
   const bound = await http.listen(host, port).catch(async (error) => {
     await runtime.stop(0);
     a2a.stop();

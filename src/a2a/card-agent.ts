@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import { AgentSpec } from '../schema/agent.ts';
+import { phrases } from '../schema/phrases.ts';
 import { firstProblem } from '../schema/problems.ts';
 import { checkHost } from './fetch-text.ts';
 
@@ -47,18 +48,21 @@ export const agentOfCard = (
     throw new Error(`remote agent card from ${card_url} has an interface without a URL`);
   checkHost(new URL(url).hostname, { mayConnect });
   const target = server.target?.trim() || selector;
-  const agent = AgentSpec.safeParse({
-    id: selector ?? slug(name ?? ''),
-    ...(description && { description }),
-    registry: server.id,
-    endpoint: {
-      backend: 'a2a',
-      base_url: url,
-      ...(server.auth && { auth: server.auth }),
-      ...(target && { target }),
-      options: { ...server.options, a2a_server_id: server.id },
+  const agent = AgentSpec.safeParse(
+    {
+      id: selector ?? slug(name ?? ''),
+      ...(description && { description }),
+      registry: server.id,
+      endpoint: {
+        backend: 'a2a',
+        base_url: url,
+        ...(server.auth && { auth: server.auth }),
+        ...(target && { target }),
+        options: { ...server.options, a2a_server_id: server.id },
+      },
     },
-  });
+    phrases,
+  );
   if (agent.success) return agent.data;
   throw new Error(`remote agent card from ${card_url}: ${firstProblem(agent.error, [])}`);
 };

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
-import { Gone, Invalid } from '../schema/outcome.ts';
+import { Gone, Invalid, Outcome } from '../schema/outcome.ts';
 import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
 
@@ -69,6 +69,7 @@ export const pieceOf = (rows: readonly EventRow[]): Piece => {
 };
 
 export const errorFrame = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
+  // Of a bug strangers learn only that there was one; what it was is in the log.
+  const message = error instanceof Outcome ? error.message : 'internal error';
   return `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`;
 };

@@ -39,7 +39,7 @@ export const createCaller = (deps: {
   const { gate, hub, log } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
-    const answer = exchange.errors(error);
+    const answer = exchange.errors(error, exchange.requestId);
     if (answer.status === 500) {
       const { method, route, requestId } = exchange;
       log.error({ err: error, method, route, request_id: requestId }, 'request failed');

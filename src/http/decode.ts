@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Invalid, NotFound, type Outcome, Unprocessable } from '../schema/outcome.ts';
+import { phrases } from '../schema/phrases.ts';
 import { parseJson } from './body.ts';
 import { describeIssues } from './issues.ts';
 import { parseQuery } from './query.ts';
@@ -26,7 +27,7 @@ const textOf = ({ reads }: Endpoint, { body }: Incoming): string | undefined =>
   reads === 'text' ? body : undefined;
 
 const parse = (schema: z.ZodType, value: unknown, Failure: new (message: string) => Outcome): unknown => {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, phrases);
   if (!result.success) throw new Failure(describeIssues(result.error));
   return result.data;
 };

@@ -38,23 +38,30 @@ export class Refusal extends Error {
 }
 
 /** How an error is said. One form for the routes of the service, others where a protocol has its own. */
-export type ErrorForm = (error: unknown) => Reply;
+export type ErrorForm = (error: unknown, requestId: string) => Reply;
 
 /** `{"error": "text"}` */
-export const plainErrors: ErrorForm = (error) => {
+export const plainErrors: ErrorForm = (error, requestId) => {
   if (error instanceof Refusal) return reply(error.status, { error: error.message }, error.headers);
-  const { status, body } = failureOf(error);
-  return reply(status, body);
+  const status = statusOf(error);
+  const { code, details } = error instanceof Outcome ? error : NOTHING;
+  const text = status === 500 ? internalError(requestId) : textOf(error);
+  return reply(
+    status,
+    { error: text, ...(code !== undefined && { code }), ...details },
+    status === 401 ? CHALLENGE : undefined,
+  );
 };
 
-type Failure = { status: number; body: { error: string; code?: string } };
+const NOTHING = { code: undefined, details: undefined };
 
-const failureOf = (error: unknown): Failure => {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof Outcome)) return { status: 500, body: { error: message || 'internal error' } };
-  const { code, details } = error;
-  return {
-    status: statuses.find(([outcome]) => error instanceof outcome)?.[1] ?? 500,
-    body: { error: message, ...(code !== undefined && { code }), ...details },
-  };
-};
+/** What strangers are told of a bug, in whatever form. What it was is for the log, under the same id. */
+export const internalError = (requestId: string): string => `internal error (request id ${requestId})`;
+
+/** On every 401 (RFC 9110, 15.5.2). */
+export const CHALLENGE = { 'www-authenticate': 'Bearer' };
+
+const statusOf = (error: unknown): number =>
+  statuses.find(([outcome]) => error instanceof outcome)?.[1] ?? 500;
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -37,11 +37,16 @@ export type Exchange = {
   readonly errors: ErrorForm;
   /** The origin to echo; empty when it has none or one that is not listed. */
   readonly origin: string;
-  readonly requestId: string | undefined;
+  /** On the answer, and in the log if the request fails. */
+  readonly requestId: string;
   readonly startedAt: number;
   /** Inside the callback of the route, where uWebSockets.js has corked the socket already. */
   corked: boolean;
   done: boolean;
+  /** What it answers is for the eyes of an operator. */
+  confidential: boolean;
+  /** Where the request ends cannot be known: its connection closes with the answer. */
+  last: boolean;
   status: number;
   seconds: number;
   /** Told when the client goes away before the response has ended. */
@@ -68,6 +73,8 @@ export const openExchange = (
     startedAt: performance.now(),
     corked: true,
     done: false,
+    confidential: false,
+    last: false,
     status: 0,
     seconds: 0,
     onGone: undefined,
@@ -95,7 +102,7 @@ const notify = (exchange: Exchange, listener: (() => void) | undefined): void =>
 /** Sends a whole response. Does nothing when the client has gone. */
 export const sendReply = (exchange: Exchange, answer: Reply): void => {
   if (exchange.done) return;
-  const { res, context } = exchange;
+  const { res } = exchange;
   stampHead(exchange, answer.status);
   cork(exchange, () => {
     writeHead(exchange, answer.status, answer.headers);
@@ -106,7 +113,7 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
     } else if (answer.text === undefined && BODILESS.has(answer.status)) {
       endWithoutLength(exchange);
     } else {
-      res.end(answer.text ?? '', context.draining);
+      res.end(answer.text ?? '', isLast(exchange));
     }
   });
   close(exchange);
@@ -116,10 +123,13 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 /** Any argument, even an undefined one, would make uWebSockets.js report a length. */
-const endWithoutLength = ({ res, context }: Exchange): void => {
-  if (context.draining) res.writeHeader('connection', 'close');
-  res.endWithoutBody();
+const endWithoutLength = (exchange: Exchange): void => {
+  if (isLast(exchange)) exchange.res.writeHeader('connection', 'close');
+  exchange.res.endWithoutBody();
 };
+
+/** Of its connection. */
+const isLast = ({ last, context }: Exchange): boolean => last || context.draining;
 
 /**
  * Starts a response of unknown length with its first text. A text that is `last` ends it as well.
@@ -137,7 +147,7 @@ export const startStream = (
   cork(exchange, () => {
     writeHead(exchange, 200, headers);
     if (exchange.method === 'HEAD') endWithoutLength(exchange);
-    else if (last) exchange.res.end(text, exchange.context.draining);
+    else if (last) exchange.res.end(text, isLast(exchange));
     else taken = exchange.res.write(text);
   });
   if (last || exchange.method === 'HEAD') close(exchange);
@@ -203,7 +213,7 @@ const stampHead = (exchange: Exchange, status: number): void => {
 };
 
 const writeHead = (
-  { res, origin, requestId }: Exchange,
+  { res, origin, requestId, confidential }: Exchange,
   status: number,
   headers: Readonly<Record<string, string>> | undefined,
 ): void => {
@@ -213,8 +223,14 @@ const writeHead = (
     res.writeHeader('access-control-allow-origin', origin);
     res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
   }
-  if (requestId !== undefined) res.writeHeader('x-request-id', requestId);
-  for (const name in headers) res.writeHeader(name, singleLine(headers[name] ?? ''));
+  res.writeHeader('x-request-id', requestId);
+  if (confidential) {
+    res.writeHeader('cache-control', 'no-store');
+    res.writeHeader('x-content-type-options', 'nosniff');
+  }
+  for (const name in headers) {
+    if (!(confidential && name === 'cache-control')) res.writeHeader(name, singleLine(headers[name] ?? ''));
+  }
 };
 
 const statusLines = new Map<number, string>();

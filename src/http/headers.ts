@@ -1,4 +1,5 @@
 import type { HttpRequest } from 'uWebSockets.js';
+import { randomUUID } from 'node:crypto';
 
 /**
  * The headers of one request. uWebSockets.js lets them be read only inside the callback of the route. `leave` is
@@ -42,6 +43,6 @@ export const headerValues = (req: HttpRequest, name: string): string[] => {
   return values;
 };
 
-/** Visible ASCII, at most 128 characters; anything else is not worth repeating. */
-export const saneRequestId = (id: string): string | undefined =>
-  /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined;
+/** The one of the client when it is visible ASCII of at most 128 characters, else a new one. */
+export const requestIdOf = (given: string): string =>
+  given !== '' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();

@@ -5,6 +5,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
+import { ErrorBody } from '../schema/error-body.ts';
 import type { Described } from './mount.ts';
 import { JSON_TYPE, plainText, type Reply } from './reply.ts';
 import { type Route, route } from './route.ts';
@@ -31,7 +32,8 @@ export const createOpenApi = (routes: readonly Described[], info: OpenApiInfo): 
       paths,
       components: { securitySchemes: { [ADMIN_SCHEME]: { type: 'http', scheme: 'bearer' } } },
     },
-    { override: allowNewFields },
+    // What may be any JSON has no words of its own in a schema.
+    { override: allowNewFields, allowEmptySchema: { custom: true } },
   );
 };
 
@@ -59,10 +61,11 @@ const operation = (method: string, path: string, spec: Described['spec']): ZodOp
 /** Parameters in the path are text, whether or not the route has a schema for them. */
 const parameters = (path: string, spec: Described['spec']): ZodOpenApiOperationObject['requestParams'] => {
   const names = paramNames(path);
-  const { query } = spec;
+  const { params, query } = spec;
+  const known = params instanceof z.ZodObject ? params.shape : {};
   return {
     ...(names.length > 0 && {
-      path: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))),
+      path: z.object(Object.fromEntries(names.map((name) => [name, known[name] ?? z.string()]))),
     }),
     // A query schema is an object, or a pipe that begins with one: the library looks for the object in it.
     ...(query && { query: query as z.ZodObject }),
@@ -71,7 +74,7 @@ const parameters = (path: string, spec: Described['spec']): ZodOpenApiOperationO
 
 const responses = (spec: Described['spec']): ZodOpenApiResponsesObject => {
   const described: ZodOpenApiResponsesObject = {};
-  for (const [status, content] of Object.entries(spec.responses)) {
+  for (const [status, content] of Object.entries({ ...ofEveryBody(spec), ...spec.responses })) {
     // Keys of the table are numbers, so these are texts of three digits.
     described[status as `${1 | 2 | 3 | 4 | 5}${string}`] =
       typeof content === 'string'
@@ -83,6 +86,12 @@ const responses = (spec: Described['spec']): ZodOpenApiResponsesObject => {
   }
   return described;
 };
+
+/** What the server itself refuses wherever it reads a body, in the form that the route has for its errors. */
+const ofEveryBody = ({
+  body,
+  responses: { 400: form = ErrorBody },
+}: Described['spec']): Route['spec']['responses'] => (body ? { 400: form, 413: form, 415: form } : {});
 
 /** Built when it is first asked for, then kept. */
 export const openApiRoute = (routes: readonly Described[], info: OpenApiInfo): Route => {

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { clientAddress } from './address.ts';
 import { createAdminCheck } from './admin.ts';
-import { type BodyText, isJson, NOT_TEXT, readBody, TOO_LARGE } from './body.ts';
+import { type BodyText, isJson, readBody, tooLarge } from './body.ts';
 import type { Call, Caller } from './call.ts';
 import { createOriginCheck, isPreflight, preflight } from './cors.ts';
 import { decode } from './decode.ts';
@@ -14,7 +14,8 @@ import {
   peerAddress,
   sendReply,
 } from './exchange.ts';
-import { createRequestHeaders, headerValues, type RequestHeaders, saneRequestId } from './headers.ts';
+import { createRequestHeaders, headerValues, type RequestHeaders, requestIdOf } from './headers.ts';
+import type { HostCheck } from './hosts.ts';
 import type { Mount } from './mount.ts';
 import { type Endpoint, endpointOf, methodLabel, type PathEntry, readParams } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
@@ -29,6 +30,8 @@ import { resolveScope, type ScopeProvider } from './scope.ts';
 export type PipelineDeps = {
   context: ExchangeContext;
   caller: Caller;
+  /** Missing: a request may name any host. */
+  acceptsHost?: HostCheck | undefined;
   adminToken: string | undefined;
   resolveScope: ScopeProvider;
   settings: {
@@ -45,6 +48,7 @@ type Arrival = Call & {
   params: Record<string, string>;
   query: string;
   contentType: string;
+  contentEncoding: string;
   contentLength: number;
 };
 
@@ -57,8 +61,7 @@ export const createPipeline = (deps: PipelineDeps) => {
 
   const deliver = (arrival: Arrival, scope: string, text: BodyText): void => {
     const { exchange, endpoint, headers } = arrival;
-    if (text === TOO_LARGE) throw tooLarge(limitOf(endpoint));
-    if (text === NOT_TEXT) throw NOT_UTF8;
+    if (text instanceof Refusal) throw text;
     const { params, query, body } = decode(endpoint, { ...arrival, body: text });
     caller.admit(arrival, {
       params,
@@ -74,8 +77,10 @@ export const createPipeline = (deps: PipelineDeps) => {
   };
 
   /** What the headers alone say against the body. */
-  const checkBody = ({ endpoint, contentType, contentLength }: Arrival): void => {
+  const checkBody = ({ endpoint, contentType, contentEncoding, contentLength }: Arrival): void => {
     if (endpoint.reads === 'json' && !isJson(contentType)) throw NOT_JSON;
+    if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity')
+      throw encoded(contentEncoding);
     if (contentLength > limitOf(endpoint)) throw tooLarge(limitOf(endpoint));
   };
 
@@ -113,7 +118,10 @@ export const createPipeline = (deps: PipelineDeps) => {
       receive(arrival, '');
       return;
     }
-    if (endpoint.scope === 'admin') checkAdmin(headerValues(req, 'authorization'));
+    if (endpoint.scope === 'admin') {
+      exchange.confidential = true;
+      checkAdmin(headerValues(req, 'authorization'));
+    }
     const head = { method: exchange.method, path: req.getUrl(), header: headers.get };
     const scope = resolveScope(deps.resolveScope, endpoint.scope, head);
     if (typeof scope === 'string') receive(arrival, scope);
@@ -134,12 +142,23 @@ export const createPipeline = (deps: PipelineDeps) => {
     return endpoint;
   };
 
+  /** What makes a request nobody's business, whatever it asks for. */
+  const checkHead = (exchange: Exchange, req: HttpRequest): void => {
+    const host = req.getHeader('host');
+    if (deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
+    if (req.getHeader('content-length') !== '' && new Set(headerValues(req, 'content-length')).size > 1) {
+      exchange.last = true;
+      throw TWO_LENGTHS;
+    }
+  };
+
   const dispatch = (
     exchange: Exchange,
     entry: PathEntry | undefined,
     req: HttpRequest,
     headers: RequestHeaders,
   ): void => {
+    checkHead(exchange, req);
     if (context.draining) throw STOPPING;
     if (isPreflight(exchange.method, headers)) {
       sendReply(exchange, preflight(exchange.origin));
@@ -162,7 +181,7 @@ export const createPipeline = (deps: PipelineDeps) => {
         route: entry?.path ?? 'unmatched',
         errors: entry?.mount?.errors(headers.get) ?? plainErrors,
         origin: admits(origin) ? origin : '',
-        requestId: saneRequestId(req.getHeader('x-request-id')),
+        requestId: requestIdOf(req.getHeader('x-request-id')),
       });
       try {
         dispatch(exchange, entry, req, headers);
@@ -179,11 +198,23 @@ const read = (endpoint: Endpoint, req: HttpRequest) => ({
   params: readParams(endpoint, req),
   query: endpoint.query ? req.getQuery() : '',
   contentType: endpoint.reads === 'json' ? req.getHeader('content-type') : '',
+  contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),
   contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),
 });
 
 const STOPPING = new Refusal(503, 'the service is stopping', { 'retry-after': '1' });
-const NOT_JSON = new Refusal(415, 'content-type must be application/json');
-const NOT_UTF8 = new Refusal(400, 'request body is not UTF-8');
+const encoded = (coding: string): Refusal =>
+  new Refusal(415, `content-encoding '${coding}' is not supported: send the body as it is`, {
+    'accept-encoding': 'identity',
+  });
 
-const tooLarge = (limit: number): Refusal => new Refusal(413, `request body is larger than ${limit} bytes`);
+const foreign = (host: string): Refusal =>
+  new Refusal(
+    403,
+    `requests for the host '${host}' are refused here; if it is a name of this service, add it to allowed_hosts ` +
+      '(SERVICE_ALLOWED_HOSTS)',
+  );
+
+const TWO_LENGTHS = new Refusal(400, 'content-length headers contradict each other');
+
+const NOT_JSON = new Refusal(415, 'content-type must be application/json');

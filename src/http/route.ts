@@ -27,7 +27,8 @@ export type RouteRequest<P, Q, B> = {
   scope: string;
   /** The first value of a request header, `undefined` when it is missing or empty. */
   header(name: string): string | undefined;
-  requestId: string | undefined;
+  /** The one that the client gave, if it is a sane one. */
+  requestId: string;
   /** Address of the client; behind a trusted proxy, the one it names. Empty once the client has gone. */
   ip(): string;
   /** The path of the route as declared, such as `/v1/threads/:id`. */

@@ -3,6 +3,7 @@ import { Unavailable } from '../schema/outcome.ts';
 import { createCaller } from './call.ts';
 import type { ExchangeContext, Observer } from './exchange.ts';
 import { createGate } from './gate.ts';
+import type { HostCheck } from './hosts.ts';
 import type { Mount } from './mount.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
 import { createPipeline } from './pipeline.ts';
@@ -28,6 +29,8 @@ export type HttpDeps = {
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
   };
+  /** Missing: a request may name any host. */
+  acceptsHost?: HostCheck | undefined;
   adminToken: string | undefined;
   /** What it throws is the reason of a 401; the scope id it returns is checked. */
   resolveScope: ScopeProvider;

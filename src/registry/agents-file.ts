@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { JsonObject } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { phrases } from '../schema/phrases.ts';
 import { problemsOf } from '../schema/problems.ts';
 
 /**
@@ -13,7 +15,7 @@ const AgentsFile = z.strictObject({
     z.string(),
     z.strictObject({
       system_prompt: z.string().optional(),
-      catalog: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
+      catalog: z.union([z.string(), JsonObject]).optional(),
     }),
   ),
 });
@@ -21,7 +23,7 @@ export type AgentChanges = z.infer<typeof AgentsFile>['agents'];
 
 /** @throws Invalid that names the file */
 export const readAgentsFile = (path: string): AgentChanges => {
-  const parsed = AgentsFile.safeParse(contentOf(path), { reportInput: true });
+  const parsed = AgentsFile.safeParse(contentOf(path), phrases);
   if (parsed.success) return parsed.data.agents;
   throw new Invalid(`seed.agents_file ${path}: ${problemsOf(parsed.error).join('; ')}`);
 };

@@ -37,7 +37,7 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
       'Talk to the admin assistant; the request brings the whole conversation, nothing of it is stored',
     body: ChatBody,
     bodyLimit: 'attachments',
-    responses: { 200: 'text/event-stream of the chat protocol, version 6', ...refusals, 413: ErrorBody },
+    responses: { 200: 'text/event-stream of the chat protocol, version 6', ...refusals },
     handle({ scope, body, ...request }) {
       const session = assistantOf(rooms).open(callerOf(request));
       const { messages, waiting, options } = readTranscript(body, rooms.ids.uuid);

@@ -8,7 +8,7 @@ export const callerOf = (
 ): Caller => ({
   actor: actorOf(request.header('authorization'), request.header('x-service-actor')),
   ip: request.ip(),
-  request_id: request.requestId ?? null,
+  request_id: request.requestId,
 });
 
 const ACTOR_DIGITS = 16;

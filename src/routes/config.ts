@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
+import { CONFIG_NAMESPACES } from '../schema/config-record.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { NotFound } from '../schema/outcome.ts';
 import { callerOf } from './caller.ts';
+import { choice } from './choice.ts';
 import { AnyBody, configOf, Entry, EntryList, EntryPage, ValidEntry } from './managed.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Entries of all namespaces (config.md 2.2). Rules, texts and order of checks are those of the service. */
 
-const NsParams = z.object({ ns: z.string() });
-const Params = z.object({ ns: z.string(), id: z.string() });
+const Namespace = choice(
+  CONFIG_NAMESPACES,
+  (given) => new NotFound(`unknown namespace: ${given}; there are ${CONFIG_NAMESPACES.join(', ')}`),
+);
+
+const NsParams = z.object({ ns: Namespace });
+const Params = z.object({ ns: Namespace, id: z.string() });
 
 const Meta = z
   .object({

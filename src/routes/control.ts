@@ -1,33 +1,37 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
-import type { DecisionInput } from '../runtime/index.ts';
+import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { Json } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { notBoth } from '../schema/paging.ts';
+import { choice } from './choice.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Cancel, interrupt and decide (runtime.md 11, 12). The id in a path may be that of a run, dispatch or thread. */
 
 const Params = z.object({ id: z.string() });
 
-const DecisionBody = z
-  .object({
-    toolCallId: z.string().optional(),
-    tool_call_id: z.string().optional(),
-    action: z.string(),
-    payload: z.json().default(null),
+const Action = choice(
+  ['resume', 'cancel'],
+  (given) => new Invalid(`invalid action: ${given}, expected 'resume' or 'cancel'`),
+);
+
+const DecisionBody = withAliases(
+  { toolCallId: 'tool_call_id' },
+  {
+    toolCallId: z.string(),
+    action: Action,
+    payload: Json.default(null),
     reason: z.string().optional(),
     decided_by: z.string().optional(),
-  })
-  .check(notBoth('toolCallId', 'tool_call_id'))
-  .refine((body) => body.toolCallId !== undefined || body.tool_call_id !== undefined, {
-    path: ['toolCallId'],
-    message: 'required',
-  })
-  .transform(({ toolCallId, tool_call_id, ...body }) => ({
-    ...body,
-    tool_call_id: toolCallId ?? tool_call_id ?? '',
-  }));
+  },
+).transform(({ toolCallId, action, payload, reason, decided_by }) => ({
+  tool_call_id: toolCallId,
+  action,
+  payload,
+  ...(reason !== undefined && { reason }),
+  ...(decided_by !== undefined && { decided_by }),
+}));
 
 export const CancelAccepted = z
   .object({
@@ -54,7 +58,7 @@ const DecisionAccepted = z
   })
   .meta({ id: 'DecisionAccepted' });
 
-export const controlRoutes = ({ runtime }: Rooms) => [
+export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
   ...(['thread', 'run'] as const).flatMap((kind) => [
     route.post(`/v1/${kind}s/:id/cancel`, {
       summary: kind === 'run' ? 'Cancel a run' : 'Cancel what a thread is busy with',
@@ -76,7 +80,7 @@ export const controlRoutes = ({ runtime }: Rooms) => [
       responses: { 202: DecisionAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
       async handle({ scope, params: { id }, body }) {
         const { tool_call_id } = body;
-        await runtime.decide(scope, id, kind, { ...body, action: actionOf(body.action) });
+        await runtime.decide(scope, id, kind, body);
         return reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
       },
     }),
@@ -93,8 +97,3 @@ export const controlRoutes = ({ runtime }: Rooms) => [
     },
   }),
 ];
-
-const actionOf = (action: string): DecisionInput['action'] => {
-  if (action === 'resume' || action === 'cancel') return action;
-  throw new Invalid(`invalid action: ${action}, expected 'resume' or 'cancel'`);
-};

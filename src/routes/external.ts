@@ -4,6 +4,7 @@ import { ProviderTest } from '../models/provider-test.ts';
 import { liveEntry } from '../registry/config/live-entry.ts';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { JsonObject } from '../schema/json.ts';
 import { McpInventory, McpStatus } from '../schema/mcp-status.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { problemsOf } from '../schema/problems.ts';
@@ -18,7 +19,7 @@ const A2aStatus = z
     connected: z.boolean(),
     last_error: z.string().nullable(),
     card_url: z.string().nullable(),
-    card: z.record(z.string(), z.json()).nullable(),
+    card: JsonObject.nullable(),
   })
   .meta({ id: 'A2aServerStatus' });
 

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
 import { checkClientId, type SubmitMode } from '../runtime/index.ts';
+import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { Json } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
-import { Limit, notBoth, Offset } from '../schema/paging.ts';
+import { Limit, Offset } from '../schema/paging.ts';
 import { createAddressing } from './addressing.ts';
 import type { Rooms } from './rooms.ts';
 import { keptMessages, UserMessages } from './user-messages.ts';
@@ -26,18 +28,14 @@ const Mode = z
   .default('queue')
   .transform((mode) => MODES[mode]);
 
-const ThreadInput = z
-  .object({
-    agentId: z.string().nullish(),
-    agent_id: z.string().nullish(),
-    mode: Mode,
-    messages: UserMessages.default([]),
-  })
-  .check(notBoth('agentId', 'agent_id'))
-  .transform(({ agentId, agent_id, ...body }) => ({
-    ...body,
-    agent_id: (agentId ?? agent_id)?.trim() || undefined,
-  }));
+const ThreadInput = withAliases(
+  { agentId: 'agent_id' },
+  { agentId: z.string().nullish(), mode: Mode, messages: UserMessages.default([]) },
+).transform(({ agentId, mode, messages }) => ({
+  mode,
+  messages,
+  agent_id: agentId?.trim() || undefined,
+}));
 
 const RunInput = z.object({ mode: Mode, messages: UserMessages.default([]) });
 
@@ -51,7 +49,7 @@ const RunInputAccepted = z
   .object({ status: z.literal('inputs_accepted'), run_id: z.string(), ...Work })
   .meta({ id: 'RunInputAccepted' });
 
-const Push = z.object({ payload: z.json().default(null) });
+const Push = z.object({ payload: Json.default(null) });
 
 const Pushed = z
   .object({ dispatch_id: z.string(), run_id: z.string(), thread_id: z.string() })

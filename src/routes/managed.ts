@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConfigService } from '../registry/config/api.ts';
+import { JsonObject } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
 import type { Rooms } from './rooms.ts';
@@ -13,7 +14,7 @@ export const configOf = ({ config }: Pick<Rooms, 'config'>): ConfigService => {
 };
 
 /** An entry in the form that its namespace has; `GET /v1/config/:ns/$schema` tells it. */
-export const Entry = z.record(z.string(), z.json()).meta({ id: 'ConfigEntry' });
+export const Entry = JsonObject.meta({ id: 'ConfigEntry' });
 
 /** What is wrong with a body is told in the words of the configuration, so here any JSON passes. */
 export const AnyBody = z.unknown().meta({ description: 'a ConfigEntry, or a part of one' });

@@ -1,39 +1,40 @@
 import { z } from 'zod';
 import { route } from '../http/route.ts';
-import { listMessages, type MessageFilter, type MessageStart, type Visibility } from '../runtime/index.ts';
+import { listMessages, type MessageFilter, type MessageStart } from '../runtime/index.ts';
+import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { MessageList } from '../schema/message.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
-import { Cursor, Limit, notBoth, Offset, SeqBound } from '../schema/paging.ts';
+import { Cursor, Limit, Offset, SeqBound } from '../schema/paging.ts';
+import { choice } from './choice.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Rooms } from './rooms.ts';
 
 /** The message list of a thread (runtime.md 4.1). */
 
-const visibilityOf = (text: string | undefined): Visibility => {
-  const wanted = text?.toLowerCase();
-  return wanted === 'all' || wanted === 'internal' ? wanted : 'external';
-};
+const lowered = (given: string | undefined): string | undefined => given?.toLowerCase();
 
-const orderOf = (text: string | undefined): 'asc' | 'desc' => {
-  const wanted = (text ?? 'asc').toLowerCase();
-  if (wanted === 'asc' || wanted === 'desc') return wanted;
-  throw new Invalid('order must be asc or desc');
-};
+const Order = z
+  .preprocess(lowered, choice(['asc', 'desc'], () => new Invalid('order must be asc or desc')).optional())
+  .meta({ description: 'in any case; default asc' });
 
-export const MessageQuery = z
-  .object({
+const Visible = z
+  .preprocess(lowered, z.enum(['external', 'internal', 'all']).optional().catch('external'))
+  .meta({ description: 'in any case; anything else means external, the default' });
+
+export const MessageQuery = withAliases(
+  { run_id: 'runId' },
+  {
     offset: Offset,
     limit: Limit,
     cursor: Cursor,
     after: SeqBound,
     before: SeqBound,
-    order: z.string().optional(),
-    visibility: z.string().optional(),
+    order: Order,
+    visibility: Visible,
     run_id: z.string().optional(),
-    runId: z.string().optional(),
-  })
-  .check(notBoth('run_id', 'runId'));
+  },
+);
 type MessageQuery = z.output<typeof MessageQuery>;
 
 export const messageRoutes = ({ store }: Rooms) => [
@@ -71,10 +72,10 @@ export const pagePlace = (
 };
 
 export const messageFilter = (query: MessageQuery): MessageFilter => {
-  const run_id = (query.run_id ?? query.runId)?.trim();
+  const run_id = query.run_id?.trim();
   return {
-    order: orderOf(query.order),
-    visibility: visibilityOf(query.visibility),
+    order: query.order ?? 'asc',
+    visibility: query.visibility ?? 'external',
     ...(query.after !== undefined && { after: query.after }),
     ...(query.before !== undefined && { before: query.before }),
     ...(run_id && { run_id }),
@@ -88,8 +89,8 @@ const Start = z.union([
 
 export const messageStart = (query: MessageQuery, filters: MessageFilter): MessageStart => {
   if (query.cursor === undefined) return { offset: query.offset };
-  const { after, before, order, visibility, run_id, runId } = query;
-  const filtered = [after, before, order, visibility, run_id, runId].some((value) => value !== undefined);
+  const { after, before, order, visibility, run_id } = query;
+  const filtered = [after, before, order, visibility, run_id].some((value) => value !== undefined);
   const start = decodeCursor(query.cursor, {
     prefix: 'msg_',
     kind: 'message',

@@ -67,8 +67,6 @@ export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>
       200: `text/event-stream of ${stream}`,
       400: ErrorBody,
       409: ErrorBody,
-      413: ErrorBody,
-      415: ErrorBody,
       422: ErrorBody,
     },
   }) as const;

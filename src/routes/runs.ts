@@ -3,37 +3,31 @@ import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
 import { checkClientId } from '../runtime/index.ts';
+import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
-import { Cursor, Limit, notBoth, Offset } from '../schema/paging.ts';
+import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { ActiveRun, Run, RunList, RunStatus } from '../schema/run.ts';
 import { type Position, Position as PositionSchema } from '../store/index.ts';
+import { choice } from './choice.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Rooms } from './rooms.ts';
 import { keptMessages, UserMessages } from './user-messages.ts';
 
 /** Runs: start with a stream, read (runtime.md 5). */
 
-const StartRun = z
-  .object({
-    agentId: z.string().optional(),
-    agent_id: z.string().optional(),
-    threadId: z.string().nullish(),
-    thread_id: z.string().nullish(),
-    messages: UserMessages.default([]),
-  })
-  .check(notBoth('agentId', 'agent_id'), notBoth('threadId', 'thread_id'))
-  .refine((body) => body.agentId !== undefined || body.agent_id !== undefined, {
-    path: ['agentId'],
-    message: 'required',
-  })
-  .transform((body) => ({
-    agent_id: (body.agentId ?? body.agent_id ?? '').trim(),
-    thread_id: (body.threadId ?? body.thread_id)?.trim() || undefined,
-    messages: body.messages,
-  }));
+const StartRun = withAliases(
+  { agentId: 'agent_id', threadId: 'thread_id' },
+  { agentId: z.string(), threadId: z.string().nullish(), messages: UserMessages.default([]) },
+).transform(({ agentId, threadId, messages }) => ({
+  agent_id: agentId.trim(),
+  thread_id: threadId?.trim() || undefined,
+  messages,
+}));
 
-const ListQuery = z.object({ offset: Offset, limit: Limit, cursor: Cursor, status: z.string().optional() });
+const Status = choice(RunStatus.options, (given) => new Invalid(`invalid status filter: ${given}`));
+
+const ListQuery = z.object({ offset: Offset, limit: Limit, cursor: Cursor, status: Status.optional() });
 type ListQuery = z.output<typeof ListQuery>;
 
 const RunParams = z.object({ id: z.string() });
@@ -42,7 +36,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
   const list = (scope: string, query: ListQuery, thread_id?: string) => {
     const filter = {
       ...(thread_id !== undefined && { thread_id }),
-      ...(query.status !== undefined && { status: statusFilter(query.status) }),
+      ...(query.status !== undefined && { status: query.status }),
     };
     const page = store.runs.list(scope, filter, { limit: query.limit, ...startOf(query, filter) });
     return {
@@ -136,12 +130,6 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       },
     }),
   ];
-};
-
-const statusFilter = (text: string): RunStatus => {
-  const status = RunStatus.safeParse(text);
-  if (!status.success) throw new Invalid(`invalid status filter: ${text}`);
-  return status.data;
 };
 
 const startOf = ({ cursor, offset }: ListQuery, filters: object): { offset: number; after?: Position } => {

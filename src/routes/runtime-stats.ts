@@ -10,10 +10,10 @@ import type { Rooms } from './rooms.ts';
 /** What each agent did lately (evals-and-traces.md 10.1). */
 
 const Window = z.object({
-  window: z
-    .string()
-    .optional()
-    .meta({ description: '<n>s, <n>m, <n>h, <n>d or seconds; default: everything' }),
+  window: z.string().optional().meta({
+    pattern: '^\\s*\\d+[smhd]?\\s*$',
+    description: '<n>s, <n>m, <n>h, <n>d or seconds; default: everything',
+  }),
 });
 
 const wired = (stats: RuntimeStats | undefined): RuntimeStats => {

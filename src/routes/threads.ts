@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
+import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { JsonObject } from '../schema/json.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
-import { Cursor, Limit, notBoth, Offset } from '../schema/paging.ts';
+import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
 import { type Position, Position as PositionSchema, type ThreadRecord } from '../store/index.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -14,84 +16,64 @@ const ThreadParams = z.object({ id: z.string() });
 
 const blankIsUnset = (text: string | null | undefined): string | undefined => text?.trim() || undefined;
 
-const CreateThread = z
-  .object({
-    title: z.string().nullish(),
-    resource_id: z.string().nullish(),
-    resourceId: z.string().nullish(),
-    parent_thread_id: z.string().nullish(),
-    parentThreadId: z.string().nullish(),
-  })
-  .check(notBoth('resource_id', 'resourceId'), notBoth('parent_thread_id', 'parentThreadId'))
-  .transform((body) => {
-    const resource_id = blankIsUnset(body.resource_id ?? body.resourceId);
-    const parent_thread_id = blankIsUnset(body.parent_thread_id ?? body.parentThreadId);
+const LINK_ALIASES = { resource_id: 'resourceId', parent_thread_id: 'parentThreadId' } as const;
+
+const links = { resource_id: z.string().nullish(), parent_thread_id: z.string().nullish() };
+
+const CreateThread = withAliases(LINK_ALIASES, { ...links, title: z.string().nullish() }).transform(
+  (body) => {
+    const resource_id = blankIsUnset(body.resource_id);
+    const parent_thread_id = blankIsUnset(body.parent_thread_id);
     return {
       ...(typeof body.title === 'string' && { title: body.title }),
       ...(resource_id !== undefined && { resource_id }),
       ...(parent_thread_id !== undefined && { parent_thread_id }),
     };
-  });
+  },
+);
 
 /** Missing leaves a link as it is; null or blank clears it. */
-const link = (
-  canonical: string | null | undefined,
-  alias: string | null | undefined,
-): string | null | undefined => {
-  const given = canonical === undefined ? alias : canonical;
-  return given === undefined ? undefined : (blankIsUnset(given) ?? null);
-};
+const link = (given: string | null | undefined): string | null | undefined =>
+  given === undefined ? undefined : (blankIsUnset(given) ?? null);
 
-const UpdateThread = z
-  .object({
-    title: z.string().nullish(),
-    resource_id: z.string().nullish(),
-    resourceId: z.string().nullish(),
-    parent_thread_id: z.string().nullish(),
-    parentThreadId: z.string().nullish(),
-    custom: z.record(z.string(), z.json()).nullish(),
-  })
-  .check(notBoth('resource_id', 'resourceId'), notBoth('parent_thread_id', 'parentThreadId'))
-  .transform((body) => {
-    const resource_id = link(body.resource_id, body.resourceId);
-    const parent_thread_id = link(body.parent_thread_id, body.parentThreadId);
-    return {
-      ...(typeof body.title === 'string' && { title: body.title }),
-      ...(body.custom && { custom: body.custom }),
-      ...(resource_id !== undefined && { resource_id }),
-      ...(parent_thread_id !== undefined && { parent_thread_id }),
-    };
-  });
+const UpdateThread = withAliases(LINK_ALIASES, {
+  ...links,
+  title: z.string().nullish(),
+  custom: JsonObject.nullish(),
+}).transform((body) => {
+  const resource_id = link(body.resource_id);
+  const parent_thread_id = link(body.parent_thread_id);
+  return {
+    ...(typeof body.title === 'string' && { title: body.title }),
+    ...(body.custom && { custom: body.custom }),
+    ...(resource_id !== undefined && { resource_id }),
+    ...(parent_thread_id !== undefined && { parent_thread_id }),
+  };
+});
 
-const ThreadQuery = z
-  .object({
-    offset: Offset,
-    limit: Limit,
-    cursor: Cursor,
-    resource_id: z.string().optional(),
-    resourceId: z.string().optional(),
-    parent_thread_id: z.string().optional(),
-    parentThreadId: z.string().optional(),
-    root: z.enum(['true', 'false']).optional(),
-  })
-  .check(notBoth('resource_id', 'resourceId'), notBoth('parent_thread_id', 'parentThreadId'))
-  .transform(({ offset, limit, cursor, root, ...query }) => {
-    const resource_id = blankIsUnset(query.resource_id ?? query.resourceId);
-    const parent_thread_id = blankIsUnset(query.parent_thread_id ?? query.parentThreadId);
-    const filter = {
-      ...(resource_id !== undefined && { resource_id }),
-      ...(parent_thread_id !== undefined && { parent_thread_id }),
-      ...(root === 'true' && { root: true as const }),
-    };
-    return { offset, limit, cursor, filter };
-  });
+const ThreadQuery = withAliases(LINK_ALIASES, {
+  offset: Offset,
+  limit: Limit,
+  cursor: Cursor,
+  resource_id: z.string().optional(),
+  parent_thread_id: z.string().optional(),
+  root: z.enum(['true', 'false']).optional(),
+}).transform(({ offset, limit, cursor, root, ...query }) => {
+  const resource_id = blankIsUnset(query.resource_id);
+  const parent_thread_id = blankIsUnset(query.parent_thread_id);
+  const filter = {
+    ...(resource_id !== undefined && { resource_id }),
+    ...(parent_thread_id !== undefined && { parent_thread_id }),
+    ...(root === 'true' && { root: true as const }),
+  };
+  return { offset, limit, cursor, filter };
+});
 type ThreadQuery = z.output<typeof ThreadQuery>;
 
-const DeleteQuery = z
-  .object({ child_strategy: z.string().optional(), childStrategy: z.string().optional() })
-  .check(notBoth('child_strategy', 'childStrategy'))
-  .transform((query) => query.child_strategy ?? query.childStrategy ?? 'detach')
-  .pipe(z.enum(['detach', 'reject', 'cascade']));
+const DeleteQuery = withAliases(
+  { child_strategy: 'childStrategy' },
+  { child_strategy: z.enum(['detach', 'reject', 'cascade']).optional() },
+).transform(({ child_strategy = 'detach' }) => child_strategy);
 
 export const threadRoutes = ({ store, runtime }: Rooms) => {
   const list = <Item>(scope: string, query: ThreadQuery, item: (record: ThreadRecord) => Item) => {

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import type { UserMessage } from '../runtime/index.ts';
+import { listOf, MOST_MESSAGES } from '../schema/list.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 /** The messages of requests that submit input (runtime.md 4.2). */
 
-export const UserMessages = z.array(z.object({ role: z.string(), content: z.string() }));
-
 const ROLES = new Set(['user', 'assistant', 'system']);
+
+const Role = z
+  .string()
+  .meta({ description: `${[...ROLES].join(', ')}; messages of any other role are dropped` });
+
+export const UserMessages = listOf(z.object({ role: Role, content: z.string() }), MOST_MESSAGES);
 
 /** Messages of other roles are dropped. @throws Invalid when nothing is left */
 export const keptMessages = (messages: z.output<typeof UserMessages>): UserMessage[] => {

@@ -17,13 +17,7 @@ export type { Attach, Channel, Protocol } from './channel.ts';
 export type { RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';
 export type { WaitingCall } from './ephemeral-host.ts';
-export {
-  listMessages,
-  type MessageFilter,
-  type MessageStart,
-  type Visibility,
-  viewed,
-} from './history-view.ts';
+export { listMessages, type MessageFilter, type MessageStart, viewed } from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';
 export type { ThreadView } from './thread-view.ts';

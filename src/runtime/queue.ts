@@ -6,7 +6,7 @@ import type { RuntimeDeps } from './deps.ts';
 import { endDormant } from './dormant.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { targetedAt } from './pending.ts';
-import { advanceDispatch, claimChanges, claimedRun, logDispatch } from './records.ts';
+import { advanceDispatch, CLAIMED, claimChanges, claimedRun, logDispatch } from './records.ts';
 
 /**
  * The dispatches of one thread that wait for their turn, in claim order. Everything here writes into the commit
@@ -55,8 +55,8 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const open = ledger.record() ? store.dispatches.openOf(scope, id) : [];
   let orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
   let waiting = open.filter((dispatch) => dispatch.status === 'Queued');
-  // A run that was to be tried again when its process died keeps its turn.
-  let retried = waiting.filter(({ attempt_count }) => attempt_count > 0);
+  // A run that had begun, and was given back or to be tried again when its process ended, keeps its turn.
+  let begun = waiting.filter(({ run_status }) => run_status === CLAIMED);
 
   const runOf = ({ run_id }: Dispatch): Run | undefined =>
     ledger.waiting().get(run_id) ?? ledger.created().get(run_id) ?? store.runs.get(scope, run_id);
@@ -171,7 +171,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       for (const dispatch of withdrawn) end(write, dispatch, 'SUPERSEDE', reason);
       return withdrawn.length;
     },
-    orphaned: () => orphans.length + retried.length > 0,
+    orphaned: () => orphans.length + begun.length > 0,
     reclaim(write, isFailing) {
       for (const orphan of orphans) {
         const run = runOf(orphan);
@@ -202,13 +202,13 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
         const dead = after.status === 'DeadLetter';
         if (run) endRun(write, run, dead ? { type: 'DEAD_LETTER', reason } : { type: 'CANCEL' });
       }
-      for (const dispatch of retried) {
+      for (const dispatch of begun) {
         const now = { ...dispatch, available_at: write.at, updated_at: write.at };
         write.dispatch(now, dispatch);
         waiting = [now, ...waiting.filter((other) => other !== dispatch)];
       }
       orphans = [];
-      retried = [];
+      begun = [];
     },
   };
 };

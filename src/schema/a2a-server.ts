@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isObject, jsonFields, REDACTED, withoutNulls } from './endpoint.ts';
+import { isObject, REDACTED, withoutNulls } from './endpoint.ts';
+import { JsonObject } from './json.ts';
 import { requiredText } from './problems.ts';
 
 /** A server that is asked for remote agents (config.md 3.6). No problem repeats the token. */
@@ -51,7 +52,7 @@ const Fields = z.strictObject({
     })
     .default(10_000)
     .meta({ minimum: 1, maximum: MAX_TIMEOUT_MS }),
-  options: jsonFields('options').default({}),
+  options: JsonObject.default({}),
 });
 
 /** `has_auth` is what the service says of a stored token. */

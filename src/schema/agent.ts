@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Backend, placeOf } from './backend.ts';
 import { ContextPolicy } from './context-policy.ts';
-import { isObject, jsonFields, RemoteEndpoint, withoutNulls } from './endpoint.ts';
+import { isObject, RemoteEndpoint, withoutNulls } from './endpoint.ts';
+import { JsonObject } from './json.ts';
+import { listOf } from './list.ts';
 import { requiredText } from './problems.ts';
 import { ReasoningEffort } from './run.ts';
 import { StopCondition } from './stop-condition.ts';
@@ -15,7 +17,7 @@ import { StopCondition } from './stop-condition.ts';
  * How it is stored and shown: `agent-json.ts`.
  */
 
-const texts = z.array(z.string());
+const texts = listOf(z.string());
 
 const Fields = z.strictObject({
   id: requiredText('id'),
@@ -29,7 +31,7 @@ const Fields = z.strictObject({
     .optional()
     .meta({ description: 'inferences a run may make; 0 = unlimited; default 16' }),
   max_continuation_retries: z.int().nonnegative().default(2),
-  stop_conditions: z.array(StopCondition).default([]),
+  stop_conditions: listOf(StopCondition).default([]),
   context_policy: ContextPolicy.optional(),
   reasoning_effort: z
     .union([
@@ -52,7 +54,7 @@ const Fields = z.strictObject({
   excluded_tool_patterns: texts.optional(),
   endpoint: RemoteEndpoint.optional(),
   delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
-  sections: jsonFields('sections').default({}),
+  sections: JsonObject.default({}),
   registry: z.string().optional(),
 });
 type Fields = z.infer<typeof Fields>;

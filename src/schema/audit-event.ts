@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonObject } from './json.ts';
 
 /** Who changed what in the configuration, and from where (config.md 9.1). Payloads are redacted already. */
 
@@ -14,7 +15,7 @@ export const AuditAction = z.enum([
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 
-const Payload = z.record(z.string(), z.json());
+const Payload = JsonObject;
 
 export const AuditEvent = z
   .object({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { JsonObject } from './json.ts';
 
 /** A remote agent (agent-loop.md 1.2). What it says of its address never contains the token. */
 
-export type Json = z.infer<ReturnType<typeof z.json>>;
-export type JsonObject = { [key: string]: Json };
+export type { Json, JsonObject } from './json.ts';
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -17,10 +17,6 @@ export const withoutNulls = (given: unknown): unknown =>
 /** An object in which null means absent. */
 export const nullsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((given: z.input<Schema>) => withoutNulls(given), schema);
-
-/** A field with JSON of any content. What was parsed from JSON is JSON, so nothing in it is looked at, lost or copied. */
-export const jsonFields = (field: string) =>
-  z.custom<JsonObject>(isObject, `field '${field}' must be an object`).meta({ type: 'object' });
 
 /** What stands for a secret wherever it is shown. */
 export const REDACTED = '***';
@@ -60,7 +56,7 @@ const A2A_OPTIONS: Readonly<Record<string, { is(value: unknown): boolean; what: 
   a2a_server_id: { is: (value) => typeof value === 'string', what: 'a string' },
 };
 
-const Options = jsonFields('options').superRefine((options, context) => {
+const Options = JsonObject.superRefine((options, context) => {
   for (const [name, { is, what }] of Object.entries(A2A_OPTIONS)) {
     if (Object.hasOwn(options, name) && !is(options[name])) {
       context.addIssue(`A2A option \`${name}\` must be ${what}`);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { isObject, jsonFields, nullsAbsent, withoutNulls } from './endpoint.ts';
+import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
+import { JsonObject } from './json.ts';
+import { listOf } from './list.ts';
 import { requiredText } from './problems.ts';
 
 /**
@@ -22,10 +24,9 @@ const Fields = z
     id: requiredText('id'),
     transport: z.enum(['stdio', 'http']),
     command: z.string().optional().meta({ description: 'stdio: the program' }),
-    args: z.array(z.string()).default([]),
+    args: listOf(z.string()).default([]),
     url: z.string().optional().meta({ description: 'http: the Streamable HTTP endpoint' }),
-    config: jsonFields('config').default({}).meta({
-      type: 'object',
+    config: JsonObject.default({}).meta({
       description: 'stdio: given to the server at initialisation; http: `headers` go with every request',
     }),
     timeout_secs: z.int().nonnegative().default(30).meta({ description: '0 acts as 1' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from './json.ts';
 
 /** Messages and their content blocks (runtime.md 2.3), as stored and as sent. */
 
@@ -26,7 +27,7 @@ export const ContentBlock = z
     mediaBlock('document'),
     mediaBlock('audio'),
     mediaBlock('video'),
-    z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.json() }),
+    z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: Json }),
     z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.array(TextBlock) }),
     z.object({ type: z.literal('thinking'), thinking: z.string() }),
   ])
@@ -34,7 +35,7 @@ export const ContentBlock = z
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
 export const ToolCall = z
-  .object({ id: z.string(), name: z.string(), arguments: z.json() })
+  .object({ id: z.string(), name: z.string(), arguments: Json })
   .meta({ id: 'ToolCall', description: 'A call that the model asked for; `arguments` is the parsed JSON.' });
 export type ToolCall = z.infer<typeof ToolCall>;
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { isObject, jsonFields, nullsAbsent, withoutNulls } from './endpoint.ts';
+import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
+import { JsonObject } from './json.ts';
+import { listOf } from './list.ts';
 import { requiredText } from './problems.ts';
 
 /** Models, pools of models and providers (agent-loop.md 2.1 to 2.3, config.md 3.2 to 3.4). */
@@ -15,7 +17,7 @@ const price = (field: string) =>
 export const Modality = z.enum(['text', 'image', 'audio', 'video', 'pdf']);
 
 const modalities = (direction: 'input' | 'output') =>
-  z.array(Modality).superRefine((list, context) => {
+  listOf(Modality).superRefine((list, context) => {
     const twice = list.find((one, index) => list.indexOf(one) !== index);
     if (twice) context.addIssue(`'modalities.${direction}' contains duplicate '${twice}'`);
   });
@@ -87,7 +89,7 @@ const SwitchFields = z.strictObject({
 const PoolFields = z
   .strictObject({
     id: requiredText('id'),
-    members: z.array(nullsAbsent(MemberFields)),
+    members: listOf(nullsAbsent(MemberFields)),
     routing: nullsAbsent(RoutingFields).prefault({}),
     switch: nullsAbsent(SwitchFields).prefault({}),
   })
@@ -113,7 +115,7 @@ const ProviderFields = z.strictObject({
   api_key: z.string().nullable().optional(),
   base_url: z.string().nullable().optional(),
   timeout_secs: z.int().nonnegative().optional().meta({ description: 'default 300' }),
-  adapter_options: jsonFields('adapter_options').optional(),
+  adapter_options: JsonObject.optional(),
 });
 
 /** An empty key or address is none; `has_api_key` is what the service says of a stored key. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Query values of list routes (runtime.md 0.6). Values come as text; what is not a count is refused. */
 
-export const count = z.string().regex(/^\d{1,15}$/, 'expected a non-negative integer');
+export const count = z.string().regex(/^\d{1,15}$/, 'must be a whole number, 0 or more');
 
 /** Clamped to 1..200, 50 when absent. */
 export const Limit = count
@@ -26,16 +26,3 @@ export const Cursor = z
   .optional()
   .transform((cursor) => cursor?.trim() || undefined)
   .meta({ description: 'opaque; continues a list where a page ended' });
-
-/** Refuses a value that is given under its name and under its alias. */
-export const notBoth =
-  (name: string, alias: string) =>
-  (context: { value: Record<string, unknown>; issues: z.core.$ZodRawIssue[] }): void => {
-    if (context.value[name] === undefined || context.value[alias] === undefined) return;
-    context.issues.push({
-      code: 'custom',
-      input: context.value,
-      path: [alias],
-      message: `duplicate of '${name}': give one of the two`,
-    });
-  };

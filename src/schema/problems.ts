@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { Invalid } from './outcome.ts';
+import { listed, pathText, phrases, problemOf } from './phrases.ts';
 
 /** What is wrong with an entry, in the words of config.md 3. An issue with words of its own keeps them. */
 
 export const problemsOf = (error: z.ZodError, at: readonly PropertyKey[] = []): string[] =>
-  error.issues.flatMap((issue) => {
-    if (issue.code === 'custom') return [issue.message];
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `unknown field '${key}'`);
-    const path = z.core.toDotPath([...at, ...issue.path]);
-    if (path === '') return [issue.message];
-    return [issue.input === undefined ? `missing field '${path}'` : `field '${path}': ${issue.message}`];
-  });
+  listed(error.issues.map((issue) => problem(issue, at)));
+
+const problem = (issue: z.core.$ZodIssue, at: readonly PropertyKey[]): string => {
+  const { path, text, missing } = problemOf(issue, at);
+  const place = pathText(path);
+  if (missing) return place === '' ? text : `missing field '${place}'`;
+  if (issue.code === 'custom' || issue.code === 'unrecognized_keys' || place === '') return text;
+  return `field '${place}': ${text}`;
+};
 
 export const firstProblem = (error: z.ZodError, at: readonly PropertyKey[]): string =>
   problemsOf(error, at)[0] ?? error.message;
@@ -20,7 +23,7 @@ export const firstProblem = (error: z.ZodError, at: readonly PropertyKey[]): str
  * @throws Invalid `invalid <surface>: <problem>; …`
  */
 export const parseEntry = <Entry>(surface: string, schema: z.ZodType<Entry>, given: unknown): Entry => {
-  const parsed = schema.safeParse(given, { reportInput: true });
+  const parsed = schema.safeParse(given, phrases);
   if (parsed.success) return parsed.data;
   throw new Invalid(`invalid ${surface}: ${problemsOf(parsed.error).join('; ')}`);
 };
@@ -31,7 +34,7 @@ export const parseEntry = <Entry>(surface: string, schema: z.ZodType<Entry>, giv
  * @throws Invalid the words of the broken rules; for a wrong shape as `parseEntry`
  */
 export const parseWorded = <Entry>(surface: string, schema: z.ZodType<Entry>, given: unknown): Entry => {
-  const rules = schema.safeParse(given).error?.issues.filter(({ code }) => code === 'custom') ?? [];
+  const rules = schema.safeParse(given, phrases).error?.issues.filter(({ code }) => code === 'custom') ?? [];
   if (rules.length > 0) throw new Invalid(rules.map(({ message }) => message).join('; '));
   return parseEntry(surface, schema, given);
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json, JsonObject } from './json.ts';
 import { Message } from './message.ts';
 import { ResumeMode, RunAdapter, RunMode, RunOrigin, StateSnapshot, Termination } from './run.ts';
 
@@ -43,10 +44,10 @@ export const Ticket = z.object({
     id: z.string(),
     action: z.string(),
     message: z.string().optional(),
-    parameters: z.json().optional(),
-    response_schema: z.json().optional(),
+    parameters: Json.optional(),
+    response_schema: Json.optional(),
   }),
-  pending: z.object({ id: z.string(), name: z.string(), arguments: z.json() }),
+  pending: z.object({ id: z.string(), name: z.string(), arguments: Json }),
   resume_mode: ResumeMode,
   expires: TicketExpiry.optional(),
   resume_with: z
@@ -59,10 +60,10 @@ export type Ticket = z.infer<typeof Ticket>;
 export const ToolResult = z.object({
   tool_name: z.string(),
   status: z.enum(['success', 'pending', 'error']),
-  data: z.json(),
+  data: Json,
   message: z.string().nullable(),
   suspension: Ticket.optional(),
-  metadata: z.record(z.string(), z.json()).optional(),
+  metadata: JsonObject.optional(),
 });
 export type ToolResult = z.infer<typeof ToolResult>;
 
@@ -75,12 +76,12 @@ const RemoteOutput = z.object({
         id: z.string().optional(),
         name: z.string().optional(),
         media_type: z.string().optional(),
-        content: z.json(),
+        content: Json,
       }),
     )
     .readonly()
     .optional(),
-  raw: z.json().optional(),
+  raw: Json.optional(),
 });
 
 export const RunResult = z.object({
@@ -117,7 +118,7 @@ export const RunEvent = z
     event('reasoning_encrypted_value', { encrypted_value: z.string() }),
     event('tool_call_start', { id, name: z.string() }),
     event('tool_call_delta', { id, args_delta: z.string() }),
-    event('tool_call_ready', { id, name: z.string(), arguments: z.json() }),
+    event('tool_call_ready', { id, name: z.string(), arguments: Json }),
     event('tool_call_done', {
       id,
       message_id: id,
@@ -129,7 +130,7 @@ export const RunEvent = z
       target_id: id,
       message_id: id,
       action: z.enum(['resume', 'cancel']),
-      result: z.json(),
+      result: Json,
     }),
     event('tool_call_cancel', { id, name: z.string(), reason: z.string() }),
     // `error`: why the attempt failed that is repeated from the last checkpoint.
@@ -138,15 +139,15 @@ export const RunEvent = z
     event('activity_snapshot', {
       message_id: id,
       activity_type: z.string(),
-      content: z.json(),
+      content: Json,
       replace: z.boolean().optional(),
     }),
-    event('activity_delta', { message_id: id, activity_type: z.string(), patch: z.array(z.json()) }),
+    event('activity_delta', { message_id: id, activity_type: z.string(), patch: z.array(Json) }),
     event('step_start', { message_id: id }),
     event('step_end', {}),
     event('inference_complete', { model: z.string(), usage: Usage.optional(), duration_ms: z.int() }),
     event('state_snapshot', { snapshot: StateSnapshot }),
-    event('state_delta', { delta: z.array(z.json()) }),
+    event('state_delta', { delta: z.array(Json) }),
     event('error', { message: z.string(), code: z.string().optional() }),
   ])
   .meta({ id: 'RunEvent' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json, JsonObject } from './json.ts';
 import { ToolDescriptor } from './tool-descriptor.ts';
 
 /** Runs (runtime.md 2.4 to 2.7). Times are seconds since the epoch, except `waiting.tickets[].updated_at` (ms). */
@@ -45,7 +46,7 @@ export const WaitingTicket = z.object({
   ticket_id: z.string(),
   tool_call_id: z.string(),
   tool_name: z.string(),
-  arguments: z.json().optional(),
+  arguments: Json.optional(),
   resume_mode: ResumeMode,
   reason: z.string().optional(),
   updated_at: z.int(),
@@ -111,7 +112,7 @@ export type RunOutput = z.infer<typeof RunOutput>;
 export const Resume = z.object({
   decision_id: z.string(),
   action: z.enum(['resume', 'cancel']),
-  result: z.json(),
+  result: Json,
   reason: z.string().optional(),
   decided_by: z
     .string()
@@ -158,7 +159,7 @@ export const Activation = z.object({
 });
 export type Activation = z.infer<typeof Activation>;
 
-export const StateSnapshot = z.object({ revision: z.int(), extensions: z.record(z.string(), z.json()) });
+export const StateSnapshot = z.object({ revision: z.int(), extensions: JsonObject });
 export type StateSnapshot = z.infer<typeof StateSnapshot>;
 
 const ErrorPayload = z.object({ message: z.string() });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonObject } from './json.ts';
 
 /** Threads (runtime.md 2.1, 2.2). Times in `metadata` are milliseconds, `latest_run_updated_at` is seconds. */
 
@@ -6,7 +7,7 @@ export const ThreadMetadata = z.object({
   created_at: z.int().optional(),
   updated_at: z.int().optional(),
   title: z.string().optional(),
-  custom: z.record(z.string(), z.json()).optional(),
+  custom: JsonObject.optional(),
 });
 
 export const Thread = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonObject } from './json.ts';
 
 /** A tool as the model and the catalogue see it (agent-loop.md 6.1). */
 export const ToolDescriptor = z
@@ -6,9 +7,9 @@ export const ToolDescriptor = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    parameters: z.record(z.string(), z.json()).meta({ description: 'JSON Schema of the arguments object' }),
+    parameters: JsonObject.meta({ description: 'JSON Schema of the arguments object' }),
     category: z.string().nullable(),
-    metadata: z.record(z.string(), z.json()).optional(),
+    metadata: JsonObject.optional(),
   })
   .meta({ id: 'ToolDescriptor' });
 export type ToolDescriptor = z.infer<typeof ToolDescriptor>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonObject } from './json.ts';
 import { requiredText } from './problems.ts';
 
 /** The record of a built-in tool (config.md 3.7); it is there so that its description can be overridden. */
@@ -9,9 +10,7 @@ export const ToolSpec = z
     name: z.string(),
     description: z.string(),
     category: z.string().nullish(),
-    parameters_schema: z
-      .record(z.string(), z.json())
-      .nullable()
+    parameters_schema: JsonObject.nullable()
       .default(null)
       .meta({ description: 'JSON Schema of the arguments; null when the tool has none' }),
   })

@@ -114,6 +114,21 @@ export const origins = (): Kind<string[]> => ({
   schema: z.array(z.union([LOOPBACK, Origin])),
 });
 
+/** A name or an address, without a port. */
+const HostName = z
+  .string()
+  .trim()
+  .regex(/^(?:[\w.-]+|\[?[\da-f:.]*:[\da-f:.]*\]?)$/i)
+  .toLowerCase();
+
+export const hostNames = (): Kind<string[]> => ({
+  type: 'host names',
+  allowed: 'a comma separated list of host names or addresses, without a port',
+  placeholder: 'host,…',
+  fromText: itemsOf,
+  schema: z.array(HostName),
+});
+
 const encodedBytes = (value: string): number => Buffer.byteLength(value);
 
 export const scopeId = (): Kind<string> =>

@@ -1,6 +1,6 @@
 import uWS from 'uWebSockets.js';
 import t from 'tap';
-import { type BodyText, isJson, readBody, TOO_LARGE } from '../../src/http/body.ts';
+import { type BodyText, isJson, readBody, tooLarge } from '../../src/http/body.ts';
 import { when, wire } from './serve.ts';
 
 t.test('a body is delivered once, also when it is too large and goes on', async (t) => {
@@ -21,13 +21,13 @@ t.test('a body is delivered once, also when it is too large and goes on', async 
     client.send('0123456789');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  t.strictSame(delivered, [TOO_LARGE]);
+  t.strictSame(delivered, [tooLarge(10)]);
 
   const fitting = wire(t, port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123');
   await when(() => chunks === 2);
   fitting.send('456789');
   await when(() => delivered.length === 2);
-  t.strictSame(delivered, [TOO_LARGE, '0123456789']);
+  t.strictSame(delivered, [tooLarge(10), '0123456789']);
 });
 
 t.test('JSON is application/json or any type that ends in +json', (t) => {

@@ -72,10 +72,10 @@ t.test('a route with attachments has a limit of its own', async (t) => {
 t.test('what is wrong in a body is named with its path', async (t) => {
   const { url } = await serve(t, routes);
   const table: [string, RegExp][] = [
-    ['{"name":"x","messages":[{"content":[]}]}', /^messages\[0\]\.content: expected string, received array$/],
-    ['{"name":"x","choice":{"budget":"5"}}', /^choice\.budget: expected/],
-    ['{}', /^name: expected string, received undefined$/],
-    ['7', /^expected object, received number$/],
+    ['{"name":"x","messages":[{"content":[]}]}', /^messages\[0\]\.content: must be a string, not an array$/],
+    ['{"name":"x","choice":{"budget":"5"}}', /^choice\.budget: must be a number, not a string$/],
+    ['{}', /^missing field 'name'$/],
+    ['7', /^must be an object, not a number$/],
   ];
   for (const [body, message] of table) {
     const response = await post(`${url}/typed`, body, JSON_TYPE);

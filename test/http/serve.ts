@@ -113,7 +113,7 @@ export const wire = (t: Test, port: number, text: string | Buffer = ''): Wire =>
 };
 
 export const get = (path: string, ...headers: string[]): string =>
-  [`GET ${path} HTTP/1.1`, 'Host: test', ...headers, '', ''].join('\r\n');
+  [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
 
 /** Real time, also where a test has its own. */
 const { setTimeout: startTimer } = globalThis;

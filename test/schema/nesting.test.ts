@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEEPEST, isTooDeep } from '../../src/schema/nesting.ts';
+import { DEEPEST, isTooDeep, MOST_VALUES, scanJson, startScan } from '../../src/schema/nesting.ts';
 
 const nested = (levels: number): unknown => {
   let value: unknown = 'core';
@@ -19,5 +19,84 @@ t.test('what contains itself is too deep', (t) => {
   const own: Record<string, unknown> = {};
   own.own = { list: [own] };
   t.equal(isTooDeep(own), true);
+  t.end();
+});
+
+/** The bytes in pieces of this size. */
+const scanned = (text: string, piece = Number.POSITIVE_INFINITY): string | undefined => {
+  const scan = startScan();
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += piece) {
+    const excess = scanJson(scan, bytes.subarray(at, at + piece));
+    if (excess !== undefined) return excess;
+  }
+  return undefined;
+};
+
+const TOO_MANY = `has more than ${MOST_VALUES} values and keys`;
+const TOO_DEEP = `nests deeper than ${DEEPEST} levels`;
+
+t.test('a text may nest so deep and no deeper, in whatever pieces it comes', (t) => {
+  for (const piece of [1, 2, 3, 1000]) {
+    t.equal(scanned(JSON.stringify(nested(DEEPEST)), piece), undefined);
+    t.equal(scanned(JSON.stringify(nested(DEEPEST + 1)), piece), TOO_DEEP);
+  }
+  t.equal(scanned('['.repeat(10_000_000)), TOO_DEEP, 'also when it is no JSON');
+  t.end();
+});
+
+t.test('values and keys of a text are counted, whatever they are', (t) => {
+  const list = (item: string, count: number): string => `[${Array(count).fill(item).join(',')}]`;
+  const object = (count: number): string =>
+    `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
+  t.equal(scanned(list('1', MOST_VALUES - 1)), undefined);
+  t.equal(scanned(list('1', MOST_VALUES)), TOO_MANY, 'the list itself counts');
+  t.equal(scanned(list('""', MOST_VALUES)), TOO_MANY);
+  t.equal(scanned(object(MOST_VALUES / 2 - 1)), undefined);
+  t.equal(scanned(object(MOST_VALUES / 2)), TOO_MANY, 'keys count');
+  t.equal(
+    scanned(list('[]', MOST_VALUES / 2)),
+    TOO_MANY,
+    'empty lists count twice: they cost more than their bytes',
+  );
+  t.equal(scanned(`{"a":${list('1', MOST_VALUES - 4)},"b":1}`), TOO_MANY, 'over all of the text');
+  t.end();
+});
+
+t.test('what stands in a string does not count, however it is written', (t) => {
+  const signs = '[{,:}]'.repeat(MOST_VALUES);
+  for (const piece of [7, 4096]) {
+    for (const text of [signs, `"${signs}`, `\\${signs}\\`, `${signs}\\"${signs}`, '\\'.repeat(1001)]) {
+      t.equal(scanned(JSON.stringify({ text }), piece), undefined);
+      t.equal(scanned(`[${JSON.stringify(text)},${'1,'.repeat(MOST_VALUES)}1]`, piece), TOO_MANY);
+    }
+  }
+  t.end();
+});
+
+t.test('each byte is looked at once, and none behind the first excess', (t) => {
+  let looks = 0;
+  const watched = (text: string): Uint8Array =>
+    new Proxy(new Uint8Array(Buffer.from(text)), {
+      get(bytes, key) {
+        if (key === 'length') return bytes.length;
+        looks += 1;
+        return bytes[Number(key)];
+      },
+    });
+  for (const text of [
+    `"${'x'.repeat(10_000)}"`,
+    `"${'\\"'.repeat(5000)}"`,
+    '1'.repeat(10_000),
+    ' '.repeat(10_000),
+    `[${'{},'.repeat(3000)}1]`,
+  ]) {
+    looks = 0;
+    t.equal(scanJson(startScan(), watched(text)), undefined);
+    t.ok(looks <= text.length, `${looks} looks at ${text.length} bytes`);
+  }
+  looks = 0;
+  t.equal(scanJson(startScan(), watched(`[${'1,'.repeat(300_000)}`)), TOO_MANY);
+  t.ok(looks <= 2 * MOST_VALUES + 2, `${looks} looks`);
   t.end();
 });

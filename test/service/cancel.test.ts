@@ -17,16 +17,20 @@ t.test('there is nothing to cancel or to interrupt on an idle thread', async (t)
   const troupe = await startTroupe(t);
   const { post } = troupe;
   const [first] = await troupe.runToEnd(start('echo'));
-  const refused = async (path: string, error: string): Promise<void> => {
-    t.strictSame(await post(path).then(({ status, body }) => [status, body]), [404, { error }], path);
-  };
-  const run_id = first?.run_id;
-  await refused('/v1/threads/T/cancel', "nothing to cancel on thread 'T'");
-  await refused('/v1/threads/T/interrupt', "nothing to interrupt on thread 'T'");
-  await refused(`/v1/runs/${run_id}/cancel`, `nothing to cancel on run '${run_id}'`);
-  await refused('/v1/threads/unknown/cancel', 'thread not found: unknown');
-  await refused('/v1/threads/unknown/interrupt', 'thread not found: unknown');
-  await refused('/v1/runs/unknown/cancel', 'run not found: unknown');
+  const run = first?.run_id;
+  for (const [path, error] of [
+    ['threads/T/cancel', "nothing to cancel on thread 'T'"],
+    ['threads/T/interrupt', "nothing to interrupt on thread 'T'"],
+    ['ai-sdk/threads/T/cancel', "nothing to cancel on thread 'T'"],
+    ['ag-ui/threads/T/interrupt', "nothing to interrupt on thread 'T'"],
+    [`runs/${run}/cancel`, `nothing to cancel on run '${run}'`],
+    ['threads/unknown/cancel', 'thread not found: unknown'],
+    ['threads/unknown/interrupt', 'thread not found: unknown'],
+    ['runs/unknown/cancel', 'run not found: unknown'],
+  ]) {
+    t.strictSame((await post(`/v1/${path}`)).body, { error });
+    t.equal((await post(`/v1/${path}`)).status, 404);
+  }
   await viewOf(troupe, 'T').check(t);
 });
 

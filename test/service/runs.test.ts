@@ -444,7 +444,7 @@ t.test('an unread stream stalls neither its run nor other streams', async (t) =>
   const body = JSON.stringify(hello('bench', 'stalled'));
   socket.pause();
   socket.write(
-    `POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   t.match((await runToEnd(hello('echo', 'other'))).at(-1), { termination: { type: 'natural_end' } });
   await eventually(

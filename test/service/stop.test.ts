@@ -123,6 +123,10 @@ t.test('a run whose agent is gone at the next start goes on with the one that it
   const stream = await run(say('slow'));
   await stream.until('text_delta');
   await restart({ agents: [] });
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 1,
+  );
   models.release();
   t.match(await settledRun(call), { termination_reason: { type: 'natural_end' } });
   t.match((await post('/v1/runs', say('slow'))).body, { error: 'agent not found: slow' });

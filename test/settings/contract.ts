@@ -4,6 +4,7 @@ type ContractRow = readonly [env: string, key: string, type: string, fallback: s
 export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SETTINGS_FILE', '–', 'path', 'unset'],
   ['SERVICE_HTTP_ADDR', 'http_addr', 'host:port', '127.0.0.1:38080'],
+  ['SERVICE_ALLOWED_HOSTS', 'allowed_hosts', 'host names', 'unset'],
   ['SERVICE_STORAGE_DIR', 'storage_dir', 'path', './sessions'],
   ['SERVICE_DURABILITY', 'durability', 'process | power', 'power'],
   ['SERVICE_SECRETS_KEY', 'secrets_key', 'string, *secret*', 'unset'],

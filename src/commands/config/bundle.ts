@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import { phrases } from '../../schema/phrases.ts';
 import { problemsOf } from '../../schema/problems.ts';
 import { parseSettingsFile } from '../../settings/file.ts';
 import type { Tree } from '../../settings/tree.ts';
@@ -78,7 +79,7 @@ const filesAt = (path: string): string[] => {
 };
 
 const partOf = (tree: Tree, problems: string[]): Bundle => {
-  const parsed = Document.safeParse(tree, { reportInput: true });
+  const parsed = Document.safeParse(tree, phrases);
   if (parsed.success) return parsed.data;
   problems.push(...problemsOf(parsed.error));
   return {};

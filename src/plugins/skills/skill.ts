@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { Invalid } from '../../schema/outcome.ts';
+import { parseEntry } from '../../schema/problems.ts';
 import { allowedToolProblem, isExactTool } from './allowed-tools.ts';
 
 /**
@@ -117,19 +117,9 @@ export const unknownToolProblems = (
     .map((token) => `skill '${id}' allowed_tools references unknown tool '${token}'`);
 
 const skillOf = (schema: z.ZodType<SkillSpec>, given: unknown): Skill => {
-  const parsed = schema.safeParse(given, { reportInput: true });
-  if (!parsed.success)
-    throw new Invalid(`invalid skill spec: ${parsed.error.issues.flatMap(problemsOf).join('; ')}`);
-  const revision = createHash('sha256').update(JSON.stringify(parsed.data)).digest('base64url');
-  return { spec: parsed.data, revision };
-};
-
-const problemsOf = (issue: z.core.$ZodIssue): string[] => {
-  if (issue.code === 'custom') return [issue.message];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `unknown field '${key}'`);
-  const path = z.core.toDotPath(issue.path);
-  if (path === '') return [issue.message];
-  return [issue.input === undefined ? `missing field '${path}'` : `field '${path}': ${issue.message}`];
+  const spec = parseEntry('skill spec', schema, given);
+  const revision = createHash('sha256').update(JSON.stringify(spec)).digest('base64url');
+  return { spec, revision };
 };
 
 const report = (context: z.RefinementCtx, problem: string | undefined): void => {

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { isObject } from '../../schema/endpoint.ts';
+import { Json } from '../../schema/json.ts';
+import { listOf } from '../../schema/list.ts';
+import { pathText, phrases, problemOf } from '../../schema/phrases.ts';
 import type { Violation } from './errors.ts';
 
 /** The shape of a SendMessageRequest (a2a.md 7). Null means absent; what it does not know is ignored. */
@@ -17,7 +20,7 @@ const Part = z.object({
   text: optional(z.string()),
   raw: optional(z.string()),
   url: optional(z.string()),
-  data: optional(z.json()),
+  data: optional(Json),
   mediaType: optional(z.string()),
   filename: optional(z.string()),
 });
@@ -25,7 +28,7 @@ const Part = z.object({
 const Selectors = { tenant: OptionalId, agentId: OptionalId, agent_id: OptionalId };
 
 const Configuration = z.object({
-  acceptedOutputModes: optional(z.array(z.string())),
+  acceptedOutputModes: optional(listOf(z.string())),
   historyLength: optional(z.unknown()),
   returnImmediately: optional(z.boolean()),
   taskPushNotificationConfig: optional(z.unknown()),
@@ -39,7 +42,7 @@ const SendRequest = z.object({
     role: z.enum(['ROLE_USER', 'ROLE_AGENT']),
     taskId: OptionalId,
     contextId: OptionalId,
-    parts: z.array(Part),
+    parts: listOf(Part),
   }),
   configuration: optional(Configuration),
 });
@@ -51,23 +54,20 @@ const REQUIRED = ['message', 'message.messageId', 'message.role', 'message.parts
 const BODY = 'invalid JSON body: ';
 
 export const parseShape = (body: unknown): SendShape | { violations: Violation[] } => {
-  const parsed = SendRequest.safeParse(body);
+  const parsed = SendRequest.safeParse(body, phrases);
   if (parsed.success) return parsed.data;
   return {
-    violations: isObject(body) ? parsed.error.issues.map((issue) => violationOf(issue, body)) : [NO_OBJECT],
+    violations: isObject(body) ? parsed.error.issues.map(violationOf) : [NO_OBJECT],
   };
 };
 
 const NO_OBJECT = { field: 'body', description: `${BODY}an object is expected` };
 
-const violationOf = ({ path, message }: z.core.$ZodIssue, body: unknown): Violation => {
-  const at = path.join('.');
-  const isMissing = valueAt(body, path) === undefined;
-  const what = isMissing ? 'required' : message.replace(/^Invalid (input|option): /, '');
+const violationOf = (issue: z.core.$ZodIssue): Violation => {
+  const { path, text, missing } = problemOf(issue);
+  const at = pathText(path);
+  const what = missing ? 'required' : text;
   return REQUIRED.includes(at)
     ? { field: at, description: what }
     : { field: 'body', description: `${BODY}${at}: ${what}` };
 };
-
-const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((value, key) => Object(value)[key], body);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { notBoth } from '../../schema/paging.ts';
+import { withAliases } from '../../schema/aliases.ts';
+import { Json, JsonObject } from '../../schema/json.ts';
+import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
 
 /**
  * The body of the routes that start an AG-UI run (chat-and-agui.md 11, 13.2). The content of messages is looked at
@@ -20,7 +22,7 @@ const FrontendTool = z
   .object({
     name: z.string(),
     description: z.string().nullish(),
-    parameters: z.record(z.string(), z.json()).nullish(),
+    parameters: JsonObject.nullish(),
   })
   .transform(({ name, description, parameters }) => ({
     name,
@@ -32,45 +34,44 @@ export type FrontendTool = z.output<typeof FrontendTool>;
 const Answer = z.object({
   interruptId: z.string(),
   status: z.enum(['resolved', 'cancelled']),
-  payload: z.json().optional(),
+  payload: Json.optional(),
 });
 
 /** From clients that know no list of answers. One without an id answers nothing. */
-const SingleAnswer = z
-  .object({
+const SingleAnswer = withAliases(
+  { interruptId: 'interrupt_id' },
+  {
     interruptId: z.string().nullish(),
-    interrupt_id: z.string().nullish(),
     status: Answer.shape.status.default('resolved'),
-    payload: z.json().optional(),
-  })
-  .check(notBoth('interruptId', 'interrupt_id'))
-  .transform(({ interruptId, interrupt_id, ...answer }): z.output<typeof Answer>[] => {
-    const id = interruptId ?? interrupt_id;
-    return id ? [{ interruptId: id, ...answer }] : [];
-  });
+    payload: Json.optional(),
+  },
+).transform(({ interruptId, ...answer }): z.output<typeof Answer>[] =>
+  interruptId ? [{ interruptId, ...answer }] : [],
+);
 
 export type ResumeEntry = z.output<typeof Answer>;
 
-export const AgUiBody = z
-  .object({
-    messages: z.array(AgUiMessage).default([]),
+export const AgUiBody = withAliases(
+  { threadId: 'thread_id', agentId: 'agent_id' },
+  {
+    messages: listOf(AgUiMessage, MOST_MESSAGES).default([]),
     threadId: z.string().nullish(),
-    thread_id: z.string().nullish(),
     agentId: z.string().nullish(),
-    agent_id: z.string().nullish(),
-    state: z.json().optional(),
-    context: z.json().optional(),
-    tools: z.array(FrontendTool).default([]),
-    resume: z.union([z.array(Answer), SingleAnswer]).nullish(),
+    state: Json.optional(),
+    context: Json.optional(),
+    tools: listOf(FrontendTool).default([]),
+    resume: z.union([listOf(Answer), SingleAnswer]).nullish(),
     protocolVersion: z.unknown().optional(),
-  })
-  .check(notBoth('threadId', 'thread_id'), notBoth('agentId', 'agent_id'))
-  .transform(({ threadId, thread_id, agentId, agent_id, resume, protocolVersion, ...body }) => ({
-    ...body,
-    /** Clients name the version since 1.0; those warn of every key that it does not have. */
-    strict: typeof protocolVersion === 'string',
-    resume: resume ?? [],
-    thread_id: (threadId ?? thread_id)?.trim() || undefined,
-    agent_id: (agentId ?? agent_id)?.trim() || undefined,
-  }));
+  },
+).transform(({ messages, state, context, tools, resume, threadId, agentId, protocolVersion }) => ({
+  messages,
+  state,
+  context,
+  tools,
+  /** Clients name the version since 1.0; those warn of every key that it does not have. */
+  strict: typeof protocolVersion === 'string',
+  resume: resume ?? [],
+  thread_id: threadId?.trim() || undefined,
+  agent_id: agentId?.trim() || undefined,
+}));
 export type AgUiBody = z.output<typeof AgUiBody>;

@@ -39,7 +39,14 @@ export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
   if (decisions.length > 0) return { kind: 'input', messages: [], decisions };
   if (isUnanswered(body, thread)) return { kind: 'input', messages: [], decisions: [] };
   if (responses.length > 0) return { kind: 'stale' };
-  throw new Invalid('no new messages or interaction responses');
+  throw new Invalid(`no new messages or interaction responses${whyNothing(messages)}`);
+};
+
+const whyNothing = (messages: readonly ChatMessage[]): string => {
+  const old = messages.findIndex(({ content, parts }) => content !== undefined && parts.length === 0);
+  return old < 0
+    ? ''
+    : `: messages[${old}] has 'content', which is not read; texts are 'parts', such as {"type":"text","text":"Hi"}`;
 };
 
 /** The client asks again for what has no answer in the history, as after a failure. What has one stays as it is. */
@@ -59,7 +66,7 @@ export const decodeTranscript = ({
   const responses = toolResponses(messages);
   const converted = convert(messages, { answers: true });
   if (converted.length === 0 && responses.length === 0) {
-    throw new Invalid('no preview messages or interaction responses');
+    throw new Invalid(`no preview messages or interaction responses${whyNothing(messages)}`);
   }
   return { messages: withContext(state, converted), responses };
 };

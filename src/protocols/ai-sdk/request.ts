@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { notBoth } from '../../schema/paging.ts';
+import { withAliases } from '../../schema/aliases.ts';
+import { Json } from '../../schema/json.ts';
+import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
 
 /**
  * The body of the routes that start a chat run (chat-and-agui.md 3.1). The stock client sends its chat as `id` and
@@ -10,32 +12,32 @@ import { notBoth } from '../../schema/paging.ts';
 const ChatMessage = z.object({
   id: z.string().nullish(),
   role: z.string(),
-  parts: z.array(z.unknown()).default([]),
+  parts: listOf(z.unknown()).default([]),
+  /** Where older versions of the protocol had their texts; told of, and not read. */
+  content: z.unknown().optional(),
 });
 export type ChatMessage = z.output<typeof ChatMessage>;
 
-export const ChatBody = z
-  .object({
-    messages: z.array(ChatMessage).default([]),
+export const ChatBody = withAliases(
+  { threadId: 'thread_id', agentId: 'agent_id' },
+  {
+    messages: listOf(ChatMessage, MOST_MESSAGES).default([]),
     threadId: z.string().nullish(),
-    thread_id: z.string().nullish(),
     agentId: z.string().nullish(),
-    agent_id: z.string().nullish(),
     id: z.string().nullish(),
-    state: z.json().optional(),
+    state: Json.optional(),
     trigger: z.unknown().optional(),
     messageId: z.unknown().optional(),
-  })
-  .check(notBoth('threadId', 'thread_id'), notBoth('agentId', 'agent_id'))
-  .transform(({ threadId, thread_id, agentId, agent_id, id, trigger, messageId, ...body }) => ({
-    messages: body.messages,
-    state: body.state,
-    thread_id: (threadId ?? thread_id)?.trim() || id?.trim() || undefined,
-    agent_id: (agentId ?? agent_id)?.trim() || undefined,
-    /** The client asks for another answer to what it has sent before. */
-    regenerate: trigger === 'regenerate-message',
-    continues: continuedMessage(body.messages, messageId),
-  }));
+  },
+).transform(({ messages, state, threadId, agentId, id, trigger, messageId }) => ({
+  messages,
+  state,
+  thread_id: threadId?.trim() || id?.trim() || undefined,
+  agent_id: agentId?.trim() || undefined,
+  /** The client asks for another answer to what it has sent before. */
+  regenerate: trigger === 'regenerate-message',
+  continues: continuedMessage(messages, messageId),
+}));
 export type ChatBody = z.output<typeof ChatBody>;
 
 /**

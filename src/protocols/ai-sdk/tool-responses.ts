@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DecisionInput } from '../../runtime/index.ts';
+import { Json, JsonObject } from '../../schema/json.ts';
 import type { WaitingTicket } from '../../schema/run.ts';
 import { TOOL_FAILED } from './calls.ts';
 import type { ChatMessage } from './request.ts';
@@ -23,11 +24,11 @@ const ToolPart = z.object({
   state: z.string(),
   toolCallId: z.string(),
   toolName: z.string().optional().catch(undefined),
-  input: z.json().optional(),
-  output: z.json().optional(),
+  input: Json.optional(),
+  output: Json.optional(),
   errorText: z.string().optional().catch(undefined),
   approvalId: z.string().optional().catch(undefined),
-  approval: z.record(z.string(), z.json()).optional().catch(undefined),
+  approval: JsonObject.optional().catch(undefined),
 });
 type ToolPart = z.output<typeof ToolPart>;
 

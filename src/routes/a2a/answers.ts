@@ -1,4 +1,4 @@
-import { type ErrorForm, Refusal } from '../../http/errors.ts';
+import { CHALLENGE, type ErrorForm, internalError, Refusal } from '../../http/errors.ts';
 import { isReply, JSON_TYPE, type Reply, reply } from '../../http/reply.ts';
 import { isEventStream } from '../../http/sse.ts';
 import { A2aError, errorBody, invalidRequest } from '../../protocols/a2a/errors.ts';
@@ -27,21 +27,24 @@ const typed = (answer: Reply, type: string): Reply =>
 /** Whatever is thrown below the interface, and what the server refuses there. */
 export const errorsFor = (accept: string | undefined): ErrorForm => {
   const type = answerType(accept);
-  return (thrown) => {
-    const error = asA2a(thrown);
+  return (thrown, requestId) => {
+    const error = asA2a(thrown, requestId);
     const headers = Object.keys(error.headers).length > 0 ? error.headers : undefined;
     return typed(reply(error.code, errorBody(error), headers), type);
   };
 };
 
-const asA2a = (error: unknown): A2aError => {
+const asA2a = (error: unknown, requestId: string): A2aError => {
   if (error instanceof A2aError) return error;
   if (error instanceof Refusal) return refused(error);
   if (error instanceof Invalid || error instanceof Unprocessable) {
     return invalidRequest([{ field: 'request', description: error.message }]);
   }
-  const [, code, status, text] = outcomes.find(([Outcome]) => error instanceof Outcome) ?? BUG;
-  return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''));
+  const found = outcomes.find(([Outcome]) => error instanceof Outcome);
+  if (!found) return new A2aError(500, 'INTERNAL', internalError(requestId));
+  const [, code, status, text] = found;
+  const headers = code === 401 ? CHALLENGE : {};
+  return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''), { headers });
 };
 
 /** What a store says of itself is for the log, not for strangers: those have a text of their own. */
@@ -53,11 +56,15 @@ const outcomes = [
   [Unavailable, 503, 'UNAVAILABLE', 'the service cannot answer now'],
 ] as const;
 
-const BUG = [undefined, 500, 'INTERNAL', 'internal error'] as const;
-
 const refused = ({ status, message, headers = {} }: Refusal): A2aError => {
   if (status === 413) return new A2aError(413, 'INVALID_ARGUMENT', 'request body too large');
   // Of a head or a body that nobody can read.
   if (status === 400) return invalidBody(message);
-  return new A2aError(status, status === 503 ? 'UNAVAILABLE' : 'UNKNOWN', message, { headers });
+  return new A2aError(status, REFUSED[status] ?? 'UNKNOWN', message, { headers });
+};
+
+const REFUSED: Readonly<Record<number, string>> = {
+  403: 'PERMISSION_DENIED',
+  415: 'INVALID_ARGUMENT',
+  503: 'UNAVAILABLE',
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Described, describe } from '../../http/mount.ts';
+import { listOf } from '../../schema/list.ts';
 import { INTERFACE_PATH } from './paths.ts';
 
 /** The operations of A2A in the OpenAPI document. Each stands there once; all have a form with a tenant before them. */
@@ -20,7 +21,7 @@ const SendMessage = z
     message: z.looseObject({
       messageId: z.string(),
       role: z.literal('ROLE_USER'),
-      parts: z.array(z.looseObject({})),
+      parts: listOf(z.looseObject({})),
       taskId: z.string().optional(),
       contextId: z.string().optional(),
     }),
@@ -61,7 +62,7 @@ const operation = (
     tag: 'a2a',
     scope: 'agent-invocation',
     ...(body && { body }),
-    responses: { 200: answer, ...(body ? { ...failures, 415: ErrorEnvelope } : failures), ...more },
+    responses: { 200: answer, ...failures, ...more },
   });
 
 const EVENTS = 'text/event-stream of StreamResponse';

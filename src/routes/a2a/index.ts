@@ -1,6 +1,6 @@
 import type { Described, Mount, MountHead, Operation } from '../../http/mount.ts';
 import { parseQuery } from '../../http/query.ts';
-import { A2aError, methodNotAllowed } from '../../protocols/a2a/errors.ts';
+import { A2aError, methodNotAllowed, unsupportedPath } from '../../protocols/a2a/errors.ts';
 import { answered, errorsFor } from './answers.ts';
 import type { Cards } from './cards.ts';
 import { described } from './described.ts';
@@ -53,7 +53,13 @@ const operationsOf = ({ tasks, push, cards }: A2aParts): readonly Row[] => [
   { methods: GET, path: 'extendedAgentCard', call: cards.extended },
 ];
 
+/** What is below the interface with another method is another path, and not known (a2a.md 2). */
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
+
+const refusedMethod = (rows: readonly Row[], method: string, path: string): A2aError => {
+  const allowed = METHODS.filter((each) => !(matchPath(rows, each, path) instanceof A2aError));
+  return allowed.length === 0 ? unsupportedPath(path) : methodNotAllowed(method, allowed.join(', '));
+};
 
 export const a2aRoutes = (parts: A2aParts): Mount[] => {
   const rows = operationsOf(parts);
@@ -61,7 +67,7 @@ export const a2aRoutes = (parts: A2aParts): Mount[] => {
   const find = (head: MountHead): Operation => {
     const { method, path } = head;
     checkVersion(head.header('a2a-version'), head.query);
-    if (!METHODS.includes(method)) throw methodNotAllowed(method, METHODS.join(', '));
+    if (!METHODS.includes(method)) throw refusedMethod(rows, method, path);
     const found = matchPath(rows, method, path);
     if (found instanceof A2aError) throw found;
     const { row, tenant, values } = found;

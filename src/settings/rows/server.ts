@@ -1,4 +1,14 @@
-import { boolean, choice, hostPort, integer, milliseconds, path, scopeId, text } from '../kinds.ts';
+import {
+  boolean,
+  choice,
+  hostNames,
+  hostPort,
+  integer,
+  milliseconds,
+  path,
+  scopeId,
+  text,
+} from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const settingsFile = setting({
@@ -17,6 +27,12 @@ export const serverSettings = [
     type: hostPort(),
     default: '127.0.0.1:38080',
     doc: 'listen address',
+  }),
+  setting({
+    key: 'allowed_hosts',
+    env: 'SERVICE_ALLOWED_HOSTS',
+    type: hostNames(),
+    doc: 'names that requests may have in `Host`, besides loopback ones and that of `a2a_public_base_url`; looked at on a loopback address, elsewhere when set',
   }),
   setting({
     key: 'storage_dir',

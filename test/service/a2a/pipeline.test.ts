@@ -79,10 +79,20 @@ t.test('the last colon of a segment counts, and a segment is decoded', async (t)
 
 t.test('another method is 405 with what is allowed', async (t) => {
   for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
-    const answer = await call(method, '/v1/a2a/tasks');
-    t.equal(answer.status, 405);
-    t.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, POST');
-    t.equal(errorOf(answer).code, 405);
+    for (const [path, allow] of [
+      ['tasks', 'GET, HEAD'],
+      ['message:send', 'POST'],
+      ['echo/message:stream', 'POST'],
+      ['tasks/x:subscribe', 'GET, HEAD, POST'],
+      ['tasks/x/pushNotificationConfigs', 'GET, HEAD, POST'],
+      ['tasks/x/pushNotificationConfigs/y', 'DELETE, GET, HEAD'],
+    ] as const) {
+      const answer = await call(method, `/v1/a2a/${path}`);
+      t.equal(answer.status, 405, path);
+      t.equal(answer.headers.get('allow'), allow, path);
+      t.equal(errorOf(answer).code, 405);
+    }
+    t.equal((await call(method, '/v1/a2a/not/a/route/at/all')).status, 404);
   }
   const card = await call('POST', '/.well-known/agent-card.json');
   t.same([card.status, card.headers.get('allow')], [405, 'GET, HEAD']);

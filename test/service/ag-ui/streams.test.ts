@@ -115,7 +115,7 @@ t.test('a client that does not read is dropped, and its run goes on', async (t) 
   const { hostname, port } = new URL(agUi.url);
   const socket = connect(Number(port), hostname);
   const body = JSON.stringify(start('steps'));
-  const head = `POST ${RUN} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  const head = `POST ${RUN} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
   socket.on('error', () => {});
   socket.pause();
   socket.write(`${head}\r\n\r\n${body}`);

@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/**
+ * Loaded into a server beside its own program: how much processor time its main thread takes in one turn of the
+ * loop, and how far its memory rises. Both come from the kernel, so a busy machine does not show in them.
+ */
+
+/** What the server has used since it was told to begin. */
+export type Turns = { longest_ms: number; total_ms: number; peak_kib: number };
+
+export const Turns = z.object({ longest_ms: z.number(), total_ms: z.number(), peak_kib: z.number() });
+
+const processorMs = (): number => {
+  const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
+};
+
+const statusKib = (name: 'VmRSS' | 'VmHWM'): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
+
+let turn: NodeJS.Immediate | undefined;
+let from = { processor: 0, resident: 0 };
+let longest = 0;
+let before = 0;
+
+const watch = (): void => {
+  const now = processorMs();
+  longest = Math.max(longest, now - before);
+  before = now;
+  turn = setImmediate(watch);
+};
+
+const begin = (): void => {
+  globalThis.gc?.();
+  // Sets the mark of the highest resident size back to what it is now.
+  writeFileSync('/proc/self/clear_refs', '5');
+  from = { processor: processorMs(), resident: statusKib('VmRSS') };
+  before = from.processor;
+  longest = 0;
+  turn = setImmediate(watch);
+};
+
+const end = (): Turns => {
+  clearImmediate(turn);
+  return {
+    longest_ms: longest,
+    total_ms: processorMs() - from.processor,
+    peak_kib: statusKib('VmHWM') - from.resident,
+  };
+};
+
+process.on('message', (wish) => {
+  if (wish === 'begin') begin();
+  process.send?.(wish === 'begin' ? {} : end());
+});
+process.channel?.unref();

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+type AliasesOf<Shape> = { readonly [Name in keyof Shape]?: string };
+
+/** What the fields themselves give, whichever of its names a client has used. */
+type Folded<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
+
+/**
+ * An object of which some fields have a second name: clients give one of the two, and what comes out has the first
+ * alone. A field that is missing under both names is told also when others are wrong.
+ *
+ * @example withAliases({ agentId: 'agent_id' }, { agentId: z.string(), title: z.string().nullish() })
+ */
+export const withAliases = <Shape extends z.ZodRawShape>(aliases: AliasesOf<Shape>, shape: Shape) => {
+  const fields = fieldsOf(aliases, shape);
+  return z
+    .object({ ...shape, ...bothNames(fields) })
+    .superRefine(
+      (given, context) => {
+        if (typeof given !== 'object' || given === null) return;
+        for (const field of fields) checkNames(field, given, context);
+      },
+      { when: () => true },
+    )
+    .transform((given) => foldNames(fields, given) as Folded<Shape>);
+};
+
+type Field = { name: string; alias: string; schema: z.ZodType; required: boolean };
+
+const fieldsOf = (aliases: Readonly<Record<string, string | undefined>>, shape: z.ZodRawShape): Field[] =>
+  Object.entries(aliases).flatMap(([name, alias]) => {
+    const schema = shape[name];
+    if (!(schema instanceof z.ZodType) || alias === undefined) throw new Error(`no field '${name}' to alias`);
+    return [{ name, alias, schema, required: !schema.safeParse(undefined).success }];
+  });
+
+const bothNames = (fields: readonly Field[]): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    fields.flatMap(({ name, alias, schema }) => [
+      [name, schema.optional()],
+      [alias, schema.optional()],
+    ]),
+  );
+
+const checkNames = (
+  { name, alias, required }: Field,
+  given: Readonly<Record<string, unknown>>,
+  context: z.RefinementCtx,
+): void => {
+  if (given[name] !== undefined && given[alias] !== undefined) {
+    context.addIssue({
+      code: 'custom',
+      path: [alias],
+      message: `duplicate of '${name}': give one of the two`,
+    });
+  } else if (required && given[name] === undefined && given[alias] === undefined) {
+    context.addIssue({ code: 'custom', path: [name], input: undefined });
+  }
+};
+
+const foldNames = (
+  fields: readonly Field[],
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => {
+  const folded = { ...given };
+  for (const { name, alias } of fields) {
+    const value = given[name] === undefined ? given[alias] : given[name];
+    if (value !== undefined) folded[name] = value;
+  }
+  return folded;
+};

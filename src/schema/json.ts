@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/**
+ * JSON as it comes out of `JSON.parse`, YAML or the store: what is there is JSON already, so nothing is looked at
+ * again. One schema with a name, so that documents and typed clients know one type.
+ */
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export const Json = z
+  .custom<Json>()
+  .check(({ value, issues }) => {
+    if (value === undefined) issues.push({ code: 'invalid_type', expected: 'any', input: value });
+  })
+  .meta({ id: 'Json', description: 'any JSON value' });
+
+export const JsonObject = z
+  .custom<JsonObject>()
+  .check(({ value, issues }) => {
+    if (!isObject(value)) issues.push({ code: 'invalid_type', expected: 'object', input: value });
+  })
+  .meta({ id: 'JsonObject', type: 'object', additionalProperties: true, description: 'any JSON object' });
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

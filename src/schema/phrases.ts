@@ -1,0 +1,113 @@
+import { z } from 'zod';
+
+/**
+ * The phrase book: what a schema found wrong, in the words of JSON and of the person who wrote it. Everything that
+ * tells people of issues speaks through it: pass `phrases` to `safeParse`, then `problemOf` says what is wrong where.
+ * A message that a schema gives itself stands as it is.
+ */
+
+/** For `safeParse(value, phrases)`. */
+export const phrases = { error: (issue: z.core.$ZodRawIssue): string => phraseOf(issue) };
+
+export type Problem = {
+  path: readonly PropertyKey[];
+  text: string;
+  /** The value is not there at all. */
+  missing: boolean;
+};
+
+const MISSING = 'is missing';
+
+const phraseOf = (issue: z.core.$ZodRawIssue): string => {
+  if (issue.input === undefined) return MISSING;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${nameOf(issue.expected)}, not ${kindOf(issue.input)}`;
+    case 'invalid_value':
+      return `must be ${oneOf(issue.values)}`;
+    case 'too_big':
+      return (
+        bound(issue, issue.maximum, issue.inclusive === false ? 'less than' : 'at most') + sizeOf(issue.input)
+      );
+    case 'too_small':
+      return bound(issue, issue.minimum, issue.inclusive === false ? 'more than' : 'at least');
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return FORMATS[issue.format] ?? `must be of the form ${issue.pattern ?? issue.format}`;
+    case 'unrecognized_keys':
+      return listed(issue.keys.map((key) => `unknown field '${key}'`)).join('; ');
+    case 'invalid_key':
+      return 'has a key that is not allowed';
+    case 'invalid_union':
+      return 'has none of the allowed forms';
+    default:
+      return 'is not allowed';
+  }
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  int: 'an integer',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+};
+
+const nameOf = (expected: string): string => NAMES[expected] ?? expected;
+
+const kindOf = (input: unknown): string => {
+  if (input === null) return 'null';
+  if (Array.isArray(input)) return 'an array';
+  if (typeof input === 'boolean') return String(input);
+  if (typeof input === 'number' && !Number.isInteger(input)) return 'a fraction';
+  return nameOf(typeof input);
+};
+
+const oneOf = (values: readonly unknown[]): string => {
+  const quoted = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
+  return quoted.length === 1 ? (quoted[0] ?? '') : `one of ${quoted.join(', ')}`;
+};
+
+const UNITS: Readonly<Record<string, string>> = { array: 'items', string: 'characters', object: 'fields' };
+
+const bound = ({ origin }: { origin: string }, limit: unknown, relation: string): string => {
+  const unit = UNITS[origin];
+  return unit === undefined ? `must be ${relation} ${limit}` : `must have ${relation} ${limit} ${unit}`;
+};
+
+const sizeOf = (input: unknown): string => (Array.isArray(input) ? `, not ${input.length}` : '');
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: 'must be a date such as 2026-01-31',
+  datetime: 'must be a time such as 2026-01-31T12:00:00Z',
+  url: 'must be a URL',
+};
+
+/** What is wrong at which place. Of the forms that a union allows, the one that got furthest is the one meant. */
+export const problemOf = (issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): Problem => {
+  const path = [...above, ...issue.path];
+  const nearest = issue.code === 'invalid_union' ? nearestBranch(issue.errors) : undefined;
+  if (nearest) return problemOf(nearest, path);
+  return { path, text: issue.message, missing: issue.message === MISSING };
+};
+
+const nearestBranch = (branches: readonly (readonly z.core.$ZodIssue[])[]): z.core.$ZodIssue | undefined => {
+  const [first, ...others] = branches.flatMap(([issue]) => (issue ? [issue] : []));
+  if (!first) return undefined;
+  return others.reduce((best, issue) => (issue.path.length > best.path.length ? issue : best), first);
+};
+
+const MOST_TOLD = 5;
+
+/** The first few of many. */
+export const listed = (texts: readonly string[]): string[] =>
+  texts.length <= MOST_TOLD
+    ? [...texts]
+    : [...texts.slice(0, MOST_TOLD), `and ${texts.length - MOST_TOLD} more`];
+
+/** `messages[0].content` */
+export const pathText = (path: readonly PropertyKey[]): string => z.core.toDotPath([...path]);

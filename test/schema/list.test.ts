@@ -1,0 +1,49 @@
+import t from 'tap';
+import { z } from 'zod';
+import { listOf } from '../../src/schema/list.ts';
+import { phrases } from '../../src/schema/phrases.ts';
+
+/** How many items are looked at is counted, not how long it takes. */
+const counting = () => {
+  let looks = 0;
+  const Item = z
+    .custom<unknown>(() => {
+      looks += 1;
+      return true;
+    })
+    .pipe(z.object({ name: z.string() }));
+  return { Item, looks: () => looks };
+};
+
+t.test('a list is taken up to its cap, and what is beyond it is told without a look at the items', (t) => {
+  const { Item, looks } = counting();
+  const List = listOf(Item, 100);
+  const good = Array.from({ length: 101 }, () => ({ name: 'x' }));
+  t.equal(List.safeParse(good.slice(1), phrases).success, true);
+  const before = looks();
+  const { error } = List.safeParse(good, phrases);
+  t.strictSame(
+    error?.issues.map(({ message }) => message),
+    ['must have at most 100 items, not 101'],
+  );
+  t.equal(looks(), before);
+  t.end();
+});
+
+t.test('of a long list of wrong items a few are told, and the rest is not looked at', (t) => {
+  const { Item, looks } = counting();
+  const { error } = listOf(Item, 10_000).safeParse(Array(10_000).fill(1), phrases);
+  t.equal(error?.issues.length, 8);
+  t.match(error?.issues[7], { path: [7], message: 'must be an object, not a number' });
+  t.ok(looks() <= 8, `${looks()} looks`);
+  t.end();
+});
+
+t.test('an item far behind is found', (t) => {
+  const given = Array.from({ length: 5000 }, () => ({ name: 'x' }));
+  t.match(
+    listOf(z.object({ name: z.string() }), 5000).safeParse([...given.slice(1), {}], phrases).error?.issues,
+    [{ path: [4999, 'name'], message: 'is missing' }],
+  );
+  t.end();
+});

@@ -1,0 +1,111 @@
+import t from 'tap';
+import { z } from 'zod';
+import { describeIssues } from '../../src/http/issues.ts';
+import { withAliases } from '../../src/schema/aliases.ts';
+import { Json, JsonObject } from '../../src/schema/json.ts';
+import { phrases } from '../../src/schema/phrases.ts';
+import { parseEntry } from '../../src/schema/problems.ts';
+
+const Body = withAliases(
+  { agentId: 'agent_id', threadId: 'thread_id' },
+  {
+    agentId: z.string(),
+    threadId: z.string().nullish(),
+    mode: z.enum(['queue', 'steer']).default('queue'),
+    count: z.int().min(1).max(9).optional(),
+    share: z.number().optional(),
+    name: z.string().min(2).max(3).optional(),
+    messages: z
+      .array(z.object({ role: z.string(), content: z.string() }))
+      .max(2)
+      .optional(),
+    custom: JsonObject.optional(),
+    payload: Json.optional(),
+    at: z.iso.datetime().optional(),
+    either: z.union([z.string(), z.object({ budget: z.int() })]).optional(),
+  },
+);
+
+const told = (given: unknown): string => {
+  const { error } = Body.safeParse(given, phrases);
+  return error ? describeIssues(error) : '';
+};
+
+t.test('what is wrong is told with its place and what is allowed, in the words of JSON', (t) => {
+  const table: [unknown, string][] = [
+    [{ agentId: 'a', payload: [1] }, ''],
+    [{}, "missing field 'agentId'"],
+    [{ agent_id: 5 }, 'agent_id: must be a string, not a number'],
+    [{ agentId: 'a', agent_id: 'b' }, "agent_id: duplicate of 'agentId': give one of the two"],
+    [{ agentId: 'a', mode: 'x' }, "mode: must be one of 'queue', 'steer'"],
+    [{ agentId: 'a', mode: null }, "mode: must be one of 'queue', 'steer'"],
+    [{ agentId: 'a', count: 0 }, 'count: must be at least 1'],
+    [{ agentId: 'a', count: 10 }, 'count: must be at most 9'],
+    [{ agentId: 'a', count: 1.5 }, 'count: must be an integer, not a fraction'],
+    [{ agentId: 'a', count: '1' }, 'count: must be a number, not a string'],
+    [{ agentId: 'a', name: 'x' }, 'name: must have at least 2 characters'],
+    [{ agentId: 'a', name: 'xxxx' }, 'name: must have at most 3 characters'],
+    [{ agentId: 'a', messages: {} }, 'messages: must be an array, not an object'],
+    [{ agentId: 'a', messages: [1, 2, 3] }, 'messages: must have at most 2 items, not 3'],
+    [
+      { agentId: 'a', messages: [{}] },
+      "missing field 'messages[0].role'; missing field 'messages[0].content'",
+    ],
+    [
+      { agentId: 'a', messages: [{ role: 'user', content: [] }] },
+      'messages[0].content: must be a string, not an array',
+    ],
+    [{ agentId: 'a', custom: 5 }, 'custom: must be an object, not a number'],
+    [{ agentId: 'a', custom: [] }, 'custom: must be an object, not an array'],
+    [{ agentId: 'a', at: 'yesterday' }, 'at: must be a time such as 2026-01-31T12:00:00Z'],
+    [{ agentId: 'a', either: { budget: true } }, 'either.budget: must be a number, not true'],
+    [{ messages: 'hi' }, "messages: must be an array, not a string; missing field 'agentId'"],
+    [null, 'must be an object, not null'],
+    [7, 'must be an object, not a number'],
+  ];
+  for (const [given, expected] of table) t.equal(told(given), expected);
+  t.end();
+});
+
+t.test('of many problems the first few are told, and how many more there are', (t) => {
+  const Wide = z.strictObject(
+    Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`k${index}`, z.string()])),
+  );
+  const { error } = Wide.safeParse({}, phrases);
+  t.match(error && describeIssues(error), /^missing field 'k0'; .* missing field 'k4'; and 4 more$/);
+  const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]));
+  t.throws(
+    () => parseEntry('entry', z.strictObject({}), unknown),
+    /^invalid entry: unknown field 'x0'; .* and 49995 more$/,
+  );
+  t.throws(
+    () => parseEntry('entry', z.strictObject({ a: z.string() }), {}),
+    /^invalid entry: missing field 'a'$/,
+  );
+  t.throws(
+    () => parseEntry('entry', z.strictObject({ a: JsonObject }), { a: 5 }),
+    /^invalid entry: field 'a': must be an object, not a number$/,
+  );
+  t.end();
+});
+
+t.test('what is any JSON is not looked at', (t) => {
+  let looks = 0;
+  const watched = new Proxy<Record<string, unknown>>(
+    {},
+    {
+      get: () => {
+        looks += 1;
+      },
+      ownKeys: () => {
+        looks += 1;
+        return [];
+      },
+    },
+  );
+  t.equal(Json.safeParse(watched).success, true);
+  t.equal(JsonObject.safeParse(watched).success, true);
+  t.equal(looks, 0);
+  t.equal(Json.safeParse(undefined).success, false);
+  t.end();
+});
