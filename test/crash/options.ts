@@ -15,7 +15,7 @@ const numberFrom = (name: string, otherwise: number): number => {
   return value;
 };
 
-const SHORT_ENDS = 5;
+const SHORT_ENDS = 3;
 
 const kills = numberFrom('KILLS', SHORT_ENDS);
 
@@ -27,13 +27,13 @@ export const options = {
   kills,
   seed: numberFrom('SEED', Date.now() % 1_000_000),
   /** Threads that are in use at once. More than 32 are needed for what a full map of actors does wrong. */
-  threads: numberFrom('THREADS', long ? 100 : 64),
+  threads: numberFrom('THREADS', long ? 100 : 60),
   clients: numberFrom('CLIENTS', 60),
   /** Ends between two whole checks. Each whole check lets the service come to rest, then uses new threads. */
   endsAnEpoch: numberFrom('EPOCH', long ? 10 : SHORT_ENDS),
   /** A process ends after at most so many acknowledged inputs, the earliest after none. */
-  life: numberFrom('LIFE', long ? 250 : 120),
+  life: numberFrom('LIFE', long ? 250 : 100),
   busyThreads: numberFrom('BUSY', long ? 500 : 70),
-  restarts: numberFrom('RESTARTS', long ? 20 : 4),
-  executing: numberFrom('RUNS', long ? 20_000 : 500),
+  restarts: numberFrom('RESTARTS', long ? 20 : 2),
+  executing: numberFrom('RUNS', long ? 20_000 : 300),
 };

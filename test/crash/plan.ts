@@ -67,10 +67,10 @@ const failStart: End = async (service, random) => {
 };
 
 const ENDS: readonly (readonly [number, string, End])[] = [
-  [6, 'kill', kill],
   [2, 'kill, and again during the start', killTwice],
   [1.5, 'SIGTERM', stopGracefully],
   [1.5, 'an end, then a start on a taken port', failStart],
+  [6, 'kill', kill],
 ];
 
 const DURABILITIES: readonly Durability[] = ['process', 'power'];

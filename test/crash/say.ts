@@ -119,8 +119,9 @@ const stream = async (
   if (world.patience.aborted)
     world.ledger.oddities.push(`${route} ${input.mark} on ${input.thread}: the stream of run ${input.run_id} hangs`);
   for (const end of ends.slice(0, 1)) world.ledger.ends.push({ run_id: input.run_id ?? '', route, ...end });
-  const wrong = ends.length > 1 || (streamed.whole && ends.length === 0);
-  if (wrong && dialect !== CHAT) {
+  // Who left early may have got the rest all the same.
+  const missing = ends.length === 0 && streamed.whole && left > 0;
+  if ((missing || ends.length > 1) && dialect !== CHAT) {
     const whole = streamed.whole ? 'whole' : 'cut off';
     world.ledger.oddities.push(`${route} ${input.mark}: ${ends.length} ends in a stream that came ${whole}`);
   }
