@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ActiveRun, RunList } from '../../src/schema/run.ts';
 import { textIn } from './client.ts';
 import { below, pick } from './random.ts';

@@ -182,7 +182,9 @@ t.test(`${busyThreads} busy threads`, async (t) => {
     await allEnd(t, queued, 'natural_end');
     await check(t, queued, 2);
     for (const [thread, run_id] of queued.runIds) {
-      const steered = queued.ledger.inputs.find((input) => input.thread === thread && input.route === 'steer');
+      const steered = queued.ledger.inputs.find(
+        (input) => input.thread === thread && input.route === 'steer',
+      );
       if (steered?.run_id !== run_id) t.fail(`${thread}: steered into ${steered?.run_id}, not ${run_id}`);
     }
   });

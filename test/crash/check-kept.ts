@@ -19,7 +19,8 @@ export const checkMetadata = (
     const record = records.get(id);
     if (!record || acknowledged === 0) continue;
     const title = record.thread?.metadata.title;
-    if (!possible.includes(title)) broken.note('kept', `${id}: the title is ${title}, not one of ${possible}`);
+    if (!possible.includes(title))
+      broken.note('kept', `${id}: the title is ${title}, not one of ${possible}`);
   }
   for (const [id, keys] of customs) {
     const record = records.get(id);
@@ -72,11 +73,16 @@ const lastTold = (calls: readonly Call[], task: string): string | undefined => {
 };
 
 /** The tasks of which the webhook does not know the end. */
-export const untold = async (client: Client, tasks: Iterable<string>, calls: readonly Call[]): Promise<string[]> => {
+export const untold = async (
+  client: Client,
+  tasks: Iterable<string>,
+  calls: readonly Call[],
+): Promise<string[]> => {
   const missing: string[] = [];
   for (const task of tasks) {
     const answer = await client.ask('GET', `/v1/a2a/tasks/${task}`, undefined, ADMIN);
-    const state = textIn(answer?.body, 'status', 'state')?.replace('TASK_STATE_', '') ?? String(answer?.status);
+    const state =
+      textIn(answer?.body, 'status', 'state')?.replace('TASK_STATE_', '') ?? String(answer?.status);
     const told = lastTold(calls, task);
     // A task that waits for somebody has no end.
     if (ENDED.includes(state) ? told !== state : state === '404')

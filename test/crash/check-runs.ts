@@ -11,7 +11,11 @@ import type { Tail } from './tail.ts';
 const SHUTDOWN = 'service is shutting down';
 
 /** A stream that ended told how its run ended; what it left waiting may have gone on since. */
-export const checkStreams = (broken: Broken, ends: readonly StreamEnd[], runs: ReadonlyMap<string, Run>): void => {
+export const checkStreams = (
+  broken: Broken,
+  ends: readonly StreamEnd[],
+  runs: ReadonlyMap<string, Run>,
+): void => {
   for (const { run_id, route, type, reason } of ends) {
     if (type === 'error' && reason === SHUTDOWN) continue;
     const run = runs.get(run_id);
@@ -49,7 +53,11 @@ export const checkCounters = async (broken: Broken, client: Client, all: boolean
 };
 
 /** Who follows by cursor sees every event once, over all restarts, up to the last one. */
-export const checkTail = (broken: Broken, { thread, seen, refused, cursor }: Tail, record: ThreadRecord): void => {
+export const checkTail = (
+  broken: Broken,
+  { thread, seen, refused, cursor }: Tail,
+  record: ThreadRecord,
+): void => {
   if (refused.length > 0) broken.note('events', `${thread}: cursor ${cursor} was answered with ${refused}`);
   const [first] = seen;
   if (first === undefined) return;
@@ -67,7 +75,11 @@ export const checkTail = (broken: Broken, { thread, seen, refused, cursor }: Tai
 };
 
 /** The rest behind a cursor of the past is the rest of the log. */
-export const checkCursor = async (broken: Broken, client: Client, { id, events }: ThreadRecord): Promise<void> => {
+export const checkCursor = async (
+  broken: Broken,
+  client: Client,
+  { id, events }: ThreadRecord,
+): Promise<void> => {
   const middle = events[Math.floor(events.length / 2)];
   const cursor = middle?.cursors_by_scope[0]?.cursor;
   if (!middle || cursor === undefined) return;
@@ -96,7 +108,9 @@ export const checkDecisions = (
       broken.note('decision', `${about} was acknowledged, and the call still waits`);
     const received = record.events.filter(
       ({ event_kind, payload }) =>
-        event_kind === 'MailboxDecisionReceived' && payload.run_id === run_id && payload.tool_call_id === call,
+        event_kind === 'MailboxDecisionReceived' &&
+        payload.run_id === run_id &&
+        payload.tool_call_id === call,
     );
     if (received.length === 0) broken.note('decision', `${about} was acknowledged and is not in the log`);
   }

@@ -1,5 +1,5 @@
-import type { Run } from '../../src/schema/run.ts';
 import { textOf } from '../../src/schema/message.ts';
+import type { Run } from '../../src/schema/run.ts';
 import { TERMINAL } from '../service/view.ts';
 import type { Broken } from './broken.ts';
 import type { Ledger } from './ledger.ts';
@@ -32,16 +32,24 @@ const checkSequence = (broken: Broken, { id, messages, events }: ThreadRecord): 
   const seqs = committed.map(({ payload }) => Number(payload.message_seq));
   const wrong = seqs.findIndex((seq, index) => seq !== index + 1);
   if (wrong >= 0)
-    broken.note('sequence', `${id}: message_seq ${seqs.slice(Math.max(0, wrong - 2), wrong + 3)} at ${wrong}`);
+    broken.note(
+      'sequence',
+      `${id}: message_seq ${seqs.slice(Math.max(0, wrong - 2), wrong + 3)} at ${wrong}`,
+    );
   const places = new Map(committed.map(({ payload }) => [payload.message_id, payload.message_seq]));
   for (const message of messages) {
     if (places.get(message.id ?? '') !== message.seq)
-      broken.note('sequence', `${id}: message ${message.id} at ${message.seq} is at another place in the log`);
+      broken.note(
+        'sequence',
+        `${id}: message ${message.id} at ${message.seq} is at another place in the log`,
+      );
   }
   const unique = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
   if (!unique(messages.map(({ seq }) => seq))) broken.note('sequence', `${id}: a seq is there twice`);
-  if (!unique(messages.map((message) => message.id))) broken.note('sequence', `${id}: a message is there twice`);
-  if (!unique(events.map(({ event_id }) => event_id))) broken.note('events', `${id}: an event is there twice`);
+  if (!unique(messages.map((message) => message.id)))
+    broken.note('sequence', `${id}: a message is there twice`);
+  if (!unique(events.map(({ event_id }) => event_id)))
+    broken.note('events', `${id}: an event is there twice`);
 };
 
 const checkRun = (broken: Broken, run: Run, kinds: readonly string[]): void => {
@@ -53,13 +61,17 @@ const checkRun = (broken: Broken, run: Run, kinds: readonly string[]): void => {
   }
   const ends = kinds.filter((kind) => TERMINAL.includes(kind));
   if (ends.length !== (status === 'done' ? 1 : 0))
-    broken.note('terminal', `${about} is ${status} and has ${ends.length} terminal events: ${kinds.slice(-8)}`);
+    broken.note(
+      'terminal',
+      `${about} is ${status} and has ${ends.length} terminal events: ${kinds.slice(-8)}`,
+    );
   else if (status === 'done' && kinds.at(-1) !== ends[0])
     broken.note('terminal', `${about}: events behind its end: ${kinds.slice(-4)}`);
   if (reason?.type === 'error' && status === 'done')
     broken.note('terminal', `${about} ended with an error: ${JSON.stringify(reason)}, ${kinds.slice(-8)}`);
   const { outcome } = run;
-  if ((outcome !== undefined) !== (status === 'done')) broken.note('terminal', `${about} is ${status}: outcome`);
+  if ((outcome !== undefined) !== (status === 'done'))
+    broken.note('terminal', `${about} is ${status}: outcome`);
   if (outcome) broken.same('terminal', `${about}: outcome`, outcome.termination_reason, reason);
 };
 

@@ -6,7 +6,7 @@ import { checkConfigs, checkDeletions, checkMetadata, untold } from './check-kep
 import { checkCounters, checkCursor, checkDecisions, checkStreams, checkTail } from './check-runs.ts';
 import { checkInputs, checkThread } from './check-threads.ts';
 import type { Client } from './client.ts';
-import type { Ledger } from './ledger.ts';
+import { acknowledgedIn, type Ledger } from './ledger.ts';
 import { readThread, runsOf, type ThreadRecord } from './records.ts';
 import type { Service } from './service.ts';
 import type { Tail } from './tail.ts';
@@ -16,6 +16,7 @@ import type { Tail } from './tail.ts';
 /** Far beyond any wait of the service itself: leases are 30 s. */
 const SETTLE_MS = 90_000;
 
+/** Webhooks are called again after 1, 2, 4 and 8 s. */
 const PUSH_MS = 30_000;
 
 const READERS = 8;
@@ -25,7 +26,9 @@ export const settle = async (client: Client, deadline = performance.now() + SETT
   const from = performance.now();
   for (let quiet = 0; quiet < 3 && performance.now() < deadline; await pause(50)) {
     // Rows, not totals: a counter may be what is wrong.
-    const pages = ['created', 'running'].map((status) => client.read(`/v1/runs?limit=1&status=${status}`, RunList));
+    const pages = ['created', 'running'].map((status) =>
+      client.read(`/v1/runs?limit=1&status=${status}`, RunList),
+    );
     const open = (await Promise.all(pages)).flatMap(({ items }) => items);
     quiet = open.length === 0 ? quiet + 1 : 0;
   }
@@ -45,10 +48,27 @@ const readThreads = async (client: Client, ids: Iterable<string>): Promise<Map<s
   const records = new Map<string, ThreadRecord>();
   const left = [...ids];
   const reader = async (): Promise<void> => {
-    for (let id = left.pop(); id !== undefined; id = left.pop()) records.set(id, await readSettled(client, id));
+    for (let id = left.pop(); id !== undefined; id = left.pop())
+      records.set(id, await readSettled(client, id));
   };
   await Promise.all(Array.from({ length: READERS }, reader));
   return records;
+};
+
+const RECENT = 15;
+
+/** Right after a start, while recovery and clients are at work: what was acknowledged last is known. */
+export const checkRecent = async (broken: Broken, client: Client, ledger: Ledger): Promise<void> => {
+  const expect = async (path: string, status: number): Promise<void> => {
+    const answer = await client.ask('GET', path);
+    // Under load the service may say that it is busy.
+    const isOther = answer !== undefined && answer.status !== status && answer.status !== 503;
+    if (isOther) broken.note('lost', `GET ${path} right after a start: ${answer.status}, not ${status}`);
+  };
+  const recent = acknowledgedIn(ledger).slice(-RECENT);
+  for (const { run_id } of recent) if (run_id !== undefined) await expect(`/v1/runs/${run_id}`, 200);
+  for (const { thread } of recent) await expect(`/v1/threads/${thread}`, 200);
+  for (const id of [...ledger.deleted].slice(-RECENT)) await expect(`/v1/threads/${id}`, 404);
 };
 
 export type Check = {
@@ -78,6 +98,7 @@ export const checkAll = async (check: Check): Promise<number> => {
   checkDecisions(broken, ledger, records, service.executed());
   for (const tail of tails) {
     const record = records.get(tail.thread);
+    if (record) await untilSeen(tail, record);
     if (record) checkTail(broken, tail, record);
   }
   checkMetadata(broken, ledger, records);
@@ -87,6 +108,13 @@ export const checkAll = async (check: Check): Promise<number> => {
   await checkPushes(check);
   for (const oddity of ledger.oddities) broken.note('answer', oddity);
   return runs.length;
+};
+
+/** Gives a follower the time to read what the log has. */
+const untilSeen = async ({ seen }: Tail, { events }: ThreadRecord): Promise<void> => {
+  const deadline = performance.now() + PUSH_MS;
+  const last = events.at(-1)?.event_id;
+  while (seen.length > 0 && seen.at(-1) !== last && performance.now() < deadline) await pause(20);
 };
 
 const checkPushes = async ({ client, ledger, broken, hooked }: Check): Promise<void> => {

@@ -20,7 +20,12 @@ export type Streamed = {
 
 export type Client = {
   /** Undefined: cut off. */
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer | undefined>;
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer | undefined>;
   /** Follows a stream to its end, or until `frame` returns false. */
   follow(request: Follow): Promise<Streamed>;
   /** What stands at a path; throws unless the answer is 200 and of this shape. */
@@ -77,7 +82,9 @@ export const createClient = (url: string): Client => {
           response.once('error', () => {});
           response.once('close', () => {
             const text = Buffer.concat(chunks).toString();
-            resolve(response.complete ? { status: response.statusCode ?? 0, body: jsonOf(text), text } : undefined);
+            resolve(
+              response.complete ? { status: response.statusCode ?? 0, body: jsonOf(text), text } : undefined,
+            );
           });
         };
         open({ method, path, body, headers }, take, () => resolve(undefined));
@@ -107,7 +114,8 @@ export const createClient = (url: string): Client => {
       }),
     async read(path, shape) {
       const answer = await client.ask('GET', path, undefined, ADMIN);
-      if (answer?.status !== 200) throw new Error(`GET ${path}: ${answer ? answer.status + answer.text : 'cut off'}`);
+      if (answer?.status !== 200)
+        throw new Error(`GET ${path}: ${answer ? answer.status + answer.text : 'cut off'}`);
       return shape.parse(answer.body);
     },
   };

@@ -7,13 +7,16 @@ export type Gate = {
   url: string;
   /** How many wait now. */
   waiting(): number;
-  /** Resolves when so many wait; `among`: of those alone. */
+  /** Resolves when so many wait; `among`: of those alone. Rejects when it takes too long. */
   until(count: number, among?: ReadonlySet<string>): Promise<void>;
   /** Most that ever waited at once. */
   most(): number;
   /** Lets all go on that wait, and whoever comes from now on. */
   open(): void;
 };
+
+/** Far beyond any wait of the service itself: leases are 30 s. */
+const PATIENCE_MS = 90_000;
 
 export const startGate = async (t: Test): Promise<Gate> => {
   const held = new Map<ServerResponse, string>();
@@ -48,11 +51,16 @@ export const startGate = async (t: Test): Promise<Gate> => {
     url: `http://127.0.0.1:${address.port}`,
     waiting: () => held.size,
     until: (count, among) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        const impatient = setTimeout(() => {
+          watching.delete(look);
+          reject(new Error(`${held.size} wait at the gate, not ${count}`));
+        }, PATIENCE_MS);
         const look = (): void => {
           const waiting = among ? [...held.values()].filter((name) => among.has(name)).length : held.size;
           if (waiting !== count) return;
           watching.delete(look);
+          clearTimeout(impatient);
           resolve();
         };
         watching.add(look);

@@ -1,9 +1,7 @@
 /** Random choices that a seed repeats. */
 
-export type Random = {
-  /** 0 ≤ value < 1 */
-  (): number;
-};
+/** 0 ≤ value < 1 */
+export type Random = () => number;
 
 /** mulberry32 */
 export const randomFrom = (seed: number): Random => {

@@ -72,7 +72,10 @@ const NATIVE: Dialect = {
   run: ({ data }) => (data.event_type === 'run_start' ? textIn(data, 'run_id') : undefined),
   end: ({ data }) =>
     data.event_type === 'run_finish'
-      ? { type: textIn(data, 'termination', 'type') ?? '', reason: textIn(data, 'termination', 'value') ?? '' }
+      ? {
+          type: textIn(data, 'termination', 'type') ?? '',
+          reason: textIn(data, 'termination', 'value') ?? '',
+        }
       : undefined,
 };
 
@@ -117,7 +120,9 @@ const stream = async (
   if (streamed.status === undefined) settle(input, judge(world, route, undefined), undefined);
   if (streamed.status !== 200) return;
   if (world.patience.aborted)
-    world.ledger.oddities.push(`${route} ${input.mark} on ${input.thread}: the stream of run ${input.run_id} hangs`);
+    world.ledger.oddities.push(
+      `${route} ${input.mark} on ${input.thread}: the stream of run ${input.run_id} hangs`,
+    );
   for (const end of ends.slice(0, 1)) world.ledger.ends.push({ run_id: input.run_id ?? '', route, ...end });
   // Who left early may have got the rest all the same.
   const missing = ends.length === 0 && streamed.whole && left > 0;
@@ -177,7 +182,9 @@ export const message: Operation = async (world) => {
 
 export const inputToRun: Operation = async (world) => {
   const { ledger, random, client } = world;
-  const recent = ledger.inputs.slice(-60).filter(({ run_id, thread }) => run_id && world.threads.includes(thread));
+  const recent = ledger.inputs
+    .slice(-60)
+    .filter(({ run_id, thread }) => run_id && world.threads.includes(thread));
   if (recent.length === 0) return;
   const { run_id, thread } = pick(random, recent);
   const input = begin(world, 'inputs', thread);

@@ -213,7 +213,9 @@ const askLive = (process: ChildProcess, port: number): Promise<Started | undefin
 /** User and system time in ms; 0 where there is no /proc. */
 const cpuOf = ({ pid }: ChildProcess): number => {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_A_SECOND;
   } catch {
     return 0;
