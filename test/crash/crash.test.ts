@@ -109,6 +109,7 @@ t.test(
         all,
       });
       for (const tail of tails.splice(0)) tail.leave();
+      for (const text of broken.all().slice(0, 60)) t.comment(text);
       t.comment(`settled in ${settledMs} ms; ${runs} runs; broken: ${JSON.stringify(broken.counts())}`);
     }
 
