@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { RunList } from '../../src/schema/run.ts';
+import type { Call } from '../protocols/a2a/webhook.ts';
+import type { Broken } from './broken.ts';
+import { checkConfigs, checkDeletions, checkMetadata, untold } from './check-kept.ts';
+import { checkCounters, checkCursor, checkDecisions, checkStreams, checkTail } from './check-runs.ts';
+import { checkInputs, checkThread } from './check-threads.ts';
+import type { Client } from './client.ts';
+import { acknowledgedIn, type Ledger } from './ledger.ts';
+import { readThread, runsOf, type ThreadRecord } from './records.ts';
+import type { Service } from './service.ts';
+import type { Tail } from './tail.ts';
+
+/** Lets the service come to rest, then reads all of it and holds it against what clients were told. */
+
+/** Far beyond any wait of the service itself: leases are 30 s. */
+const SETTLE_MS = 90_000;
+
+/** Webhooks are called again after 1, 2, 4 and 8 s. */
+const PUSH_MS = 30_000;
+
+const READERS = 8;
+
+/** Waits until nothing is queued or executes; what is left then is found by the checks. */
+export const settle = async (client: Client, deadline = performance.now() + SETTLE_MS): Promise<number> => {
+  const from = performance.now();
+  for (let quiet = 0; quiet < 3 && performance.now() < deadline; await pause(50)) {
+    // Rows, not totals: a counter may be what is wrong.
+    const pages = ['created', 'running'].map((status) =>
+      client.read(`/v1/runs?limit=1&status=${status}`, RunList),
+    );
+    const open = (await Promise.all(pages)).flatMap(({ items }) => items);
+    quiet = open.length === 0 ? quiet + 1 : 0;
+  }
+  return Math.round(performance.now() - from);
+};
+
+/** A thread whose last work has just been queued is read again. */
+const readSettled = async (client: Client, id: string): Promise<ThreadRecord> => {
+  for (let attempt = 0; ; attempt += 1) {
+    const record = await readThread(client, id);
+    if (attempt === 20 || record.dispatches.every(({ status }) => status !== 'Queued')) return record;
+    await pause(100);
+  }
+};
+
+const readThreads = async (client: Client, ids: Iterable<string>): Promise<Map<string, ThreadRecord>> => {
+  const records = new Map<string, ThreadRecord>();
+  const left = [...ids];
+  const reader = async (): Promise<void> => {
+    for (let id = left.pop(); id !== undefined; id = left.pop())
+      records.set(id, await readSettled(client, id));
+  };
+  await Promise.all(Array.from({ length: READERS }, reader));
+  return records;
+};
+
+const RECENT = 15;
+
+/** Right after a start, while recovery and clients are at work: what was acknowledged last is known. */
+export const checkRecent = async (broken: Broken, client: Client, ledger: Ledger): Promise<void> => {
+  const expect = async (path: string, status: number): Promise<void> => {
+    const answer = await client.ask('GET', path);
+    // Under load the service may say that it is busy.
+    const isOther = answer !== undefined && answer.status !== status && answer.status !== 503;
+    if (isOther) broken.note('lost', `GET ${path} right after a start: ${answer.status}, not ${status}`);
+  };
+  const recent = acknowledgedIn(ledger).slice(-RECENT);
+  for (const { run_id } of recent) if (run_id !== undefined) await expect(`/v1/runs/${run_id}`, 200);
+  for (const { thread } of recent) await expect(`/v1/threads/${thread}`, 200);
+  for (const id of [...ledger.deleted].slice(-RECENT)) await expect(`/v1/threads/${id}`, 404);
+};
+
+export type Check = {
+  service: Service;
+  client: Client;
+  ledger: Ledger;
+  broken: Broken;
+  hooked: readonly Call[];
+  threads: readonly string[];
+  tails: readonly Tail[];
+  /** Also what earlier checks have seen. */
+  all: boolean;
+};
+
+/** Returns how many runs there are. */
+export const checkAll = async (check: Check): Promise<number> => {
+  const { service, client, ledger, broken, tails, all } = check;
+  const runs = await runsOf(client);
+  const own = new Set(check.threads);
+  // Threads of sub-agents are known by their runs alone.
+  const others = runs.filter(({ thread_id }) => !/^[hw]\d/.test(thread_id)).map(({ thread_id }) => thread_id);
+  const records = await readThreads(client, new Set([...own, ...(all ? others : [])]));
+  for (const record of records.values()) checkThread(broken, record, ledger.sigkills);
+  for (const record of [...records.values()].slice(0, 10)) await checkCursor(broken, client, record);
+  checkInputs(broken, ledger, records);
+  checkStreams(broken, ledger.ends, new Map(runs.map((run) => [run.run_id, run])));
+  checkDecisions(broken, ledger, records, service.executed());
+  for (const tail of tails) {
+    const record = records.get(tail.thread);
+    if (record) await untilSeen(tail, record);
+    if (record) checkTail(broken, tail, record);
+  }
+  checkMetadata(broken, ledger, records);
+  await checkDeletions(broken, client, ledger);
+  await checkConfigs(broken, client, ledger);
+  await checkCounters(broken, client, true);
+  await checkPushes(check);
+  for (const oddity of ledger.oddities) broken.note('answer', oddity);
+  return runs.length;
+};
+
+/** Gives a follower the time to read what the log has. */
+const untilSeen = async ({ seen }: Tail, { events }: ThreadRecord): Promise<void> => {
+  const deadline = performance.now() + PUSH_MS;
+  const last = events.at(-1)?.event_id;
+  while (seen.length > 0 && seen.at(-1) !== last && performance.now() < deadline) await pause(20);
+};
+
+const checkPushes = async ({ client, ledger, broken, hooked }: Check): Promise<void> => {
+  const deadline = performance.now() + PUSH_MS;
+  let missing = await untold(client, ledger.tasks, hooked);
+  while (missing.length > 0 && performance.now() < deadline) {
+    await pause(250);
+    missing = await untold(client, ledger.tasks, hooked);
+  }
+  for (const text of missing) broken.note('push', text);
+};

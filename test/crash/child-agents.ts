@@ -1,0 +1,124 @@
+import { appendFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import {
+  defineClientTool,
+  defineProvider,
+  defineState,
+  defineTool,
+  ModelError,
+  type TroupeConfig,
+  textOf,
+  update,
+} from '../../src/index.ts';
+
+/**
+ * The agents of the service under attack, as a config file of `troupe serve`. What a run does is in the message
+ * that it answers, so that every attempt of it does the same: `[i7] approve 20` asks for a tool that needs an
+ * approval, then says twenty words, ten milliseconds apart.
+ */
+
+const { CRASH_EXECUTED: executed = '', CRASH_GATE: gate = '' } = process.env;
+
+const PACE_MS = 10;
+
+const handoff = defineState({
+  key: 'agent_handoff',
+  scope: 'thread',
+  schema: z.object({ active_agent: z.string().optional(), requested_agent: z.string().optional() }),
+});
+
+/** Every execution of a call leaves a line. */
+const executes = (call_id: string): void => appendFileSync(executed, `${call_id}\n`);
+
+const tools = [
+  defineTool({
+    id: 'note',
+    description: 'Takes a note.',
+    input: z.object({}),
+    idempotent: true,
+    async execute(_, { call_id }) {
+      await pause(PACE_MS);
+      return { data: `noted ${call_id}` };
+    },
+  }),
+  defineTool({
+    id: 'risky',
+    description: 'Needs an approval.',
+    input: z.object({}),
+    needsApproval: true,
+    execute(_, { call_id }) {
+      executes(call_id);
+      return { data: `did ${call_id}` };
+    },
+  }),
+  defineTool({
+    id: 'hand_over',
+    description: 'Hands the run over to agent back.',
+    input: z.object({}),
+    idempotent: true,
+    execute: () => ({ data: 'handed over', state: [update(handoff, { requested_agent: 'back' })] }),
+  }),
+  defineClientTool({ id: 'choose', description: 'Asks the client.', input: z.object({}) }),
+];
+
+type Call = [tool: string, args: object];
+
+const CALLS: Record<string, readonly Call[]> = {
+  note: [['note', {}]],
+  approve: [['risky', {}]],
+  choose: [['choose', {}]],
+  both: [
+    ['choose', {}],
+    ['risky', {}],
+  ],
+  delegate: [['agent_run_worker', { prompt: '[sub] talk 20' }]],
+  handoff: [['hand_over', {}]],
+};
+
+/** Says nothing more before the test lets it. */
+const held = async (id: string, signal: AbortSignal): Promise<void> => {
+  const { status } = await fetch(`${gate}/${id}`, { signal });
+  if (status !== 200) throw new ModelError('provider', `the gate says ${status}`);
+};
+
+const provider = defineProvider({
+  id: 'planned',
+  async stream({ messages }, sink, { signal }) {
+    const plan = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
+    const [, id = '', verb = '', words = '1'] = /\[(\w+)\] (\w+) ?(\d+)?/.exec(plan) ?? [];
+    const calls = messages.at(-1)?.role === 'tool' ? undefined : CALLS[verb];
+    if (calls) {
+      for (const [index, [tool, args]] of calls.entries()) {
+        sink.toolStart(`${id}-${index}`, tool);
+        sink.toolEnd(`${id}-${index}`, JSON.stringify(args));
+      }
+      return { stop: 'ToolUse' };
+    }
+    try {
+      for (let word = 0; word < Number(words); word += 1) {
+        sink.text(word === 0 ? `answer to ${id}` : ' and so on');
+        if (verb === 'hold') await held(id, signal);
+        else if (word + 1 < Number(words)) await pause(PACE_MS, undefined, { signal });
+      }
+    } catch (error) {
+      if (signal.aborted) throw new ModelError('cancelled', '');
+      throw error;
+    }
+    return { stop: 'EndTurn', usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } };
+  },
+});
+
+const agent = (id: string, more: object = {}) => ({ id, model_id: 'planned', max_rounds: 50, ...more });
+
+/** `default` is the agent of threads on which none has spoken yet. */
+const planner = { delegates: ['worker'] };
+
+const config: TroupeConfig = {
+  providers: [provider],
+  models: [{ id: 'planned', provider_id: 'planned', upstream_model: 'planned' }],
+  tools,
+  agents: [agent('default', planner), agent('planner', planner), agent('back', planner), agent('worker')],
+};
+
+export default config;

@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { cancelRun, cancelThread, createAndDelete, decide, interrupt, list, page } from './act.ts';
+import { patch, putConfig, restoreConfig } from './keep.ts';
+import { below, pick, pickByWeight, type Random } from './random.ts';
+import { a2a, agUi, chat, foreground, held, inputToRun, mailbox, mailboxOn, message } from './say.ts';
+import type { Durability, Service, Started } from './service.ts';
+import type { Operation, World } from './world.ts';
+
+/** What clients do, and how processes end, by weight. */
+
+const OPERATIONS: readonly (readonly [number, Operation])[] = [
+  [20, foreground],
+  [12, mailbox],
+  [14, message],
+  [4, inputToRun],
+  [6, chat],
+  [6, agUi],
+  [6, a2a],
+  [4, held],
+  [8, decide],
+  [4, cancelThread],
+  [3, cancelRun],
+  [2, interrupt],
+  [6, patch],
+  [2, putConfig],
+  [1, restoreConfig],
+  [3, createAndDelete],
+  [2, list],
+  [2, page],
+];
+
+/** Plays one client until it is told to stop. */
+export const playClient = async (world: World, me: number, stopped: () => boolean): Promise<void> => {
+  const own = world.threads[me];
+  if (own !== undefined) await mailboxOn(world, own);
+  while (!stopped()) {
+    await world.service.up();
+    await pickByWeight(world.random, OPERATIONS)(world, me);
+    // A client that is cut off at once by a process that is gone does not spin.
+    await pause(below(world.random, 20));
+  }
+};
+
+type End = (service: Service, random: Random) => Promise<number>;
+
+const kill: End = async (service) => {
+  await service.kill();
+  return 1;
+};
+
+const killTwice: End = async (service, random) => {
+  await service.kill();
+  await service.killStart(below(random, 1500));
+  return 2;
+};
+
+const stopGracefully: End = async (service) => {
+  await service.stop();
+  return 0;
+};
+
+const failStart: End = async (service, random) => {
+  const kills = random() < 0.5 ? 1 : 0;
+  await (kills === 1 ? service.kill() : service.stop());
+  await service.failStart();
+  return kills;
+};
+
+const ENDS: readonly (readonly [number, string, End])[] = [
+  [2, 'kill, and again during the start', killTwice],
+  [1.5, 'SIGTERM', stopGracefully],
+  [1.5, 'an end, then a start on a taken port', failStart],
+  [6, 'kill', kill],
+];
+
+const DURABILITIES: readonly Durability[] = ['process', 'power'];
+
+export type Ended = { name: string; sigkills: number; durability: Durability; started: Started };
+
+/** The first ends are one of each kind, so that a short attack has them all. */
+export const endAndStart = async (service: Service, random: Random, index: number): Promise<Ended> => {
+  const drawn = pickByWeight(
+    random,
+    ENDS.map((end) => [end[0], end] as const),
+  );
+  const [, name, end] = ENDS[index] ?? drawn;
+  const sigkills = await end(service, random);
+  const durability = pick(random, DURABILITIES);
+  return { name, sigkills, durability, started: await service.start(durability) };
+};

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { createBroken } from './broken.ts';
+import { settle } from './check.ts';
+import { checkCounters } from './check-runs.ts';
+import { createClient } from './client.ts';
+import { startGate } from './gate.ts';
+import { options } from './options.ts';
+import { runsOf, totalOf } from './records.ts';
+import { createService } from './service.ts';
+
+/**
+ * However many runs a kill has interrupted, the next process listens and answers at once, takes them up beside its
+ * requests, and never executes more of them at once than it may (runtime.md 17).
+ */
+
+const { executing } = options;
+
+const LIMIT = Math.min(2000, Math.ceil(executing / 5));
+
+/** Processor time from the first connection to the answer of `/health/live`. */
+const LIVE_MS = 1000;
+
+/** How much more processor time a start may take before it listens than one on an empty folder. */
+const START_MS = 1000;
+
+const SENDERS = 50;
+
+t.setTimeout(300_000 + executing * 200);
+
+t.test(`${executing} runs that a kill interrupted`, async (t) => {
+  const gate = await startGate(t);
+  const service = await createService(t, {
+    gate: gate.url,
+    env: { SERVICE_MAX_CONCURRENT_RUNS: String(LIMIT) },
+  });
+  const client = createClient(service.url);
+  const empty = await service.start();
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    while (next < executing) {
+      next += 1;
+      const thread = `t${next}`;
+      const answer = await client.ask('POST', `/v1/threads/${thread}/mailbox`, {
+        payload: { text: `[i${thread}] hold 2` },
+      });
+      if (answer?.status !== 201) t.fail(`${thread}: ${answer?.status} ${answer?.text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sender));
+  await gate.until(LIMIT);
+  t.equal(await totalOf(client, 'running'), LIMIT, 'so many execute as may');
+  t.equal(await totalOf(client, 'created'), executing - LIMIT, 'the others wait');
+  await service.kill();
+
+  const started = await service.start();
+  t.comment(`live after ${Math.round(started.liveMs)} ms, ${started.liveCpuMs} ms of processor time`);
+  t.ok(started.liveCpuMs <= LIVE_MS, `${started.liveCpuMs} ms of processor time until it said that it lives`);
+  const more = started.listeningCpuMs - empty.listeningCpuMs;
+  t.ok(more <= START_MS, `${more} ms of processor time more than on an empty folder until it listened`);
+
+  await gate.until(LIMIT);
+  gate.open();
+  await settle(client, performance.now() + 60_000 + executing * 100);
+  t.ok(gate.most() <= LIMIT, `${gate.most()} executed at once`);
+  const runs = await runsOf(client);
+  t.equal(runs.length, executing, 'every run is there once');
+  const others = runs.filter(
+    ({ status, termination_reason: reason }) => status !== 'done' || reason?.type !== 'natural_end',
+  );
+  t.strictSame(
+    others.map(({ run_id, status }) => `${run_id} is ${status}`),
+    [],
+    'every run ends by itself',
+  );
+  const broken = createBroken();
+  await checkCounters(broken, client, true);
+  t.strictSame(broken.all(), []);
+  await service.stop();
+});

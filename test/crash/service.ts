@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { MAIN } from '../e2e/built.ts';
+import { defer } from '../http/serve.ts';
+import { writeAgents } from './agents-file.ts';
+
+/**
+ * The built service in a process of its own, on one port and one folder over all its lives, and every way in which
+ * a process of it ends. Clients wait at `up()` while there is none.
+ */
+
+export type Durability = 'process' | 'power';
+
+export type Started = {
+  /** Processor time of the process, in ms, when its port took the first connection. */
+  listeningCpuMs: number;
+  /** Processor time from then until `/health/live` was answered. */
+  liveCpuMs: number;
+  /** The same by the clock on the wall, which other processes slow down. */
+  liveMs: number;
+};
+
+export type Service = {
+  url: string;
+  /** What the tools executed, one call a line. */
+  executed(): string[];
+  /** Resolves when `/health/live` was answered. */
+  start(durability?: Durability): Promise<Started>;
+  /** SIGKILL */
+  kill(): Promise<void>;
+  /** Begins a start and kills it after so many ms, wherever it is. */
+  killStart(afterMs: number): Promise<void>;
+  /** SIGTERM; throws unless the process ends by itself with code 0. */
+  stop(): Promise<void>;
+  /** A start while somebody else has the port; throws unless it fails with a message that says so. */
+  failStart(): Promise<void>;
+  /** Resolves as soon as a process answers. */
+  up(): Promise<void>;
+};
+
+export type ServiceOptions = { gate?: string; env?: Record<string, string> };
+
+export const ADMIN = { authorization: 'Bearer x' };
+
+const TICKS_A_SECOND = 100;
+
+/** How long anything of a process may take on a machine that others use as well. */
+const PATIENCE_MS = 120_000;
+
+export const createService = async (t: Test, options: ServiceOptions = {}): Promise<Service> => {
+  const dir = t.testdir({ executed: '' });
+  const config = await writeAgents(dir);
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  let came = defer();
+  /** Whether `came` has been resolved: who waits already goes on waiting. */
+  let answers = false;
+
+  const run = (durability: Durability): ChildProcess => {
+    const args = ['--http-addr', `127.0.0.1:${port}`, '--storage-dir', join(dir, 'data'), '--config', config];
+    const started = spawn(
+      process.execPath,
+      [MAIN, 'serve', ...args, '--durability', durability, '--seed-profile', 'demo'],
+      {
+        env: {
+          PATH: process.env.PATH ?? '',
+          SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+          SERVICE_SHUTDOWN_TIMEOUT_MS: '300',
+          CRASH_EXECUTED: join(dir, 'executed'),
+          CRASH_GATE: options.gate ?? '',
+          ...options.env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    child = started;
+    return started;
+  };
+  const outputs = new WeakMap<ChildProcess, () => string>();
+  const begin = (durability: Durability): ChildProcess => {
+    const started = run(durability);
+    outputs.set(started, lastOutput(started));
+    return started;
+  };
+  const ended = async (process: ChildProcess): Promise<number | null> => {
+    if (process.exitCode === null && process.signalCode === null) await once(process, 'exit');
+    return process.exitCode;
+  };
+  const end = async (signal: NodeJS.Signals): Promise<ChildProcess> => {
+    const ending = child;
+    if (!ending) throw new Error('no process is running');
+    if (answers) came = defer();
+    answers = false;
+    if (ending.exitCode !== null || ending.signalCode !== null)
+      throw new Error(`the service ended by itself: ${outputs.get(ending)?.()}`);
+    ending.kill(signal);
+    await ended(ending);
+    child = undefined;
+    return ending;
+  };
+
+  t.teardown(async () => {
+    if (!child) return;
+    child.kill('SIGKILL');
+    await ended(child);
+  });
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    executed: () =>
+      readFileSync(join(dir, 'executed'), 'utf8')
+        .split('\n')
+        .filter((line) => line !== ''),
+    up: () => came.promise,
+    async start(durability = 'process') {
+      const process = begin(durability);
+      const started = await untilLive(process, port, () => outputs.get(process)?.() ?? '');
+      answers = true;
+      came.resolve();
+      return started;
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
+    async killStart(afterMs) {
+      const process = begin('process');
+      const crashed = ended(process).then(() => 'ended');
+      const first = await Promise.race([crashed, pause(afterMs)]);
+      if (first === 'ended') throw new Error(`the service ended by itself: ${outputs.get(process)?.()}`);
+      await end('SIGKILL');
+    },
+    async stop() {
+      const process = await end('SIGTERM');
+      if (process.exitCode !== 0) {
+        const how = `code ${process.exitCode}, signal ${process.signalCode}`;
+        throw new Error(`a graceful stop ended with ${how}: ${outputs.get(process)?.()}`);
+      }
+    },
+    async failStart() {
+      const other = createServer().listen(port, '127.0.0.1');
+      await once(other, 'listening');
+      const process = begin('process');
+      const code = await ended(process);
+      child = undefined;
+      other.close();
+      await once(other, 'close');
+      const said = outputs.get(process)?.() ?? '';
+      if (code !== 1 || !/cannot listen/.test(said))
+        throw new Error(`a start on a taken port ended with code ${code}: ${said}`);
+    },
+  };
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a port was expected');
+  return address.port;
+};
+
+/** The end of what a process wrote, for whoever has to find out why it ended. */
+const lastOutput = ({ stdout, stderr }: ChildProcess): (() => string) => {
+  let said = '';
+  for (const stream of [stdout, stderr]) {
+    stream?.on('data', (chunk) => {
+      said = (said + chunk).slice(-4000);
+    });
+  }
+  return () => said;
+};
+
+const untilLive = async (process: ChildProcess, port: number, output: () => string): Promise<Started> => {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    if (process.exitCode !== null || process.signalCode !== null)
+      throw new Error(`the service did not start: ${output()}`);
+    if (performance.now() > deadline) throw new Error(`the service does not listen: ${output()}`);
+    const started = await askLive(process, port);
+    if (started) return started;
+    await pause(5);
+  }
+};
+
+/** Undefined while nobody listens. */
+const askLive = (process: ChildProcess, port: number): Promise<Started | undefined> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let listening: Omit<Started, 'liveCpuMs' | 'liveMs'> | undefined;
+    let from = 0;
+    socket.once('connect', () => {
+      from = performance.now();
+      listening = { listeningCpuMs: cpuOf(process) };
+      socket.write('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    });
+    socket.once('data', () => {
+      socket.destroy();
+      if (!listening) return;
+      const liveCpuMs = cpuOf(process) - listening.listeningCpuMs;
+      resolve({ ...listening, liveCpuMs, liveMs: performance.now() - from });
+    });
+    socket.once('error', () => resolve(undefined));
+    socket.once('close', () => resolve(undefined));
+  });
+
+/** User and system time in ms; 0 where there is no /proc. */
+const cpuOf = ({ pid }: ChildProcess): number => {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_A_SECOND;
+  } catch {
+    return 0;
+  }
+};

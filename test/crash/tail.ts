@@ -1,0 +1,50 @@
+import type { Client } from './client.ts';
+import type { Service } from './service.ts';
+
+/**
+ * A client that follows the events of a thread for as long as it lives: over every end of the service, by the cursor
+ * of the last event that it saw.
+ */
+
+export type Tail = {
+  thread: string;
+  /** Ids of the events, in the order in which they came. */
+  seen: string[];
+  /** Statuses other than 200. */
+  refused: number[];
+  cursor: string | undefined;
+  leave(): void;
+  left: Promise<void>;
+};
+
+export const followEvents = (client: Client, service: Service, thread: string): Tail => {
+  const leaving = new AbortController();
+  const tail: Tail = {
+    thread,
+    seen: [],
+    refused: [],
+    cursor: undefined,
+    leave: () => leaving.abort(),
+    left: Promise.resolve(),
+  };
+  const follow = async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      await service.up();
+      const query = tail.cursor === undefined ? '' : `?cursor=${encodeURIComponent(tail.cursor)}`;
+      const { status } = await client.follow({
+        method: 'GET',
+        path: `/v1/threads/${thread}/events/stream${query}`,
+        signal: leaving.signal,
+        frame({ id, data }) {
+          tail.cursor = id ?? tail.cursor;
+          tail.seen.push(String(data.event_id));
+          return true;
+        },
+      });
+      if (status !== undefined && status !== 200) tail.refused.push(status);
+      if (status === undefined || status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  tail.left = follow();
+  return tail;
+};
