@@ -1,6 +1,7 @@
 import { excerpt } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd } from '../models/model.ts';
+import { isBetweenTries } from '../models/retry.ts';
 import { monotonic } from '../schema/clock.ts';
 import { type Ending, type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
 import { handOver, noteActive } from './handoff.ts';
@@ -50,6 +51,10 @@ const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.mess
 
 const stackOf = (cause: unknown): string => (cause instanceof Error && cause.stack) || '';
 
+/** The model is asked again after a while, and nothing is done until then. */
+export const isPausing = ({ inference }: Turn): boolean =>
+  inference !== undefined && isBetweenTries(inference);
+
 export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutcome> => {
   if (!turn.begun) {
     turn.begun = true;
@@ -66,6 +71,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   await runPhase(turn, 'before_inference', signal);
   if (signal.aborted) return NOTHING;
   const hearing = listen(turn, step);
+  turn.inference = signal;
   let end: InferenceEnd;
   try {
     end = await turn.agent.model.stream(requestFor(turn, step, signal), hearing.sink, signal);

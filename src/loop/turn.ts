@@ -115,6 +115,8 @@ export type Turn = {
   response: string;
   /** What the last step came to, of an agent that runs elsewhere. */
   outcome?: RemoteOutcome | undefined;
+  /** Of the inference under way, or of the last one. */
+  inference?: AbortSignal;
   /** Set when the service lets go of the run: what works for it elsewhere goes on. */
   letGo?: boolean;
   /** Makes everything produced so far durable; input that waits for this boundary joins the history behind it. */

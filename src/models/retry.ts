@@ -34,9 +34,18 @@ export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const pause: Pause = async (ms, signal) => {
+  pausing.add(signal);
   try {
     await wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal });
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    pausing.delete(signal);
   }
 };
+
+/** By the signal of their inference. */
+const pausing = new WeakSet<AbortSignal>();
+
+/** Whether the inference of this signal waits for its next try, and does nothing else. */
+export const isBetweenTries = (signal: AbortSignal): boolean => pausing.has(signal);

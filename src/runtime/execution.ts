@@ -3,7 +3,7 @@ import type { RunEnding, RunEntry } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
 import { cancelCalls, findTicket } from '../loop/calls.ts';
-import { InferenceFailed } from '../loop/infer.ts';
+import { InferenceFailed, isPausing } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
 import { runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
@@ -65,7 +65,7 @@ export type Execution = {
   leave(write: Write): void;
   /** Ends silently; somebody else has written the end of the run. */
   drop(): void;
-  /** It failed, and waits for its next attempt. */
+  /** It failed, and waits for its next try or attempt. */
   isPausing(): boolean;
   /** Gives its dispatch back without an end; streams are told the reason. */
   release(reason: string): void;
@@ -439,7 +439,8 @@ export const createExecution = (
       drop();
     },
     drop,
-    isPausing: () => actor?.getSnapshot().matches({ running: { retrying: 'pausing' } }) ?? false,
+    isPausing: () =>
+      isPausing(turn) || (actor?.getSnapshot().matches({ running: { retrying: 'pausing' } }) ?? false),
     release(reason) {
       released = reason;
       turn.letGo = true;

@@ -1,5 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
+import { ModelError } from '../../src/models/errors.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
 import { defineTool } from '../../src/tools/tool.ts';
 import { eventually, startTroupe } from './troupe.ts';
 
@@ -25,6 +27,48 @@ t.test('a stop waits for running runs', async (t) => {
   models.release();
   t.match((await stream.rest()).at(-1), { termination: { type: 'natural_end' } });
   await stopped;
+});
+
+t.test('a stop does not wait for a run that only waits for its next try', async (t) => {
+  const patient = {
+    mailbox: { retry_base_ms: 600_000, retry_cap_ms: 600_000 },
+    shutdown_timeout_ms: 600_000,
+  };
+  const { run, app, models, restart, call } = await startTroupe(t, { settings: patient });
+  models.failures.push(new ModelError('overloaded', 'busy'));
+  const stream = await run(say('flaky'));
+  await stream.until('stream_reset');
+  await eventually(
+    async () => (await call('GET', '/v1/threads/T/mailbox')).body.items,
+    (items) => JSON.stringify(items).includes('"Queued"'),
+  );
+  const stopped = app.stop();
+  t.match((await stream.rest()).at(-1), {
+    termination: { type: 'error', value: 'service is shutting down' },
+  });
+  await stopped;
+  await restart();
+  t.match(await settledRun(call), { termination_reason: { type: 'natural_end' } });
+});
+
+t.test('a stop does not wait for a provider that asks for patience', async (t) => {
+  const agents = [
+    AgentSpec.parse({ id: 'patient', model_id: 'flaky', sections: { retry: { max_retries: 5 } } }),
+  ];
+  const { run, models, restart, call } = await startTroupe(t, { settings: { shutdown_timeout_ms: 600_000 } });
+  await restart({ agents });
+  models.failures.push(new ModelError('rate_limited', 'later', { retryAfterSeconds: 55 }));
+  const stream = await run(say('patient'));
+  await stream.until('step_start');
+  await eventually(
+    async () => models.failures.length,
+    (left) => left === 0,
+  );
+  await restart({ agents });
+  t.match((await stream.rest()).at(-1), {
+    termination: { type: 'error', value: 'service is shutting down' },
+  });
+  t.match(await settledRun(call), { termination_reason: { type: 'natural_end' } });
 });
 
 t.test('a run that outlasts the stop is told so, and the next start finishes it', async (t) => {
