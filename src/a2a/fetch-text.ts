@@ -2,7 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isLocalName, type Resolve } from './public-address.ts';
+import { isLocalName } from '../schema/loopback.ts';
+import type { Resolve } from './public-address.ts';
 
 /**
  * One GET to an address that somebody else wrote down.

@@ -20,10 +20,3 @@ export const isPublicAddress = (text: string): boolean => {
   const address = ipaddr.process(text);
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_PUBLIC));
 };
-
-/** Names that lead to this machine whatever is resolved. */
-export const isLocalName = (host: string): boolean => /(^|\.)localhost\.?$/i.test(host);
-
-/** Of a listen address: nobody but this machine can reach it. */
-export const isLoopback = (host: string): boolean =>
-  isLocalName(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');

@@ -1,9 +1,11 @@
+import { isLoopback } from '../schema/loopback.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type Reply, reply } from './reply.ts';
 
 /**
  * Cross-origin rules (config.md 1.2), one for the whole server: an origin is echoed only when it is listed, or is of
- * this machine and the word `loopback` is listed; there are no credentials. `vary: origin` is on every response, because every response could have differed.
+ * this machine and the word `loopback` is listed; there are no credentials. `vary: origin` is on every response,
+ * because every response could have differed.
  */
 
 const ALLOW_METHODS = 'GET, POST, PUT, DELETE, PATCH, OPTIONS';
@@ -27,15 +29,19 @@ export const EXPOSE_HEADERS = [
   'mcp-session-id',
 ].join(', ');
 
-/** Of a page that this machine serves, whatever its port. Browsers send the host in lower case. */
-const LOOPBACK = /^https?:\/\/(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/;
-
 /** Whether pages of an origin may read answers. */
 export const createOriginCheck = (listed: readonly string[]): ((origin: string) => boolean) => {
   const origins = new Set(listed);
   const ofThisMachine = origins.delete('loopback');
-  return (origin) => origins.has(origin) || (ofThisMachine && LOOPBACK.test(origin));
+  return (origin) => origins.has(origin) || (ofThisMachine && isOfThisMachine(origin));
 };
+
+/** Of a page that this machine serves, whatever its port. */
+const isOfThisMachine = (origin: string): boolean =>
+  ORIGIN.test(origin) && URL.canParse(origin) && isLoopback(new URL(origin).hostname);
+
+/** As browsers write one. */
+const ORIGIN = /^https?:\/\/[a-z0-9.:[\]-]+$/;
 
 export const isPreflight = (method: string, headers: RequestHeaders): boolean =>
   method === 'OPTIONS' &&

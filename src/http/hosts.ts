@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { isLoopback } from '../schema/loopback.ts';
 
 /**
  * Which hosts a request may name in its `Host` header. A page of any site can give its own name the address of the
@@ -45,16 +46,4 @@ export const hostname = (host: string): string | undefined => {
   const bracketed = isIP(host) === 6 ? `[${host}]` : host;
   const url = HOST.test(bracketed) ? `http://${bracketed}` : '';
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : undefined;
-};
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** A name or an address that leads nowhere but to the machine itself. */
-const isLoopback = (host: string): boolean => {
-  const bare = host.replace(/^\[|\]$/g, '');
-  const version = isIP(bare);
-  if (version === 0) return /^(?:.+\.)?localhost$/i.test(bare);
-  return loopback.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 };

@@ -1,9 +1,10 @@
-import { isLoopback, isPublicAddress, resolveName } from '../../a2a/public-address.ts';
+import { isPublicAddress, resolveName } from '../../a2a/public-address.ts';
 import type { Mount } from '../../http/mount.ts';
 import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
+import { isLoopback } from '../../schema/loopback.ts';
 import { type CardSettings, createCards } from './cards.ts';
 import { a2aRoutes } from './index.ts';
 import { createPushRoutes } from './push.ts';
