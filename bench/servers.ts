@@ -44,6 +44,8 @@ export const troupeArguments = (context: Context, { durability, dir, port }: Tro
     'seed-profile': 'demo',
     'admin-api-bearer-token': 'bench',
     'shutdown-timeout-ms': '0',
+    // What a benchmark asks for executes at once.
+    'max-concurrent-runs': '100000',
     durability,
   };
   return [
