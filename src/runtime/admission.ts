@@ -58,7 +58,9 @@ export type Admission = {
   channelOf(run: Pick<Run, 'run_id'>): Heard;
   /** Readers of a run that another actor of the thread has let go of. */
   adopt(run_id: string, channel: Channel): void;
-  /** Runs that somebody waits to read, and that do not execute. */
+  /** Does somebody wait to read a run that does not execute? */
+  isAwaited(): boolean;
+  /** The runs that somebody waits for. */
   unread(): string[];
   /** The run has come to rest without being executed here: its readers are told. */
   dismiss(run: Run): void;
@@ -277,6 +279,7 @@ export const createAdmission = (deps: RuntimeDeps, ledger: Ledger, queue: Queue)
     attachTo,
     channelOf,
     adopt: (run_id, channel) => void adopted.set(run_id, channel),
+    isAwaited: () => readers.size > 0 || adopted.size > 0,
     unread: () => [...new Set([...readers.keys(), ...adopted.keys()])],
     dismiss(run) {
       if (!readers.has(run.run_id) && !adopted.has(run.run_id)) return;

@@ -30,7 +30,12 @@ export type Occupancy = {
 export const createOccupancy = (slot: Slot): Occupancy => {
   let active: Execution | undefined;
   let held: Execution | undefined;
-  let whenVacant: (() => void) | undefined;
+  let whenVacant: (() => void)[] = [];
+  const tellVacant = (): void => {
+    const told = whenVacant;
+    whenVacant = [];
+    for (const resolve of told) resolve();
+  };
   const takeSlot = (execution: Execution): void => {
     // One that a tool call drives executes in the slot of its parent.
     if (!isStandIn(execution.dispatch())) slot.take();
@@ -49,7 +54,7 @@ export const createOccupancy = (slot: Slot): Occupancy => {
     park(execution) {
       active = undefined;
       held = execution;
-      whenVacant?.();
+      tellVacant();
     },
     unpark() {
       active = held;
@@ -68,14 +73,14 @@ export const createOccupancy = (slot: Slot): Occupancy => {
     gone(execution) {
       if (active === execution) active = undefined;
       if (held === execution) held = undefined;
-      whenVacant?.();
+      tellVacant();
     },
     vacate() {
       if (!active) slot.giveBack();
     },
     vacant: () =>
       new Promise((resolve) => {
-        if (active) whenVacant = resolve;
+        if (active) whenVacant.push(resolve);
         else resolve();
       }),
   };

@@ -130,24 +130,29 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const occupancy = createOccupancy(slot);
   const rests = createRests();
 
+  /** Whether the work itself may be why the actor fails. */
+  let isOwnFault = true;
+
   /** Work is left, for another actor; readers of what executed or was to execute go on with it. */
-  const leave = (counts: boolean): void => {
+  const leave = (): void => {
     clearTimeout(alarm);
     rests.letGo();
     starts.refuseClaim(new Unavailable('the thread was let go; try again'));
     for (const run_id of admission.unread())
       options.onStreamLeft(run_id, admission.channelOf({ run_id }).channel);
     slot.giveBack();
-    options.onRetired(ledger.quiet(), { failures: failures + 1, counts });
+    const quiet = ledger.quiet().then(occupancy.vacant);
+    options.onRetired(quiet, { failures: failures + 1, counts: isOwnFault });
   };
 
   const retire = (error: unknown): void => {
     const isStore = error instanceof Unavailable;
     if (isStore) deps.log.warn({ thread_id: id, reason: error.message }, MADE_AGAIN);
     else deps.log.error({ err: error, thread_id: id }, MADE_AGAIN);
+    isOwnFault = !isStore || failures >= deps.settings.mailbox.max_attempts;
     occupancy.active?.abandon();
     occupancy.held?.drop();
-    leave(!isStore || failures >= deps.settings.mailbox.max_attempts);
+    leave();
   };
 
   const ledger = createLedger(
@@ -211,7 +216,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       onSettled(how) {
         occupancy.gone(next);
         // A run that was let go belongs to whoever claims its dispatch next, and so does the thread.
-        if (how === 'released') leave(true);
+        if (how === 'released') leave();
         else vacated('RUN_ENDED');
       },
       onStreamLeft: (channel) => options.onStreamLeft(run_id, channel),
@@ -448,7 +453,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       occupancy.held === undefined &&
       (queue.size() === 0 || slot.isInLine()) &&
       !starts.isClaimed() &&
-      admission.unread().length === 0 &&
+      !admission.isAwaited() &&
       rests.size() === 0 &&
       ledger.commits() === 0,
     close() {

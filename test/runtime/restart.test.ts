@@ -134,6 +134,27 @@ t.test('a store that fails ends no stream: the run goes on, and its readers with
   t.equal(ends.length, 1);
 });
 
+t.test('a store that fails between the steps of a run costs it no attempt', async (t) => {
+  const stage = createStage();
+  const settings = { mailbox: { ...FEW.mailbox, max_attempts: 100 } };
+  const service = await startRuntime(t, { provider: stage.provider, settings });
+  await service.runtime.recover();
+  const reader = service.submit('a run');
+  await reader.accepted;
+  await stage.until(1);
+  // Not the end of the run fails but the commit of what comes meanwhile, while the model is being asked.
+  service.allow(0);
+  await t.rejects(service.submit('more', 'T', 'live_then_queue').accepted);
+  service.allow(Number.POSITIVE_INFINITY);
+  await stage.until(1);
+  while (only(service).dispatch?.claim_token === null || stage.waiting() === 0)
+    await new Promise(setImmediate);
+  stage.go();
+  await reader.end;
+  t.match(reader.frames(), /"stream_reset".*\n\n(?:.|\n)*"run_finish".*"natural_end"/);
+  t.match(only(service), { run: { status: 'done' }, dispatch: { status: 'Acked', attempt_count: 0 } });
+});
+
 t.test('a run whose end can never be written is given up, and its stream says so', async (t) => {
   const service = await failingRun(t, 2);
   const { stage, reader, allow } = service;
