@@ -29,7 +29,7 @@ const counted = (bytes: number, most: number, item: (index: number) => string): 
 };
 
 /** Just below the number of values that a body may have. */
-const MOST = 99_000;
+const MOST = 49_000;
 
 const BOMBS: readonly Bomb[] = [
   { name: 'numbers', json: (bytes) => list('1', bytes) },

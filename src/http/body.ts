@@ -3,12 +3,13 @@ import { isUtf8 } from 'node:buffer';
 import { scanJson, startScan } from '../schema/nesting.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Refusal } from './errors.ts';
+import { type Decoding, decodeNext, endDecoding, startDecoding } from './utf8.ts';
 
 /**
  * Reading a request body into text, and no more of it than is allowed: so many bytes, so many values, so deep.
  *
  * Guarantees: what would cost more than its bytes is refused while it comes, before anything is built of it. The look
- * at the bytes is done piece by piece, in the turns in which they come.
+ * at the bytes, and their decoding, is done piece by piece, in the turns in which they come.
  */
 export type BodyText = string | Refusal;
 
@@ -18,13 +19,13 @@ export type BodyText = string | Refusal;
  */
 export const readBody = (res: HttpResponse, limit: number, done: (text: BodyText) => void): void => {
   const scan = startScan();
-  let held: Held | undefined;
+  let decoding: Decoding | undefined;
   let size = 0;
   let settled = false;
 
   const settle = (text: BodyText): void => {
     settled = true;
-    held = undefined;
+    decoding = undefined;
     done(text);
   };
 
@@ -35,27 +36,16 @@ export const readBody = (res: HttpResponse, limit: number, done: (text: BodyText
     const excess = size > limit ? undefined : scanJson(scan, bytes);
     if (size > limit) settle(tooLarge(limit));
     else if (excess !== undefined) settle(new Refusal(400, `request body ${excess}`));
-    else if (!isLast) held = hold(held, bytes);
-    else settle(textOf(held ? taken(hold(held, bytes)) : Buffer.from(chunk)));
+    else if (isLast && !decoding) settle(textOf(Buffer.from(chunk)) ?? NOT_UTF8);
+    else {
+      decoding ??= startDecoding();
+      if (!decodeNext(decoding, bytes)) settle(NOT_UTF8);
+      else if (isLast) settle(endDecoding(decoding) ?? NOT_UTF8);
+    }
   });
 };
 
-/** A buffer that doubles: a body may come byte by byte, and an object for each would be a hundred times its size. */
-type Held = { buffer: Buffer; length: number };
-
-/** uWebSockets.js takes the memory of a piece back when its callback returns, so it is copied. */
-const hold = (held: Held | undefined, bytes: Uint8Array): Held => {
-  const { buffer, length } = held ?? { buffer: Buffer.alloc(0), length: 0 };
-  const needed = length + bytes.byteLength;
-  const room = needed <= buffer.length ? buffer : Buffer.allocUnsafe(Math.max(needed, buffer.length * 2));
-  if (room !== buffer) buffer.copy(room, 0, 0, length);
-  room.set(bytes, length);
-  return { buffer: room, length: needed };
-};
-
-const taken = ({ buffer, length }: Held): Buffer => buffer.subarray(0, length);
-
-const textOf = (bytes: Buffer): BodyText => (isUtf8(bytes) ? bytes.toString() : NOT_UTF8);
+const textOf = (bytes: Buffer): string | undefined => (isUtf8(bytes) ? bytes.toString() : undefined);
 
 const NOT_UTF8 = new Refusal(400, 'request body is not UTF-8');
 

@@ -4,7 +4,7 @@ import { createAdminCheck } from './admin.ts';
 import { type BodyText, isJson, readBody, tooLarge } from './body.ts';
 import type { Call, Caller } from './call.ts';
 import { createOriginCheck, isPreflight, preflight } from './cors.ts';
-import { decode } from './decode.ts';
+import { type Decoded, decode, readAs } from './decode.ts';
 import { plainErrors, Refusal } from './errors.ts';
 import {
   awaitAbort,
@@ -19,6 +19,7 @@ import type { HostCheck } from './hosts.ts';
 import type { Mount } from './mount.ts';
 import { type Endpoint, endpointOf, methodLabel, type PathEntry, readParams } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
+import { inOwnTurn as waitForTurn } from './turns.ts';
 
 /**
  * The way of a request to its handler: preflight, method, admin bearer, scope, content type, size, decoding. The
@@ -60,9 +61,33 @@ export const createPipeline = (deps: PipelineDeps) => {
   const limitOf = ({ bodyLimit = 'default' }: Endpoint): number => limits[bodyLimit];
 
   const deliver = (arrival: Arrival, scope: string, text: BodyText): void => {
-    const { exchange, endpoint, headers } = arrival;
     if (text instanceof Refusal) throw text;
-    const { params, query, body } = decode(endpoint, { ...arrival, body: text });
+    if (text.length > LONG) readLater(arrival, scope, text);
+    else call(arrival, decode(arrival.endpoint, { ...arrival, body: readAs(arrival.endpoint, text) }), scope);
+  };
+
+  /** A long body: made JSON of, checked, and handled, one after the other, and other requests between them. */
+  const readLater = (arrival: Arrival, scope: string, text: string): void =>
+    inOwnTurn(arrival, () => decodeLater(arrival, scope, readAs(arrival.endpoint, text)));
+
+  const decodeLater = (arrival: Arrival, scope: string, body: unknown): void =>
+    inOwnTurn(arrival, () => callLater(arrival, decode(arrival.endpoint, { ...arrival, body }), scope));
+
+  const callLater = (arrival: Arrival, decoded: Decoded, scope: string): void =>
+    inOwnTurn(arrival, () => call(arrival, decoded, scope));
+
+  /** Not for a client that has gone meanwhile. */
+  const inOwnTurn = ({ exchange }: Arrival, work: () => void): void =>
+    waitForTurn(() => {
+      try {
+        if (!exchange.done) work();
+      } catch (error) {
+        caller.fail(exchange, error);
+      }
+    });
+
+  const call = (arrival: Arrival, { params, query, body }: Decoded, scope: string): void => {
+    const { exchange, endpoint, headers } = arrival;
     caller.admit(arrival, {
       params,
       query,
@@ -201,6 +226,9 @@ const read = (endpoint: Endpoint, req: HttpRequest) => ({
   contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),
   contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),
 });
+
+/** Characters of a body that is worth turns of its own: what is shorter takes a few milliseconds, whatever it is. */
+const LONG = 32 * 1024;
 
 const STOPPING = new Refusal(503, 'the service is stopping', { 'retry-after': '1' });
 const encoded = (coding: string): Refusal =>

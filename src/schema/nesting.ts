@@ -8,9 +8,15 @@ export const DEEPEST = 128;
 /**
  * How many values and keys the JSON of a request may hold. A body of two bytes a value costs hundreds of times its
  * size once it is parsed, and a turn of many seconds: with this bound parsing, checking and storing take a few
- * milliseconds, whatever the bytes are. A chat of thousands of messages stays far below it.
+ * milliseconds each, whatever the bytes are. A conversation of 4,000 messages of text stays below it.
  */
-export const MOST_VALUES = 100_000;
+export const MOST_VALUES = 50_000;
+
+/**
+ * How many bytes the keys of it may have together. A key costs several times what a text of its length costs, since
+ * it is looked up among all others; names are short, and 25,000 of 40 bytes fit.
+ */
+export const MOST_KEY_BYTES = 2 ** 20;
 
 /** Also true for what contains itself. Costs a visit of each value, without recursion. */
 export const isTooDeep = (value: unknown): boolean => {
@@ -27,9 +33,24 @@ export const isTooDeep = (value: unknown): boolean => {
 };
 
 /** How far the bytes of a JSON text have been looked at. */
-export type JsonScan = { depth: number; values: number; inString: boolean; escaped: boolean };
+export type JsonScan = {
+  depth: number;
+  values: number;
+  keyBytes: number;
+  inString: boolean;
+  escaped: boolean;
+  /** Bytes of the latest string, with its last quote. */
+  string: number;
+};
 
-export const startScan = (): JsonScan => ({ depth: 0, values: 1, inString: false, escaped: false });
+export const startScan = (): JsonScan => ({
+  depth: 0,
+  values: 1,
+  keyBytes: 0,
+  inString: false,
+  escaped: false,
+  string: 0,
+});
 
 /**
  * The same bounds for a text of which nothing has been built yet, as its bytes come. Returns what is wrong, if
@@ -40,9 +61,14 @@ export const startScan = (): JsonScan => ({ depth: 0, values: 1, inString: false
 export const scanJson = (scan: JsonScan, bytes: Uint8Array): string | undefined => {
   let at = 0;
   while (at < bytes.length) {
-    at = scan.inString ? endOfString(scan, bytes, at) : nextOutside(scan, bytes, at);
+    const from = at;
+    if (scan.inString) {
+      at = endOfString(scan, bytes, from);
+      scan.string += Math.min(at, bytes.length) - from;
+    } else at = nextOutside(scan, bytes, from);
     if (scan.depth > DEEPEST) return `nests deeper than ${DEEPEST} levels`;
     if (scan.values > MOST_VALUES) return `has more than ${MOST_VALUES} values and keys`;
+    if (scan.keyBytes > MOST_KEY_BYTES) return `has keys of more than ${MOST_KEY_BYTES} bytes in total`;
   }
   return undefined;
 };
@@ -70,10 +96,14 @@ const nextOutside = (scan: JsonScan, bytes: Uint8Array, from: number): number =>
     switch (bytes[at]) {
       case QUOTE:
         scan.inString = true;
+        scan.string = 0;
         return at + 1;
-      // Every member but the first has a comma before it, and every value of a key a colon.
-      case COMMA:
+      // Every value of a key has a colon before it, and every member but the first a comma.
       case COLON:
+        scan.keyBytes += scan.string;
+        scan.values += 1;
+        return at + 1;
+      case COMMA:
         scan.values += 1;
         return at + 1;
       case OPEN_LIST:

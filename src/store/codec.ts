@@ -24,6 +24,8 @@ export type Codec = {
 };
 
 const MAX_SHARED = 256;
+const LARGE = 2 ** 20;
+const START = 8192;
 const FIELD = /^\w{1,40}$/;
 
 const PROTO = '__proto__';
@@ -76,11 +78,15 @@ export const createCodec = (table: string, stored: string[][] | undefined): Code
       changed = true;
     },
   });
+  const writeInto = packr.useBuffer.bind(packr);
   return {
     packr,
     key: [table],
     encode(value) {
       const bytes = packr.pack(value);
+      // The packer writes row after row into one buffer, and copies all of it when it grows: behind a large row that
+      // is a large buffer, kept in memory by every small row that follows.
+      if (bytes.length > LARGE) writeInto(Buffer.allocUnsafeSlow(START));
       return bytes.includes(PROTO) ? packr.pack(withListed(value)) : bytes;
     },
     takeChanged() {

@@ -1,5 +1,12 @@
 import t from 'tap';
-import { DEEPEST, isTooDeep, MOST_VALUES, scanJson, startScan } from '../../src/schema/nesting.ts';
+import {
+  DEEPEST,
+  isTooDeep,
+  MOST_KEY_BYTES,
+  MOST_VALUES,
+  scanJson,
+  startScan,
+} from '../../src/schema/nesting.ts';
 
 const nested = (levels: number): unknown => {
   let value: unknown = 'core';
@@ -60,6 +67,21 @@ t.test('values and keys of a text are counted, whatever they are', (t) => {
     'empty lists count twice: they cost more than their bytes',
   );
   t.equal(scanned(`{"a":${list('1', MOST_VALUES - 4)},"b":1}`), TOO_MANY, 'over all of the text');
+  t.end();
+});
+
+t.test('keys are bounded by their bytes also, and texts are not', (t) => {
+  const TOO_LONG = `has keys of more than ${MOST_KEY_BYTES} bytes in total`;
+  const long = 'k'.repeat(MOST_KEY_BYTES);
+  const keys = (bytes: number): string =>
+    `{${Array.from({ length: 1024 }, (_, index) => `"${String(index).padStart(bytes - 1, '0')}": 0`).join(',')}}`;
+  for (const piece of [1000, MOST_KEY_BYTES * 4]) {
+    t.equal(scanned(`{"${long}":1}`, piece), TOO_LONG);
+    t.equal(scanned(`{"${'\\n'.repeat(MOST_KEY_BYTES / 2)}":1}`, piece), TOO_LONG, 'as they are written');
+    t.equal(scanned(keys(MOST_KEY_BYTES / 1024), piece), undefined);
+    t.equal(scanned(keys(MOST_KEY_BYTES / 1024 + 1), piece), TOO_LONG);
+    t.equal(scanned(`{"a":"${long}","b":["${long}"]}`, piece), undefined);
+  }
   t.end();
 });
 

@@ -1,7 +1,6 @@
 import type { DecisionInput } from '../../runtime/index.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import type { ChatInput } from '../ai-sdk/decode.ts';
-import { frontendContext, saysSomething } from '../frontend-context.ts';
 import { newMessages } from '../new-messages.ts';
 import { blocksOf, textBlockOf } from './content.ts';
 import { answersIn, isToolResult, type OpenTicket } from './decisions.ts';
@@ -76,20 +75,5 @@ const inputOf = ({ role, id, content }: AgUiMessage, fresh: boolean): ChatInput[
   }
 };
 
-const withContext = ({ state, context }: AgUiBody, messages: ChatInput[]): ChatInput[] => {
-  const said = frontendContext(told(state, context));
-  return said ? [said, ...messages] : messages;
-};
-
-type Told = AgUiBody['state'];
-
-/** Both in one (chat-and-agui.md 11.3). Clients send an empty list of contexts and the last state of the run always. */
-const told = (state: Told, context: Told): Told => {
-  if (!saysSomething(state)) return context;
-  if (!saysSomething(context)) return state;
-  if (Array.isArray(context)) return { state: state ?? null, context };
-  return isObject(state) && isObject(context) ? { ...state, ...context } : state;
-};
-
-const isObject = (value: Told): value is { [key: string]: NonNullable<Told> | null } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const withContext = ({ said }: AgUiBody, messages: ChatInput[]): ChatInput[] =>
+  said ? [said, ...messages] : messages;

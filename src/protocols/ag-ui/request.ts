@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withAliases } from '../../schema/aliases.ts';
 import { Json, JsonObject } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
+import { frontendContext, saysSomething } from '../frontend-context.ts';
 
 /**
  * The body of the routes that start an AG-UI run (chat-and-agui.md 11, 13.2). The content of messages is looked at
@@ -51,6 +52,19 @@ const SingleAnswer = withAliases(
 
 export type ResumeEntry = z.output<typeof Answer>;
 
+type Told = Json | undefined;
+
+/** Both in one (chat-and-agui.md 11.3). Clients send an empty list of contexts and the last state of the run always. */
+const told = (state: Told, context: Told): Told => {
+  if (!saysSomething(context)) return state;
+  if (!saysSomething(state)) return context;
+  if (Array.isArray(context)) return { state: state ?? null, context };
+  return isObject(state) && isObject(context) ? { ...state, ...context } : state;
+};
+
+const isObject = (value: Told): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 export const AgUiBody = withAliases(
   { threadId: 'thread_id', agentId: 'agent_id' },
   {
@@ -65,8 +79,8 @@ export const AgUiBody = withAliases(
   },
 ).transform(({ messages, state, context, tools, resume, threadId, agentId, protocolVersion }) => ({
   messages,
-  state,
-  context,
+  /** As the text that it becomes, so that a large one is written while the body is read. */
+  said: frontendContext(told(state, context)),
   tools,
   /** Clients name the version since 1.0; those warn of every key that it does not have. */
   strict: typeof protocolVersion === 'string',

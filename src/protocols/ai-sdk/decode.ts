@@ -1,7 +1,6 @@
 import type { DecisionInput, UserMessage } from '../../runtime/index.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
-import { frontendContext } from '../frontend-context.ts';
 import { newMessages } from '../new-messages.ts';
 import { type Attachments, createAttachments } from './attachments.ts';
 import type { ChatBody, ChatMessage } from './request.ts';
@@ -31,11 +30,11 @@ export type ThreadView = {
 
 /** @throws Invalid */
 export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
-  const { messages, state } = body;
+  const { messages } = body;
   const responses = toolResponses(messages);
   const decisions = decisionsOf(responses, thread.tickets);
   const converted = convert(newMessages(messages, thread.has));
-  if (converted.length > 0) return { kind: 'input', messages: withContext(state, converted), decisions };
+  if (converted.length > 0) return { kind: 'input', messages: withContext(body, converted), decisions };
   if (decisions.length > 0) return { kind: 'input', messages: [], decisions };
   if (isUnanswered(body, thread)) return { kind: 'input', messages: [], decisions: [] };
   if (responses.length > 0) return { kind: 'stale' };
@@ -59,22 +58,18 @@ const isUnanswered = ({ regenerate, messages }: ChatBody, { last }: ThreadView):
  * A request that brings its whole conversation, because nothing of it is stored (chat-and-agui.md 10).
  * @throws Invalid
  */
-export const decodeTranscript = ({
-  messages,
-  state,
-}: ChatBody): { messages: ChatInput[]; responses: ToolResponse[] } => {
+export const decodeTranscript = (body: ChatBody): { messages: ChatInput[]; responses: ToolResponse[] } => {
+  const { messages } = body;
   const responses = toolResponses(messages);
   const converted = convert(messages, { answers: true });
   if (converted.length === 0 && responses.length === 0) {
     throw new Invalid(`no preview messages or interaction responses${whyNothing(messages)}`);
   }
-  return { messages: withContext(state, converted), responses };
+  return { messages: withContext(body, converted), responses };
 };
 
-const withContext = (state: ChatBody['state'], messages: ChatInput[]): ChatInput[] => {
-  const context = frontendContext(state);
-  return context ? [context, ...messages] : messages;
-};
+const withContext = ({ said }: ChatBody, messages: ChatInput[]): ChatInput[] =>
+  said ? [said, ...messages] : messages;
 
 const convert = (messages: readonly ChatMessage[], { answers = false } = {}): ChatInput[] => {
   const attachments = createAttachments();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withAliases } from '../../schema/aliases.ts';
 import { Json } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
+import { frontendContext } from '../frontend-context.ts';
 
 /**
  * The body of the routes that start a chat run (chat-and-agui.md 3.1). The stock client sends its chat as `id` and
@@ -31,7 +32,8 @@ export const ChatBody = withAliases(
   },
 ).transform(({ messages, state, threadId, agentId, id, trigger, messageId }) => ({
   messages,
-  state,
+  /** As the text that it becomes, so that a large one is written while the body is read. */
+  said: frontendContext(state),
   thread_id: threadId?.trim() || id?.trim() || undefined,
   agent_id: agentId?.trim() || undefined,
   /** The client asks for another answer to what it has sent before. */

@@ -58,10 +58,16 @@ export const namesUrl = (name: string): boolean => {
   return compact.endsWith('url') || compact.endsWith('uri') || compact.endsWith('endpoint');
 };
 
-const compactOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+const compactOf = (name: string): string =>
+  isCompact(name) ? name : name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-const wordsOf = (name: string): string[] =>
-  name
+/** Most names are, and entries may have many thousands of them. */
+const isCompact = (name: string): boolean => /^[a-z0-9]*$/.test(name);
+
+const wordsOf = (name: string): string[] => {
+  if (isCompact(name)) return [name];
+  return name
     .replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u);
+};

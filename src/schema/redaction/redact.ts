@@ -49,14 +49,18 @@ const walk = (value: Json, { stored, within, at }: Spot, acts: Acts): Json | und
   return walkMembers(value, { stored, within: holdsSecrets(at.key), at }, acts);
 };
 
+/** What has nothing to change stays as it is: an entry may have many thousands of members, and few have a secret. */
 const walkMembers = (value: Json, { stored, within, at }: Spot, acts: Acts): Json => {
   if (Array.isArray(value)) {
-    return value.flatMap((item, index): Json[] => {
+    let changed = false;
+    const items = value.flatMap((item, index): Json[] => {
       const key = String(index);
       const spot = { stored: memberOf(stored, key), within, at: { key, above: at, inList: true } };
       const made = walk(item, spot, acts);
+      changed ||= made !== item;
       return made === undefined ? [] : [made];
     });
+    return changed ? items : value;
   }
   return isJsonObject(value) ? walkObject(value, { stored, within, at }, acts) : value;
 };
@@ -65,17 +69,16 @@ const walkObject = (
   value: JsonObject,
   { stored, within, at }: Omit<Spot, 'at'> & { at: At | undefined },
   acts: Acts,
-): JsonObject =>
-  Object.fromEntries(
-    Object.entries(value).flatMap(([key, member]): [string, Json][] => {
-      const made = walk(
-        member,
-        { stored: memberOf(stored, key), within, at: { key, above: at, inList: false } },
-        acts,
-      );
-      return made === undefined ? [] : [[key, made]];
-    }),
-  );
+): JsonObject => {
+  let changed = false;
+  const members = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
+    const spot = { stored: memberOf(stored, key), within, at: { key, above: at, inList: false } };
+    const made = walk(member, spot, acts);
+    changed ||= made !== member;
+    return made === undefined ? [] : [[key, made]];
+  });
+  return changed ? Object.fromEntries(members) : value;
+};
 
 const walkSpec = (spec: JsonObject, stored: JsonObject | undefined, acts: Acts): JsonObject =>
   walkObject(spec, { stored, within: false, at: undefined }, acts);
