@@ -37,6 +37,7 @@ const BOMBS: readonly Bomb[] = [
   { name: 'nested lists', json: (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2) },
   { name: 'one string', json: (bytes) => JSON.stringify('x'.repeat(bytes - 2)) },
   { name: 'a string of escapes', json: (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"` },
+  { name: 'signs of three bytes', json: (bytes) => `"${'\u4e2d'.repeat(bytes / 3 - 1)}"` },
   { name: 'one number', json: (bytes) => '1'.repeat(bytes) },
   { name: 'one key, often', json: (bytes) => `{${'"a":1,'.repeat(bytes / 6 - 1)}"a":1}` },
   {
@@ -106,6 +107,24 @@ const TARGETS: readonly Target[] = [
   },
   {
     method: 'POST',
+    path: '/v1/a2a/bench/tasks/T/pushNotificationConfigs',
+    bytes: SMALL,
+    around: ['{"url":"http://127.0.0.1:9/","authentication":', '}'],
+  },
+  ...['messages', 'state'].map(
+    (field): Target => ({
+      method: 'POST',
+      path: '/v1/ai-sdk/agent-previews/runs',
+      bytes: LARGE,
+      around: [
+        `{"agent":{"id":"b","model_id":"bench"},"${field}":`,
+        field === 'messages' ? '}' : `,${USER}}`,
+      ],
+      admin: true,
+    }),
+  ),
+  {
+    method: 'POST',
     path: '/v1/config/agents/validate',
     bytes: SMALL,
     around: ['{"id":"b","model_id":"bench","allowed_tools":', '}'],
@@ -136,7 +155,10 @@ const throwAt = async (server: Server, target: Target, bomb: Bomb, scale: number
   };
 };
 
-/** Growth over a body that is smaller is that of a running service, which allocates anyway. */
+/**
+ * Growth over a body that is smaller is that of a running service, which allocates anyway: of those, the most that
+ * the memory rose by is told.
+ */
 const SIZED = MIB;
 
 const rowsOf = ({ method, path, around }: Target, figures: readonly Figures[]): Row[] => {
@@ -144,6 +166,8 @@ const rowsOf = ({ method, path, around }: Target, figures: readonly Figures[]): 
   const name = `${method} ${path} ${field?.[2] ?? field?.[1] ?? ''}`;
   const slowest = figures.reduce((worst, each) => (each.turn > worst.turn ? each : worst));
   const sized = figures.filter(({ bytes }) => bytes >= SIZED);
+  const small = figures.filter(({ bytes }) => bytes < SIZED);
+  const risen = small.map(({ bytes, growth }) => (bytes * growth) / MIB);
   const largest = sized.length === 0 ? undefined : sized.reduce((a, b) => (b.growth > a.growth ? b : a));
   return [
     {
@@ -162,6 +186,9 @@ const rowsOf = ({ method, path, around }: Target, figures: readonly Figures[]): 
           },
         ]
       : []),
+    ...(risen.length === 0
+      ? []
+      : [{ metric: `${name}: bodies below 1 MiB`, unit: 'MiB at most', troupe: Math.max(...risen) }]),
   ];
 };
 

@@ -75,7 +75,7 @@ t.test('a run is streamed in the chat protocol, and nothing of it is stored', as
   t.equal(response.status, 200);
   t.equal(response.headers.get('content-type'), 'text/event-stream');
   t.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
-  t.equal(response.headers.get('cache-control'), 'no-cache');
+  t.equal(response.headers.get('cache-control'), 'no-store');
   const chunks = await chunksOf(framesOf(await response.text()));
   t.match(chunks.at(0), { type: 'start' });
   t.match(chunks.at(1), { type: 'data-run-info', data: { threadId: 'T' } });

@@ -42,6 +42,19 @@ t.test('pushed work makes its thread, and its text is that of the payload', asyn
   }
 });
 
+t.test('a payload keeps every key, also the names of what objects have', async (t) => {
+  const troupe = await startTroupe(t);
+  const view = viewOf(troupe, 'T');
+  const payload = '{"__proto__":[1],"a":{"__proto__":{"polluted":true},"constructor":2}}';
+  const { status, body } = await troupe.call('POST', '/v1/threads/T/mailbox', `{"payload":${payload}}`);
+  t.equal(status, 201);
+  await view.until(body.run_id, 'done');
+  const [first] = await view.messages();
+  t.equal(textOf(first?.content ?? []), payload);
+  t.equal(Reflect.get({}, 'polluted'), undefined);
+  await view.check(t);
+});
+
 t.test('two pushes are two dispatches, also when they come at once on a thread that is new', async (t) => {
   const troupe = await startTroupe(t);
   const view = viewOf(troupe, 'T');
