@@ -109,7 +109,7 @@ t.test(
     t.strictSame(fields(body({ taskId: 7 })), ['body']);
     t.strictSame(
       violations({ message: { messageId: 7 } }).map(({ description }) => description),
-      ['expected string, received number', 'required', 'required'],
+      ['must be a string, not a number', 'required', 'required'],
     );
     t.match(violations(body({ taskId: 7 })), [{ description: /^invalid JSON body: message\.taskId: / }]);
   },
