@@ -173,6 +173,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     runtime,
     ...(events && { events }),
     chatStreams,
+    log,
     inspector,
     ids,
     resolve,

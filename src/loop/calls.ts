@@ -21,6 +21,7 @@ export const newCall = (turn: Turn, call: ToolCall, malformed?: string): StepCal
   status: 'new',
   updated_at: turn.clock.now(),
   ticket: undefined,
+  kept: undefined,
 });
 
 /** @throws IllegalTransition */
@@ -29,6 +30,13 @@ export const advanceCall = (turn: Turn, entry: StepCall, event: ToolCallEvent['t
   // Every state of this machine is atomic, so its value is a string.
   entry.status = next.value as StepCall['status'];
   entry.updated_at = turn.clock.now();
+  publishCalls(turn);
+};
+
+/** What its tool needs to go on elsewhere; undefined once that is over, or somebody has told it to stop. */
+export const keepCall = (turn: Turn, entry: StepCall, kept: StepCall['kept']): void => {
+  if (entry.kept === kept) return;
+  entry.kept = kept;
   publishCalls(turn);
 };
 
@@ -52,6 +60,7 @@ const mirrored = (turn: Turn, entry: StepCall) => {
     ...(ticket?.expires && { expires: ticket.expires }),
     ...(ticket?.resume_with !== undefined && { resume_with: ticket.resume_with }),
     ...(decision && { resume_input: decision }),
+    ...(entry.kept !== undefined && { kept: entry.kept }),
   };
 };
 
@@ -86,6 +95,7 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
             ...(entry.expires && { expires: entry.expires }),
             ...(entry.resume_with !== undefined && { resume_with: entry.resume_with }),
           },
+    kept: entry.kept,
   }));
 };
 
@@ -110,17 +120,28 @@ type CallElsewhere = { call_id: string; tool_name: string; resume_with: Json };
 
 const NONE: readonly CallElsewhere[] = [];
 
-/** Calls of a stored run that wait, and whose tools keep with the ticket what they need to go on. */
-export const callsElsewhere = (state: StateSnapshot | null | undefined): readonly CallElsewhere[] => {
-  const stored = state?.extensions[KEY];
+/**
+ * Calls of a run whose tools have something under way elsewhere that nobody here will go on with, by two records of
+ * it: the one waits for a decision, or is at work, and by the other it has come to an end, or its run has.
+ */
+export const callsLeft = (
+  before: StateSnapshot | null | undefined,
+  after: StateSnapshot | null | undefined,
+  over: boolean,
+): readonly CallElsewhere[] => {
+  const stored = before?.extensions[KEY];
   if (stored === undefined) return NONE;
-  return Object.values(mirroredIn(stored)).flatMap(({ call_id, tool_name, status, resume_with }) =>
-    status === 'suspended' && resume_with !== undefined ? { call_id, tool_name, resume_with } : [],
-  );
+  const later = mirroredIn(after?.extensions[KEY]);
+  return Object.values(mirroredIn(stored)).flatMap((entry) => {
+    const { call_id, tool_name, status, resume_with, kept } = entry;
+    const now = later[call_id];
+    if (status === 'suspended' && resume_with !== undefined)
+      return over || now?.status === 'cancelled' ? [{ call_id, tool_name, resume_with }] : [];
+    // Its tool ends, or is told to stop, before it lets go of this.
+    const isLeft = kept !== undefined && isUnsettled(entry) && now?.kept !== undefined;
+    return isLeft && (over || !isUnsettled(now)) ? [{ call_id, tool_name, resume_with: kept }] : [];
+  });
 };
-
-export const isCancelledIn = (state: StateSnapshot | null, call_id: string): boolean =>
-  mirroredIn(state?.extensions[KEY])[call_id]?.status === 'cancelled';
 
 const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running'];
 

@@ -50,7 +50,8 @@ const resume = async (
 ): Promise<string | undefined> => {
   const own = entry.ticket?.resume_mode === 'use_decision_as_tool_result';
   const resumesItself = own && toolOf(turn, entry)?.resumesItself === true;
-  if (entry.status === 'running' && !resumesItself && toolOf(turn, entry)?.idempotent !== true) {
+  const goesOn = resumesItself || entry.kept !== undefined;
+  if (entry.status === 'running' && !goesOn && toolOf(turn, entry)?.idempotent !== true) {
     settleResumed(turn, entry, interrupted(entry));
     return undefined;
   }

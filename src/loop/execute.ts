@@ -17,6 +17,7 @@ import {
   toToolResult,
 } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
+import { keepCall } from './calls.ts';
 import { contextOf, runPhase, take } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
 import { tasksOf } from './tasks.ts';
@@ -122,6 +123,11 @@ const attempt = async (
   if (entry.malformed) return new ToolError('invalid_arguments', entry.malformed);
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
   const tasks = tasksOf(turn);
+  /** Whoever is at work for the call is told to stop, unless another process will go on with it. */
+  const dropKept = (): void => {
+    if (!turn.letGo) keepCall(turn, entry, undefined);
+  };
+  signal.addEventListener('abort', dropKept, { once: true });
   try {
     const args = await argumentsOf(turn, tool, entry);
     if (args instanceof ToolError) return args;
@@ -140,13 +146,24 @@ const attempt = async (
       ...(tasks && { tasks }),
       ...(turn.mail && { mail: turn.mail }),
       ...(decision && entry.ticket && resumedWith(decision, entry.ticket)),
+      ...(entry.kept !== undefined && { kept: entry.kept }),
+      async keep(kept) {
+        if (signal.aborted) return;
+        keepCall(turn, entry, kept);
+        await turn.checkpoint();
+      },
+      isLetGo: () => turn.letGo === true,
     });
+    if (!signal.aborted) keepCall(turn, entry, undefined);
     return 'suspend' in output ? output : jsonOutput(output);
   } catch (error) {
+    if (!signal.aborted) keepCall(turn, entry, undefined);
     if (error instanceof ToolError) return error;
     // Clients are told its words; whoever wrote the tool needs to know where it came from.
     if (!signal.aborted) turn.warn({ err: error, run_id: turn.run_id, tool: call.name }, 'a tool failed');
     return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    signal.removeEventListener('abort', dropKept);
   }
 };
 

@@ -8,7 +8,8 @@ import type { StepCall, Turn } from './turn.ts';
  * Where an execution goes on that another one left behind. A crash between "calls are about to run" and "calls
  * have results" leaves an assistant message with calls that have no message of their own. The step is taken up
  * again there: a call that never began is gated as usual; one that had begun may have had effects, so only a tool
- * that calls itself idempotent runs again, the others get the interrupted result.
+ * that calls itself idempotent, or has kept what it needs to go on elsewhere, runs again; the others get the
+ * interrupted result.
  */
 
 export const recoverEntry = (turn: Turn): 'inference' | 'unfinished_calls' | 'decisions' => {
@@ -50,9 +51,10 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
   turn.calls = (message.tool_calls ?? []).map((call): StepCall => {
     const known = before.get(call.id);
     if (known && !open.includes(call.id)) return known;
-    const again = newCall(turn, call);
+    const kept = known?.kept;
+    const again: StepCall = { ...newCall(turn, call), kept };
     const began = known?.status === 'running';
-    if (began && turn.agent.tools.get(call.name)?.idempotent !== true) died.push(again);
+    if (began && kept === undefined && turn.agent.tools.get(call.name)?.idempotent !== true) died.push(again);
     return again;
   });
   for (const entry of died) settle(turn, entry, interrupted(entry));

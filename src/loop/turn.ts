@@ -48,6 +48,8 @@ export type StepCall = {
   updated_at: number;
   /** Set from its first suspension on. */
   ticket: OpenTicket | undefined;
+  /** While its tool is at work elsewhere: by which it goes on there, also in another process. */
+  kept: Json | undefined;
 };
 
 export type Step = {

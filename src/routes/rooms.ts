@@ -11,6 +11,7 @@ import type { Runtime } from '../runtime/index.ts';
 import type { Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { Store } from '../store/index.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
 
 /** What the routes may call. */
@@ -19,6 +20,8 @@ export type Rooms = {
   runtime: Runtime;
   /** Without it there are no event routes, and no durable replay. */
   events?: EventFeed;
+  /** For what fails when no request is there any more to be told. */
+  log: Log;
   /** The live streams of threads in the chat protocol. */
   chatStreams: ReplayBuffers;
   inspector: Inspector;

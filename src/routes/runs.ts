@@ -25,6 +25,9 @@ const StartRun = withAliases(
   messages,
 }));
 
+/** Both of its names: clients know the one that they have sent. */
+const BLANK_AGENT = "agent_id cannot be empty: 'agentId', or 'agent_id', names the agent";
+
 const Status = choice(RunStatus.options, (given) => new Invalid(`invalid status filter: ${given}`));
 
 const ListQuery = z.object({ offset: Offset, limit: Limit, cursor: Cursor, status: Status.optional() });
@@ -61,7 +64,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
         422: ErrorBody,
       },
       async handle({ scope, body }) {
-        if (body.agent_id === '') throw new Invalid('agent_id cannot be empty');
+        if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
         const messages = keptMessages(body.messages);
         const thread_id =
           body.thread_id === undefined ? ids.uuid() : checkClientId('thread_id', body.thread_id);

@@ -82,6 +82,7 @@ const restored = ({ call, ticket_id, resume_mode }: WaitingCall, updated_at: num
   status: 'suspended',
   updated_at,
   ticket: { id: ticket_id, reason: `tool:${call.name}`, resume_mode },
+  kept: undefined,
 });
 
 const decided = (

@@ -58,6 +58,8 @@ export type Execution = {
   /** Notes a decision in the record, with the write of the caller; `resume` then applies it. */
   note(write: Write, callId: string, decision: Resume, parked: boolean): void;
   resume(attach?: Attach): void;
+  /** A reader for the rest of its stream. False when that has ended. */
+  follow(attach: Attach): boolean;
   /** The wait ends by itself, with the write of the caller; `resume` then goes on. Must be parked. */
   wake(write: Write): void;
   renew(write: Write): void;
@@ -416,6 +418,11 @@ export const createExecution = (
     resume(attach) {
       if (attach) stream.readersOfNext(attach);
       actor?.send({ type: 'RESUME' });
+    },
+    follow(attach) {
+      if (!stream.isOpen()) return false;
+      attach(stream.channel());
+      return true;
     },
     wake(write) {
       const run = record.run();

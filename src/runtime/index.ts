@@ -1,5 +1,7 @@
 import { NotFound, Unavailable } from '../schema/outcome.ts';
+import type { Run } from '../schema/run.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
+import type { Attach } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './ephemeral.ts';
 import { type Maintenance, startMaintenance } from './maintenance.ts';
@@ -45,6 +47,11 @@ export type Runtime = {
     thread_id: string,
     read: (thread: ThreadView) => Submission | undefined,
   ): Promise<Accepted | undefined>;
+  /**
+   * A reader for a run that executes or waits for its turn: it hears the rest of its stream, whatever became of the
+   * beginning. False when the run is at rest.
+   */
+  follow(run: Pick<Run, 'run_id' | 'thread_id'>, scope: string, attach: Attach): Promise<boolean>;
   /** A decision on a suspended call, by the id of a run, a dispatch or a thread. @throws NotFound */
   decide(scope: string, id: string, kind: 'run' | 'thread', decision: DecisionInput): Promise<void>;
   /** By the id of a run, a dispatch or a thread. @throws NotFound when nothing of it can be cancelled */
@@ -100,6 +107,8 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
         const submission = read(actor.view());
         return submission && actor.submit(submission);
       }),
+    follow: ({ run_id, thread_id }, scope, attach) =>
+      use(scope, thread_id, (actor) => actor.follow(run_id, attach)),
     async decide(scope, id, kind, decision) {
       for (const { thread_id, ...target } of targetsOf(store, scope, id)) {
         const decided = await use(scope, thread_id, (actor) => actor.decide({ ...decision, ...target }));
@@ -143,10 +152,9 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
         await pause(20);
       }
       letGo = true;
-      const busy = supervisor.busy();
-      for (const actor of busy) actor.release(STOPPING);
+      // What they write by that is under way when this returns, and the store waits for it as it closes.
+      for (const actor of supervisor.busy()) actor.release(STOPPING);
       ephemeral.release(STOPPING);
-      await Promise.all(busy.map(({ ledger }) => ledger.quiet()));
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);
     },

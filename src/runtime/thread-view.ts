@@ -21,6 +21,8 @@ export type ThreadView = {
   readonly executes: string | undefined;
   /** A run as it was last written, also one that the store does not have yet. */
   run(run_id: string): Run | undefined;
+  /** The run that has taken a message, or that it waits to join. */
+  runOf(message_id: string): Run | undefined;
   /** What it waits for. */
   readonly tickets: readonly WaitingTicket[];
 };
@@ -40,6 +42,12 @@ export const viewOf = (
     run_id: execution?.run_id ?? open?.run_id,
     executes: execution?.run_id,
     run,
+    runOf(message_id) {
+      const stored = ledger.history().findLast(({ id }) => id === message_id);
+      const staged = ledger.pending().find(({ message }) => message.id === message_id);
+      const run_id = stored?.metadata?.run_id ?? staged?.delivery_mode.target_run_id;
+      return run_id === undefined ? undefined : run(run_id);
+    },
     tickets: execution ? execution.tickets() : open ? ticketsOf(open) : [],
   };
 };

@@ -3,7 +3,7 @@ import { createCompactors } from '../loop/compactors.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import { createAdmission } from './admission.ts';
-import type { Channel } from './channel.ts';
+import type { Attach, Channel } from './channel.ts';
 import { type ChildRuns, createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf } from './ending.ts';
@@ -57,6 +57,8 @@ export type ThreadActor = {
   view(): ThreadView;
   /** Resolves when the run is done or waits for somebody; without the run when this process has let go of it. */
   rested(run_id: string): Promise<Run | undefined>;
+  /** A reader for a run that executes or waits for its turn. False when it is at rest. */
+  follow(run_id: string, attach: Attach): boolean;
   /** Input was staged for whatever executes here. */
   steer(): void;
   /** Resolves when the decision is durable; false when no such ticket is open. */
@@ -383,6 +385,12 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       await ledger.quiet();
       const run = store.runs.get(scope, run_id);
       return run?.status === 'done' ? run : undefined;
+    },
+    follow(run_id, attach) {
+      if (occupancy.active?.run_id === run_id) return occupancy.active.follow(attach);
+      if (!queue.find(run_id)) return false;
+      admission.attachTo(run_id, attach);
+      return true;
     },
     steer: () => occupancy.active?.steer(),
     told: (event) =>

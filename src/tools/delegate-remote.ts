@@ -5,11 +5,11 @@ import type { RemoteAgent, RemoteOutcome, RemoteTask, RemoteTurn } from './remot
 import { type ToolContext, ToolError } from './tool.ts';
 
 /**
- * A delegate that another service runs (a2a.md 12.10): no run here, and nothing is stored but the ticket of a call
- * that waits, which keeps the ids of the task.
+ * A delegate that another service runs (a2a.md 12.10, 14): no run here, and nothing is stored but the ids of the task,
+ * with the call while it is at work, and with its ticket while it waits.
  *
- * Guarantees: a call that is cut off, or whose ticket leads nowhere any more, leaves no task behind. A process that
- * dies takes a call under way with it, and the other side goes on for nobody.
+ * Guarantees: a call that is cut off, or whose ticket leads nowhere any more, leaves no task behind. When the process
+ * dies or stops, the next one follows the task on and submits nothing a second time.
  */
 
 const TICKET = 'delegate_tool:';
@@ -51,29 +51,46 @@ const textIn = (payload: Resume['result']): string | undefined => {
 
 type Said = Partial<RemoteTask> & { message_id: string; text: string };
 
-const converse = async (
-  remote: RemoteAgent,
-  { scope, run_id, call_id, signal }: ToolContext,
-  { text, ...say }: Said,
-): Promise<DelegateOutcome> => {
-  let submitted: RemoteTask | undefined;
+/** A task that the call is at already is followed on, whatever was to be said. */
+const openingOf = ({ kept }: ToolContext, { text, ...say }: Said): Pick<RemoteTurn, 'follow' | 'say'> => {
+  const task = Task.safeParse(kept).data;
+  return task ? { follow: withoutAbsent(task) } : { say: { ...say, content: [{ type: 'text', text }] } };
+};
+
+const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): Promise<DelegateOutcome> => {
+  const { scope, run_id, call_id, signal, keep, isLetGo } = context;
+  const stop = new AbortController();
+  const leave = new AbortController();
+  const opening = openingOf(context, said);
+  let task: RemoteTask | undefined = opening.follow;
+  let isKept = task !== undefined;
+  // Only a task that is known to the next process may be left to it.
+  const cutOff = (): void => (isLetGo() && isKept ? leave : stop).abort();
+  if (signal.aborted) cutOff();
+  signal.addEventListener('abort', cutOff, { once: true });
   const turn: RemoteTurn = {
     run: { scope, run_id },
-    say: { ...say, content: [{ type: 'text', text }] },
-    async onSubmitted(task) {
-      submitted = task;
+    ...opening,
+    async onSubmitted(submitted) {
+      task = submitted;
+      await keep({ ...submitted });
+      isKept = true;
     },
     onSnapshot() {},
     onText() {},
-    signal,
+    signal: stop.signal,
+    leave: leave.signal,
   };
-  const outcome = await remote.converse(turn).catch((error) => {
-    if (submitted) void remote.cancel(submitted.task_id);
+  try {
+    return outcomeOf(await remote.converse(turn), call_id);
+  } catch (error) {
+    if (task && !leave.signal.aborted) void remote.cancel(task.task_id);
     const reason = error instanceof Error ? error.message : String(error);
     // What a model reads is the sentence alone.
     throw new ToolError('execution_failed', `remote error: ${reason}`, { output: { data: null } });
-  });
-  return outcomeOf(outcome, call_id);
+  } finally {
+    signal.removeEventListener('abort', cutOff);
+  }
 };
 
 const outcomeOf = (outcome: RemoteOutcome, call_id: string): DelegateOutcome => {

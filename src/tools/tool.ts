@@ -47,6 +47,15 @@ export type ToolContext = {
   ticket_id?: string;
   /** Of that ticket. */
   resume_with?: Json;
+  /**
+   * Makes durable by what the work of the call goes on elsewhere, so that nothing is begun a second time: a call that
+   * was cut off with its process is executed again with it, and `giveUp` is told of it where that cannot be.
+   */
+  keep(kept: Json): Promise<void>;
+  /** What was kept, when an earlier process has begun the call. */
+  kept?: Json;
+  /** Once `signal` has fired: the call was let go, for another process to go on with what was kept. */
+  isLetGo(): boolean;
   state: StateView;
   /**
    * Work that goes on when the call is over; the run waits for it before it ends. Only where the agent lists the
@@ -107,7 +116,7 @@ export type Tool = {
   resumesItself?: boolean;
   /** The agent that does its work. */
   delegatesTo?: string;
-  /** A call that waited will not go on: what the ticket of it kept is told so. Must not throw. */
+  /** A call will not go on: what its ticket, or the call itself, kept is told so. Must not throw. */
   giveUp?(resume_with: Json): void;
   /** Takes whatever JSON the model produced; throws `ToolError`. */
   execute(args: Json, context: ToolContext): Promise<ToolOutput | Suspension>;

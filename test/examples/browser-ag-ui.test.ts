@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import { asks } from '../service/models.ts';
 import { CHROMIUM, hasChromium, startSite, visit } from './pages.ts';
@@ -71,15 +71,41 @@ else {
     t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages.at(-1)), /Tokyo/);
   });
 
-  t.test('has the answer of a run under which it was loaded', async (t) => {
-    const { troupe, open } = await visit(t, site);
-    const page = await open('ag-ui-page', 'slow');
+  /** A page that is loaded while a run is under way says so, and can stop it. */
+  const reloadedInMidAnswer = async (t: Test) => {
+    const visited = await visit(t, site);
+    const page = await visited.open('ag-ui-page', 'slow');
     await say(page, 'hello');
     await shows(page, 'partial');
     await page.reload();
     await shows(page, 'hello');
+    await shows(page, 'answers…');
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    return { ...visited, page };
+  };
+
+  t.test('has the answer of a run under which it was loaded, and sends nothing before', async (t) => {
+    const { troupe, page } = await reloadedInMidAnswer(t);
+    t.equal(await page.getByRole('button', { name: 'Send' }).count(), 0);
+    await page.getByLabel('Message').fill('more');
+    await page.getByLabel('Message').press('Enter');
     troupe.models.release();
     await shows(page, 'partial answer');
+    await shows(page, 'ready');
+    t.match(await ended(troupe), { termination_reason: { type: 'natural_end' } });
+    await showsParagraphs(t, page, ['hello', 'partial answer']);
+    await click(page, 'Send');
+    await shows(page, 'partial');
+    troupe.models.release();
+    await showsParagraphs(t, page, ['hello', 'partial answer', 'more', 'partial answer']);
+  });
+
+  t.test('stops a run under which it was loaded', async (t) => {
+    const { troupe, page } = await reloadedInMidAnswer(t);
+    await click(page, 'Stop');
+    await shows(page, 'ready');
+    t.match(await ended(troupe), { termination_reason: { type: 'cancelled' } });
+    t.equal(await page.getByRole('alert').count(), 0);
   });
 
   t.test('is stopped', async (t) => {

@@ -128,6 +128,40 @@ t.test('a failure of the provider is an error of the client, and it may try agai
   t.equal(textOf(chat.lastMessage), 'echo: hi');
 });
 
+t.test('a question whose answer was lost with the service is asked again, and answered once', async (t) => {
+  const { troupe } = await withTools(t);
+  let isLost = false;
+  const { chat } = openTab(troupe, 'T', 'slow', {
+    async fetch(input, request) {
+      // The service that is started again has another port.
+      const { pathname } = new URL(String(input));
+      const response = await fetch(troupe.url + pathname, request);
+      if (isLost) return response;
+      isLost = true;
+      await eventually(
+        async () => troupe.models.waiting(),
+        (waiting) => waiting === 1,
+      );
+      await troupe.restart();
+      await response.body?.cancel();
+      throw new TypeError('network error');
+    },
+  });
+  await chat.sendMessage({ text: 'hi' });
+  t.equal(chat.status, 'error');
+  const again = chat.sendMessage();
+  await eventually(
+    async () => troupe.models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  troupe.models.release();
+  await again;
+  t.equal(chat.status, 'ready');
+  t.strictSame(chat.messages.map(textOf), ['hi', 'partial answer']);
+  const { body } = await troupe.call('GET', '/v1/ai-sdk/threads/T/messages');
+  t.equal(body.total, 2);
+});
+
 t.test('a refused request is an error of the client', async (t) => {
   const { troupe } = await withTools(t);
   const { chat } = openTab(troupe, 'T', 'nope');

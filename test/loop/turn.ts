@@ -36,6 +36,7 @@ export const asked = (id: string): StepCall => ({
   status: 'new',
   updated_at: 0,
   ticket: undefined,
+  kept: undefined,
 });
 
 const toolOf = (

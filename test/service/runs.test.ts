@@ -113,10 +113,12 @@ t.test('bad requests are refused before anything is written', async (t) => {
   const { call } = await startTroupe(t);
   const messages = [{ role: 'user', content: 'x' }];
   t.equal((await call('POST', '/v1/runs', {})).status, 422);
-  t.match(await call('POST', '/v1/runs', { agentId: ' ', messages }), {
-    status: 400,
-    body: { error: 'agent_id cannot be empty' },
-  });
+  for (const key of ['agentId', 'agent_id']) {
+    const { status, body } = await call('POST', '/v1/runs', { [key]: ' ', messages });
+    t.equal(status, 400);
+    t.match(body.error, 'agent_id cannot be empty');
+    t.match(body.error, `'${key}'`, 'the name that the client has sent');
+  }
   for (const none of [[], undefined, [{ role: 'tool', content: 'x' }]]) {
     t.match(await call('POST', '/v1/runs', { agentId: 'default', messages: none }), {
       status: 400,

@@ -12,6 +12,8 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   progress: () => {},
   stream: () => {},
   relay: () => {},
+  keep: async () => {},
+  isLetGo: () => false,
   state: { get: () => undefined },
   ...overrides,
 });

@@ -34,6 +34,8 @@ const toolWith = (converse: (turn: RemoteTurn) => Promise<RemoteOutcome>) => {
     progress: ({ status, message }) => told.push(`${status}: ${message}`),
     stream() {},
     relay() {},
+    async keep() {},
+    isLetGo: () => false,
     state: { get: () => undefined },
     ...more,
   });
@@ -95,3 +97,39 @@ t.test('a call that is given up tells its task to stop; what names none does not
   tool.giveUp?.('nonsense');
   t.strictSame(cancelled, ['task-1']);
 });
+
+t.test('a call that has kept its task follows it on, whether it was begun or answered', async (t) => {
+  for (const more of [{}, decided('green')]) {
+    const { tool, turns, context } = toolWith(async () => DONE);
+    t.match(await tool.execute({ prompt: 'go' }, context({ ...more, kept: TASK })), {
+      data: { response: 'done' },
+    });
+    t.strictSame([turns[0]?.follow, turns[0]?.say], [TASK, undefined]);
+  }
+});
+
+for (const [what, isLetGo, stops] of [
+  ['is let go leaves its task to the next process', true, false],
+  ['is cancelled stops its task', false, true],
+] as const) {
+  t.test(`a call that ${what}`, async (t) => {
+    const cut = new AbortController();
+    const { tool, turns, cancelled, context } = toolWith(async (turn) => {
+      await turn.onSubmitted(TASK);
+      cut.abort();
+      throw new Error('cut off');
+    });
+    const kept: Json[] = [];
+    const keep = async (task: Json): Promise<void> => {
+      kept.push(task);
+    };
+    const call = tool.execute(
+      { prompt: 'go' },
+      context({ signal: cut.signal, keep, isLetGo: () => isLetGo }),
+    );
+    await t.rejects(call, /cut off/);
+    t.strictSame(kept, [TASK]);
+    t.strictSame([turns[0]?.leave?.aborted, turns[0]?.signal.aborted], [isLetGo, stops]);
+    t.equal(cancelled.length > 0, stops);
+  });
+}

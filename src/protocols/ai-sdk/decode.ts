@@ -1,6 +1,7 @@
 import type { DecisionInput, UserMessage } from '../../runtime/index.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import type { Run } from '../../schema/run.ts';
 import { newMessages } from '../new-messages.ts';
 import { type Attachments, createAttachments } from './attachments.ts';
 import type { ChatBody, ChatMessage } from './request.ts';
@@ -16,6 +17,8 @@ export type ChatInput = UserMessage & { id?: string; visibility?: 'internal' };
 
 export type ChatRequest =
   | { kind: 'input'; messages: ChatInput[]; decisions: DecisionInput[] }
+  /** A question that the thread has already: its answer is what the client lacks. */
+  | { kind: 'repeated'; message_id: string; run: Run }
   /** Only responses to calls that do not wait any more: there is nothing to do, and nothing to say. */
   | { kind: 'stale' };
 
@@ -24,6 +27,8 @@ export type ThreadView = {
   has(message_id: string): boolean;
   /** Id of the last message that clients see. */
   last?: string | undefined;
+  /** The run that has taken a message, or that it waits to join. */
+  runOf(message_id: string): Run | undefined;
   /** Of the open run, or of the latest one when none is open. */
   tickets: readonly OpenTicket[];
 };
@@ -36,10 +41,14 @@ export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
   const converted = convert(newMessages(messages, thread.has));
   if (converted.length > 0) return { kind: 'input', messages: withContext(body, converted), decisions };
   if (decisions.length > 0) return { kind: 'input', messages: [], decisions };
-  if (isUnanswered(body, thread)) return { kind: 'input', messages: [], decisions: [] };
+  const repeated = repeatedQuestion(body, thread);
+  if (repeated) return repeated;
   if (responses.length > 0) return { kind: 'stale' };
-  throw new Invalid(`no new messages or interaction responses${whyNothing(messages)}`);
+  throw nothingNew(messages);
 };
+
+export const nothingNew = (messages: readonly ChatMessage[]): Invalid =>
+  new Invalid(`no new messages or interaction responses${whyNothing(messages)}`);
 
 const whyNothing = (messages: readonly ChatMessage[]): string => {
   const old = messages.findIndex(({ content, parts }) => content !== undefined && parts.length === 0);
@@ -48,10 +57,20 @@ const whyNothing = (messages: readonly ChatMessage[]): string => {
     : `: messages[${old}] has 'content', which is not read; texts are 'parts', such as {"type":"text","text":"Hi"}`;
 };
 
-/** The client asks again for what has no answer in the history, as after a failure. What has one stays as it is. */
-const isUnanswered = ({ regenerate, messages }: ChatBody, { last }: ThreadView): boolean => {
+/**
+ * The client asks again for what it has asked before: after a failure, or because the answer never reached it. What
+ * has no answer in the history is run again; what has one stays as it is, also if another one is asked for.
+ */
+const repeatedQuestion = (
+  { regenerate, messages }: ChatBody,
+  thread: ThreadView,
+): ChatRequest | undefined => {
   const question = messages.at(-1);
-  return regenerate && question?.role === 'user' && !!question.id && question.id === last;
+  if (question?.role !== 'user' || !question.id) return undefined;
+  const run = thread.runOf(question.id);
+  const isLast = question.id === thread.last;
+  if (isLast && (regenerate || run?.status === 'done')) return { kind: 'input', messages: [], decisions: [] };
+  return regenerate || !run ? undefined : { kind: 'repeated', message_id: question.id, run };
 };
 
 /**

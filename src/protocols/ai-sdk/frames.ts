@@ -36,6 +36,11 @@ export const runInfo = (data: { runId: string; threadId: string }): string => fr
 
 export const isRunInfo = (text: string): boolean => text.startsWith(`data: {"type":"${RUN_INFO}"`);
 
+/** The first frames of a stream: its `start`, and what is behind that. */
+export const isHead = (text: string): boolean => text.startsWith('data: {"type":"start",') || isRunInfo(text);
+
+export const isFinish = (text: string): boolean => text.startsWith('data: {"type":"finish",');
+
 export const START_STEP = 'data: {"type":"start-step"}\n\n';
 export const FINISH_STEP = 'data: {"type":"finish-step"}\n\n';
 

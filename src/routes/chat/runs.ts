@@ -7,6 +7,7 @@ import { createAddressing } from '../addressing.ts';
 import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
 import { createAnswer } from './answer.ts';
+import { createRepeat, type Repeated } from './repeat.ts';
 
 /** The routes that start a run in the chat protocol, or go on with one (chat-and-agui.md 3). */
 
@@ -20,10 +21,12 @@ export type ChatRun = (scope: string, body: ChatBody, draft?: ResolvedAgent) => 
 
 export const createChatRun = (rooms: Rooms): ChatRun => {
   const { threadOf, agentFor } = createAddressing(rooms);
+  const repeatAnswer = createRepeat(rooms);
   return async (scope, body, draft) => {
     const thread_id = threadOf(body.thread_id);
     const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
     const answer = createAnswer(rooms, { scope, thread_id, continues: body.continues });
+    let repeated: Repeated | undefined;
     try {
       const isAsked = await submitRequest(rooms.runtime, {
         scope,
@@ -33,12 +36,15 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
         adapter: 'ai_sdk',
         read(thread) {
           const request = decodeChat(body, thread);
-          if (request.kind === 'stale') return undefined;
+          if (request.kind === 'repeated')
+            repeated = { ...request, executes: thread.executes === request.run.run_id };
+          if (request.kind !== 'input') return undefined;
           const { messages, decisions } = request;
           return { messages, decisions, attach: answer.attachTo(thread, decisions) };
         },
       });
-      if (!isAsked) answer.stream.end();
+      if (repeated) await repeatAnswer(answer.stream, scope, body, repeated);
+      else if (!isAsked) answer.stream.end();
     } catch (error) {
       answer.giveUp();
       throw error;

@@ -3,7 +3,7 @@ import { type FormEvent, useEffect, useReducer, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import '../page.css';
 import { Messages } from './messages.tsx';
-import { agent, agentId, answer, load, run, say, stop } from './thread.ts';
+import { type Activity, activity, agent, agentId, answer, load, run, say, stop } from './thread.ts';
 
 /** A chat with an agent over AG-UI, and the state of its run. */
 
@@ -41,7 +41,7 @@ const Page = () => {
     <main>
       <header>
         <h1>{agentId}</h1>
-        <small>{agent.isRunning ? 'answers…' : 'ready'}</small>
+        <small>{STATUS[activity()]}</small>
       </header>
       <Messages
         messages={agent.messages}
@@ -59,7 +59,7 @@ const Page = () => {
         <pre>{JSON.stringify(agent.state, null, 2)}</pre>
       </details>
       <Composer
-        isRunning={agent.isRunning}
+        activity={activity()}
         isWaiting={agent.pendingInterrupts.length > 0}
         onSend={(text) => attempt(() => say(text))}
         onStop={() => attempt(stop)}
@@ -68,8 +68,15 @@ const Page = () => {
   );
 };
 
+const STATUS: Record<Activity, string> = {
+  unknown: 'loads…',
+  followed: 'answers…',
+  here: 'answers…',
+  none: 'ready',
+};
+
 const Composer = (on: {
-  isRunning: boolean;
+  activity: Activity;
   isWaiting: boolean;
   onSend(text: string): void;
   onStop(): void;
@@ -77,7 +84,7 @@ const Composer = (on: {
   const [text, setText] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim() === '' || on.isRunning) return;
+    if (text.trim() === '' || on.activity !== 'none') return;
     on.onSend(text);
     setText('');
   };
@@ -90,12 +97,12 @@ const Composer = (on: {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      {on.isRunning ? (
+      {on.activity === 'followed' || on.activity === 'here' ? (
         <button type="button" onClick={on.onStop}>
           Stop
         </button>
       ) : (
-        <button type="submit" className="main" disabled={on.isWaiting}>
+        <button type="submit" className="main" disabled={on.isWaiting || on.activity === 'unknown'}>
           Send
         </button>
       )}

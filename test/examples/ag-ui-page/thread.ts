@@ -3,7 +3,8 @@ import { HttpAgent, type Message, type ResumeEntry } from '@ag-ui/client';
 /**
  * One thread of the service by AG-UI's own client. The thread is part of the address of the page: its history is
  * loaded with the page, and with it what waits for the user. AG-UI has no way to join a stream that is under way, so
- * the page looks again until the run has ended.
+ * the page follows such a run by what is stored, until it has ended: new input would take its place, and the rest of
+ * its answer would be lost.
  */
 
 const query = new URLSearchParams(location.search);
@@ -71,12 +72,31 @@ export const stop = async (): Promise<void> => {
 type Item = Message & { content: { text?: string }[] };
 type Ticket = { ticket_id: string; tool_call_id: string; resume_mode: string };
 
-/** Shows what is stored, until nothing is under way, or the user has said something here. */
+/** `unknown`: whether a run is under way has not been asked yet. `followed`: it was not started by this page. */
+export type Activity = 'unknown' | 'followed' | 'here' | 'none';
+
+let seen: Exclude<Activity, 'here'> = 'unknown';
+
+export const activity = (): Activity => (agent.isRunning ? 'here' : seen);
+
+/** Shows what is stored, until nothing is under way. */
 export const load = async (): Promise<void> => {
+  try {
+    while (await look()) await new Promise((resolve) => setTimeout(resolve, 500));
+  } finally {
+    seen = 'none';
+  }
+};
+
+/** @returns whether a run is under way */
+const look = async (): Promise<boolean> => {
   // In this order: a run that ends in between is looked at again.
   const { active_run } = await request(`/v1/threads/${thread}/runs/active`);
   const { messages } = await request(`/v1/ag-ui/threads/${thread}/messages?order=desc&limit=200`);
-  if (agent.isRunning) return;
+  // The user has answered a question of the run: its stream has the rest.
+  if (agent.isRunning) return false;
+  const isUnderWay = active_run?.status === 'running';
+  seen = isUnderWay ? 'followed' : 'none';
   agent.setMessages(
     messages
       .reverse()
@@ -90,7 +110,5 @@ export const load = async (): Promise<void> => {
       reason: 'tool_call',
       toolCallId: tool_call_id,
     }));
-  if (active_run?.status !== 'running') return;
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await load();
+  return isUnderWay;
 };

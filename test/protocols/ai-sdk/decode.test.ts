@@ -4,12 +4,12 @@ import { ChatBody } from '../../../src/protocols/ai-sdk/request.ts';
 
 /** chat-and-agui.md 2.5, 3, 10. */
 
-const NOTHING: ThreadView = { has: () => false, tickets: [] };
+const NOTHING: ThreadView = { has: () => false, runOf: () => undefined, tickets: [] };
 
-const stored = (...ids: string[]): ThreadView => ({ has: (id) => ids.includes(id), tickets: [] });
+const stored = (...ids: string[]): ThreadView => ({ ...NOTHING, has: (id) => ids.includes(id) });
 
 const waiting = (...calls: string[]): ThreadView => ({
-  has: () => false,
+  ...NOTHING,
   tickets: calls.map((id) => ({ ticket_id: `perm_${id}`, tool_call_id: id })),
 });
 

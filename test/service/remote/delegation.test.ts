@@ -253,3 +253,79 @@ t.test('a blank prompt is refused before anything is sent', async (t) => {
   t.match(resultOf(events), { status: 'error', message: 'Invalid arguments: prompt must not be empty' });
   t.strictSame(peer.calls, []);
 });
+
+/** A call that is at a task, with the id of its run; then its service stops. */
+const underWay = async (office: Awaited<ReturnType<typeof startBoth>>) => {
+  const stream = await office.start();
+  const task = await office.peer.task();
+  const { run_id } = await stream.until('run_start');
+  await eventually(
+    async () => JSON.stringify((await office.runs())[0]?.state),
+    (state = '') => state.includes(task.id),
+  );
+  return { task, run_id, stream };
+};
+
+t.test('a call that a stop has cut off follows its task on, and submits nothing', async (t) => {
+  const office = await startBoth(t);
+  const { task } = await underWay(office);
+  await office.troupe.restart();
+  task.becomes('TASK_STATE_COMPLETED', 'three');
+  const [run] = await eventually(office.runs, ([each]) => each?.status === 'done');
+  t.match(run, { termination_reason: { type: 'natural_end' } });
+  t.equal(task.said.length, 1);
+  t.strictSame(office.peer.cancelled, []);
+  const { body } = await office.troupe.call('GET', '/v1/threads/T/messages');
+  t.match(JSON.stringify(body), /three/);
+  t.notMatch(JSON.stringify(body), /was interrupted/);
+});
+
+t.test('a call that was cut off stops its task when its run is cancelled later', async (t) => {
+  const office = await startBoth(t);
+  const { task } = await underWay(office);
+  await office.troupe.restart();
+  t.strictSame(office.peer.cancelled, []);
+  t.equal((await office.troupe.post('/v1/threads/T/cancel')).status, 202);
+  await eventually(office.runs, ([run]) => run?.status === 'done');
+  await eventually(
+    async () => office.peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(office.peer.cancelled, [task.id]);
+});
+
+t.test('a call that has its answer keeps nothing of its task', async (t) => {
+  const office = await startBoth(t);
+  const { task, stream } = await underWay(office);
+  task.becomes('TASK_STATE_COMPLETED', 'three');
+  await stream.rest();
+  const [run] = await eventually(office.runs, ([each]) => each?.status === 'done');
+  t.notMatch(JSON.stringify(run?.state), /"kept"/);
+  t.strictSame(office.peer.cancelled, []);
+});
+
+t.test('a call whose run ends with its process leaves no task behind', async (t) => {
+  const peer = await startPeer(t);
+  const agents = [
+    { id: 'boss', model_id: 'steps', delegates: ['mid'] },
+    { id: 'mid', model_id: 'steps', delegates: ['far'] },
+    farAgent(peer),
+  ].map((agent) => AgentSpec.parse(agent));
+  const troupe = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
+  troupe.models.steps.push(asks(['c0', 'agent_run_mid', { prompt: 'go' }]));
+  troupe.models.steps.push(asks([CALL, 'agent_run_far', { prompt: 'count' }]));
+  await troupe.run({ agentId: 'boss', threadId: 'T', messages });
+  const task = await peer.task();
+  const runs = async () => RunList.parse((await troupe.call('GET', '/v1/runs')).body).items;
+  await eventually(
+    async () => JSON.stringify(await runs()),
+    (text) => text.includes(task.id),
+  );
+  await troupe.restart();
+  await eventually(
+    async () => peer.cancelled,
+    (ids) => ids.length > 0,
+  );
+  t.strictSame(peer.cancelled, [task.id], 'the run that was at it is driven by nobody any more');
+  await eventually(runs, (all) => all.every(({ status }) => status === 'done'));
+});
