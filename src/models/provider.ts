@@ -15,7 +15,10 @@ import {
 import { createScriptedProvider } from './scripted.ts';
 import { providerFetch } from './transport.ts';
 
-const ALIASES: Readonly<Record<string, string>> = { 'openai-resp': 'openai_resp', responses: 'openai_resp' };
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['openai-resp', 'openai_resp'],
+  ['responses', 'openai_resp'],
+]);
 
 /** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
 export const SUPPORTED_ADAPTERS: readonly string[] = Object.keys(ADAPTERS);
@@ -23,7 +26,7 @@ export const SUPPORTED_ADAPTERS: readonly string[] = Object.keys(ADAPTERS);
 /** The one spelling of an adapter's name. */
 export const adapterName = (adapter: string): string => {
   const name = adapter.trim().toLowerCase();
-  return ALIASES[name] ?? name;
+  return ALIASES.get(name) ?? name;
 };
 
 export const unsupportedAdapter = ({ adapter }: Pick<ProviderSpec, 'adapter'>): Invalid =>

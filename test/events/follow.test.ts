@@ -227,7 +227,7 @@ t.test('when the store fails the last frame says so', async (t) => {
   await commit([event('untold')]);
   (await commit([event('told')]))();
   for (const reader of [live, reading]) {
-    t.equal(reader.frames().at(-1), 'event: error\ndata: {"error":"the store is broken"}');
+    t.equal(reader.frames().at(-1), 'event: error\ndata: {"error":"internal error"}');
     t.equal(reader.ended, true);
   }
   t.strictSame(errors, ['event streams failed', 'event streams failed']);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { plainText, reply, route } from '../../src/http/route.ts';
-import { errorOf, get, serve, wire } from './serve.ts';
+import { errorOf, get, serve, when, wire } from './serve.ts';
 
 const Id = z.object({ id: z.string() });
 
@@ -107,7 +107,8 @@ t.test('HEAD is answered like GET, with the length of the body and without the b
   client.send(get('/nothing'));
   const text = await client.until('content-length: 8');
   t.match(text, /^HTTP\/1\.1 200 OK\r\n/);
-  await client.until('HTTP/1.1 200 OK\r\nvary: origin\r\nDate');
+  // The answer to the second request is there, whole.
+  await when(() => client.text().split('HTTP/1.1 200 OK').length > 2);
   t.notMatch(client.text(), 'list');
   t.match(observed[0], { method: 'HEAD', route: '/things', status: 200 });
 });

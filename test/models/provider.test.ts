@@ -94,7 +94,11 @@ const refused: [name: string, spec: Partial<ProviderSpec>, message: string][] = 
     { api_key: 'k', adapter_options: { model_discovery_schema: 'x' } },
     'adapter_options.model_discovery_schema must be one of openai, openai-compatible, openrouter, gemini, google, got "x"',
   ],
-  ['a base_url that is none', { api_key: 'k', base_url: 'nowhere' }, "base_url must be a URL, got 'nowhere'"],
+  [
+    'a base_url that is none',
+    { api_key: 'k', base_url: 'nowhere' },
+    'base_url must be an absolute URL with http:// or https://, such as https://api.example.com/v1',
+  ],
 ];
 for (const [name, spec, message] of refused) {
   t.test(`a provider is not built from ${name}`, async (t) => {

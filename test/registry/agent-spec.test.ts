@@ -128,7 +128,10 @@ t.test('what an agent says wrongly of its place and its effort is told', async (
   const options = { history_length: 2 ** 32 };
   t.match(refusal({ id: 'a', endpoint: { base_url: 'https://h', options } }), /`history_length` must be/);
   t.match(refusal({ id: 'a', reasoning_effort: { budget: 5, x: 1 } }), /unknown field 'x'/);
-  t.match(refusal({ id: 'a', backend: { kind: 'local', config: { model_id: 5 } } }), /expected string/);
+  t.match(
+    refusal({ id: 'a', backend: { kind: 'local', config: { model_id: 5 } } }),
+    /must be a string, not a number/,
+  );
 });
 
 t.test('old flat endpoints are read', async (t) => {

@@ -19,10 +19,7 @@ refuses(t, servers, whole, [
   [{ auth: { type: 'bearer', token: '***' } }, 'a2a server auth token cannot be a redacted placeholder'],
   [{ timeout_ms: 0 }, 'a2a server timeout_ms must be greater than 0'],
   [{ timeout_ms: 30_001 }, 'a2a server timeout_ms must be less than or equal to 30000'],
-  [
-    { timeout_ms: 'x' },
-    "invalid a2a server spec: field 'timeout_ms': Invalid input: expected number, received string",
-  ],
+  [{ timeout_ms: 'x' }, "invalid a2a server spec: field 'timeout_ms': must be a number, not a string"],
 ]);
 
 t.test('the token is never returned, and kept unless it is cleared or replaced', async (t) => {

@@ -13,10 +13,7 @@ const http = {
 
 refuses(t, servers, stdio, [
   [{ transport: undefined as never }, "invalid mcp server spec: missing field 'transport'"],
-  [
-    { transport: 'HTTP' },
-    'invalid mcp server spec: field \'transport\': Invalid option: expected one of "stdio"|"http"',
-  ],
+  [{ transport: 'HTTP' }, "invalid mcp server spec: field 'transport': must be one of 'stdio', 'http'"],
   [
     { transport: 'http', url: 'https://u:hush@ bad' },
     'http mcp server url must be an absolute URL, such as https://mcp.example.com/mcp',
@@ -31,10 +28,7 @@ refuses(t, servers, stdio, [
     { transport: 'http', url: 'http://h', config: { headers: { n: 1 } } },
     'http mcp server config.headers[n] must be a string',
   ],
-  [
-    { env: { A: 1 } },
-    "invalid mcp server spec: field 'env.A': Invalid input: expected string, received number",
-  ],
+  [{ env: { A: 1 } }, "invalid mcp server spec: field 'env.A': must be a string, not a number"],
   [{ env: { A: '***' } }, 'mcp server config cannot hold a redacted placeholder'],
   [{ config: { password: '***' } }, 'mcp server config cannot hold a redacted placeholder'],
   [{ url: 'http://***@h' }, 'mcp server config cannot hold a redacted placeholder'],

@@ -29,10 +29,7 @@ refuses(t, skills, whole, [
     { allowed_tools: ['a*\\'] },
     "invalid skill spec: invalid allowed-tools pattern 'a*\\': pattern ends with a dangling escape (`\\`)",
   ],
-  [
-    { context: 'x' },
-    'invalid skill spec: field \'context\': Invalid option: expected one of "inline"|"fork"',
-  ],
+  [{ context: 'x' }, "invalid skill spec: field 'context': must be one of 'inline', 'fork'"],
 ]);
 
 t.test('a broken expression is refused', async (t) => {
