@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { Invalid, NotFound, type Outcome, Unprocessable } from '../schema/outcome.ts';
-import { phrases } from '../schema/phrases.ts';
+import { describeIssues, phrases } from '../schema/phrases.ts';
 import { parseJson } from './body.ts';
-import { describeIssues } from './issues.ts';
 import { parseQuery } from './query.ts';
 import type { Endpoint } from './router.ts';
 

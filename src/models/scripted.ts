@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { textOf } from '../schema/message.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { describeIssues, phrases } from '../schema/phrases.ts';
 import type { Usage } from '../schema/run-event.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model, Provider } from './model.ts';
@@ -123,13 +124,9 @@ export const createScriptedProvider = ({ id, adapter_options = {} }: ProviderSpe
 };
 
 const parseOptions = (options: unknown): z.infer<typeof Options> => {
-  const parsed = Options.safeParse(options);
+  const parsed = Options.safeParse(options, phrases);
   if (parsed.success) return parsed.data;
-  throw new Invalid(
-    parsed.error.issues
-      .map(({ path, message }) => `adapter_options.${z.core.toDotPath(path)}: ${message}`)
-      .join('; '),
-  );
+  throw new Invalid(describeIssues(parsed.error, ['adapter_options']));
 };
 
 const createScriptedModel = (

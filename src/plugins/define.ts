@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
+import { describeIssues, phrases } from '../schema/phrases.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { StateKey } from '../tools/state.ts';
 import type { Plugin, PluginAbout, PluginParts, Section } from './plugin.ts';
@@ -50,11 +50,8 @@ export const definePlugin = <Config = undefined>(definition: {
 
 /** @throws Invalid */
 export const configOf = <Config>(id: string, section: Section<Config>, given: unknown): Config => {
-  const parsed = section.schema.safeParse(given ?? {});
+  const parsed = section.schema.safeParse(given ?? {}, phrases);
   if (parsed.success) return parsed.data;
-  const reason = parsed.error.issues.map(describe).join('; ');
+  const reason = describeIssues(parsed.error);
   throw new Invalid(`invalid config for plugin ${id}: section "${section.key}" — ${reason}`);
 };
-
-const describe = ({ path, message }: z.core.$ZodIssue): string =>
-  path.length === 0 ? message : `${path.join('.')}: ${message}`;

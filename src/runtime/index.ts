@@ -152,9 +152,11 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
         await pause(20);
       }
       letGo = true;
-      // What they write by that is under way when this returns, and the store waits for it as it closes.
-      for (const actor of supervisor.busy()) actor.release(STOPPING);
+      const busy = supervisor.busy();
+      for (const actor of busy) actor.release(STOPPING);
       ephemeral.release(STOPPING);
+      // A run whose end is being written has its last frame when that is durable. A disk that hangs holds nobody.
+      await atMost(LAST_COMMITS_MS, Promise.all(busy.map(({ ledger }) => ledger.quiet())));
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);
     },
@@ -163,4 +165,17 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
 
 const STOPPING = 'service is shutting down';
 
+/** For commits that are under way when everything else is let go. */
+const LAST_COMMITS_MS = 10_000;
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Resolves with the work, which never rejects, or after so long. */
+const atMost = (ms: number, work: Promise<unknown>): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    work.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

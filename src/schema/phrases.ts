@@ -111,3 +111,14 @@ export const listed = (texts: readonly string[]): string[] =>
 
 /** `messages[0].content` */
 export const pathText = (path: readonly PropertyKey[]): string => z.core.toDotPath([...path]);
+
+/** What a schema found wrong and where, in one line: `messages[0].content: must be a string, not an array`. */
+export const describeIssues = ({ issues }: z.core.$ZodError, above: readonly PropertyKey[] = []): string =>
+  listed(issues.map((issue) => describe(issue, above))).join('; ');
+
+const describe = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string => {
+  const { path, text, missing } = problemOf(issue, above);
+  const at = pathText(path);
+  if (at === '') return text;
+  return missing ? `missing field '${at}'` : `${at}: ${text}`;
+};

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AgentSpec } from '../schema/agent.ts';
 import { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
+import { phrases, problemOf } from '../schema/phrases.ts';
 
 /** Records of the configuration plane that may stand beside the settings. */
 const entryLists = {
@@ -24,10 +25,13 @@ export const parseEntries = (
   problems: string[],
 ): Entries => {
   const listOf = <T extends { id: string }>(list: ListName, schema: z.ZodType<T[]>): T[] => {
-    const parsed = schema.safeParse(find(list) ?? []);
+    const parsed = schema.safeParse(find(list) ?? [], phrases);
     if (!parsed.success) {
       const { issues } = parsed.error;
-      problems.push(...issues.map(({ path, message }) => `${nameOf(placeIn(list, path))}: ${message}`));
+      for (const issue of issues) {
+        const { path, text } = problemOf(issue);
+        problems.push(`${nameOf(placeIn(list, path))}: ${text}`);
+      }
       return [];
     }
     for (const id of repeatedIds(parsed.data)) {

@@ -1,9 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
-import { describeIssues } from '../../src/http/issues.ts';
 import { withAliases } from '../../src/schema/aliases.ts';
 import { Json, JsonObject } from '../../src/schema/json.ts';
-import { phrases } from '../../src/schema/phrases.ts';
+import { describeIssues, phrases } from '../../src/schema/phrases.ts';
 import { parseEntry } from '../../src/schema/problems.ts';
 
 const Body = withAliases(

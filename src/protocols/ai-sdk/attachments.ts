@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describeIssues } from '../../http/issues.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import { describeIssues } from '../../schema/phrases.ts';
 
 /** Files in messages: what is allowed, and what they become (chat-and-agui.md 3.3, 3.4). */
 

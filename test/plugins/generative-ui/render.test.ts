@@ -174,6 +174,6 @@ t.test('a section replaces the instructions and the catalog, and adds examples',
 t.test('an unknown field of the section is refused', async (t) => {
   t.throws(() => generativeUiPlugin.parts(aboutAgent({ 'generative-ui': { catalog: 'x' } })), {
     name: 'Invalid',
-    message: 'invalid config for plugin generative-ui: section "generative-ui" — Unrecognized key: "catalog"',
+    message: 'invalid config for plugin generative-ui: section "generative-ui" — unknown field \'catalog\'',
   });
 });

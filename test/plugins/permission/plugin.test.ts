@@ -185,16 +185,19 @@ t.test('tools that are denied whatever their arguments are leave the list before
 
 const refused: [section: Json, complaint: RegExp][] = [
   [{ default_behavior: 'maybe' }, /^invalid config for plugin permission: section "permission" — default_b/],
-  [{ rules: [{ tool: 'x' }] }, /rules\.0\.behavior/],
-  [{ rules: [{ tool: '', behavior: 'deny' }] }, /rules\.0\.tool: pattern is empty/],
-  [{ rules: [{ tool: '/(/', behavior: 'deny' }] }, /rules\.0\.tool: regex "\(" is not valid/],
-  [{ rules: [{ tool: 'a(b = "c)', behavior: 'deny' }] }, /rules\.0\.tool: pattern .* at character 7/],
-  [{ rules: [{ tool: 'x', behavior: 'deny', scope: 'galaxy' }] }, /rules\.0\.scope/],
-  [{ rules: [{ tool: 'x', behavior: 'deny', timeout_secs: 5 }] }, /rules\.0\.timeout_secs: only a rule with/],
-  [{ rules: [{ tool: 'x', behavior: 'ask', timeout_secs: 0 }] }, /rules\.0\.timeout_secs/],
+  [{ rules: [{ tool: 'x' }] }, /rules\[0\]\.behavior/],
+  [{ rules: [{ tool: '', behavior: 'deny' }] }, /rules\[0\]\.tool: pattern is empty/],
+  [{ rules: [{ tool: '/(/', behavior: 'deny' }] }, /rules\[0\]\.tool: regex "\(" is not valid/],
+  [{ rules: [{ tool: 'a(b = "c)', behavior: 'deny' }] }, /rules\[0\]\.tool: pattern .* at character 7/],
+  [{ rules: [{ tool: 'x', behavior: 'deny', scope: 'galaxy' }] }, /rules\[0\]\.scope/],
+  [
+    { rules: [{ tool: 'x', behavior: 'deny', timeout_secs: 5 }] },
+    /rules\[0\]\.timeout_secs: only a rule with/,
+  ],
+  [{ rules: [{ tool: 'x', behavior: 'ask', timeout_secs: 0 }] }, /rules\[0\]\.timeout_secs/],
   [
     { rules: [{ tool: 'x', behavior: 'ask', on_timeout: 'deny' }] },
-    /rules\.0\.on_timeout: needs timeout_secs/,
+    /rules\[0\]\.on_timeout: needs timeout_secs/,
   ],
 ];
 for (const [section, complaint] of refused) {

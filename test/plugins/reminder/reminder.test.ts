@@ -92,18 +92,21 @@ for (const [what, output, given, matches] of outputs) {
 }
 
 const illegal: [section: Json, reason: string][] = [
-  [oneRule('some').reminder ?? null, 'rules.0.output: Invalid input: expected "any"'],
-  [oneRule({ status: 'done' }).reminder ?? null, 'rules.0.output: status: Invalid option'],
-  [oneRule({ content: 5 }).reminder ?? null, 'rules.0.output: content: Invalid input: expected string'],
-  [oneRule(fields({ path: 'a', op: 'like', value: 'b' })).reminder ?? null, 'fields.0.op: Invalid option'],
+  [oneRule('some').reminder ?? null, "rules[0].output: must be 'any'"],
+  [oneRule({ status: 'done' }).reminder ?? null, "rules[0].output.status: must be one of 'success'"],
+  [oneRule({ content: 5 }).reminder ?? null, 'rules[0].output.content: must be a string, not a number'],
+  [
+    oneRule(fields({ path: 'a', op: 'like', value: 'b' })).reminder ?? null,
+    "fields[0].op: must be one of 'glob'",
+  ],
   [oneRule(fields({ path: 'a', op: 'regex', value: '(' })).reminder ?? null, 'regex "(" is not valid'],
   [oneRule(fields({ path: 'a = "b", c', value: '' })).reminder ?? null, 'path "a = \\"b\\", c" is not valid'],
-  [oneRule('any', '/(/').reminder ?? null, 'rules.0.tool: regex "(" is not valid'],
+  [oneRule('any', '/(/').reminder ?? null, 'rules[0].tool: regex "(" is not valid'],
   [
     { rules: [{ tool: 'x', message: { target: 'user', content: 'a' } }] },
-    'rules.0.message.target: Invalid option',
+    "rules[0].message.target: must be one of 'system'",
   ],
-  [{ rules: [], more: true }, 'Unrecognized key: "more"'],
+  [{ rules: [], more: true }, "unknown field 'more'"],
 ];
 for (const [section, reason] of illegal) {
   t.test(`the section ${JSON.stringify(section)} is refused`, async (t) => {
