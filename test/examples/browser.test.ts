@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
+import { when } from '../http/serve.ts';
 import { asks } from '../service/models.ts';
 import { CHROMIUM, hasChromium, lineTo, startSite, visit } from './pages.ts';
 import { click, ended, freeze, lookAt, looks, say, shows, showsParagraphs, showsStatuses } from './user.ts';
@@ -141,6 +142,8 @@ else {
       t.equal(await page.getByRole('alert').count(), 0);
       await say(page, 'again');
       await shows(page, 'answers…');
+      // The page says so before the model is asked.
+      await when(() => troupe.models.waiting() === 1);
       troupe.models.release();
       await shows(page, 'partial answer');
     });

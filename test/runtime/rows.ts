@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { targetedAt } from '../../src/runtime/pending.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
 import type { TestRuntime } from './runtime.ts';
@@ -22,8 +23,13 @@ export const rowsOf = ({ store }: TestRuntime, thread_id: string) => {
         .map(({ content }) => textOf(content)),
     /** Waits until nothing of the thread is queued or executes. */
     async rest(): Promise<void> {
+      const isBusy = ({ status, run_id }: Run): boolean =>
+        status === 'created' ||
+        status === 'running' ||
+        // Input that is for it ends its wait.
+        (status === 'waiting' && targetedAt(store.pending.of(SCOPE, thread_id), run_id).length > 0);
       const busy = () =>
-        rows.runs().some(({ status }) => status === 'created' || status === 'running') ||
+        rows.runs().some(isBusy) ||
         // A run that waits may go on by queued work.
         rows.dispatches().some(({ status }) => status === 'Queued');
       do await new Promise((resolve) => setTimeout(resolve, 2));
