@@ -105,6 +105,8 @@ const PHASES: Record<string, Phase> = {
   'in the pause before a retry': {
     executes: false,
     async reach(stage) {
+      // A model that fails for one run after the other is left alone: between two of these it answers.
+      await stage.troupe.runToEnd({ agentId: 'steps', messages });
       stage.troupe.models.steps.push(() => {
         throw new ModelError('overloaded', 'busy');
       });
