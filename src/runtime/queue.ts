@@ -52,7 +52,9 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const { ids, settings, store } = deps;
   const { scope, id } = ledger;
   const capture = settings.event_capture_mode;
-  const open = ledger.record() ? store.dispatches.openOf(scope, id) : [];
+  const open = store.dispatches.openOf(scope, id);
+  // The process ended between the removal of the thread and the end of what executed there.
+  const isGone = !ledger.record();
   let orphans = open.filter((dispatch) => dispatch.status === 'Claimed');
   let waiting = open.filter((dispatch) => dispatch.status === 'Queued');
   // A run that had begun, and was given back or to be tried again when its process ended, keeps its turn.
@@ -171,8 +173,14 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
       for (const dispatch of withdrawn) end(write, dispatch, 'SUPERSEDE', reason);
       return withdrawn.length;
     },
-    orphaned: () => orphans.length + begun.length > 0,
+    orphaned: () => orphans.length + begun.length > 0 || (isGone && waiting.length > 0),
     reclaim(write, isFailing) {
+      if (isGone) {
+        for (const dispatch of [...orphans, ...waiting]) end(write, dispatch, 'SUPERSEDE', GONE);
+        orphans = [];
+        begun = [];
+        return;
+      }
       for (const orphan of orphans) {
         const run = runOf(orphan);
         const threadEpoch = ledger.epoch();
@@ -212,6 +220,8 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
     },
   };
 };
+
+const GONE = 'claimed dispatch superseded: its thread was deleted';
 
 /** Decisions that were accepted and cannot be applied any more (runtime.md 13.4). */
 const logFailedResume = (write: Write, run: Run, dispatch: Dispatch, error: string): void => {

@@ -54,6 +54,30 @@ t.test('a run goes through 20 graceful restarts as if nothing had happened', asy
   t.equal(last.store.messages.last(SCOPE, 'T')?.seq, 2);
 });
 
+t.test(
+  'a run whose thread was deleted just before the end of its process is cancelled by the next',
+  async (t) => {
+    const stage = createStage();
+    const first = await startRuntime(t, { provider: stage.provider, settings: FEW });
+    const { run_id } = await first.submit('a run').accepted;
+    await stage.until(1);
+    // The removal is durable, what follows is not.
+    first.allow(1);
+    await first.runtime.threads.remove(SCOPE, 'T', 'detach');
+    await until(() => first.refusals() > 0);
+    await first.stop();
+    const next = await startRuntime(t, { provider: stage.provider, settings: FEW, dir: first.dir });
+    t.equal(next.store.runs.get(SCOPE, run_id)?.status, 'running');
+    await next.runtime.recover();
+    await until(() => next.store.runs.get(SCOPE, run_id)?.status === 'done');
+    t.match(next.store.runs.get(SCOPE, run_id), { termination_reason: { type: 'cancelled' } });
+    t.equal(next.store.threads.get(SCOPE, 'T'), undefined);
+    t.strictSame(next.store.dispatches.open(undefined, 10), []);
+    t.equal(kindsOf(next).filter((kind) => kind === 'RunCancelled').length, 1);
+    t.equal(stage.waiting(), 0);
+  },
+);
+
 t.test('a start that goes no further than its store claims nothing', async (t) => {
   const stage = createStage();
   const options = { provider: stage.provider, settings: FEW };
