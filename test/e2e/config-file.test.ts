@@ -76,7 +76,7 @@ t.test('what a program says is judged, whatever its types say', async (t) => {
   const broken: object = { agents: [{ id: 'a', foo: 1 }], models: [{ id: 'm' }] };
   t.throws(() => appInput(broken, settingsFrom({})), {
     name: 'SettingsError',
-    message: /^models\[0\]\.provider_id: .*\nmodels\[0\]\.upstream_model: .*\nagents\[0\]: .*"foo"/,
+    message: /^models\[0\]\.provider_id: .*\nmodels\[0\]\.upstream_model: .*\nagents\[0\]: .*'foo'/,
   });
 });
 
