@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { settle, turn } from '../http/serve.ts';
+import fc from '../random.ts';
 import { event } from '../store/records.ts';
 import { createReader, startFeed, type TestReader } from './reader.ts';
 

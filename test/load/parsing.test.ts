@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createFrames } from '../../src/load/frames.ts';
 import { createResponseReader } from '../../src/load/response.ts';
+import fc from '../random.ts';
 
 const LOOK_FOR = { first: '"text_delta"', terminal: '"run_finish"' };
 

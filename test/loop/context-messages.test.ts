@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import {
   type ContextStore,
@@ -11,6 +10,7 @@ import {
 import type { ContextMessage, ContextTarget } from '../../src/plugins/plugin.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { stateStore } from '../plugins/context.ts';
+import fc from '../random.ts';
 
 const context = (key: string, more: Partial<ContextMessage> = {}): ContextMessage => ({
   key,

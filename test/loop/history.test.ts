@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { deniedText, INTERRUPTED, modelHistory } from '../../src/loop/history.ts';
 import { type Message, textOf } from '../../src/schema/message.ts';
+import fc from '../random.ts';
 
 /** runtime.md 4.1, agent-loop.md 9.1. */
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { stopConditionError } from '../../src/plugins/stop/conditions.ts';
 import { createStopPolicies, type StopVerdict } from '../../src/plugins/stop/policies.ts';
 import { type Inference, nextStats, startStats, stopStats } from '../../src/plugins/stop/stats.ts';
 import { StopCondition } from '../../src/schema/stop-condition.ts';
+import fc from '../random.ts';
 
 const inference = (text: string, calls: string[] = [], tokens = 30): Inference => ({
   text,

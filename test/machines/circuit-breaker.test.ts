@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createActor } from 'xstate';
 import { circuitBreakerMachine } from '../../machines/index.ts';
+import fc from '../random.ts';
 import { pathOf, untaken, type Walk, walk } from './walk.ts';
 
 const THRESHOLD = 3;

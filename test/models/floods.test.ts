@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { BOUNDS, excerpt } from '../../src/models/bounds.ts';
 import type { Model } from '../../src/models/model.ts';
 import { createProvider } from '../../src/models/provider.ts';
 import { bounded } from '../../src/models/transport.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
+import fc from '../random.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createBreakers } from '../../src/models/breakers.ts';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
@@ -6,6 +5,7 @@ import type { Model } from '../../src/models/model.ts';
 import { createPool } from '../../src/models/pool.ts';
 import { DEFAULT_RETRY } from '../../src/models/retry.ts';
 import type { PoolSpec } from '../../src/schema/model.ts';
+import fc from '../random.ts';
 import { recordingSink, requestOf } from './infer.ts';
 
 /** Random pools, random failures, random sessions: what must hold of every request that a member gets. */

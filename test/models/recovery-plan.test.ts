@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { planRecovery } from '../../src/models/recovery-plan.ts';
 import { textOf } from '../../src/schema/message.ts';
+import fc from '../random.ts';
 
 const done = (id: string) => ({ id, name: `tool_${id}`, complete: true });
 const open = (id: string) => ({ id, name: `tool_${id}`, complete: false });

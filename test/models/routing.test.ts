@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import {
   byRendezvous,
@@ -7,6 +6,7 @@ import {
   type Member,
   rendezvousScore,
 } from '../../src/models/routing.ts';
+import fc from '../random.ts';
 
 const vectors: [text: string, hash: bigint][] = [
   ['', 0xcbf29ce484222325n],

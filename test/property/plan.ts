@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import type { InferenceRequest } from '../../src/models/model.ts';
 import { textOf } from '../../src/schema/message.ts';
+import fc from '../random.ts';
 
 /**
  * What the model does is part of the message that it answers: `m7:~ask,free|say` asks for two tools, slowly, and

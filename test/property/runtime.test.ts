@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../random.ts';
 import { storeFor } from '../store/open.ts';
 import { play } from './play.ts';
 import { steps } from './steps.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../random.ts';
 import { plan } from './plan.ts';
 import { AGENTS } from './service.ts';
 

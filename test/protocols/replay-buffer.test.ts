@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import t from 'tap';
 import { createReplayBuffers, type ReplayBuffer } from '../../src/protocols/replay-buffer.ts';
 import type { Block } from '../../src/protocols/replay-retained.ts';
+import fc from '../random.ts';
 
 const scope = 'default';
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { loadSettings, type Settings } from '../../src/settings.ts';
+import fc from '../random.ts';
 import { problemsOf } from './problems.ts';
 
 type Given = { flags?: Record<string, string>; env?: Record<string, string | undefined>; file?: string };

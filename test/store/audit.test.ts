@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import fc from 'fast-check';
 import t from 'tap';
 import { AuditAction, type AuditEvent } from '../../src/schema/audit-event.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
 import type { AuditQuery, Store } from '../../src/store/index.ts';
+import fc from '../random.ts';
 import { auditEvent, ulidAt } from './config-rows.ts';
 import { storeFor } from './open.ts';
 import { write } from './records.ts';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createCodec } from '../../src/store/codec.ts';
+import fc from '../random.ts';
 
 /** What every object has from its prototype. */
 const OF_OBJECTS = ['__proto__', '__proto_', 'constructor', 'toString', 'hasOwnProperty'];

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { Invalid, Unavailable } from '../../src/schema/outcome.ts';
 import { MAX_ID_BYTES, openStore } from '../../src/store/index.ts';
+import fc from '../random.ts';
 import { storeFor } from './open.ts';
 import { event, message, run, SCOPE, threadRecord, write } from './records.ts';
 

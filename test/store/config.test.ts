@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import fc from 'fast-check';
 import t from 'tap';
 import { Invalid } from '../../src/schema/outcome.ts';
 import { openStore } from '../../src/store/index.ts';
 import { isId } from '../../src/store/keys.ts';
+import fc from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
 import { storeFor } from './open.ts';
 import { write } from './records.ts';

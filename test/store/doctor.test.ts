@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { openRoot } from '../../src/store/environment.ts';
 import { examine, openStore } from '../../src/store/index.ts';
+import fc from '../random.ts';
 import { startChild } from './child.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import type { EventScope, Store } from '../../src/store/index.ts';
+import fc from '../random.ts';
 import { storeFor } from './open.ts';
 import { event, SCOPE, write } from './records.ts';
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { Invalid, Unavailable } from '../../src/schema/outcome.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { createCipher, isSealed } from '../../src/store/secrets-cipher.ts';
+import fc from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
 import { storeFor } from './open.ts';
 import { write } from './records.ts';

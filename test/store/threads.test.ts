@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import type { Page, Position, Store, ThreadFilter, ThreadRecord } from '../../src/store/index.ts';
+import fc from '../random.ts';
 import { storeFor } from './open.ts';
 import { SCOPE, threadRecord, write } from './records.ts';
 

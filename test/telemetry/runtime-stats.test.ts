@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createRuntimeStats, type RuntimeStats } from '../../src/telemetry/runtime-stats.ts';
 import { parseWindow } from '../../src/telemetry/window.ts';
+import fc from '../random.ts';
 
 /** evals-and-traces.md 10 and 13, checks 63 to 69. */
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { compileGlob } from '../../src/tools/glob.ts';
+import fc from '../random.ts';
 
 const cases: [pattern: string, text: string, matches: boolean][] = [
   ['get_weather', 'get_weather', true],

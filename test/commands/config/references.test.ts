@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { escapeReferences, referenceTo, resolveReferences } from '../../../src/commands/config/references.ts';
+import fc from '../../random.ts';
 
 const resolved = (text: string, env: Record<string, string> = {}) => {
   const problems: string[] = [];

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { isCompactionDue, planCompaction } from '../../../src/plugins/context/compaction.ts';
 import { estimateMessages } from '../../../src/plugins/context/estimate.ts';
 import { foldHistory } from '../../../src/plugins/context/fold.ts';
 import type { ContextPolicy } from '../../../src/schema/context-policy.ts';
 import type { Message } from '../../../src/schema/message.ts';
+import fc from '../../random.ts';
 import { assistant, calls, histories, openCalls, result, retraction, summary, user } from './history.ts';
 
 type Mode = ContextPolicy['compaction_mode'];

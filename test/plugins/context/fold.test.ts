@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { foldHistory, summariesOf } from '../../../src/plugins/context/fold.ts';
 import type { Message } from '../../../src/schema/message.ts';
+import fc from '../../random.ts';
 import { assistant, summary, user } from './history.ts';
 
 const ids = (messages: readonly Message[]): string[] => messages.map(({ id }) => id);

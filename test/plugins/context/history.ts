@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { Message } from '../../../src/schema/message.ts';
+import fc from '../../random.ts';
 
 /** Messages for tests; `tokens` is what the estimate of 12.1 says of them. */
 

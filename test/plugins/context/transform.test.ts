@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { estimateMessage, estimateMessages, estimateTools } from '../../../src/plugins/context/estimate.ts';
 import { contextMessageId } from '../../../src/plugins/context/placed.ts';
@@ -9,6 +8,7 @@ import { transformMessages } from '../../../src/plugins/context/transform.ts';
 import { ContextPolicy } from '../../../src/schema/context-policy.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
+import fc from '../../random.ts';
 import { assistant, calls, histories, openCalls, result, system, user } from './history.ts';
 
 const LIMITS = shorteningLimits({ sections: {} });

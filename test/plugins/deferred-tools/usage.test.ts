@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { observeTurn, usageRate } from '../../../src/plugins/deferred-tools/usage.ts';
+import fc from '../../random.ts';
 
 const model = (omega: number, prior?: number) => ({
   agent_priors: { ...(prior !== undefined && { x: prior }) },

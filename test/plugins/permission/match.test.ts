@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { matches } from '../../../src/plugins/permission/match.ts';
 import { parsePattern } from '../../../src/plugins/permission/pattern.ts';
 import { literalOf } from '../../../src/plugins/permission/wildcard.ts';
 import type { Json } from '../../../src/tools/tool.ts';
+import fc from '../../random.ts';
 
 const matching = (pattern: string, name: string, args: Json = {}): boolean =>
   matches(parsePattern(pattern), { name, arguments: args });

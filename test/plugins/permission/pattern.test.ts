@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { formatPattern, type Pattern, parsePattern } from '../../../src/plugins/permission/pattern.ts';
+import fc from '../../random.ts';
 import { anyPattern } from './patterns.ts';
 
 const exact = (name: string): Pattern => ({ tool: { kind: 'exact', name }, args: { kind: 'any' } });

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { type Condition, OPERATORS, type Segment } from '../../../src/plugins/permission/condition.ts';
 import type { ArgumentPart, Pattern, ToolPart } from '../../../src/plugins/permission/pattern.ts';
 import { Behavior, type Rule } from '../../../src/plugins/permission/policy.ts';
 import type { Json } from '../../../src/tools/tool.ts';
+import fc from '../../random.ts';
 
 /** Patterns, rules and calls of every form, from few letters, so that they meet often. */
 

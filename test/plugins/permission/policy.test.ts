@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { type Behavior, compileRule, judge, type Rule } from '../../../src/plugins/permission/policy.ts';
 import type { Json } from '../../../src/tools/tool.ts';
+import fc from '../../random.ts';
 import { anyCall, anyRule } from './patterns.ts';
 
 const verdict = (rules: readonly Rule[], name: string, args: Json = {}, otherwise: Behavior = 'ask') =>

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { compileRule, judge } from '../../../src/plugins/permission/policy.ts';
 import { previewPermissions } from '../../../src/plugins/permission/preview.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import type { Json } from '../../../src/tools/tool.ts';
+import fc from '../../random.ts';
 import { anyRule } from './patterns.ts';
 
 const agent = (section?: Json, plugin_ids = ['permission']) =>

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { loadResource, locate } from '../../../src/plugins/skills/resources.ts';
 import { ToolError } from '../../../src/tools/tool.ts';
+import fc from '../../random.ts';
 import { failureOf } from './skills.ts';
 
 /** A skill beside a secret, with links inside, out, to a folder outside and in a circle. */

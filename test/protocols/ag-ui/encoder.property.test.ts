@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Message } from '@ag-ui/client';
-import fc from 'fast-check';
 import t from 'tap';
 import { createAgUiEncoder } from '../../../src/protocols/ag-ui/encoder.ts';
 import { noteTickets, type OpenTickets } from '../../../src/protocols/ag-ui/interrupts.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
+import fc from '../../random.ts';
 import { anyEvent, randomRun } from '../ai-sdk/random-run.ts';
 import { createClient, encodeAll, eventsOf, play } from './client.ts';
 

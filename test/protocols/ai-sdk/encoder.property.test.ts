@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { UIMessage, UIMessageChunk } from 'ai';
-import fc from 'fast-check';
 import t from 'tap';
 import { createChatEncoder } from '../../../src/protocols/ai-sdk/encoder.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
+import fc from '../../random.ts';
 import { chunksOf, encodeAll, play } from './client.ts';
 import { anyEvent, randomRun } from './random-run.ts';
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createChatEncoder } from '../../../src/protocols/ai-sdk/encoder.ts';
 import { createFeed } from '../../../src/protocols/ai-sdk/feed.ts';
 import { createReplayBuffers } from '../../../src/protocols/replay-buffer.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
+import fc from '../../random.ts';
 import { encodeAll, play } from './client.ts';
 import {
   callDelta,

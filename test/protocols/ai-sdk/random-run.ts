@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
+import fc from '../../random.ts';
 import {
   activity,
   callDelta,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import t from 'tap';
 import type { JsonObject } from '../../../src/schema/endpoint.ts';
+import fc from '../../random.ts';
 import { namespace, write } from './write.ts';
 
 /** What must hold for any order of override changes. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import t from 'tap';
 import type { Json, JsonObject } from '../../../src/schema/endpoint.ts';
 import { isSecretName } from '../../../src/schema/redaction/names.ts';
 import { fillMarkers, findMarker, redact } from '../../../src/schema/redaction/redact.ts';
+import fc from '../../random.ts';
 import { namespace, write } from './write.ts';
 
 /** What must hold for entries of any content. */

@@ -1,0 +1,35 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { t as root, Test } from 'tap';
+import { fixturesOf, resultOf } from './places.ts';
+
+/**
+ * The test of the file that runs now. In a group, a test file's `import t from 'tap'` is this binding: what the
+ * file says at its top level belongs to it alone, as it does in a process of its own.
+ */
+let current: Test;
+
+export { current as default };
+
+// tap's own test of the process would end it after a while without tests.
+root.setTimeout(0);
+
+/** Runs a test file to its end and keeps what it says as TAP. @returns whether all of it passed */
+export const runFile = async (
+  file: string,
+  timeoutMs: number,
+  load: () => Promise<unknown>,
+): Promise<boolean> => {
+  await mkdir(dirname(resultOf(file)), { recursive: true });
+  const out = createWriteStream(resultOf(file));
+  const options: TestOpts = { name: file, timeout: timeoutMs, testdir: fixturesOf(file), cb: load };
+  const test = new Test(options);
+  current = test;
+  test.on('complete', () => test.comment(`time=${test.time}ms`));
+  test.pipe(out);
+  test.runMain(() => {});
+  await finished(out);
+  return test.results?.ok === true;
+};

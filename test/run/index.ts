@@ -1,0 +1,68 @@
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { SEED } from '../random.ts';
+import { bundle } from './bundle.ts';
+import { inProject } from './places.ts';
+import { plan } from './plan.ts';
+import { runGroup } from './processes.ts';
+import { Report } from './report.ts';
+
+/**
+ * Runs the tests: compiles all of them once and runs them in few processes, about ten files in each. What each file
+ * says is kept as TAP, so `npx tap replay FILE` shows it; `npx tap run FILE` runs one as it is, without all this.
+ */
+
+const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
+
+  PART          only files whose path has this in it, such as store/ or test/ids.test.ts
+  --jobs N      processes at a time; one more than there are cores unless said
+  --slowest N   print the N files that took most processor time
+
+  TROUPE_TEST_SEED=N   repeats what was random in an earlier run
+  TROUPE_TEST_LONG=1   the long forms of the tests that have one
+`;
+
+const countFrom = (name: string, text: string | undefined, otherwise: number): number => {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`--${name}: '${text}' is not allowed; allowed: a whole number from 1`);
+};
+
+const testFiles = (parts: readonly string[]): string[] => {
+  const all = readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `test/${name}`)
+    .filter((file) => file.endsWith('.test.ts'))
+    .sort();
+  for (const part of parts) {
+    if (!all.some((file) => file.includes(part))) throw new Error(`no test file has '${part}' in its path`);
+  }
+  return parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)));
+};
+
+const main = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { help: { type: 'boolean' }, jobs: { type: 'string' }, slowest: { type: 'string' } },
+  });
+  if (values.help) return console.log(USAGE);
+  const files = testFiles(positionals);
+  const jobs = countFrom('jobs', values.jobs, availableParallelism() + 1);
+  const slowest = countFrom('slowest', values.slowest, 0);
+  const report = new Report(SEED);
+  await bundle(files);
+  const groups = plan(files);
+  const work = async (): Promise<void> => {
+    for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+      await runGroup(group, SEED, (end) => report.ended(end));
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  await report.end(slowest);
+};
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

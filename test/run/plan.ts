@@ -1,0 +1,30 @@
+/**
+ * Which test files share a process. A file that takes long, or that starts programs and reads their processor time
+ * or memory, has its own and starts first: what is left for the end is short, and no core waits for it.
+ */
+
+const ALONE = [
+  'test/crash/',
+  'test/property/runtime.test.ts',
+  'test/examples/',
+  'test/readme/',
+  'test/e2e/',
+  'test/load/',
+  'test/machines/run.test.ts',
+  'test/service/config/files.test.ts',
+];
+
+const FILES_OF_GROUP = 10;
+
+/** @returns groups in the order in which they start */
+export const plan = (files: readonly string[]): string[][] => {
+  const alone: string[] = [];
+  const others: string[] = [];
+  for (const file of files) (ALONE.some((place) => file.startsWith(place)) ? alone : others).push(file);
+  const rank = (file: string): number => ALONE.findIndex((place) => file.startsWith(place));
+  alone.sort((a, b) => rank(a) - rank(b));
+  const groups = alone.map((file) => [file]);
+  // Neighbours need the same modules.
+  for (let i = 0; i < others.length; i += FILES_OF_GROUP) groups.push(others.slice(i, i + FILES_OF_GROUP));
+  return groups;
+};

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { TapFile, t } from 'tap';
+import { inProject, ROOT, resultOf } from './places.ts';
+import type { Ended } from './processes.ts';
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** As the result of a file that has none of its own. */
+const brokenTap = (reason: string): string => `TAP version 14\nnot ok 1 - ${reason}\n1..1\n`;
+
+/**
+ * Says how each file ended, in a line, and at the end what failed and how to run that again. What counts is what tap
+ * reads in the results, the exit code of this process too.
+ */
+export class Report {
+  readonly #seed: number;
+  readonly #started = performance.now();
+  readonly #read: Promise<void>[] = [];
+  readonly #cpu: [file: string, ms: number][] = [];
+  readonly #failed: Ended[] = [];
+  #files = 0;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    t.setTimeout(0);
+    t.register();
+    t.resume();
+    console.log(`seed ${seed}`);
+  }
+
+  ended(end: Ended): void {
+    this.#read.push(this.#readResult(end));
+  }
+
+  async #readResult(end: Ended): Promise<void> {
+    const { file, broken, residue } = end;
+    if (broken !== undefined) await writeFile(resultOf(file), brokenTap(broken));
+    else if (residue.length > 0)
+      await writeFile(resultOf(file), brokenTap(`leaves behind: ${residue.join(', ')}`));
+    const results = await t.sub(TapFile, { name: file, filename: resultOf(file), buffered: true });
+    this.#files += 1;
+    this.#cpu.push([file, end.cpuMs]);
+    const ok = results?.ok === true;
+    if (!ok) this.#failed.push(end);
+    const skipped = results?.skip ? `, ${results.skip} skipped` : '';
+    console.log(
+      `${ok ? 'ok  ' : 'FAIL'} ${file} (${results?.count ?? 0} tests${skipped}, ${seconds(end.wallMs)})`,
+    );
+  }
+
+  async end(slowest: number): Promise<void> {
+    await Promise.all(this.#read);
+    t.end();
+    for (const [file, ms] of this.#cpu.toSorted((a, b) => b[1] - a[1]).slice(0, slowest)) {
+      console.log(`${seconds(ms)} of processor time: ${file}`);
+    }
+    if (this.#failed.length > 0) await this.#tellFailures();
+    const { pass, fail, skip, todo, total } = t.counts;
+    console.log(
+      `${this.#files} files, ${total} checks: ${pass} passed, ${fail} failed, ${skip + todo} skipped; ` +
+        `${seconds(performance.now() - this.#started)} on ${availableParallelism()} cores`,
+    );
+  }
+
+  async #tellFailures(): Promise<void> {
+    const files = this.#failed.map(({ file }) => file);
+    const tap = inProject('node_modules/tap/dist/esm/run.mjs');
+    const replay = spawn(process.execPath, [tap, 'replay', '--reporter=terse', ...files], {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    await once(replay, 'exit');
+    for (const { file, printed } of this.#failed) {
+      if (printed !== '') console.log(`printed by ${file}:\n${printed}`);
+    }
+    console.log(`again: TROUPE_TEST_SEED=${this.#seed} npm run test:run -- ${files.join(' ')}`);
+  }
+}
