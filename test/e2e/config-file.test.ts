@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
+import { register } from 'tsx/esm/api';
 import { loadConfigFile } from '../../src/commands/config-file.ts';
 import { appInput } from '../../src/config.ts';
 import { createTroupe } from '../../src/index.ts';
@@ -44,6 +45,9 @@ t.test('a config file brings providers, agents and settings, and flags go over t
 });
 
 t.test('a config file may be TypeScript where the runtime loads it', async (t) => {
+  // Stands in for a Node that strips types by itself.
+  const unregister = register();
+  t.teardown(unregister);
   const typed = CONFIG.replace('async (_, sink)', 'async (_: unknown, sink)');
   for (const name of ['troupe.config.mts', 'troupe.config.ts']) {
     t.match(await loadConfigFile(fileOf(t, name, typed)), { agents: [{ id: 'bird' }] }, name);

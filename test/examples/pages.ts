@@ -71,7 +71,11 @@ export const startSite = async (t: Test, sources = EXAMPLES): Promise<Site> => {
 
 const buildPages = async ({ root, pages }: typeof EXAMPLES, outDir: string): Promise<void> => {
   const input = pages.map((page) => join(root, page, 'index.html'));
+  const { NODE_ENV } = process.env;
   await build({ root, configFile: false, logLevel: 'error', build: { outDir, rolldownOptions: { input } } });
+  // The build sets it for itself and does not take it back.
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+  else process.env.NODE_ENV = NODE_ENV;
 };
 
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { t as root, Test } from 'tap';
+import { t as root, Test, type TestOpts } from 'tap';
 import { fixturesOf, resultOf } from './places.ts';
 
 /**
