@@ -144,6 +144,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       options.onStreamLeft(run_id, admission.channelOf({ run_id }).channel);
     slot.giveBack();
     const quiet = ledger.quiet().then(occupancy.vacant);
+    // What it waited for is told to nobody.
+    void quiet.then(() => actor.stop());
     options.onRetired(quiet, { failures: failures + 1, counts: isOwnFault });
   };
 

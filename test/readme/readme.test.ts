@@ -48,7 +48,7 @@ t.test('the first lines start and test the service by its own scripts', async (t
   t.match(blocks('sh')[0], 'npm install && npm start');
   t.match(blocks('sh')[1], 'npm install && npm test');
   t.match(scripts.start, /^node .*dist\/src\/main\.js dev$/);
-  t.match(scripts.test, /tap run/);
+  t.match(scripts.test, /npm run test:run$/);
 });
 
 t.test('who installs the package runs no script of it', async (t) => {

@@ -1,20 +1,24 @@
 import { readFile, rm } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
-import { BUNDLE, inProject, ROOT } from './places.ts';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import { inProject, type Places, ROOT } from './places.ts';
+
+/** A text that stands in for that of a source file, by its path in the project. */
+export type Replaced = Record<string, string>;
 
 /** A module of the bundle knows the place of its source, by which it finds its files. */
-const sourceUrls: Plugin = {
-  name: 'source-urls',
+const sources = (replaced: Replaced): Plugin => ({
+  name: 'sources',
   setup(build) {
     build.onLoad({ filter: /\/(src|test|machines|bench)\/.*\.tsx?$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      if (!text.includes('import.meta.url')) return undefined;
+      const text = replaced[relative(ROOT, path)] ?? (await readFile(path, 'utf8'));
+      if (replaced[relative(ROOT, path)] === undefined && !text.includes('import.meta.url')) return undefined;
       const url = JSON.stringify(pathToFileURL(path).href);
       return { contents: text.replaceAll('import.meta.url', url), loader: path.endsWith('x') ? 'tsx' : 'ts' };
     });
   },
-};
+});
 
 /** The `t` that a test file imports is the test of that file, not of its process. */
 const testOfFile: Plugin = {
@@ -26,14 +30,22 @@ const testOfFile: Plugin = {
   },
 };
 
-/** Compiles tests and the sources they reach, once: what a process loads of these it shares among its files. */
-export const bundle = async (files: readonly string[]): Promise<void> => {
-  await rm(BUNDLE, { recursive: true, force: true });
-  await build({
+/**
+ * Compiles tests and the sources they reach, once: what a process loads of these it shares among its files.
+ *
+ * @returns what imports what, by paths in the project
+ */
+export const bundle = async (
+  files: readonly string[],
+  places: Places,
+  replaced: Replaced = {},
+): Promise<Metafile> => {
+  await rm(places.bundle, { recursive: true, force: true });
+  const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [...files, 'test/run/group.ts'],
     outbase: ROOT,
-    outdir: BUNDLE,
+    outdir: places.bundle,
     bundle: true,
     splitting: true,
     packages: 'external',
@@ -43,7 +55,9 @@ export const bundle = async (files: readonly string[]): Promise<void> => {
     jsx: 'automatic',
     sourcemap: true,
     sourcesContent: false,
+    metafile: true,
     logLevel: 'warning',
-    plugins: [sourceUrls, testOfFile],
+    plugins: [sources(replaced), testOfFile],
   });
+  return metafile;
 };

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { t as root, Test, type TestOpts } from 'tap';
-import { fixturesOf, resultOf } from './places.ts';
+import type { Places } from './places.ts';
 
 /**
  * The test of the file that runs now. In a group, a test file's `import t from 'tap'` is this binding: what the
@@ -17,14 +17,16 @@ export { current as default };
 root.setTimeout(0);
 
 /** Runs a test file to its end and keeps what it says as TAP. @returns whether all of it passed */
-export const runFile = async (
-  file: string,
-  timeoutMs: number,
-  load: () => Promise<unknown>,
-): Promise<boolean> => {
-  await mkdir(dirname(resultOf(file)), { recursive: true });
-  const out = createWriteStream(resultOf(file));
-  const options: TestOpts = { name: file, timeout: timeoutMs, testdir: fixturesOf(file), cb: load };
+export const runFile = async (file: string, places: Places, timeoutMs: number): Promise<boolean> => {
+  const result = places.resultOf(file);
+  await mkdir(dirname(result), { recursive: true });
+  const out = createWriteStream(result);
+  const options: TestOpts = {
+    name: file,
+    timeout: timeoutMs,
+    testdir: places.fixturesOf(file),
+    cb: () => import(places.bundleOf(file)),
+  };
   const test = new Test(options);
   current = test;
   test.on('complete', () => test.comment(`time=${test.time}ms`));

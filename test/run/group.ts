@@ -1,16 +1,18 @@
+import { parseArgs } from 'node:util';
 import { runFile } from './file.ts';
-import { bundleOf } from './places.ts';
+import { placesOfGroup } from './places.ts';
 import { residueSince, stateOfProcess } from './residue.ts';
 
 /**
- * Runs the test files that its arguments name, one after the other and tells the process that started
- * it of each that ended: whatever a file does to this process, its name is known.
+ * Runs the test files that its arguments name, one after the other, and tells the process that started it of each
+ * that ended: whatever a file does to this process, its name is known. `--bail`: none after the first that fails.
  */
 
 /** What a group says after each file. `residue`: what the file left changed in the process, in words. */
 export interface Said {
   type: 'ended';
   file: string;
+  ok: boolean;
   cpuMs: number;
   residue: string[];
 }
@@ -18,18 +20,26 @@ export interface Said {
 /** For tests that set none of their own. */
 const TEST_MS = 600_000;
 
-for (const file of process.argv.slice(2)) {
+const places = placesOfGroup(process.argv[1] ?? '');
+const { values, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: { bail: { type: 'boolean', default: false } },
+});
+
+for (const file of files) {
   const before = stateOfProcess();
   const cpu = process.cpuUsage();
-  await runFile(file, TEST_MS, () => import(bundleOf(file)));
+  const ok = await runFile(file, places, TEST_MS);
   const { user, system } = process.cpuUsage(cpu);
   const said: Said = {
     type: 'ended',
     file,
+    ok,
     cpuMs: (user + system) / 1000,
     residue: await residueSince(before),
   };
   process.send?.(said);
+  if (!ok && values.bail) break;
 }
 process.disconnect?.();
 // Whether something still runs was asked after each file.

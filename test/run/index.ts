@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SEED } from '../random.ts';
 import { bundle } from './bundle.ts';
-import { inProject } from './places.ts';
+import { inProject, TAP_PLACES } from './places.ts';
 import { plan } from './plan.ts';
 import { runGroup } from './processes.ts';
 import { Report } from './report.ts';
@@ -22,6 +22,9 @@ const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
   TROUPE_TEST_SEED=N   repeats what was random in an earlier run
   TROUPE_TEST_LONG=1   the long forms of the tests that have one
 `;
+
+/** The long forms of tests take hours. */
+const FILE_MS = process.env.TROUPE_TEST_LONG ? 2 ** 31 - 1 : 900_000;
 
 const countFrom = (name: string, text: string | undefined, otherwise: number): number => {
   if (text === undefined) return otherwise;
@@ -51,11 +54,12 @@ const main = async (): Promise<void> => {
   const jobs = countFrom('jobs', values.jobs, availableParallelism() + 1);
   const slowest = countFrom('slowest', values.slowest, 0);
   const report = new Report(SEED);
-  await bundle(files);
+  await bundle(files, TAP_PLACES);
   const groups = plan(files);
+  const options = { places: TAP_PLACES, seed: SEED, fileMs: FILE_MS, bail: false };
   const work = async (): Promise<void> => {
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-      await runGroup(group, SEED, (end) => report.ended(end));
+      await runGroup(group, options, (end) => report.ended(end));
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));

@@ -1,19 +1,44 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/** Where things lie. All but the sources is under `.tap`, which the repository ignores. */
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export const inProject = (path: string): string => join(ROOT, path);
 
-/** Inside the project, so that packages are found from there as from the sources. */
-export const BUNDLE = inProject('.tap/bundle');
+/**
+ * Where what a run of tests makes lies: all in one folder, which is inside the project, so that the bundle finds
+ * packages as the sources do.
+ */
+export class Places {
+  readonly bundle: string;
+  readonly #base: string;
 
-export const bundleOf = (source: string): string => join(BUNDLE, source.replace(/\.tsx?$/, '.js'));
+  constructor(base: string) {
+    this.#base = base;
+    this.bundle = join(base, 'bundle');
+  }
 
-/** Where `tap replay` looks for what a test file said. */
-export const resultOf = (file: string): string => inProject(`.tap/test-results/${file}.tap`);
+  bundleOf(source: string): string {
+    return join(this.bundle, source.replace(/\.tsx?$/, '.js'));
+  }
 
-export const fixturesOf = (file: string): string =>
-  inProject(`.tap/fixtures/${file.replace(/[^a-zA-Z0-9._-]+/g, '-')}`);
+  /** What a test file said. */
+  resultOf(file: string): string {
+    return join(this.#base, 'test-results', `${file}.tap`);
+  }
+
+  fixturesOf(file: string): string {
+    return join(this.#base, 'fixtures', file.replace(/[^a-zA-Z0-9._-]+/g, '-'));
+  }
+}
+
+/** Those of tap, so that `tap replay` finds the results. */
+export const TAP_PLACES = new Places(inProject('.tap'));
+
+const GROUP = 'test/run/group.ts';
+
+export const groupOf = (places: Places): string => places.bundleOf(GROUP);
+
+/** @param group the bundled program that runs a group, which lies in them */
+export const placesOfGroup = (group: string): Places =>
+  new Places(resolve(group, ...GROUP.split('/').map(() => '..'), '..'));

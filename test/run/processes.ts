@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Said } from './group.ts';
-import { bundleOf, ROOT } from './places.ts';
+import { groupOf, type Places, ROOT } from './places.ts';
 
 /** How a test file ended. `broken`: why there is no result, as far as it is known. */
 export interface Ended {
   file: string;
+  ok: boolean;
   cpuMs: number;
   wallMs: number;
   residue: string[];
@@ -16,25 +17,31 @@ export interface Ended {
 
 const PRINTED_CHARS = 20_000;
 
-/** After which a file is given up, with the process that it blocks. The long forms of tests take hours. */
-const FILE_MS = process.env.TROUPE_TEST_LONG ? 2 ** 31 - 1 : 900_000;
+export interface GroupOptions {
+  places: Places;
+  seed: number;
+  /** After which a file is given up, with the process that it blocks. */
+  fileMs: number;
+  /** Nothing runs after the first file that fails. */
+  bail: boolean;
+}
 
 /** Runs files in one process; a file that ends it is the only one to pay, the others go on in a new one. */
 export const runGroup = async (
   files: readonly string[],
-  seed: number,
+  options: GroupOptions,
   told: (ended: Ended) => void,
 ): Promise<void> => {
   let left = [...files];
   while (left.length > 0) {
-    const done = await runProcess(left, seed, told);
+    const done = await runProcess(left, options, told);
     left = left.slice(done);
   }
 };
 
 /** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
-const startGroup = (files: readonly string[], seed: number): ChildProcess =>
-  spawn(process.execPath, ['--enable-source-maps', bundleOf('test/run/group.ts'), ...files], {
+const startGroup = (files: readonly string[], { places, seed, bail }: GroupOptions): ChildProcess =>
+  spawn(process.execPath, ['--enable-source-maps', groupOf(places), ...(bail ? ['--bail'] : []), ...files], {
     cwd: ROOT,
     env: { ...process.env, TROUPE_TEST_SEED: String(seed) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -43,40 +50,40 @@ const startGroup = (files: readonly string[], seed: number): ChildProcess =>
 /** @returns how many of the files are done with, the one included that ended the process */
 const runProcess = async (
   files: readonly string[],
-  seed: number,
+  options: GroupOptions,
   told: (ended: Ended) => void,
 ): Promise<number> => {
-  const child = startGroup(files, seed);
-  let done = 0;
+  const child = startGroup(files, options);
+  const ended: Ended[] = [];
   let printed = '';
   let started = performance.now();
   let late = false;
   const giveUp = setTimeout(() => {
     late = true;
     child.kill('SIGKILL');
-  }, FILE_MS);
+  }, options.fileMs);
+  const tell = (end: Omit<Ended, 'wallMs' | 'printed'>): void => {
+    giveUp.refresh();
+    const whole = { ...end, wallMs: performance.now() - started, printed };
+    ended.push(whole);
+    told(whole);
+    printed = '';
+    started = performance.now();
+  };
   const print = (chunk: Buffer): void => {
     printed = (printed + chunk.toString()).slice(-PRINTED_CHARS);
   };
   child.stdout?.on('data', print);
   child.stderr?.on('data', print);
-  child.on('message', (said: Said) => {
-    // tap speaks over the same channel.
-    if (said.type !== 'ended') return;
-    giveUp.refresh();
-    told({ ...said, wallMs: performance.now() - started, printed });
-    done += 1;
-    printed = '';
-    started = performance.now();
-  });
+  // tap speaks over the same channel.
+  child.on('message', (said: Said) => said.type === 'ended' && tell(said));
   // Not `close`: a program that a test left behind may hold the pipes.
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   clearTimeout(giveUp);
-  const file = files[done];
-  if (file === undefined) return done;
-  const broken = late
-    ? `did not end within ${FILE_MS / 1000} s`
-    : `its process ended (${signal ?? `exit code ${code}`})`;
-  told({ file, cpuMs: 0, wallMs: performance.now() - started, residue: [], broken, printed });
-  return done + 1;
+  const file = files[ended.length];
+  if (file === undefined || (options.bail && ended.some(({ ok }) => !ok))) return files.length;
+  const way = signal ?? `exit code ${code}`;
+  const broken = late ? `did not end within ${options.fileMs / 1000} s` : `its process ended (${way})`;
+  tell({ file, ok: false, cpuMs: 0, residue: [], broken });
+  return options.bail ? files.length : ended.length;
 };

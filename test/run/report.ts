@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { TapFile, t } from 'tap';
-import { inProject, ROOT, resultOf } from './places.ts';
+import { inProject, ROOT, TAP_PLACES } from './places.ts';
 import type { Ended } from './processes.ts';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -37,10 +37,10 @@ export class Report {
 
   async #readResult(end: Ended): Promise<void> {
     const { file, broken, residue } = end;
-    if (broken !== undefined) await writeFile(resultOf(file), brokenTap(broken));
+    if (broken !== undefined) await writeFile(TAP_PLACES.resultOf(file), brokenTap(broken));
     else if (residue.length > 0)
-      await writeFile(resultOf(file), brokenTap(`leaves behind: ${residue.join(', ')}`));
-    const results = await t.sub(TapFile, { name: file, filename: resultOf(file), buffered: true });
+      await writeFile(TAP_PLACES.resultOf(file), brokenTap(`leaves behind: ${residue.join(', ')}`));
+    const results = await t.sub(TapFile, { name: file, filename: TAP_PLACES.resultOf(file), buffered: true });
     this.#files += 1;
     this.#cpu.push([file, end.cpuMs]);
     const ok = results?.ok === true;

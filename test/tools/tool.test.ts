@@ -1,6 +1,8 @@
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { z } from 'zod';
 import { defineTool, type Json, ToolError, toToolResult } from '../../src/tools/tool.ts';
+import { INDEX } from '../e2e/built.ts';
 import { callTool, quietContext } from './call.ts';
 
 const trip = defineTool({
@@ -138,7 +140,7 @@ t.test('a success keeps message and metadata, and omits empty metadata', async (
 });
 
 t.test('the failure of a tool that has its own copy of this package is one', async (t) => {
-  const { ToolError: Other } = await import(`${'../../src/tools/tool.ts'}?copy`);
+  const { ToolError: Other }: typeof import('../../src/index.ts') = await import(pathToFileURL(INDEX).href);
   t.not(Other, ToolError);
   const tool = defineTool({
     id: 'a',

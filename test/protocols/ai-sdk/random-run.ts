@@ -23,8 +23,11 @@ import {
 
 type Draw = fc.GeneratorValue;
 
-const deltas = (g: Draw, of: (delta: string) => RunEvent): RunEvent[] =>
-  g(fc.array, fc.string(), { maxLength: 3 }).map(of);
+// Made once: an arbitrary that is made at each draw is compared in depth with every one before.
+const STRINGS = fc.array(fc.string(), { maxLength: 3 });
+const strings = (): typeof STRINGS => STRINGS;
+
+const deltas = (g: Draw, of: (delta: string) => RunEvent): RunEvent[] => g(strings).map(of);
 
 /** What a model says in one inference, with the calls that it asks for. */
 const said = (g: Draw, ids: readonly string[]): RunEvent[] => {
@@ -96,17 +99,18 @@ export const randomRun = (g: Draw): RandomRun => {
     const events: RunEvent[] = [runStart()];
     decide(events);
     while (waiting.length === 0 && (steps === 0 || (steps < 4 && g(fc.boolean)))) step(events);
-    events.push(snapshot, runFinish(waiting.length > 0 ? { type: 'suspended' } : ending(g)));
+    events.push(snapshot, runFinish(waiting.length > 0 ? { type: 'suspended' } : g(endings)));
     responses.push(events);
   } while (waiting.length > 0);
   return { responses, calls };
 };
 
-const ending = (g: Draw): Parameters<typeof runFinish>[0] =>
-  g(fc.constantFrom, { type: 'natural_end' }, { type: 'cancelled' }, {
-    type: 'error',
-    value: 'broken',
-  } as const);
+const ENDINGS = fc.constantFrom<Parameters<typeof runFinish>[0]>(
+  { type: 'natural_end' },
+  { type: 'cancelled' },
+  { type: 'error', value: 'broken' },
+);
+const endings = (): typeof ENDINGS => ENDINGS;
 
 /** Any event of a run, for sequences in any order. */
 export const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
