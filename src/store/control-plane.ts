@@ -35,11 +35,11 @@ const CHECK = ['secrets_check'];
 const COMPLETE = ['secrets_sealed'];
 
 /** @throws Unavailable when there are sealed rows, and the key is missing or not theirs */
-export const openControlPlane = async (
+export const createControlPlane = (
   env: Environment,
   meta: Rows,
   { secretsKey, commit }: { secretsKey: string | undefined; commit(batch: Batch): Promise<void> },
-): Promise<ControlPlane> => {
+): { tables: ControlPlane; sealAll(): Promise<void> } => {
   const cipher = createCipher(secretsKey);
   checkKey(meta, cipher);
   const config = createConfigTable(env, cipher);
@@ -47,14 +47,16 @@ export const openControlPlane = async (
   const publications = createPublicationTable(env, cipher);
   const documents = createDocumentTable(env, cipher);
   const pushConfigs = createPushConfigTable(env, cipher);
-  const tables = [config, audit, publications, documents, pushConfigs].map(({ sealPlain }) => sealPlain);
-  await sealAll({ meta, cipher, tables }, commit);
+  const sealed = [config, audit, publications, documents, pushConfigs];
   return {
-    config: config.table,
-    audit: audit.table,
-    publications: publications.table,
-    documents: documents.table,
-    pushConfigs: pushConfigs.table,
+    tables: {
+      config: config.table,
+      audit: audit.table,
+      publications: publications.table,
+      documents: documents.table,
+      pushConfigs: pushConfigs.table,
+    },
+    sealAll: () => sealAll({ meta, cipher, tables: sealed.map(({ sealPlain }) => sealPlain) }, commit),
   };
 };
 

@@ -5,7 +5,7 @@ import { type AwaitingTable, createAwaitingTable } from './awaiting.ts';
 import { copyTo } from './backup.ts';
 import { type Batch, createBatch, type Rows, type Write } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
-import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { type ControlPlane, createControlPlane } from './control-plane.ts';
 import { createCounters } from './counters.ts';
 import { checkDataFile } from './data-file.ts';
 import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
@@ -96,7 +96,11 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
   try {
     root = openEnvironment(dir, options.mapSize);
     bringUpToDate(root, root.openDB('meta', {}), dir, format);
-    return await assemble(root, ownership, { ...options, dir });
+    const opened = root;
+    // In one transaction: each table that is made would be a commit of its own.
+    const { store, sealAll } = opened.transactionSync(() => assemble(opened, ownership, { ...options, dir }));
+    await sealAll();
+    return store;
   } catch (error) {
     await root?.close();
     await ownership.release();
@@ -119,11 +123,11 @@ const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase
   return openRoot(dir, mapSize);
 };
 
-const assemble = async (
+const assemble = (
   root: RootDatabase,
   ownership: Ownership,
   { dir, durability, secretsKey }: StoreOptions,
-): Promise<Store> => {
+): { store: Store; sealAll(): Promise<void> } => {
   const env = createEnvironment(root);
   const meta = env.rows('meta');
   const counters = createCounters(env.rows('counters'), env.counter);
@@ -132,7 +136,7 @@ const assemble = async (
   const order = createOrder(meta);
   const tasks = createTaskIndex(env, counters);
   const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
-  const controlPlane = await openControlPlane(env, meta, {
+  const controlPlane = createControlPlane(env, meta, {
     secretsKey,
     commit: (batch) => committer.commit(batch, 'progress'),
   });
@@ -144,7 +148,7 @@ const assemble = async (
     await ownership.release();
   };
 
-  return {
+  const store: Store = {
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     threads: createThreadTable(env, counters),
@@ -159,7 +163,7 @@ const assemble = async (
     events: createEventTable(env),
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),
-    ...controlPlane,
+    ...controlPlane.tables,
     get writable() {
       return committer.writable;
     },
@@ -179,6 +183,7 @@ const assemble = async (
       return env.counter.reads;
     },
   };
+  return { store, sealAll: controlPlane.sealAll };
 };
 
 /** A row that means nothing, to see whether there is room for one. */

@@ -16,6 +16,8 @@ import { type Namespace, PLAIN } from './namespace.ts';
  *
  * @param localKind setting `local_backend_kind`
  */
+const SCHEMA = entrySchema('Agent', AgentSpec);
+
 export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
   const parse = (spec: JsonObject): AgentSpec => parseAgent(spec, { localKind });
   const patched = (base: JsonObject, overrides: JsonObject): JsonObject => {
@@ -29,7 +31,7 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
   return {
     ...PLAIN,
     name: 'agents',
-    schema: entrySchema('Agent', AgentSpec),
+    schema: SCHEMA,
     check: (given) => {
       const spec = parse(given);
       checkAgent(spec);

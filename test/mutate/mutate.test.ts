@@ -1,0 +1,53 @@
+import t from 'tap';
+import { mutantsOf } from './mutants.ts';
+import { nearestTests } from './nearest.ts';
+
+t.test('each place of the table gives its changes, and types give none', async (t) => {
+  const changes = (text: string, file = 'src/a.ts'): string[] =>
+    mutantsOf(file, text).map(({ text }) => text);
+  t.strictSame(changes('if (a === b) c();'), [
+    'if (true) c();',
+    'if (false) c();',
+    'if (a !== b) c();',
+    'if (a === b) ;',
+  ]);
+  t.strictSame(changes('const x: 1 | true = y ?? !z;'), [
+    'const x: 1 | true = y;',
+    'const x: 1 | true = y ?? z;',
+  ]);
+  t.strictSame(changes('const x = 4;'), ['const x = (4 + 1);']);
+  t.strictSame(changes('const x = all.some(f) && n <= m;'), [
+    'const x = all.every(f) && n <= m;',
+    'const x = all.some(f) || n <= m;',
+    'const x = all.some(f) && n < m;',
+  ]);
+  t.strictSame(changes('log.warn(1 as const);'), ['log.warn((1 + 1) as const);']);
+  t.strictSame(changes('const x = { guard: g, other: h };', 'machines/a.ts'), ['const x = {  other: h };']);
+});
+
+t.test('a change says where it is', async (t) => {
+  t.match(mutantsOf('src/a.ts', 'const a = b;\n\n  c();\n'), [
+    { line: 3, name: 'c(); is dropped', was: 'c();' },
+  ]);
+});
+
+t.test('the nearest tests reach a file by the fewest imports, through cycles too', async (t) => {
+  const graph: Record<string, string[]> = {
+    'src/store/a.ts': ['src/store/b.ts'],
+    'src/store/b.ts': ['src/store/a.ts'],
+    'src/app.ts': ['src/store/b.ts'],
+    'test/service/x.test.ts': ['src/app.ts'],
+    'test/store/b.test.ts': ['src/store/b.ts'],
+    'test/ids.test.ts': [],
+  };
+  const inputs = Object.fromEntries(
+    Object.entries(graph).map(([file, imports]) => [
+      file,
+      { bytes: 0, imports: imports.map((path) => ({ path, kind: 'import-statement' as const })) },
+    ]),
+  );
+  t.strictSame(nearestTests('src/store/a.ts', { inputs, outputs: {} }), [
+    'test/store/b.test.ts',
+    'test/service/x.test.ts',
+  ]);
+});

@@ -1,0 +1,90 @@
+import { join, relative } from 'node:path';
+import t, { type Test } from 'tap';
+import { bundle } from './bundle.ts';
+import { Places, ROOT } from './places.ts';
+import { plan } from './plan.ts';
+import { type Ended, type GroupOptions, runGroup } from './processes.ts';
+
+/** What a run of tests makes of files that fail, or break the process that they share. */
+
+const PASSES = "import t from 'tap';\nt.test('fine', async (t) => t.ok(1));\n";
+
+/** Without using a processor meanwhile. */
+const BLOCKS = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n';
+
+const runAll = async (
+  t: Test,
+  content: Record<string, string>,
+  options: Partial<GroupOptions> = {},
+): Promise<Ended[]> => {
+  const folder = t.testdir(content);
+  const files = Object.keys(content).map((name) => relative(ROOT, join(folder, name)));
+  const places = new Places(join(folder, 'made'));
+  await bundle(files, places);
+  const ended: Ended[] = [];
+  const all = { places, seed: 1, fileMs: 60_000, bail: false, ...options };
+  await runGroup(files, all, (end) => ended.push({ ...end, file: end.file.replace(/^.*\//, '') }));
+  return ended;
+};
+
+t.test('files of a group end one after the other, each with a result of its own', async (t) => {
+  const fails = "import t from 'tap';\nt.test('not so', async (t) => t.equal(1, 2));\n";
+  const ended = await runAll(t, { 'a.test.ts': PASSES, 'b.test.ts': fails, 'c.test.ts': PASSES });
+  t.match(ended, [
+    { file: 'a.test.ts', ok: true, residue: [] },
+    { file: 'b.test.ts', ok: false },
+    { file: 'c.test.ts', ok: true },
+  ]);
+});
+
+t.test('with --bail nothing runs after a failure', async (t) => {
+  const fails = "import t from 'tap';\nt.fail('no');\n";
+  const ended = await runAll(t, { 'a.test.ts': fails, 'b.test.ts': PASSES }, { bail: true });
+  t.match(ended, [{ file: 'a.test.ts', ok: false }]);
+  t.equal(ended.length, 1);
+});
+
+t.test('a file that ends its process is named, with what it printed; the others run', async (t) => {
+  const dies = "console.log('last words');\nprocess.kill(process.pid, 'SIGKILL');\n";
+  const exits = "import t from 'tap';\nt.test('leaves', async () => process.exit(3));\n";
+  const ended = await runAll(t, { 'a.test.ts': dies, 'b.test.ts': exits, 'c.test.ts': PASSES });
+  t.match(ended, [
+    { file: 'a.test.ts', ok: false, broken: 'its process ended (SIGKILL)', printed: /last words/ },
+    { file: 'b.test.ts', ok: false, broken: 'its process ended (exit code 3)' },
+    { file: 'c.test.ts', ok: true },
+  ]);
+});
+
+t.test('a file that blocks its process is given up', async (t) => {
+  const ended = await runAll(t, { 'a.test.ts': BLOCKS, 'b.test.ts': PASSES }, { fileMs: 5000 });
+  t.match(ended, [
+    { file: 'a.test.ts', broken: 'did not end within 5 s' },
+    { file: 'b.test.ts', ok: true },
+  ]);
+});
+
+t.test('what a file leaves in the process is told', async (t) => {
+  const leaves = `
+    import t from 'tap';
+    import { createServer } from 'node:net';
+    t.test('leaves', async () => {
+      process.env.LEFT = 'here';
+      Date.now = () => 0;
+      createServer().listen(0, '127.0.0.1');
+    });
+  `;
+  const [ended] = await runAll(t, { 'a.test.ts': leaves });
+  t.match(ended?.residue, [
+    /^environment LEFT: here, before not set$/,
+    /^a clock/,
+    /TCPServerWrap: 1, before 0/,
+  ]);
+});
+
+t.test('every file is in one group, the dear ones alone and first', async (t) => {
+  const files = ['test/crash/a.test.ts', ...Array.from({ length: 25 }, (_, i) => `test/a/${i}.test.ts`)];
+  const groups = plan(files.toReversed());
+  t.strictSame(groups.flat().sort(), files.toSorted());
+  t.strictSame(groups[0], ['test/crash/a.test.ts']);
+  t.ok(groups.every(({ length }) => length <= 10));
+});
