@@ -4,6 +4,7 @@ import type { Provider } from '../../src/models/model.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
+import type { ActorName } from '../../src/runtime/deps.ts';
 import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
@@ -16,6 +17,7 @@ import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { type Deferred, defer } from '../http/serve.ts';
 import { plainRoutes } from '../registry/routes.ts';
+import { unwritable } from '../store/unwritable.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
 /** The runtime on a real store, without HTTP. Commits fail when the test says so, as they do on a full disk. */
@@ -46,9 +48,32 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   let untilHeld = Number.POSITIVE_INFINITY;
   let held: Deferred<void> | undefined;
   let reached: Deferred<void> = defer();
+  let untilFailure = Number.POSITIVE_INFINITY;
+  let failsOnce = true;
+  const whenRestored = new Set<() => void>();
+  const live = new Set<ActorName>();
+  const isFull = (): boolean => untilFailure <= 0 && !failsOnce;
   const store = {
     ...real,
+    get writable() {
+      return real.writable && !isFull();
+    },
+    onRecovered: (listener: () => void) => {
+      whenRestored.add(listener);
+      const forget = real.onRecovered(() => {
+        if (!isFull()) listener();
+      });
+      return () => {
+        whenRestored.delete(listener);
+        forget();
+      };
+    },
     commit: (...args: Parameters<typeof real.commit>) => {
+      untilFailure -= 1;
+      if (untilFailure === 0 || isFull()) {
+        refusals += 1;
+        return real.commit(unwritable(args[0]), args[1]);
+      }
       left -= 1;
       if (left < 0) {
         refusals += 1;
@@ -80,7 +105,12 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   const runtime = createRuntime({
     store,
     events: { appended },
-    actors: { began: () => () => {} },
+    actors: {
+      began(_, name) {
+        live.add(name);
+        return () => live.delete(name);
+      },
+    },
     clock: { now: Date.now },
     ids,
     settings: settingsFrom(settings),
@@ -140,6 +170,21 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     allow: (commits: number) => {
       left = commits;
     },
+    /**
+     * The commit with this number, from 1 on, fails in the store, with what waits behind it: and nothing else, or
+     * everything from then on until the store is restored.
+     */
+    failAt: (number: number, how: 'once' | 'from then on') => {
+      untilFailure = number;
+      failsOnce = how === 'once';
+    },
+    restore: () => {
+      untilFailure = Number.POSITIVE_INFINITY;
+      for (const listener of whenRestored) listener();
+    },
+    /** The machines that have begun and are not gone. */
+    machines: (name: ActorName['machine']): string[] =>
+      [...live].flatMap(({ machine, id }) => (machine === name ? [id] : [])),
     /** The commit with this number, from 1 on, and those behind it are not answered. Resolves when it is asked for. */
     holdCommit: (number: number): Promise<void> => {
       untilHeld = number;
