@@ -15,7 +15,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createObserver } from '../../src/telemetry/observer.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
-import { type Deferred, defer } from '../http/serve.ts';
+import { type Deferred, defer, settle } from '../http/serve.ts';
 import { plainRoutes } from '../registry/routes.ts';
 import { unwritable } from '../store/unwritable.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
@@ -178,8 +178,11 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
       untilFailure = number;
       failsOnce = how === 'once';
     },
-    restore: () => {
+    restore: async () => {
       untilFailure = Number.POSITIVE_INFINITY;
+      // What failed in this turn fails everything that comes in it.
+      await settle();
+      await real.check();
       for (const listener of whenRestored) listener();
     },
     /** The machines that have begun and are not gone. */

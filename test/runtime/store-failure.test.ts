@@ -72,7 +72,7 @@ t.test(
     stage.go();
     t.match(await told, { status: 'failed', reason: 'the run was interrupted', response: '' });
 
-    restore();
+    await restore();
     await when(() => store.runs.count('default', 'done') === 1);
     const [run] = store.runs.list('default', {}, { offset: 0, limit: 1 }).items;
     t.match(run, { termination_reason: { type: 'cancelled' } }, 'nobody would hear what it came to');
