@@ -115,3 +115,37 @@ t.test('a run that waits in a thread whose store failed is driven by one actor, 
   t.strictSame(machines('run'), []);
   rows.check(t);
 });
+
+t.test('a request at which the actor of its thread fails is refused, and the thread goes on', async (t) => {
+  const stage = createStage();
+  const service = await startRuntime(t, { provider: stage.provider });
+  const { runtime, store, submit } = service;
+  const rows = rowsOf(service, 'T');
+  await runtime.recover();
+  const { put } = store.dispatches;
+  /** The next piece of work of this kind cannot be put into a commit. */
+  const breakNext = (isNew: boolean): void => {
+    store.dispatches.put = (batch, scope, after, before) => {
+      if ((before === undefined) !== isNew) return put(batch, scope, after, before);
+      store.dispatches.put = put;
+      throw new Error('broken');
+    };
+  };
+  await submit('first').accepted;
+  await submit('queued', 'T', 'queue').accepted;
+  await stage.until(1);
+  breakNext(false);
+  await t.rejects(submit('overtakes the queue').accepted, { message: 'broken' });
+
+  await stage.until(1);
+  breakNext(true);
+  await t.rejects(submit('takes the place of the first').accepted, { message: 'broken' });
+  stage.go();
+  await when(() => {
+    stage.go();
+    return store.dispatches.open(undefined, 1).length === 0;
+  });
+  await rows.rest();
+  t.strictSame(rows.said(), ['first', 'queued']);
+  rows.check(t);
+});
