@@ -224,7 +224,7 @@ t.test('deleting a thread ends its run, and late commits do not bring it back', 
   const { run_id } = await stream.until('run_start');
   t.equal((await call('DELETE', '/v1/threads/T')).status, 204);
   t.match((await stream.rest()).at(-1), { event_type: 'run_finish', termination: { type: 'cancelled' } });
-  models.release();
+  models.releaseAll();
   const ended = await eventually(
     () => call('GET', `/v1/runs/${run_id}`),
     ({ body }) => body.status === 'done',
