@@ -28,6 +28,7 @@ type Options = {
   provider?: Provider;
   settings?: SettingsInput;
   tools?: readonly Tool[];
+  now?: () => number;
   /** Of an earlier process; without, a new one. */
   dir?: string;
   /** Listens to the event log, and may fail. */
@@ -40,6 +41,7 @@ export type TestRuntime = Awaited<ReturnType<typeof startRuntime>>;
 
 export const startRuntime = async (t: Test, options: Options = {}) => {
   const { provider, settings = {}, tools = [], dir = t.testdir(), appended = () => {}, errors } = options;
+  const { now = Date.now } = options;
   const silent = createLog({ level: 'silent' });
   const real = await openStore({ dir, durability: 'process' });
   const ids = createIds();
@@ -111,7 +113,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
         return () => live.delete(name);
       },
     },
-    clock: { now: Date.now },
+    clock: { now },
     ids,
     settings: settingsFrom(settings),
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),
