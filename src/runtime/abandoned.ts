@@ -1,5 +1,6 @@
 import type { Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { finishOf } from './ending.ts';
 import { retryDelay } from './run-services.ts';
 import type { Past } from './thread.ts';
 
@@ -21,6 +22,8 @@ export type Abandoned = {
   taken(key: string): void;
   /** Those whose delay is over; all of them when the store is known to work again. */
   due(now: number, all: boolean): Thread[];
+  /** The service stops: readers are told that their runs go on without them. */
+  endStreams(reason: string): void;
 };
 
 type Thread = { scope: string; id: string };
@@ -28,7 +31,11 @@ type Thread = { scope: string; id: string };
 /** `past` is missing while only streams are known of the thread. */
 type Entry = { thread: Thread; past: Past | undefined; due: number; streams: Map<string, Channel> };
 
-export const createAbandoned = ({ clock, settings }: Pick<RuntimeDeps, 'clock' | 'settings'>): Abandoned => {
+export const createAbandoned = ({
+  clock,
+  settings,
+  store,
+}: Pick<RuntimeDeps, 'clock' | 'settings' | 'store'>): Abandoned => {
   const entries = new Map<string, Entry>();
 
   const dueAfter = (failures: number): number => clock.now() + retryDelay(settings.mailbox, failures);
@@ -52,5 +59,15 @@ export const createAbandoned = ({ clock, settings }: Pick<RuntimeDeps, 'clock' |
     taken: (key) => void entries.delete(key),
     due: (now, all) =>
       Array.from(entries.values()).flatMap(({ thread, due }) => (all || due <= now ? [thread] : [])),
+    endStreams(reason) {
+      for (const { thread, streams } of entries.values()) {
+        for (const [run_id, channel] of streams) {
+          const run = store.runs.get(thread.scope, run_id);
+          if (run) channel.emit(finishOf(run, { type: 'error', value: reason }));
+          channel.close();
+        }
+        streams.clear();
+      }
+    },
   };
 };

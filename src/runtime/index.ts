@@ -155,6 +155,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       const busy = supervisor.busy();
       for (const actor of busy) actor.release(STOPPING);
       ephemeral.release(STOPPING);
+      supervisor.abandoned.endStreams(STOPPING);
       // A run whose end is being written has its last frame when that is durable. A disk that hangs holds nobody.
       await atMost(LAST_COMMITS_MS, Promise.all(busy.map(({ ledger }) => ledger.quiet())));
       // One turn of the loop: the last frames reach their buffers.

@@ -54,18 +54,10 @@ const hostOf = ({ context }: ActionArgs): Host => context.host as Host;
 const requestOf = <Request>({ event }: ActionArgs): Request =>
   (event as { type: string } & { request: Request }).request;
 
-/** An action that throws retires the actor; whoever asked for it must not wait for ever. */
 const answering =
   <Request extends Refusable>(act: (host: Host) => (request: Request) => void) =>
-  (args: ActionArgs): void => {
-    const request = requestOf<Request>(args);
-    try {
-      act(hostOf(args))(request);
-    } catch (error) {
-      request.refuse(error);
-      throw error;
-    }
-  };
+  (args: ActionArgs): void =>
+    act(hostOf(args))(requestOf<Request>(args));
 
 /** Made once, since binding a machine is not cheap. */
 export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>

@@ -170,8 +170,14 @@ export const createStarts = (
     },
     startClaimant() {
       const request = takeClaimant();
-      if (request) startRun(request);
-      else nothingStarted();
+      if (!request) return nothingStarted();
+      try {
+        startRun(request);
+      } catch (error) {
+        // The event was not its own: nobody else knows of it any more.
+        request.refuse(error);
+        throw error;
+      }
     },
     refuseClaimant: () => refuseClaim(new Conflict(BUSY)),
     isClaimed: () => claimant !== undefined,

@@ -1,4 +1,5 @@
 import { createActor } from 'xstate';
+import type { ThreadEvent } from '../../machines/thread.ts';
 import { createCompactors } from '../loop/compactors.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
@@ -37,7 +38,6 @@ import { createStarts, type Launch } from './thread-starts.ts';
 import { isAnswerTo, type ThreadView, viewOf } from './thread-view.ts';
 import { createWaits } from './thread-waits.ts';
 import { refuseUnsupported } from './unsupported.ts';
-import type { Ticket } from './wait.ts';
 
 /**
  * The actor of one thread: everything that changes the thread goes through it, one event after the other. The
@@ -338,18 +338,23 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       );
   };
 
-  const ask = <Answer, Request extends object>(
-    send: (request: Request & { accept(answer: Answer): void; refuse(error: unknown): void }) => void,
-    request: Request,
-  ): Promise<Answer> => new Promise((accept, refuse) => send({ ...request, accept, refuse }));
+  /** An event at which the actor fails retires it; whoever asked for it must not wait for ever. */
+  const ask = <Answer>(
+    event: (accept: (answer: Answer) => void, refuse: (error: unknown) => void) => ThreadEvent,
+  ): Promise<Answer> =>
+    new Promise((accept, refuse) => {
+      actor.send(event(accept, refuse));
+      const { status, error } = actor.getSnapshot();
+      if (status === 'error') refuse(error);
+    });
 
   const decide = async (target: DecisionTarget): Promise<boolean> => {
     const ticket = waits.ticketFor(target);
     if (!ticket) return false;
-    await ask<void, { ticket: Ticket; target: DecisionTarget }>(
-      (request) => actor.send({ type: 'DECIDE', request }),
-      { ticket, target },
-    );
+    await ask<void>((accept, refuse) => {
+      const request: Decision = { ticket, target, accept, refuse };
+      return { type: 'DECIDE', request };
+    });
     return true;
   };
 
@@ -378,7 +383,10 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
         actor.send({ type: 'INTERRUPT', request: { done() {}, refuse() {} } satisfies Interrupt });
       }
       const type = EVENT_OF[submission.mode];
-      return ask<Accepted, Submission>((request) => actor.send({ type, request }), submission);
+      return ask((accept, refuse) => {
+        const request: Input = { ...submission, accept, refuse };
+        return { type, request };
+      });
     },
     async rested(run_id) {
       const waiting = ledger.waiting().get(run_id);
@@ -396,9 +404,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
     steer: () => occupancy.active?.steer(),
     told: (event) =>
-      ask<void, TaskEvent & { into: string }>((request) => actor.send({ type: 'TASK_EVENT', request }), {
-        ...event,
-        into: event.run_id,
+      ask<void>((accept, refuse) => {
+        const request: TaskTold & { into: string } = { ...event, into: event.run_id, accept, refuse };
+        return { type: 'TASK_EVENT', request };
       }),
     async expire(run_id) {
       const run = ledger.waiting().get(run_id);
@@ -411,20 +419,23 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       [...ledger.waiting().keys()].at(-1) ??
       queue.find()?.run_id,
     cancel: (run_id) =>
-      new Promise((done, refuse) => {
-        actor.send({ type: 'CANCEL', request: { run_id, done, refuse } satisfies Cancel });
+      ask((done, refuse) => {
+        const request: Cancel = { run_id, done, refuse };
+        return { type: 'CANCEL', request };
       }),
     interrupt() {
       const something = occupancy.active !== undefined || ledger.waiting().size > 0 || queue.size() > 0;
-      return new Promise((resolve, refuse) => {
-        const done = (superseded: number): void => resolve(something ? superseded : undefined);
-        actor.send({ type: 'INTERRUPT', request: { done, refuse } satisfies Interrupt });
+      return ask((accept, refuse) => {
+        const done = (superseded: number): void => accept(something ? superseded : undefined);
+        const request: Interrupt = { done, refuse };
+        return { type: 'INTERRUPT', request };
       });
     },
     wake,
     remove: (strategy) =>
-      new Promise((resolve, refuse) => {
-        actor.send({ type: 'DELETE', request: { strategy, done: resolve, refuse } satisfies Removal });
+      ask<void>((done, refuse) => {
+        const request: Removal = { strategy, done, refuse };
+        return { type: 'DELETE', request };
       }),
     renew() {
       const { active, held } = occupancy;

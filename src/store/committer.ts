@@ -111,13 +111,14 @@ export const createCommitter = (
     const refused = [...group, ...waiting];
     waiting = [];
     for (const codec of env.codecs) codec.putBack();
-    for (const { batch } of refused) takeNotesDown(batch);
-    // Whoever waits learns of it within this turn; until then nobody may build on what was refused.
+    // Whoever waits learns of it within this turn. Until then nobody may build on what was refused: what is built
+    // all the same, by those who do not know yet, is refused with it, and finds the rows that it was built on.
     const reason = state.unconfirmed ?? unwritable(dir, error);
     state.failed(bytesOf(refused));
     refusal = reason;
     for (const commit of refused) commit.reject(reason);
     setImmediate(() => {
+      for (const { batch } of refused) takeNotesDown(batch);
       refusal = undefined;
       writing = false;
       schedule();
@@ -127,9 +128,12 @@ export const createCommitter = (
   const commit = (batch: Batch, kind: CommitKind): Promise<void> => {
     if (closed) return Promise.reject(new Unavailable(`the store in '${dir}' is closed`));
     const refused = state.unconfirmed ?? refusal;
-    if (refused) return Promise.reject(refused);
-    if (batch.writes.length === 0) return Promise.resolve();
+    if (!refused && batch.writes.length === 0) return Promise.resolve();
     postNotes(batch);
+    if (refused) {
+      setImmediate(takeNotesDown, batch);
+      return Promise.reject(refused);
+    }
     return new Promise((resolve, reject) => {
       const waitsForFlush = kind === 'input' && durability === 'power';
       waiting.push({ batch, waitsForFlush, resolve, reject });

@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
 import { defer } from '../http/serve.ts';
 import { writeAgents } from './agents-file.ts';
@@ -64,8 +65,7 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
   const run = (durability: Durability): ChildProcess => {
     const args = ['--http-addr', `127.0.0.1:${port}`, '--storage-dir', join(dir, 'data'), '--config', config];
     const started = spawn(
-      process.execPath,
-      [MAIN, 'serve', ...args, '--durability', durability, '--seed-profile', 'demo'],
+      ...nodeCommand([MAIN, 'serve', ...args, '--durability', durability, '--seed-profile', 'demo']),
       {
         env: {
           PATH: process.env.PATH ?? '',

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Test } from 'tap';
+import { bundled, nodeCommand } from '../child.ts';
 import { MAIN } from './built.ts';
 
 /** The command line as a process of its own, with an environment of its own. */
@@ -23,11 +24,12 @@ export const runCommand = (t: Test, args: readonly string[], env: Environment = 
 
 /** A program of TypeScript. */
 export const runProgram = (t: Test, file: string, args: readonly string[], env: Environment = {}): Command =>
-  run(t, ['--import=tsx', file, ...args], env);
+  run(t, [bundled(file), ...args], env);
 
 const run = (t: Test, args: readonly string[], env: Environment): Command => {
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+  const { NODE_OPTIONS, ...others } = env;
+  const child = spawn(...nodeCommand(args, NODE_OPTIONS), {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...others },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -122,6 +122,7 @@ else {
     await page.getByText('hold').waitFor();
     await showsParagraphs(t, page, ['hello', 'Let me look.']);
     await showsStatuses(t, page, ['done', 'runs']);
+    await when(() => tools.holding().length === 1);
     tools.release();
     await shows(page, 'echo: hello');
     await showsParagraphs(t, page, ['hello', 'Let me look.', 'echo: hello']);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { bundled, nodeCommand } from '../child.ts';
 import { runProgram } from '../e2e/service.ts';
 import { startTroupe } from '../service/troupe.ts';
 
@@ -10,7 +11,7 @@ import { startTroupe } from '../service/troupe.ts';
 const program = (name: string): string => fileURLToPath(new URL(`${name}.ts`, import.meta.url));
 
 const outputOf = async (name: string, ...args: string[]): Promise<string> =>
-  (await promisify(execFile)(process.execPath, ['--import=tsx', program(name), ...args])).stdout;
+  (await promisify(execFile)(...nodeCommand([bundled(program(name)), ...args]))).stdout;
 
 t.test('a tool that asks for approval waits for the decision, and then runs', async (t) => {
   t.equal(

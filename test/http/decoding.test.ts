@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { route } from '../../src/http/route.ts';
-import { defer, errorOf, get, serve, wire } from './serve.ts';
+import { defer, errorOf, get, serve, settle, when, wire } from './serve.ts';
 
 const Body = z.object({
   name: z.string(),
@@ -116,16 +116,15 @@ t.test('a route without a body takes any body and content type', async (t) => {
 });
 
 t.test('a body that comes in pieces, inside a character too, is one body', async (t) => {
-  const { port } = await serve(t, routes);
+  const { port, inFlight } = await serve(t, routes);
   const body = Buffer.from('{"name":"é"}');
   const cut = body.indexOf(0xc3) + 1;
   const client = wire(t, port);
   client.socket.setNoDelay(true);
-  client.send(
-    `POST /typed HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
-  );
-  client.send(body.subarray(0, cut));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  const head = `POST /typed HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  // In one write, so that who has seen the head has the piece as well.
+  client.send(Buffer.concat([Buffer.from(head), body.subarray(0, cut)]));
+  await when(() => inFlight() === 1);
   client.send(body.subarray(cut));
   const text = await client.until('"query"');
   t.match(Buffer.from(text, 'latin1').toString(), '{"name":"é"}');
@@ -170,10 +169,16 @@ t.test(
       handle: ({ body, scope }) => seen.push({ name: body.name, scope }),
     });
     let answer: () => Promise<string> = () => scope.promise;
-    const { url } = await serve(t, [scoped], { resolveScope: () => answer() });
+    let asked = 0;
+    const resolveScope = (): Promise<string> => {
+      asked += 1;
+      return answer();
+    };
+    const { url } = await serve(t, [scoped], { resolveScope });
 
     const pending = post(`${url}/scoped`, VALID, JSON_TYPE);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await when(() => asked === 1);
+    await settle();
     scope.resolve('late');
     t.equal((await pending).status, 200);
     t.strictSame(seen, [{ name: 'x', scope: 'late' }]);

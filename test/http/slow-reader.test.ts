@@ -1,6 +1,7 @@
 import t from 'tap';
 import { route } from '../../src/http/route.ts';
 import { createEventStream, type EventStream } from '../../src/http/sse.ts';
+import { installTime } from '../property/time.ts';
 import { get, serve, settle, turn, type Wire, when, wire } from './serve.ts';
 
 /**
@@ -126,12 +127,13 @@ t.test('a reader that comes back before the bound has missed nothing', async (t)
 });
 
 t.test('no heartbeat goes into a stalled socket', async (t) => {
+  const time = installTime();
+  t.teardown(time.uninstall);
   const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND, sse_heartbeat_ms: 10 } });
   const { client, stream } = await connectTo(t, port, '/cut', 'silent');
   await stall(client, stream);
-  const sent = stream;
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  t.equal(sent.stalled, true);
+  await time.advance(60, settle);
+  t.equal(stream.stalled, true);
   client.socket.resume();
   stream.write('data: held\n\n');
   await client.until('data: held\n\n');

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown, unknownVariables } from '../../src/settings.ts';
+import { unhooked } from '../child.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
@@ -26,7 +27,7 @@ const blocks = (language: string): string[] =>
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
 /** Standard output of a block; fails when the shell does. */
 const shell = async (block: string, cwd = ROOT): Promise<string> =>
-  (await promisify(execFile)('bash', ['-ec', block], { cwd })).stdout;
+  (await promisify(execFile)(...unhooked('bash', ['-ec', block]), { cwd })).stdout;
 
 const TROUPE = `node ${MAIN}`;
 

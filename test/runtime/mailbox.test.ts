@@ -2,7 +2,8 @@ import t, { type Test } from 'tap';
 import type { Provider } from '../../src/models/model.ts';
 import type { Submission } from '../../src/runtime/index.ts';
 import { textOf } from '../../src/schema/message.ts';
-import { defer } from '../http/serve.ts';
+import { defer, settle, when } from '../http/serve.ts';
+import { installTime } from '../property/time.ts';
 import { rowsOf } from './rows.ts';
 import { startRuntime } from './runtime.ts';
 
@@ -32,9 +33,9 @@ const held = () => {
   return { provider, asked, go: () => go.resolve() };
 };
 
-const begin = async (t: Test) => {
+const begin = async (t: Test, now = Date.now) => {
   const model = held();
-  const started = await startRuntime(t, { provider: model.provider });
+  const started = await startRuntime(t, { provider: model.provider, now });
   const { runtime, input } = started;
   const queue = (text: string, more: Partial<Submission> = {}, thread = 'T') =>
     runtime.submit('default', thread, { ...input(text), mode: 'queue', ...more });
@@ -58,17 +59,24 @@ t.test('queued work is taken by its priority, then in the order in which it came
 });
 
 t.test('delayed work waits for its time and holds up nothing else', async (t) => {
-  const { queue, model, rows, runtime } = await begin(t);
+  const time = installTime();
+  t.teardown(time.uninstall);
+  const { queue, model, rows, runtime } = await begin(t, time.now);
   model.go();
-  const inAnHour = Date.now() + 3_600_000;
+  const inAnHour = time.now() + 3_600_000;
   const later = await queue('later', { available_at: inAnHour, priority: 0 });
   t.match(later, { status: 'queued' });
-  const soon = Date.now() + 2000;
+  const soon = time.now() + 2000;
   const delayed = await queue('soon', { available_at: soon });
   const now = await queue('now');
   t.equal(now.status, 'running');
-  const isDone = () => rows.runs().find(({ run_id }) => run_id === delayed.run_id)?.status === 'done';
-  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 2));
+  const statusOf = ({ run_id }: { run_id: string }) =>
+    rows.runs().find((run) => run.run_id === run_id)?.status;
+  await when(() => statusOf(now) === 'done');
+  await time.advance(1999, settle);
+  t.strictSame(model.asked, ['now']);
+  await time.advance(1, settle);
+  await when(() => statusOf(delayed) === 'done');
   t.strictSame(model.asked, ['now', 'soon']);
   const claimed = rows
     .events()

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { targetedAt } from '../../src/runtime/pending.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
+import { settle, when } from '../http/serve.ts';
 import type { TestRuntime } from './runtime.ts';
 
 /** The rows of a thread, and what must hold of them whenever the thread rests. */
@@ -32,8 +33,9 @@ export const rowsOf = ({ store }: TestRuntime, thread_id: string) => {
         rows.runs().some(isBusy) ||
         // A run that waits may go on by queued work.
         rows.dispatches().some(({ status }) => status === 'Queued');
-      do await new Promise((resolve) => setTimeout(resolve, 2));
-      while (busy());
+      // What was asked for a moment ago may not have begun.
+      await settle();
+      await when(() => !busy());
     },
     check: (t: Test): void => check(t, rows),
   };

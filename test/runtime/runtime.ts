@@ -4,6 +4,7 @@ import type { Provider } from '../../src/models/model.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
+import type { ActorName } from '../../src/runtime/deps.ts';
 import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
@@ -14,8 +15,9 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createObserver } from '../../src/telemetry/observer.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
-import { type Deferred, defer } from '../http/serve.ts';
+import { type Deferred, defer, settle } from '../http/serve.ts';
 import { plainRoutes } from '../registry/routes.ts';
+import { unwritable } from '../store/unwritable.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
 /** The runtime on a real store, without HTTP. Commits fail when the test says so, as they do on a full disk. */
@@ -26,6 +28,7 @@ type Options = {
   provider?: Provider;
   settings?: SettingsInput;
   tools?: readonly Tool[];
+  now?: () => number;
   /** Of an earlier process; without, a new one. */
   dir?: string;
   /** Listens to the event log, and may fail. */
@@ -38,6 +41,7 @@ export type TestRuntime = Awaited<ReturnType<typeof startRuntime>>;
 
 export const startRuntime = async (t: Test, options: Options = {}) => {
   const { provider, settings = {}, tools = [], dir = t.testdir(), appended = () => {}, errors } = options;
+  const { now = Date.now } = options;
   const silent = createLog({ level: 'silent' });
   const real = await openStore({ dir, durability: 'process' });
   const ids = createIds();
@@ -46,9 +50,32 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   let untilHeld = Number.POSITIVE_INFINITY;
   let held: Deferred<void> | undefined;
   let reached: Deferred<void> = defer();
+  let untilFailure = Number.POSITIVE_INFINITY;
+  let failsOnce = true;
+  const whenRestored = new Set<() => void>();
+  const live = new Set<ActorName>();
+  const isFull = (): boolean => untilFailure <= 0 && !failsOnce;
   const store = {
     ...real,
+    get writable() {
+      return real.writable && !isFull();
+    },
+    onRecovered: (listener: () => void) => {
+      whenRestored.add(listener);
+      const forget = real.onRecovered(() => {
+        if (!isFull()) listener();
+      });
+      return () => {
+        whenRestored.delete(listener);
+        forget();
+      };
+    },
     commit: (...args: Parameters<typeof real.commit>) => {
+      untilFailure -= 1;
+      if (untilFailure === 0 || isFull()) {
+        refusals += 1;
+        return real.commit(unwritable(args[0]), args[1]);
+      }
       left -= 1;
       if (left < 0) {
         refusals += 1;
@@ -80,8 +107,13 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   const runtime = createRuntime({
     store,
     events: { appended },
-    actors: { began: () => () => {} },
-    clock: { now: Date.now },
+    actors: {
+      began(_, name) {
+        live.add(name);
+        return () => live.delete(name);
+      },
+    },
+    clock: { now },
     ids,
     settings: settingsFrom(settings),
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),
@@ -140,6 +172,24 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     allow: (commits: number) => {
       left = commits;
     },
+    /**
+     * The commit with this number, from 1 on, fails in the store, with what waits behind it: and nothing else, or
+     * everything from then on until the store is restored.
+     */
+    failAt: (number: number, how: 'once' | 'from then on') => {
+      untilFailure = number;
+      failsOnce = how === 'once';
+    },
+    restore: async () => {
+      untilFailure = Number.POSITIVE_INFINITY;
+      // What failed in this turn fails everything that comes in it.
+      await settle();
+      await real.check();
+      for (const listener of whenRestored) listener();
+    },
+    /** The machines that have begun and are not gone. */
+    machines: (name: ActorName['machine']): string[] =>
+      [...live].flatMap(({ machine, id }) => (machine === name ? [id] : [])),
     /** The commit with this number, from 1 on, and those behind it are not answered. Resolves when it is asked for. */
     holdCommit: (number: number): Promise<void> => {
       untilHeld = number;

@@ -1,8 +1,11 @@
 import { ModelError } from '../../src/models/errors.ts';
 import type { Provider } from '../../src/models/model.ts';
 
-/** A model whose answers wait until the test lets them go; those of the future wait as well. */
-export const createStage = () => {
+/**
+ * A model whose answers wait until the test lets them go; those of the future wait as well. With `asksFirst` it asks
+ * for that tool, once a thread, before it answers.
+ */
+export const createStage = ({ asksFirst }: { asksFirst?: string } = {}) => {
   const waiting = new Set<() => void>();
   const provider: Provider = {
     id: 'stage',
@@ -12,6 +15,11 @@ export const createStage = () => {
       upstream: id,
       stream: ({ messages }, sink, signal) =>
         new Promise((resolve, reject) => {
+          if (asksFirst !== undefined && !messages.some(({ tool_calls }) => tool_calls)) {
+            sink.toolStart(asksFirst, asksFirst);
+            sink.toolEnd(asksFirst, '{}');
+            return resolve({ stop: 'ToolUse' });
+          }
           const said = messages.findLast(({ role }) => role === 'user')?.content[0];
           const go = (): void => {
             waiting.delete(go);

@@ -1,6 +1,11 @@
 import t from 'tap';
+import { z } from 'zod';
 import { Unavailable } from '../../src/schema/outcome.ts';
+import { defineTool } from '../../src/tools/tool.ts';
+import { turn, when } from '../http/serve.ts';
+import { rowsOf } from './rows.ts';
 import { FULL, startRuntime } from './runtime.ts';
+import { createStage } from './scene.ts';
 
 /** Commits that fail. */
 
@@ -44,4 +49,103 @@ t.test('a run whose end cannot be written goes on when somebody asks for its thr
   await third.end;
   t.match(store.runs.get('default', run_id), { status: 'done', termination_reason: { type: 'cancelled' } });
   t.match(third.frames(), 'Scripted response to: third');
+});
+
+t.test(
+  'who waits for a run is told when the store fails its thread, and does not wait for ever',
+  async (t) => {
+    const stage = createStage();
+    const { runtime, store, failAt, restore } = await startRuntime(t, { provider: stage.provider });
+    await runtime.recover();
+    const told = runtime.subAgents.start({
+      scope: 'default',
+      run_id: 'parent',
+      thread_id: 'T',
+      call_id: 'c',
+      agent: 'a',
+      prompt: 'do it',
+      signal: new AbortController().signal,
+      onEvent() {},
+    });
+    await stage.until(1);
+    failAt(1, 'from then on');
+    stage.go();
+    t.match(await told, { status: 'failed', reason: 'the run was interrupted', response: '' });
+
+    await restore();
+    await when(() => store.runs.count('default', 'done') === 1);
+    const [run] = store.runs.list('default', {}, { offset: 0, limit: 1 }).items;
+    t.match(run, { termination_reason: { type: 'cancelled' } }, 'nobody would hear what it came to');
+  },
+);
+
+t.test('a run that waits in a thread whose store failed is driven by one actor, the next', async (t) => {
+  const stage = createStage({ asksFirst: 'risky' });
+  const executed: string[] = [];
+  const tool = defineTool({
+    id: 'risky',
+    description: 'risky',
+    input: z.object({}),
+    needsApproval: true,
+    execute(_, { call_id }) {
+      executed.push(call_id);
+      return { data: 'done' };
+    },
+  });
+  const service = await startRuntime(t, { provider: stage.provider, tools: [tool] });
+  const { runtime, submit, machines, failAt, input } = service;
+  const rows = rowsOf(service, 'T');
+  await runtime.recover();
+  const { run_id } = await submit('go', 'T').accepted;
+  await rows.rest();
+  t.strictSame(machines('run'), [run_id], 'it waits, and is held');
+
+  failAt(1, 'once');
+  const later = { ...input('lost'), mode: 'queue', available_at: Date.now() + 3_600_000 } as const;
+  await t.rejects(runtime.submit('default', 'T', later), Unavailable);
+  await turn();
+  const decision = { tool_call_id: 'risky', action: 'resume', payload: { approved: true } } as const;
+  t.equal(machines('run').length, 0, 'nobody holds it any more');
+  await runtime.decide('default', run_id, 'run', decision);
+  await stage.until(1);
+  t.strictSame(machines('run'), [run_id]);
+  stage.go();
+  await rows.rest();
+  t.strictSame(executed, ['risky']);
+  t.strictSame(machines('run'), []);
+  rows.check(t);
+});
+
+t.test('a request at which the actor of its thread fails is refused, and the thread goes on', async (t) => {
+  const stage = createStage();
+  const service = await startRuntime(t, { provider: stage.provider });
+  const { runtime, store, submit } = service;
+  const rows = rowsOf(service, 'T');
+  await runtime.recover();
+  const { put } = store.dispatches;
+  /** The next piece of work of this kind cannot be put into a commit. */
+  const breakNext = (isNew: boolean): void => {
+    store.dispatches.put = (batch, scope, after, before) => {
+      if ((before === undefined) !== isNew) return put(batch, scope, after, before);
+      store.dispatches.put = put;
+      throw new Error('broken');
+    };
+  };
+  await submit('first').accepted;
+  await submit('queued', 'T', 'queue').accepted;
+  await stage.until(1);
+  breakNext(false);
+  await t.rejects(submit('overtakes the queue').accepted, { message: 'broken' });
+
+  await stage.until(1);
+  breakNext(true);
+  await t.rejects(submit('takes the place of the first').accepted, { message: 'broken' });
+  stage.go();
+  await when(() => {
+    stage.go();
+    return store.dispatches.open(undefined, 1).length === 0;
+  });
+  await rows.rest();
+  t.strictSame(rows.said(), ['first', 'queued']);
+  rows.check(t);
 });

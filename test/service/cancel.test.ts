@@ -311,7 +311,7 @@ t.test(
       const path = round % 2 ? 'interrupt' : 'cancel';
       const answered = view.post(`/${path}`);
       if (round >= 30 && delay > 0) await pause(delay);
-      troupe.models.release();
+      troupe.models.releaseAll();
       const [{ status }, events] = await Promise.all([answered, stream.rest()]);
       statuses.add(status);
       t.ok([202, 404].includes(status));

@@ -42,8 +42,9 @@ export type TestModels = {
   entries: EntriesInput;
   /** What the models were asked, the oldest first. */
   requests: { model: string; request: InferenceRequest }[];
-  /** Lets every slow inference that waits go on, and those of the future. */
+  /** Lets the slow inferences that wait go on; when none waits yet, the next one. */
   release(): void;
+  /** Lets those go on that wait, if there are any. */
   releaseAll(): void;
   /** How many slow inferences wait now. */
   waiting(): number;
@@ -59,6 +60,8 @@ const NO_RETRY = { max_retries: 0, max_stream_retries: 0 };
 
 export const createTestModels = (): TestModels => {
   const waiting = new Set<() => void>();
+  /** The next one does not have to wait. */
+  let isOwed = false;
   const end = (): InferenceEnd => ({
     stop: 'EndTurn',
     usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
@@ -73,6 +76,8 @@ export const createTestModels = (): TestModels => {
         resolve(end());
       };
       waiting.add(go);
+      if (isOwed) go();
+      isOwed = false;
       signal.addEventListener('abort', () => {
         waiting.delete(go);
         reject(new ModelError('cancelled', ''));
@@ -84,9 +89,12 @@ export const createTestModels = (): TestModels => {
     failures: [],
     steps: [],
     release: () => {
+      isOwed = waiting.size === 0;
+      models.releaseAll();
+    },
+    releaseAll: () => {
       for (const go of [...waiting]) go();
     },
-    releaseAll: () => models.release(),
     waiting: () => waiting.size,
     provider: {
       id: 'test',

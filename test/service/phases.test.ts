@@ -247,7 +247,7 @@ for (const [phaseName, phase] of Object.entries(PHASES)) {
           const last = (await view.dispatches()).find(({ dispatch_id }) => dispatch_id === run.dispatch_id);
           t.match(last, { status: ending.dispatch, run_status: 'done', termination: { type: 'cancelled' } });
         }
-        troupe.models.release();
+        troupe.models.releaseAll();
         tools.release();
         const executed = [...tools.executed];
         if (ending.deletes) return checkDeleted(t, stage, run_id);

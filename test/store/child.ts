@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { bundled, nodeCommand } from '../child.ts';
 
 /** A script of this folder in a process of its own, and the lines that it prints. */
 export const startChild = (t: Test, script: string, args: string[], shell?: string) => {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const command = [process.execPath, '--import=tsx', file, ...args];
-  const options = { stdio: ['ignore', 'pipe', 'pipe'] as const };
+  const file = bundled(fileURLToPath(new URL(script, import.meta.url)));
+  const [command, rest] = nodeCommand([file, ...args]);
   const child: ChildProcess = shell
-    ? spawn('sh', ['-c', `${shell} exec "$@"`, 'sh', ...command], { ...options, stdio: [...options.stdio] })
-    : spawn(process.execPath, command.slice(1), { ...options, stdio: [...options.stdio] });
+    ? spawn('sh', ['-c', `${shell} exec "$@"`, 'sh', command, ...rest], { stdio: ['ignore', 'pipe', 'pipe'] })
+    : spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const errors: string[] = [];
   child.stderr?.on('data', (text) => errors.push(String(text)));

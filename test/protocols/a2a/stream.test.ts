@@ -4,14 +4,20 @@ import { createTasks, type TaskRoom } from '../../../src/protocols/a2a/tasks.ts'
 import { createChannel } from '../../../src/runtime/channel.ts';
 import type { Run } from '../../../src/schema/run.ts';
 import type { Store } from '../../../src/store/index.ts';
+import { settle } from '../../http/serve.ts';
+import { installTime } from '../../property/time.ts';
 import { storeFor } from '../../store/open.ts';
 import { message, run, SCOPE, write } from '../../store/records.ts';
 
 /** One run, moved through its states as the runtime would: what is stored is told, in order. */
 const room = async (t: Parameters<typeof storeFor>[0]) => {
   const store = await storeFor(t);
+  const time = installTime();
+  t.teardown(time.uninstall);
   const tasks = createTasks({ store, log: { error: (data) => t.fail('it failed', data) } });
-  return { store, tasks, ...driver(store, tasks) };
+  /** Long enough for what is gathered to be told. */
+  const pause = (): Promise<void> => time.advance(60, settle);
+  return { store, tasks, pause, ...driver(store, tasks) };
 };
 
 const driver = (store: Store, tasks: TaskRoom) => {
@@ -73,22 +79,14 @@ const short = (event: StreamResponse): string => {
   return `${append ? '+' : '='}${text}${lastChunk ? '.' : ''}`;
 };
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, 60));
-
-/** Until something new was heard. */
-const heardMore = async (heard: unknown[]): Promise<void> => {
-  const before = heard.length;
-  while (heard.length === before) await pause();
-};
-
 t.test('who joins early hears every status, and the artifact before the end', async (t) => {
-  const { tasks, move, begin } = await room(t);
+  const { tasks, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   await move({ status: 'created' });
   const channel = begin();
   channel.text('Hello');
   await move({ status: 'running' });
-  await heardMore(heard);
+  await pause();
   channel.text(', world');
   await move(DONE, ['Hello, world']);
   t.strictSame(heard.map(short), ['SUBMITTED', 'WORKING', '=Hello', '+, world.', 'COMPLETED']);
@@ -96,34 +94,34 @@ t.test('who joins early hears every status, and the artifact before the end', as
 });
 
 t.test('nothing of a run is told before it is at work', async (t) => {
-  const { tasks, put, begin } = await room(t);
+  const { tasks, put, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const tell = await put({ status: 'running' });
   begin().text('early');
   await pause();
   t.strictSame(heard, []);
   tell();
-  await heardMore(heard);
+  await pause();
   t.strictSame(heard.map(short), ['WORKING', '=early']);
 });
 
 t.test('an answer that begins again replaces what was said of it', async (t) => {
-  const { tasks, move, begin } = await room(t);
+  const { tasks, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const channel = begin();
   await move({ status: 'running' });
   channel.text('first');
-  await heardMore(heard);
+  await pause();
   channel.emit({ event_type: 'stream_reset', reason: 'again' });
   channel.text('second');
-  await heardMore(heard);
+  await pause();
   channel.emit({ event_type: 'step_start', message_id: 'm2' });
   await move(DONE, ['third']);
   t.strictSame(heard.map(short), ['WORKING', '=first', '=second', '=third.', 'COMPLETED']);
 });
 
 t.test('one who comes in the middle of an answer hears it whole at the end', async (t) => {
-  const { tasks, move, begin } = await room(t);
+  const { tasks, move, begin, pause } = await room(t);
   const channel = begin();
   await move({ status: 'running' });
   channel.text('Hel');
@@ -135,12 +133,12 @@ t.test('one who comes in the middle of an answer hears it whole at the end', asy
 });
 
 t.test('one who joins others is shown what they were told, and hears the rest with them', async (t) => {
-  const { tasks, move, begin } = await room(t);
+  const { tasks, move, begin, pause } = await room(t);
   const first = listen(tasks, true);
   const channel = begin();
   await move({ status: 'running' });
   channel.text('Hel');
-  await heardMore(first.heard);
+  await pause();
   const second = listen(tasks, true);
   t.match(second.artifact(), { parts: [{ text: 'Hel' }] });
   channel.text('lo');
@@ -182,7 +180,7 @@ t.test('a step is no news', async (t) => {
 });
 
 t.test('a watch has the task as it is, then each change and the artifact whole', async (t) => {
-  const { tasks, move, begin } = await room(t);
+  const { tasks, move, begin, pause } = await room(t);
   t.equal(
     tasks.watch(SCOPE, 'r', () => {}),
     undefined,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { get, wire } from '../../http/serve.ts';
+import { get, settle, wire } from '../../http/serve.ts';
 import { type Answer, startTroupe, type Troupe } from '../troupe.ts';
 
 /** What all routes below /v1/a2a have in common (a2a.md 2, 3). */
@@ -267,7 +267,7 @@ t.test('a body is there also when its scope takes time', async (t) => {
   const { call } = await startTroupe(t, {
     app: {
       resolveScope: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await settle();
         return 'later';
       },
     },

@@ -1,0 +1,50 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+
+/**
+ * Node processes that tests start.
+ *
+ * The runner of tests puts its loaders into the NODE_OPTIONS of every child, whatever environment that is given; they
+ * double the time that a start takes. So a child is started by `env`, which takes them away again. A program of
+ * TypeScript is bundled first: one that compiles for itself takes seconds to start.
+ */
+
+type Command = [command: string, args: string[]];
+
+/** A command whose node processes have these NODE_OPTIONS, and no others. */
+export const unhooked = (command: string, args: readonly string[], options?: string): Command => {
+  const environment = options === undefined ? ['-u', 'NODE_OPTIONS'] : [`NODE_OPTIONS=${options}`];
+  return ['env', [...environment, command, ...args]];
+};
+
+/** The command that starts node with these arguments. */
+export const nodeCommand = (args: readonly string[], options?: string): Command =>
+  unhooked(process.execPath, args, options);
+
+/** Inside the project, so that a bundle finds packages as its sources do. */
+const FOLDER = fileURLToPath(new URL('../.tap/children', import.meta.url));
+
+const bundles = new Map<string, string>();
+
+/** The program as JavaScript, made once a process. */
+export const bundled = (source: string): string => {
+  const made = bundles.get(source);
+  if (made !== undefined) return made;
+  mkdirSync(FOLDER, { recursive: true });
+  const outfile = join(FOLDER, `${basename(source, '.ts')}-${process.pid}-${bundles.size}.mjs`);
+  buildSync({
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    logLevel: 'warning',
+  });
+  bundles.set(source, outfile);
+  process.once('exit', () => rmSync(outfile, { force: true }));
+  return outfile;
+};

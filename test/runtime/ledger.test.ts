@@ -1,0 +1,124 @@
+import t from 'tap';
+import { createIds } from '../../src/ids.ts';
+import { NOTHING_KEPT } from '../../src/loop/state.ts';
+import { listMessages } from '../../src/runtime/index.ts';
+import { createLedger } from '../../src/runtime/ledger.ts';
+import type { Message } from '../../src/schema/message.ts';
+import { Unavailable } from '../../src/schema/outcome.ts';
+import type { Store } from '../../src/store/index.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createObserver } from '../../src/telemetry/observer.ts';
+import { turn } from '../http/serve.ts';
+import { storeFor } from '../store/open.ts';
+import { message, run, SCOPE, threadRecord } from '../store/records.ts';
+import { unwritable } from '../store/unwritable.ts';
+
+/** The rows of one thread, and who may write them. */
+
+const THREAD = 't1';
+
+const nothing = (): void => {};
+
+const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
+  createLedger(
+    {
+      store,
+      ids: createIds(),
+      events: undefined,
+      runs: undefined,
+      observe: createObserver({ metrics: createMetrics(), stats: undefined }).mailbox,
+      onStored: nothing,
+      onRunDone: nothing,
+      onRunWritten: nothing,
+      onFailure,
+      onQuiet: nothing,
+      onDeafListener: nothing,
+    },
+    SCOPE,
+    THREAD,
+  );
+
+const created = async (store: Store) => {
+  const ledger = ledgerOn(store);
+  const write = ledger.open(1);
+  write.create(threadRecord(THREAD, 1).thread);
+  await write.commit('input');
+  return ledger;
+};
+
+t.test('a ledger takes nothing more once a commit has failed, though the store does', async (t) => {
+  const store = await storeFor(t);
+  let isFull = true;
+  const failures: unknown[] = [];
+  const commit: Store['commit'] = (batch, kind) => store.commit(isFull ? unwritable(batch) : batch, kind);
+  const ledger = ledgerOn({ ...store, commit }, (error) => failures.push(error));
+  const lost = ledger.open(1);
+  lost.create(threadRecord(THREAD, 1).thread);
+  await t.rejects(lost.commit('input'), Unavailable);
+  isFull = false;
+
+  t.throws(() => ledger.open(2), { name: 'Unavailable', message: `thread 't1': a commit failed; try again` });
+  t.equal(ledger.isSound(), false);
+  t.equal(failures.length, 1);
+  t.equal(store.threads.get(SCOPE, THREAD), undefined);
+  await turn();
+  const next = await created(store);
+  t.equal(next.record()?.thread.id, THREAD, 'another ledger of the thread begins with what is stored');
+});
+
+const asked = (id: string, call: string): Message => ({
+  ...message(id, 'r1'),
+  tool_calls: [{ id: call, name: 'tool', arguments: {} }],
+});
+
+const told = (id: string, call: string, fields: Partial<Message> = {}): Message => ({
+  ...message(id, 'r1'),
+  role: 'tool',
+  tool_call_id: call,
+  ...fields,
+});
+
+const FILTER = { order: 'asc', visibility: 'external' } as const;
+
+const shown = (store: Store): string[] =>
+  listMessages({ store, scope: SCOPE, thread_id: THREAD }, FILTER, { offset: 0 }, 10).rows.map(
+    ({ id }) => id,
+  );
+
+t.test('what was retracted from a thread hides nothing of the one that has its id later', async (t) => {
+  const store = await storeFor(t);
+  const ledger = await created(store);
+  const said = ledger.open(2);
+  said.messages(
+    [asked('m1', 'c'), told('m2', 'c'), told('m3', 'c', { visibility: 'internal' }), message('m4', 'r1')],
+    'r1',
+  );
+  await said.commit('progress');
+  t.strictSame(shown(store), ['m1', 'm4'], 'the result is retracted, and so is the marker');
+
+  const gone = ledger.open(3);
+  gone.remove();
+  await gone.commit('input');
+  t.strictSame(store.retractions.range(SCOPE, THREAD, 1, 10), [], 'no row stays');
+  const again = await created(store);
+  const write = again.open(4);
+  write.messages([message('n1', 'r2'), message('n2', 'r2'), message('n3', 'r2')], 'r2');
+  await write.commit('progress');
+  t.strictSame(shown(store), ['n1', 'n2', 'n3']);
+});
+
+t.test('the state of a thread does not grow with its runs', async (t) => {
+  const store = await storeFor(t);
+  const ledger = await created(store);
+  const before = run('r1', { status: 'running' });
+  const begun = ledger.open(2);
+  begun.run(before, undefined);
+  begun.keep('r1', { ...NOTHING_KEPT, thread: { seen: 1 }, runHidden: { secret: 1 } });
+  await begun.commit('progress');
+  t.match(store.state.get(SCOPE, THREAD), { thread: { seen: 1 }, runs: { r1: { secret: 1 } } });
+
+  const ended = ledger.open(3);
+  ended.run({ ...before, status: 'done' }, before);
+  await ended.commit('progress');
+  t.strictSame(store.state.get(SCOPE, THREAD), { thread: { seen: 1 }, threadHidden: {}, runs: {} });
+});

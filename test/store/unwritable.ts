@@ -1,0 +1,10 @@
+import type { Batch } from '../../src/store/batch.ts';
+
+/** The batch with a write that no transaction takes: it fails in the store itself, with all that waits behind it. */
+export const unwritable = (batch: Batch): Batch => {
+  const [first] = batch.writes;
+  const tooLong = 'x'.repeat(5000);
+  return first
+    ? { ...batch, writes: [...batch.writes, { kind: 'clear', rows: first.rows, key: [tooLong] }] }
+    : batch;
+};
