@@ -25,3 +25,6 @@ export const onServerCore: Place = (command) =>
 /** For what is asked one thing at a time, where the load takes next to nothing. */
 export const onAllCores: Place = (command) =>
   pinned ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : command;
+
+/** Not on the core of the servers, but where this process is: children stay there. */
+export const beside: Place = (command) => command;
