@@ -6,9 +6,7 @@ export type Context = {
   short: boolean;
   /** What is measured. */
   build: Build;
-  /** How often each of the things that are compared has its turn. */
-  rounds: number;
-  /** How long a turn of a load is; what a benchmark takes for it when nobody says. */
+  /** How long a load is in one round; `usual` when nobody says. */
   roundMs(usual: number): number;
   /** How many runs are open when the server of `recovery` is killed. */
   openRuns: number;
@@ -17,8 +15,13 @@ export type Context = {
   folder(): string;
 };
 
+/**
+ * A benchmark measures one round: it starts what it needs, measures Troupe and what stands beside it in turns, and
+ * stops all of it. Whoever runs it does so several times, in turns with another build when two are compared.
+ */
 export type Benchmark = {
   name: string;
   title: string;
+  /** @throws BenchError when a server fails: a figure beside an error means nothing */
   run(context: Context): Promise<Measured[]>;
 };

@@ -85,8 +85,9 @@ const bundlePrograms = async (root: string): Promise<string> => {
 const sourcesOf = (root: string): Plugin => ({
   name: 'sources',
   setup({ onResolve }) {
-    // The load is of this tree, whatever it is put on.
-    onResolve({ filter: /^\.\.\/\.\.\/src\/(?!load\/)/ }, ({ path, importer }) => {
+    onResolve({ filter: /^\.\.\/\.\.\/src\// }, ({ path, importer }) => {
+      // The load is of this tree, whatever it is put on.
+      if (path.startsWith('../../src/load/')) return undefined;
       if (path === '../../src/index.ts') return { path: join(root, 'dist/src/index.js'), external: true };
       return { path: join(root, relative(ROOT, join(dirname(importer), path))) };
     });

@@ -36,7 +36,8 @@ export const compareResults = (before: readonly Outcome[], now: readonly Outcome
   });
 
 const compareRows = (benchmark: string, before: readonly Row[], now: readonly Row[]): Comparison[] => {
-  const keyOf = ({ metric, unit, better }: Row): string => JSON.stringify([metric, unit, better]);
+  const keyOf = ({ metric, unit, better, baseline }: Row): string =>
+    JSON.stringify([metric, unit, better, baseline?.name]);
   const earlier = new Map(before.map((row) => [keyOf(row), row]));
   const later = new Map(now.map((row) => [keyOf(row), row]));
   return Array.from(new Set([...earlier.keys(), ...later.keys()]), (key) =>
@@ -51,7 +52,8 @@ const compareRow = (
 ): Comparison | undefined => {
   const either = now ?? before;
   if (!either) return undefined;
-  const { metric, unit } = either;
+  const { unit } = either;
+  const metric = either.baseline ? `${either.metric}, beside ${either.baseline.name}` : either.metric;
   const figures = {
     ...(before && { before: before.value.median }),
     ...(now && { now: now.value.median }),
@@ -80,7 +82,10 @@ export const losses = (comparisons: readonly Comparison[]): Comparison[] =>
   comparisons.filter(({ verdict }) => verdict === 'lost');
 
 /** Why two results cannot be held against each other; undefined when they can. */
-export const incomparable = (before: Result, now: Result): string | undefined => {
+export const incomparable = (
+  before: Pick<Result, 'machine' | 'settings'>,
+  now: Pick<Result, 'machine' | 'settings'>,
+): string | undefined => {
   const machine = ({ cpu, cores, memory_gib, pinned }: Machine): string =>
     `${cpu}, ${cores} cores, ${memory_gib} GiB, ${pinned ? 'pinned' : 'not pinned'}`;
   const facts: [string, string, string][] = [

@@ -26,7 +26,10 @@ const ROWS = {
   rounds: ['N', 'how often what is compared takes its turn (3)'],
   duration: ['SECONDS', 'of load in a round; soak: of the whole (each benchmark has its own)'],
   'open-runs': ['N', 'runs that are open when the server of `recovery` is killed (1000)'],
-  against: ['RESULT', 'compare with a result, or with the build of another checkout, whose rounds then take turns'],
+  against: [
+    'RESULT',
+    'compare with a result, or with the build of another checkout, whose rounds then take turns',
+  ],
   from: ['RESULT', 'take this result instead of measuring'],
   build: ['FOLDER', 'measure the build in this checkout; without it, this tree is built and measured'],
   json: ['FILE', 'where the result is written (.bench/TIME-COMMIT.json)'],
@@ -99,7 +102,11 @@ const parsed = (args: readonly string[]) => {
     });
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error);
-    throw new BenchError(`${reason}; allowed: ${Object.keys(ROWS).map((name) => `--${name}`).join(', ')}`);
+    throw new BenchError(
+      `${reason}; allowed: ${Object.keys(ROWS)
+        .map((name) => `--${name}`)
+        .join(', ')}`,
+    );
   }
 };
 

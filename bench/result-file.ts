@@ -9,7 +9,10 @@ import { Machine } from './machine.ts';
 const VERSION = 1;
 
 /** JSON knows no NaN and no Infinity: a figure that could not be measured is null in it. */
-const Figure = z.number().nullable().transform((value) => value ?? Number.NaN);
+const Figure = z
+  .number()
+  .nullable()
+  .transform((value) => value ?? Number.NaN);
 
 const Range = z.object({ median: Figure, min: Figure, max: Figure });
 

@@ -20,9 +20,3 @@ export const percentile = (values: readonly number[], rank: number): number => {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((rank / 100) * sorted.length) - 1)] ?? Number.NaN;
 };
-
-export const repeated = async (times: number, measure: () => Promise<number>): Promise<number[]> => {
-  const values: number[] = [];
-  for (let time = 0; time < times; time += 1) values.push(await measure());
-  return values;
-};

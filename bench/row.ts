@@ -24,6 +24,7 @@ export type Round = {
 export type Aim = { of: 'value' | 'ratio' | 'p99' } & ({ most: number } | { least: number });
 
 export type Measured = {
+  /** With the name of the baseline, it names the row. */
   metric: string;
   unit: string;
   /** `lower` when left out. */
@@ -31,6 +32,7 @@ export type Measured = {
   /** What stands beside Troupe. */
   baseline?: string;
   aim?: Aim;
+  /** A benchmark measures one at a time. */
   rounds: Round[];
 };
 
@@ -123,19 +125,16 @@ export const meetsAim = ({ aim, counted, value, ratio, p99 }: Row): boolean | un
   return 'most' in aim ? figure <= aim.most : figure >= aim.least;
 };
 
-/** Two figures of each round, one beside the other. */
-export const paired = (values: readonly number[], baseline: readonly number[]): Round[] =>
-  values.map((value, round) => ({ value, baseline: baseline[round] ?? Number.NaN }));
-
 /** The samples of both, as if they had been measured at once. */
 export const joined = (before: readonly Measured[], after: readonly Measured[]): Measured[] => {
-  const later = new Map(after.map((measured) => [measured.metric, measured]));
-  const known = new Set(before.map(({ metric }) => metric));
+  const nameOf = ({ metric, baseline = '' }: Measured): string => JSON.stringify([metric, baseline]);
+  const later = new Map(after.map((measured) => [nameOf(measured), measured]));
+  const known = new Set(before.map(nameOf));
   return [
     ...before.map((measured) => ({
       ...measured,
-      rounds: [...measured.rounds, ...(later.get(measured.metric)?.rounds ?? [])],
+      rounds: [...measured.rounds, ...(later.get(nameOf(measured))?.rounds ?? [])],
     })),
-    ...after.filter(({ metric }) => !known.has(metric)),
+    ...after.filter((measured) => !known.has(nameOf(measured))),
   ];
 };

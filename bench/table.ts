@@ -4,22 +4,33 @@ import { type Aim, meetsAim, type Range, type Row } from './row.ts';
 
 /** Results as text: for a terminal, for a comparison, and for the README. */
 
-const HEAD = ['metric', 'Troupe', 'baseline', 'ratio (min to max)', 'rates/s', 'p50', 'p99', 'aim'];
+/** Of a column of text, not of figures. */
+const LEFT = new Set(['metric', 'row', '', 'aim']);
+
+const HEAD = ['metric', 'Troupe', 'beside it', '', 'ratio (min to max)', 'rates/s', 'p50', 'p99', 'aim'];
 
 export const formatOutcome = ({ title, rows, notes }: Outcome): string =>
   [
     title,
     '',
     ...aligned([HEAD, ...rows.map(cells)]),
-    ...rows.flatMap(({ metric, reason }) => (reason ? [`  does not count: ${metric}: ${reason}`] : [])),
+    ...uncounted(rows),
     ...notes.map((note) => `  ${note}`),
     '',
   ].join('\n');
+
+/** Each reason once, with the rows that it marks. */
+const uncounted = (rows: readonly Row[]): string[] =>
+  [...new Set(rows.flatMap(({ reason }) => reason ?? []))].map((reason) => {
+    const count = rows.filter((row) => row.reason === reason).length;
+    return `  (!) does not count, ${count === 1 ? 'one row' : `${count} rows`}: ${reason}`;
+  });
 
 const cells = (row: Row): string[] => [
   `${row.counted ? '' : '(!) '}${row.metric} [${row.unit}]`,
   figure(row.value.median),
   figure(row.baseline?.value.median),
+  row.baseline?.name ?? '',
   row.ratio ? `${figure(row.ratio.median)} (${figure(row.ratio.min)} to ${figure(row.ratio.max)})` : '',
   ratesText(row),
   figure(row.p50),
@@ -28,7 +39,9 @@ const cells = (row: Row): string[] => [
 ];
 
 const ratesText = ({ rates }: Row): string =>
-  rates ? [rates.troupe, ...(rates.baseline === undefined ? [] : [rates.baseline])].map(figure).join(' : ') : '';
+  rates
+    ? [rates.troupe, ...(rates.baseline === undefined ? [] : [rates.baseline])].map(figure).join(' : ')
+    : '';
 
 const aimText = (row: Row): string => {
   if (!row.aim) return '';
@@ -45,7 +58,9 @@ const wanted = (aim: Aim): string => {
 const figure = (value: number | undefined): string => {
   if (value === undefined) return '';
   if (!Number.isFinite(value)) return '?';
-  return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
+  return Math.abs(value) >= 1000
+    ? Math.round(value).toLocaleString('en-US')
+    : String(Number(value.toPrecision(3)));
 };
 
 export const formatComparison = (comparisons: readonly Comparison[]): string => {
@@ -66,7 +81,9 @@ const aligned = (table: readonly (readonly string[])[]): string[] => {
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );
   const pad = (cell: string, column: number): string =>
-    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+    LEFT.has(table[0]?.[column] ?? '')
+      ? cell.padEnd(widths[column] ?? 0)
+      : cell.padStart(widths[column] ?? 0);
   return table.map((row) => row.map(pad).join('  ').trimEnd());
 };
 

@@ -1,0 +1,45 @@
+import type { Benchmark } from './benchmark.ts';
+import type { Build } from './build.ts';
+import { newFolder } from './folders.ts';
+import type { Options } from './options.ts';
+import type { Outcome } from './result-file.ts';
+import { joined, type Measured, rowOf } from './row.ts';
+
+/** Runs benchmarks, a round at a time: of one build, or of two in turns. */
+
+const SHORT_ROUND_MS = 200;
+
+/** What has been measured of one build, with the samples of all rounds. */
+export type Tally = { build: Build; notes: string[]; measured: Measured[] };
+
+export const tallyOf = (build: Build): Tally => ({ build, notes: [], measured: [] });
+
+/** Each build has its turn in every round, so that what changes on the machine meets all of them. */
+export const runRounds = async (
+  benchmark: Benchmark,
+  options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns'>,
+  tallies: readonly Tally[],
+): Promise<void> => {
+  const { rounds, duration, short, openRuns } = options;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const tally of tallies) {
+      const measured = await benchmark.run({
+        short,
+        build: tally.build,
+        openRuns,
+        folder: newFolder,
+        roundMs: (usual) => (duration === undefined ? (short ? SHORT_ROUND_MS : usual) : duration * 1000),
+        note: (text) => tally.notes.push(text),
+      });
+      tally.measured = joined(tally.measured, measured);
+    }
+  }
+};
+
+export const outcomeOf = ({ name, title }: Benchmark, { notes, measured }: Tally): Outcome => ({
+  name,
+  title,
+  rows: measured.map(rowOf),
+  // The same in every round, most of them.
+  notes: [...new Set(notes)],
+});
