@@ -22,6 +22,8 @@ export type Context = {
 export type Benchmark = {
   name: string;
   title: string;
+  /** How many rounds there are when nobody says; 3 when left out. */
+  rounds?: number;
   /** @throws BenchError when a server fails: a figure beside an error means nothing */
   run(context: Context): Promise<Measured[]>;
 };

@@ -10,6 +10,7 @@ import { paced } from './paced.ts';
 import { protocols } from './protocols.ts';
 import { recovery } from './recovery.ts';
 import { resume } from './resume.ts';
+import { soak } from './soak.ts';
 import { startup } from './startup.ts';
 import { store } from './store.ts';
 import { streams } from './streams.ts';
@@ -34,4 +35,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   fanOut,
   config,
   bombs,
+  soak,
 ];

@@ -25,7 +25,7 @@ const print = (text: string): void => {
 
 const settingsOf = ({ short, rounds, duration, openRuns }: Options): Settings => ({
   short,
-  rounds,
+  rounds: rounds ?? null,
   duration: duration ?? null,
   open_runs: openRuns,
 });
@@ -42,7 +42,13 @@ const otherOf = async ({ against }: Options): Promise<Other> => {
 
 type Measurement = { now: Outcome[]; before: Outcome[] };
 
-const measureAll = async (options: Options, build: Build, other: Other): Promise<Measurement> => {
+/** @param save is given what there is after each benchmark: a failure of the next one loses nothing */
+const measureAll = async (
+  options: Options,
+  build: Build,
+  other: Other,
+  save: (now: Outcome[]) => void,
+): Promise<Measurement> => {
   const { names } = options;
   const chosen = BENCHMARKS.filter(({ name }) => names.length === 0 || names.includes(name));
   const earlier = other && 'result' in other ? other.result.benchmarks : [];
@@ -65,6 +71,7 @@ const measureAll = async (options: Options, build: Build, other: Other): Promise
     print(`${formatOutcome(now)}\n`);
     measurement.now.push(now);
     measurement.before.push(...before);
+    save(measurement.now);
   }
   return measurement;
 };
@@ -105,11 +112,11 @@ const measured = async (options: Options): Promise<boolean> => {
   if (other && 'result' in other) assertComparable(other.result, { machine, settings });
   const build = options.build === undefined ? await makeBuild() : await buildIn(options.build);
   print(`${machineLine(machine)}\ncommit ${build.commit}\n\n`);
-  const { now, before } = await measureAll(options, build, other);
-  const result = resultOf(build.commit, machine, settings, now);
-  const name = `${result.at.replace(/[:.]/g, '-')}-${result.commit}.json`;
-  const file = options.json ?? join(ROOT, '.bench', name);
-  writeResult(file, result);
+  const begun = new Date().toISOString().replace(/[:.]/g, '-');
+  const file = options.json ?? join(ROOT, '.bench', `${begun}-${build.commit}.json`);
+  const { now, before } = await measureAll(options, build, other, (outcomes) =>
+    writeResult(file, resultOf(build.commit, machine, settings, outcomes)),
+  );
   print(`written to ${file}\n`);
   if (options.readme) print(`\n${readmeTable(now)}`);
   if (!other) return true;

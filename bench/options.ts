@@ -6,7 +6,7 @@ import { BenchError } from './error.ts';
 export type Options = {
   /** Of benchmarks; all when there is none. */
   names: string[];
-  rounds: number;
+  rounds: number | undefined;
   /** Seconds. */
   duration: number | undefined;
   openRuns: number;
@@ -23,7 +23,7 @@ export type Options = {
 };
 
 const ROWS = {
-  rounds: ['N', 'how often what is compared takes its turn (3)'],
+  rounds: ['N', 'how often each thing is measured, in turns with what stands beside it (3; soak 1)'],
   duration: ['SECONDS', 'of load in a round; soak: of the whole (each benchmark has its own)'],
   'open-runs': ['N', 'runs that are open when the server of `recovery` is killed (1000)'],
   against: [
@@ -65,7 +65,7 @@ export const parseOptions = (args: readonly string[], benchmarks: readonly strin
   }
   const options = {
     names: positionals,
-    rounds: count('--rounds', values.rounds ?? (values.short ? '1' : '3')),
+    rounds: values.rounds === undefined ? undefined : count('--rounds', values.rounds),
     duration: values.duration === undefined ? undefined : seconds('--duration', values.duration),
     openRuns: count('--open-runs', values['open-runs'] ?? (values.short ? '20' : '1000')),
     short: values.short ?? false,

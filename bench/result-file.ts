@@ -46,7 +46,8 @@ export type Outcome = z.output<typeof Outcome>;
 
 const Settings = z.object({
   short: z.boolean(),
-  rounds: z.int(),
+  /** null: as many as each benchmark takes. */
+  rounds: z.int().nullable(),
   /** Seconds; null: what each benchmark takes. */
   duration: z.number().nullable(),
   open_runs: z.int(),

@@ -57,7 +57,7 @@ const cutLog = async (server: Server, threadId: string, runs: number): Promise<R
   return { path: `${path}/stream`, lastEventId: ids[half - 1] ?? '', events: ids.length - half };
 };
 
-type EventPage = { items: { cursor: string }[]; next_cursor: string | null };
+type EventPage = { items: { cursors_by_scope: { cursor: string }[] }[]; next_cursor: string | null };
 
 const eventIds = async (server: Server, path: string): Promise<string[]> => {
   const ids: string[] = [];
@@ -65,7 +65,7 @@ const eventIds = async (server: Server, path: string): Promise<string[]> => {
     const query = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     // The shape of the route's answer.
     const page = (await askJson(server, `${path}?limit=200${query}`)) as EventPage;
-    ids.push(...page.items.map((event) => event.cursor));
+    ids.push(...page.items.map((event) => event.cursors_by_scope[0]?.cursor ?? ''));
     cursor = page.next_cursor;
   }
   return ids;

@@ -14,6 +14,8 @@ export type Resume = {
   events: number;
 };
 
+const PATIENCE_MS = 30_000;
+
 /** @returns milliseconds from the connection to the last event */
 const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -44,6 +46,7 @@ const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): P
       if (came > events) fail('was given more');
       else resolve(performance.now() - began);
     });
+    socket.setTimeout(PATIENCE_MS, () => fail(`was silent for ${PATIENCE_MS / 1000} s`));
     socket.on('error', (error) => fail(`failed: ${error.message}`));
     socket.on('end', () => fail('ended'));
     socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nlast-event-id: ${lastEventId}\r\n\r\n`);

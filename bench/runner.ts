@@ -7,6 +7,7 @@ import { joined, type Measured, rowOf } from './row.ts';
 
 /** Runs benchmarks, a round at a time: of one build, or of two in turns. */
 
+const ROUNDS = 3;
 const SHORT_ROUND_MS = 200;
 
 /** What has been measured of one build, with the samples of all rounds. */
@@ -20,7 +21,8 @@ export const runRounds = async (
   options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns'>,
   tallies: readonly Tally[],
 ): Promise<void> => {
-  const { rounds, duration, short, openRuns } = options;
+  const { duration, short, openRuns } = options;
+  const rounds = options.rounds ?? (short ? 1 : (benchmark.rounds ?? ROUNDS));
   for (let round = 0; round < rounds; round += 1) {
     for (const tally of tallies) {
       const measured = await benchmark.run({
