@@ -3,7 +3,7 @@ import type { Benchmark, Context } from './benchmark.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import { playLoad } from './load.ts';
 import type { Measured, Round } from './row.ts';
-import { type Durability, type Server, startTroupe } from './servers.ts';
+import { type Durability, durabilitiesOf, type Server, startTroupe } from './servers.ts';
 
 /**
  * What users wait for on a server that is half busy: durable runs of 200 tokens come by chance, half as many as it
@@ -81,5 +81,9 @@ const measure = async (context: Context, durability: Durability): Promise<Measur
 export const halfLoad: Benchmark = {
   name: 'half-load',
   title: 'half-load: latencies at half of what the server can do, streams come by chance; p50 and p99 are ms',
-  run: async (context) => [...(await measure(context, 'process')), ...(await measure(context, 'power'))],
+  async run(context) {
+    const rows: Measured[] = [];
+    for (const durability of durabilitiesOf(context)) rows.push(...(await measure(context, durability)));
+    return rows;
+  },
 };

@@ -58,8 +58,10 @@ const measureAll = async (
     const theirs = other && 'build' in other ? tallyOf(other.build) : undefined;
     const tallies: Tally[] = theirs ? [theirs, mine] : [mine];
     const outcomes = (): [Outcome, Outcome[]] => [
-      outcomeOf(benchmark, mine),
-      theirs ? [outcomeOf(benchmark, theirs)] : earlier.filter(({ name }) => name === benchmark.name),
+      outcomeOf(benchmark, mine, options),
+      theirs
+        ? [outcomeOf(benchmark, theirs, options)]
+        : earlier.filter(({ name }) => name === benchmark.name),
     ];
     await runRounds(benchmark, options, tallies);
     let [now, before] = outcomes();

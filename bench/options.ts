@@ -45,7 +45,7 @@ export const helpText = (benchmarks: readonly { name: string; title: string }[])
   ]);
   const names = benchmarks.map(({ name, title }) => [name, title.replace(`${name}: `, '')]);
   const lines = (rows: string[][]): string =>
-    rows.map(([left = '', right = '']) => `  ${left.padEnd(20)}${right}\n`).join('');
+    rows.map(([left = '', right = '']) => `  ${left.padEnd(29)}${right}\n`).join('');
   return (
     'npm run bench -- [benchmarks…] [options]: the service beside its baselines, all of them without a name.\n\n' +
     `Options:\n${lines(options)}\nBenchmarks:\n${lines(names)}\n` +

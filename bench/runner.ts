@@ -3,7 +3,7 @@ import type { Build } from './build.ts';
 import { newFolder } from './folders.ts';
 import type { Options } from './options.ts';
 import type { Outcome } from './result-file.ts';
-import { joined, type Measured, rowOf } from './row.ts';
+import { joined, type Measured, type Row, rowOf } from './row.ts';
 
 /** Runs benchmarks, a round at a time: of one build, or of two in turns. */
 
@@ -30,7 +30,8 @@ export const runRounds = async (
         build: tally.build,
         openRuns,
         folder: newFolder,
-        roundMs: (usual) => (duration === undefined ? (short ? SHORT_ROUND_MS : usual) : duration * 1000),
+        roundMs: (usual) =>
+          duration === undefined ? (short ? SHORT_ROUND_MS : usual) : Math.round(duration * 1000),
         note: (text) => tally.notes.push(text),
       });
       tally.measured = joined(tally.measured, measured);
@@ -38,10 +39,20 @@ export const runRounds = async (
   }
 };
 
-export const outcomeOf = ({ name, title }: Benchmark, { notes, measured }: Tally): Outcome => ({
+const shortRow = (row: Row): Row => ({
+  ...row,
+  counted: false,
+  reason: 'the figures of a short run mean nothing',
+});
+
+export const outcomeOf = (
+  { name, title }: Benchmark,
+  { notes, measured }: Tally,
+  { short }: Pick<Options, 'short'>,
+): Outcome => ({
   name,
   title,
-  rows: measured.map(rowOf),
+  rows: measured.map(rowOf).map((row) => (short ? shortRow(row) : row)),
   // The same in every round, most of them.
   notes: [...new Set(notes)],
 });

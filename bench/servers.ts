@@ -38,6 +38,10 @@ const SETTINGS = {
   agents: AGENTS.map((id) => ({ id, model_id: id, max_rounds: 1, allowed_tools: [] })),
 };
 
+/** Those that a benchmark measures one after the other. */
+export const durabilitiesOf = ({ short }: Context): readonly Durability[] =>
+  short ? ['process'] : ['process', 'power'];
+
 export type TroupeOptions = {
   durability?: Durability;
   dir?: string;

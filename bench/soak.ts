@@ -79,12 +79,12 @@ const FIGURES: Record<string, Figure> = {
 };
 
 const collectReads = async (context: Context, server: Server): Promise<Read[]> => {
-  const total = context.roundMs(MINUTES_2);
   const readings = context.short ? 3 : READINGS;
+  const workMs = Math.ceil(context.roundMs(MINUTES_2) / readings);
   const began = performance.now();
   const reads: Read[] = [];
   for (let runs = 0; reads.length < readings; ) {
-    runs += await work(server, total / readings);
+    runs += await work(server, workMs);
     await comeToRest(server);
     server.process.signal(COLLECT);
     await new Promise((resolve) => setTimeout(resolve, COLLECTION_MS));

@@ -2,7 +2,7 @@ import { runOf } from '../src/load/index.ts';
 import { agentsModule } from './agents.ts';
 import type { Benchmark } from './benchmark.ts';
 import { playLoad } from './load.ts';
-import { startTroupe } from './servers.ts';
+import { durabilitiesOf, startTroupe } from './servers.ts';
 
 /** Many clients whose runs call tools: three rounds of two tools each, durable, every step committed. */
 
@@ -16,7 +16,7 @@ export const toolRuns: Benchmark = {
     const body = runOf('bench-rounds');
     const flags = ['--config', agentsModule(context, { rounds: ROUNDS })];
     const rows = [];
-    for (const durability of ['process', 'power'] as const) {
+    for (const durability of durabilitiesOf(context)) {
       const server = await startTroupe(context, { durability, flags });
       if (!context.short) await playLoad(server, { connections, body, duration_ms: 2000 });
       const { cost, rate, share, p50, p99 } = await playLoad(server, {
