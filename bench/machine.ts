@@ -19,7 +19,7 @@ export const thisMachine = (): Machine => ({
   memory_gib: Math.round(totalmem() / 2 ** 30),
   node: process.version,
   kernel: `${type()} ${release()}`,
-  pinned,
+  pinned: pinned(),
 });
 
 export const machineLine = (machine: Machine): string =>
