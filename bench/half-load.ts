@@ -42,7 +42,7 @@ const pacedBeside = async (server: Server, duration_ms: number): Promise<Deliver
 const measure = async (context: Context, durability: Durability): Promise<Measured[]> => {
   const server = await startTroupe(context, { durability });
   const body = runOf('bench');
-  const connections = context.short ? 8 : CLOSED_CONNECTIONS;
+  const connections = context.short ? 2 : CLOSED_CONNECTIONS;
   // Paced streams last four seconds: the load goes on beside all of them.
   const duration_ms = context.roundMs(5000);
   try {
@@ -52,7 +52,7 @@ const measure = async (context: Context, durability: Durability): Promise<Measur
       playLoad(server, {
         body,
         connections: OPEN_CONNECTIONS,
-        duration_ms,
+        ...(context.short ? { streams: 3 } : { duration_ms }),
         arrivals_per_second: full.rate / 2,
         rest_ms: 0,
       }),

@@ -67,7 +67,7 @@ export const parseOptions = (args: readonly string[], benchmarks: readonly strin
     names: positionals,
     rounds: values.rounds === undefined ? undefined : count('--rounds', values.rounds),
     duration: values.duration === undefined ? undefined : seconds('--duration', values.duration),
-    openRuns: count('--open-runs', values['open-runs'] ?? (values.short ? '20' : '1000')),
+    openRuns: count('--open-runs', values['open-runs'] ?? (values.short ? '5' : '1000')),
     short: values.short ?? false,
     build: values.build,
     against: values.against,

@@ -74,7 +74,7 @@ export const protocols: Benchmark = {
   title: `protocols: durable runs of ${TOKENS} tokens beside the native stream; p50 and p99 are ms for a stream`,
   async run(context) {
     const server = await startTroupe(context);
-    const connections = context.short ? 8 : 64;
+    const connections = context.short ? 2 : 64;
     const measure = async (duration_ms: number): Promise<Measured[]> => {
       const native = await playLoad(server, { ...NATIVE, duration_ms, connections });
       const rows: Measured[] = [];

@@ -99,7 +99,7 @@ export const resume: Benchmark = {
   title: `resume: ${CLIENTS} clients that come back after a cut (Last-Event-ID); p50 and p99 are ms for what was missed`,
   async run(context) {
     const server = await startTroupe(context);
-    const [clients, runs] = context.short ? [4, 2] : [CLIENTS, RUNS_A_THREAD];
+    const [clients, runs] = context.short ? [2, 1] : [CLIENTS, RUNS_A_THREAD];
     const threads = Array.from({ length: clients }, (_, client) => client);
     try {
       const chats: Resume[] = [];

@@ -8,7 +8,7 @@ import { joined, type Measured, type Row, rowOf } from './row.ts';
 /** Runs benchmarks, a round at a time: of one build, or of two in turns. */
 
 const ROUNDS = 3;
-const SHORT_ROUND_MS = 200;
+const SHORT_ROUND_MS = 50;
 
 /** What has been measured of one build, with the samples of all rounds. */
 export type Tally = { build: Build; notes: string[]; measured: Measured[] };

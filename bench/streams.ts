@@ -82,7 +82,7 @@ export const streams: Benchmark = {
   title: `streams: ${TOKENS} tokens each, ${CONNECTIONS} connections; p50 and p99 are ms for a whole stream`,
   async run(context) {
     const servers = await startAll(context);
-    const connections = context.short ? 8 : CONNECTIONS;
+    const connections = context.short ? 2 : CONNECTIONS;
     const warmUp = { duration_ms: 2000, connections };
     const load = { duration_ms: context.roundMs(4000), connections };
     try {

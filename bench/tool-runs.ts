@@ -12,7 +12,7 @@ export const toolRuns: Benchmark = {
   name: 'tools',
   title: `tools: runs of ${ROUNDS} rounds with two tools each, 64 connections; p50 and p99 are ms for a run`,
   async run(context) {
-    const connections = context.short ? 8 : 64;
+    const connections = context.short ? 2 : 64;
     const body = runOf('bench-rounds');
     const flags = ['--config', agentsModule(context, { rounds: ROUNDS })];
     const rows = [];
