@@ -16,6 +16,9 @@ export type Resume = {
 
 const PATIENCE_MS = 30_000;
 
+/** Of all clients: what a piece holds is counted before the next one is read. */
+const buffer = Buffer.allocUnsafeSlow(1 << 16);
+
 /** @returns milliseconds from the connection to the last event */
 const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -23,7 +26,12 @@ const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): P
     const { hostname, port, host } = new URL(url);
     const frames = createFrames({ first: 'data', terminal: 'data' });
     let came = 0;
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    const socket = connect({
+      host: hostname,
+      port: Number(port),
+      noDelay: true,
+      onread: { buffer, callback: (length) => received(length) },
+    });
     const fail = (reason: string): void => {
       socket.destroy();
       reject(new BenchError(`${name}: a resume of ${path} ${reason} after ${came} of ${events} events`));
@@ -34,18 +42,19 @@ const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): P
       },
       body: (piece, from, to) => {
         came += frames.push(piece, from, to);
-        frames.settle();
       },
       end: () => {},
     });
-    socket.on('data', (piece) => {
-      const fault = reader.push(piece, piece.length);
+    const received = (length: number): boolean => {
+      const fault = reader.push(buffer, length);
+      frames.settle();
       if (fault !== undefined) fail(fault);
-      if (came < events) return;
+      if (came < events) return true;
       socket.destroy();
       if (came > events) fail('was given more');
       else resolve(performance.now() - began);
-    });
+      return false;
+    };
     socket.setTimeout(PATIENCE_MS, () => fail(`was silent for ${PATIENCE_MS / 1000} s`));
     socket.on('error', (error) => fail(`failed: ${error.message}`));
     socket.on('end', () => fail('ended'));

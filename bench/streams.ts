@@ -1,7 +1,7 @@
 import { runOf } from '../src/load/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { besideRound, type Load, type Played, playLoad } from './load.ts';
-import type { Aim, Measured } from './row.ts';
+import type { Aim, Measured, Round } from './row.ts';
 import { framesOf, type Server, startAi, startBare, startTroupe, stopAll } from './servers.ts';
 
 /**
@@ -51,6 +51,15 @@ const measure = async (servers: Servers, form: Form, load: Load): Promise<Record
   };
 };
 
+/**
+ * The corked loop writes once a stream, at whatever rate, so what a stream costs it does not depend on its share of
+ * the core; and its rate is that of the load, which reads all of it.
+ */
+const roundOf = (mine: Played, theirs: Played, baseline: keyof typeof BASELINES): Round => {
+  const round = besideRound(mine, theirs, BASELINES[baseline]);
+  return baseline === 'corked' ? { ...round, shares: { Troupe: mine.share } } : round;
+};
+
 const rowOf = (
   [form, mine, theirs, aim]: (typeof ROWS)[number],
   played: Record<Variant, Played>,
@@ -59,7 +68,7 @@ const rowOf = (
   unit: 'ms of processor',
   baseline: BASELINES[theirs],
   ...(aim && { aim }),
-  rounds: [besideRound(played[mine], played[theirs], BASELINES[theirs])],
+  rounds: [roundOf(played[mine], played[theirs], theirs)],
 });
 
 const startAll = async (context: Context): Promise<Servers> => {
