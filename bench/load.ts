@@ -14,6 +14,8 @@ export type Played = {
   cost: number;
   /** Of its core, used by the server; 1 means that neither the load nor anything else held it back. */
   share: number;
+  /** Of what it wanted of its core: for a load that is not meant to fill it. */
+  granted: number;
   p50: number;
   p99: number;
 };
@@ -31,11 +33,11 @@ export const playLoad = async (server: Server, { path = '', ...load }: Load): Pr
   const url = server.url + path;
   const used = usageFrom(server.process.pid);
   const report = await runLoad({ rest_ms: REST_MS, ...load, url });
-  const { processor, share } = used();
+  const { processor, share, granted } = used();
   assertClean(server, url, report);
   const { p50, p99 } = report.latency_ms;
   const { streams, streams_per_second: rate } = report;
-  return { report, rate, cost: processor / streams, share, p50, p99 };
+  return { report, rate, cost: processor / streams, share, granted, p50, p99 };
 };
 
 const assertClean = (server: Server, url: string, { errors, streams }: LoadReport): void => {

@@ -78,7 +78,7 @@ const measure = async (
   resumes: readonly Resume[],
 ): Promise<Measured> => {
   if (!context.short) await playResumes(server, resumes, 1000);
-  const { milliseconds, rate, cost, share } = await playResumes(server, resumes, context.roundMs(3000));
+  const { milliseconds, rate, cost, granted } = await playResumes(server, resumes, context.roundMs(3000));
   return {
     metric: `${metric}, ${resumes[0]?.events} events`,
     unit: 'ms of processor',
@@ -86,7 +86,8 @@ const measure = async (
       {
         value: cost,
         rates: [rate],
-        shares: { Troupe: share },
+        // A client of a connection each time is slower than the server.
+        shares: { Troupe: granted },
         p50: percentile(milliseconds, 50),
         p99: percentile(milliseconds, 99),
       },

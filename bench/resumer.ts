@@ -61,7 +61,7 @@ const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): P
     socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nlast-event-id: ${lastEventId}\r\n\r\n`);
   });
 
-export type Resumed = { milliseconds: number[]; rate: number; cost: number; share: number };
+export type Resumed = { milliseconds: number[]; rate: number; cost: number; granted: number };
 
 /** Clients that come back again and again, each to its own of these streams. @throws BenchError */
 export const playResumes = async (
@@ -77,7 +77,7 @@ export const playResumes = async (
     while (performance.now() < until);
   };
   await Promise.all(resumes.map(client));
-  const { processor, elapsed, share } = used();
+  const { processor, elapsed, granted } = used();
   const count = milliseconds.length;
-  return { milliseconds, rate: (count * 1000) / elapsed, cost: processor / count, share };
+  return { milliseconds, rate: (count * 1000) / elapsed, cost: processor / count, granted };
 };

@@ -4,9 +4,9 @@ import { median } from './rounds.ts';
  * What a benchmark measures, and the row that it makes.
  *
  * A row is a figure of Troupe, once a round, with what was measured beside it in the same round. A ratio is of
- * medians; its range is that of the rounds, each with its own neighbour. A row in which a server that should have
- * had a core for itself had less than nine tenths of it says so and does not count: neither is it held against
- * its aim nor compared with another build's.
+ * medians; its range is that of the rounds, each with its own neighbour. A row in which a server had less than nine
+ * tenths of its core, or of what it wanted of it where the load is not meant to fill it, says so and does not count:
+ * neither is it held against its aim nor compared with another build's.
  */
 
 export type Round = {
@@ -14,7 +14,7 @@ export type Round = {
   baseline?: number;
   /** Of Troupe and of its baseline, beside a figure that is not a rate itself; a second. */
   rates?: readonly [number, number?];
-  /** Of a core, by the name of the server that should have had it whole. */
+  /** What each server had of its core, by its name. */
   shares?: Record<string, number>;
   p50?: number;
   p99?: number;

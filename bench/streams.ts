@@ -57,7 +57,9 @@ const measure = async (servers: Servers, form: Form, load: Load): Promise<Record
  */
 const roundOf = (mine: Played, theirs: Played, baseline: keyof typeof BASELINES): Round => {
   const round = besideRound(mine, theirs, BASELINES[baseline]);
-  return baseline === 'corked' ? { ...round, shares: { Troupe: mine.share } } : round;
+  return baseline === 'corked'
+    ? { ...round, shares: { Troupe: mine.share, [BASELINES.corked]: theirs.granted } }
+    : round;
 };
 
 const rowOf = (

@@ -14,24 +14,37 @@ const processorSeconds = (pid: number): number => {
   return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
 };
 
+/** Milliseconds that the main thread ran, and those that it was ready to run and had to wait. */
+const mainThread = (pid: number): { ran: number; waited: number } => {
+  const [ran, waited] = read(`/proc/${pid}/schedstat`)?.split(' ') ?? [];
+  return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
+};
+
 /** Since it was made. */
 export type Usage = {
   /** Milliseconds of processor time. */
   processor: number;
   /** Milliseconds of the clock. */
   elapsed: number;
-  /** Of a core; 1 means that nothing else held the process back. */
+  /** Of a core; 1 means that nothing else held the process back, neither a slow load nor other processes. */
   share: number;
+  /** Of the time of its core that it wanted; 1 means that no other process held it back. */
+  granted: number;
 };
 
 /** @returns what the process has used since this call */
 export const usageFrom = (pid: number): (() => Usage) => {
   const before = processorSeconds(pid);
+  const main = mainThread(pid);
   const began = performance.now();
   return () => {
     const processor = (processorSeconds(pid) - before) * 1000;
     const elapsed = performance.now() - began;
-    return { processor, elapsed, share: processor / elapsed };
+    const { ran, waited } = mainThread(pid);
+    // While its other threads have the core, the main thread waits as well, and nobody has taken anything.
+    const others = Math.max(0, processor - (ran - main.ran));
+    const taken = Math.max(0, waited - main.waited - others);
+    return { processor, elapsed, share: processor / elapsed, granted: processor / (processor + taken) };
   };
 };
 
