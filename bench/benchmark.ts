@@ -24,6 +24,8 @@ export type Benchmark = {
   title: string;
   /** How many rounds there are when nobody says; 3 when left out. */
   rounds?: number;
+  /** Its rows are too many for the README. */
+  long?: true;
   /** @throws BenchError when a server fails: a figure beside an error means nothing */
   run(context: Context): Promise<Measured[]>;
 };

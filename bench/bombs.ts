@@ -201,6 +201,7 @@ const warmUp = async (server: Server): Promise<void> => {
 
 export const bombs: Benchmark = {
   name: 'bombs',
+  long: true,
   title:
     'bombs: the longest turn that a body within the limits takes, and the memory (the worst of each route)',
   async run(context: Context) {

@@ -78,6 +78,15 @@ const measureAll = async (
   return measurement;
 };
 
+/** What stands in the README between the marks of the benchmarks. */
+const readmeText = ({ at, commit, machine, benchmarks }: Result, { names }: Options): string => {
+  const tooLong = BENCHMARKS.filter(({ long }) => long).map(({ name }) => name);
+  const shown = benchmarks.filter(({ name }) =>
+    names.length === 0 ? !tooLong.includes(name) : names.includes(name),
+  );
+  return `Measured on ${machineLine(machine)}; commit ${commit}, ${at.slice(0, 10)}.\n\n${readmeTable(shown)}`;
+};
+
 /** @returns whether nothing was lost */
 const compared = (before: readonly Outcome[], now: readonly Outcome[], of: string): boolean => {
   const comparisons = compareResults(before, now);
@@ -100,7 +109,7 @@ const fromFile = async (options: Options, file: string): Promise<boolean> => {
   const result = readResult(file);
   const { names } = options;
   const chosen = result.benchmarks.filter(({ name }) => names.length === 0 || names.includes(name));
-  if (options.readme) print(readmeTable(chosen));
+  if (options.readme) print(readmeText(result, options));
   else for (const outcome of chosen) print(`${formatOutcome(outcome)}\n`);
   if (!other) return true;
   if (!('result' in other)) throw new BenchError('--against: with --from it is a result, not a build');
@@ -116,13 +125,18 @@ const measured = async (options: Options): Promise<boolean> => {
   print(`${machineLine(machine)}\ncommit ${build.commit}\n\n`);
   const begun = new Date().toISOString().replace(/[:.]/g, '-');
   const file = options.json ?? join(ROOT, '.bench', `${begun}-${build.commit}.json`);
+  const resultWith = (outcomes: Outcome[]): Result => resultOf(build.commit, machine, settings, outcomes);
   const { now, before } = await measureAll(options, build, other, (outcomes) =>
-    writeResult(file, resultOf(build.commit, machine, settings, outcomes)),
+    writeResult(file, resultWith(outcomes)),
   );
   print(`written to ${file}\n`);
-  if (options.readme) print(`\n${readmeTable(now)}`);
+  if (options.readme) print(`\n${readmeText(resultWith(now), options)}`);
   if (!other) return true;
-  return compared(before, now, 'build' in other ? other.build.root : other.result.commit);
+  return compared(
+    before,
+    now,
+    'build' in other ? `${other.build.root}, ${other.build.commit}` : other.result.commit,
+  );
 };
 
 const main = async (): Promise<boolean> => {

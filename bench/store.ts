@@ -19,7 +19,7 @@ const measure = async (
   const mine = await worker.measure({ ...order, of: 'store' });
   const lmdb = await worker.measure({ ...order, of: 'lmdb' });
   return {
-    metric: `${load.concurrency} at a time, ${load.durability}`,
+    metric: `commits, ${load.concurrency} at a time, ${load.durability}`,
     unit: 'commits/s',
     better: 'higher',
     baseline: '20 puts on bare lmdb',
