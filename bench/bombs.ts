@@ -1,7 +1,9 @@
-import { loading } from './child.ts';
-import { Turns } from './programs/turns.ts';
-import type { Benchmark, Context, Row } from './result.ts';
-import { type Server, startTroupe } from './servers.ts';
+import { pathToFileURL } from 'node:url';
+import type { Benchmark, Context } from './benchmark.ts';
+import { programFile } from './program.ts';
+import type { Turns } from './programs/turns.ts';
+import type { Measured } from './row.ts';
+import { ADMIN_TOKEN, type Server, startTroupe } from './servers.ts';
 
 /**
  * Bodies within the limits that would cost much more than their bytes if they were taken as they come: on every
@@ -141,11 +143,15 @@ const throwAt = async (server: Server, target: Target, bomb: Bomb, scale: number
   await server.process.ask('begin');
   const response = await fetch(server.url + target.path, {
     method: target.method,
-    headers: { 'content-type': 'application/json', ...(target.admin && { authorization: 'Bearer bench' }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(target.admin && { authorization: `Bearer ${ADMIN_TOKEN}` }),
+    },
     body,
   });
   await response.text();
-  const { longest_ms, peak_kib } = Turns.parse(await server.process.ask('end'));
+  // The program answers the end of a measurement with Turns.
+  const { longest_ms, peak_kib } = (await server.process.ask('end')) as Turns;
   return {
     bomb: bomb.name,
     status: response.status,
@@ -161,7 +167,11 @@ const throwAt = async (server: Server, target: Target, bomb: Bomb, scale: number
  */
 const SIZED = MIB;
 
-const rowsOf = ({ method, path, around }: Target, figures: readonly Figures[]): Row[] => {
+const rowsOf = (
+  context: Context,
+  { method, path, around }: Target,
+  figures: readonly Figures[],
+): Measured[] => {
   const field = /"(\w+)":\[?(?:\{[^}]*"(\w+)":)?$/.exec(around[0]);
   const name = `${method} ${path} ${field?.[2] ?? field?.[1] ?? ''}`;
   const slowest = figures.reduce((worst, each) => (each.turn > worst.turn ? each : worst));
@@ -169,26 +179,17 @@ const rowsOf = ({ method, path, around }: Target, figures: readonly Figures[]): 
   const small = figures.filter(({ bytes }) => bytes < SIZED);
   const risen = small.map(({ bytes, growth }) => (bytes * growth) / MIB);
   const largest = sized.length === 0 ? undefined : sized.reduce((a, b) => (b.growth > a.growth ? b : a));
+  const row = (metric: string, unit: string, value: number, most?: number): Measured => ({
+    metric: `${name}: ${metric}`,
+    unit,
+    ...(most !== undefined && { aim: { of: 'value', most } }),
+    rounds: [{ value }],
+  });
+  context.note(`${name}: slowest ${slowest.bomb} (${slowest.status}), largest ${largest?.bomb ?? 'none'}`);
   return [
-    {
-      metric: `${name}: ${slowest.bomb} (${slowest.status})`,
-      unit: 'ms of processor',
-      troupe: slowest.turn,
-      target: 'at most 50',
-    },
-    ...(largest
-      ? [
-          {
-            metric: `${name}: ${largest.bomb} (${largest.status})`,
-            unit: 'times its size',
-            troupe: largest.growth,
-            target: 'at most 20',
-          },
-        ]
-      : []),
-    ...(risen.length === 0
-      ? []
-      : [{ metric: `${name}: bodies below 1 MiB`, unit: 'MiB at most', troupe: Math.max(...risen) }]),
+    row('the longest turn', 'ms of processor', slowest.turn, 50),
+    ...(largest ? [row('the most memory', 'times its size', largest.growth, 20)] : []),
+    ...(risen.length === 0 ? [] : [row('bodies below 1 MiB', 'MiB at most', Math.max(...risen))]),
   ];
 };
 
@@ -200,6 +201,7 @@ const warmUp = async (server: Server): Promise<void> => {
 
 export const bombs: Benchmark = {
   name: 'bombs',
+  long: true,
   title:
     'bombs: the longest turn that a body within the limits takes, and the memory (the worst of each route)',
   async run(context: Context) {
@@ -207,8 +209,8 @@ export const bombs: Benchmark = {
       context.note('skipped: processor time of a thread is read from Linux');
       return [];
     }
-    const server = await startTroupe(context, 'process', {
-      nodeArguments: ['--expose-gc', ...loading('turns')],
+    const server = await startTroupe(context, {
+      nodeArguments: ['--expose-gc', `--import=${pathToFileURL(programFile(context.build, 'turns')).href}`],
     });
     await fetch(`${server.url}/v1/threads`, {
       method: 'POST',
@@ -216,11 +218,11 @@ export const bombs: Benchmark = {
       body: '{"title":"bombs"}',
     });
     await warmUp(server);
-    const rows: Row[] = [];
+    const rows: Measured[] = [];
     for (const target of TARGETS) {
       const figures: Figures[] = [];
       for (const bomb of BOMBS) figures.push(await throwAt(server, target, bomb, context.short ? 64 : 1));
-      rows.push(...rowsOf(target, figures));
+      rows.push(...rowsOf(context, target, figures));
       for (const { bomb, status, turn } of figures) {
         if (turn > 50) context.note(`${target.path} ${bomb}: ${status}, ${Math.round(turn)} ms`);
       }

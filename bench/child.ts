@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { onServerCore, type Place } from './pin.ts';
 
 /** Processes that a benchmark starts. None outlives this one, however it ends. */
@@ -30,9 +29,9 @@ export type Child = {
 
 export const startChild = (args: readonly string[], place: Place = onServerCore): Child => {
   const [command = '', ...rest] = place([process.execPath, ...args]);
-  const child = spawn(command, rest, {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  // Plain node: what the environment would load into it is not part of the service.
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env });
   children.add(child);
   let printed = '';
   const collect = (chunk: Buffer): void => {
@@ -78,16 +77,3 @@ const lineOf = (child: ChildProcess, pattern: RegExp, printed: () => string): Pr
     child.stdout?.on('data', look);
     look();
   });
-
-/** The flags that load one of `programs/` into another program. */
-export const loading = (name: string): string[] => [
-  `--import=${import.meta.resolve('tsx')}`,
-  `--import=${programPath(name)}`,
-];
-
-const programPath = (name: string): string =>
-  fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
-
-/** One of `programs/`, which are TypeScript. */
-export const startProgram = (name: string, args: readonly string[], place?: Place): Child =>
-  startChild([`--import=${import.meta.resolve('tsx')}`, programPath(name), ...args], place);

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
-import { startChild } from './child.ts';
-import type { Benchmark, Context, Row } from './result.ts';
-import { interleaved, median, percentile, ratioOf } from './rounds.ts';
-import { framesOf, type Server, troupeArguments } from './servers.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import { BenchError } from './error.ts';
+import { interleaved, median, percentile } from './rounds.ts';
+import type { Aim, Measured } from './row.ts';
+import { ADMIN_TOKEN, framesOf, type Server, startTroupe, stopAll } from './servers.ts';
 
 /**
  * What a large configuration costs: the same questions and writes to a service with many agents and tools and to
@@ -14,9 +15,9 @@ import { framesOf, type Server, troupeArguments } from './servers.ts';
 const FEW = 5;
 
 const planOf = ({ short }: Context) =>
-  short ? { many: 20, rounds: 1, requests: 5, runs: 2 } : { many: 500, rounds: 5, requests: 100, runs: 20 };
+  short ? { many: 20, repeats: 1, requests: 5, runs: 2 } : { many: 500, repeats: 3, requests: 100, runs: 20 };
 
-const headers = { authorization: 'Bearer bench', 'content-type': 'application/json' };
+const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
 
 /** A module with that many tools, as an embedding program would have it. */
 const toolsModule = (context: Context, tools: number): string => {
@@ -44,16 +45,13 @@ const agentOf = (id: string, prompt: string) => ({ id, model_id: 'default', syst
 const write = async ({ url }: Server, id: string, prompt: string): Promise<void> => {
   const body = JSON.stringify(agentOf(id, prompt));
   const answer = await fetch(`${url}/v1/config/agents/${id}`, { method: 'PUT', headers, body });
-  if (!answer.ok) throw new Error(`PUT of agent ${id} answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok)
+    throw new BenchError(`PUT of agent ${id} answered ${answer.status}: ${await answer.text()}`);
   await answer.arrayBuffer();
 };
 
 const startWith = async (context: Context, size: number): Promise<Server> => {
-  const options = { durability: 'process', dir: context.folder(), port: 0 } as const;
-  const args = [...troupeArguments(context, options), '--config', toolsModule(context, size)];
-  const process = startChild(args);
-  const [, url = ''] = await process.line(/Troupe listens on (\S+)/);
-  const server = { name: `Troupe with ${size} agents and tools`, url, process };
+  const server = await startTroupe(context, { flags: ['--config', toolsModule(context, size)] });
   for (let index = 0; index < size; index += 1) await write(server, `agent-${index}`, 'Be brief.');
   return server;
 };
@@ -64,17 +62,15 @@ const timed = async (act: () => Promise<void>): Promise<number> => {
   return performance.now() - began;
 };
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-
 /** Without the garbage of `fetch`, which would be measured too. */
-const capabilitiesMs = ({ url }: Server): Promise<number> =>
+const capabilitiesMs = ({ url }: Server, agent: Agent): Promise<number> =>
   timed(
     () =>
       new Promise((resolve, reject) => {
         get(`${url}/v1/capabilities`, { agent, headers }, (answer) => {
           answer.resume().on('end', () => {
             if (answer.statusCode === 200) resolve();
-            else reject(new Error(`/v1/capabilities answered ${answer.statusCode}`));
+            else reject(new BenchError(`/v1/capabilities answered ${answer.statusCode}`));
           });
         }).on('error', reject);
       }),
@@ -94,21 +90,25 @@ const repeat = async (times: number, measure: () => Promise<number>): Promise<nu
 
 type Rounds = readonly number[][];
 
-const row = (metric: string, mine: Rounds, theirs: Rounds, target?: string): Row => ({
+const row = (metric: string, baseline: string, mine: Rounds, theirs: Rounds, aim?: Aim): Measured => ({
   metric,
   unit: 'ms',
-  troupe: median(mine.flat()),
-  baseline: median(theirs.flat()),
-  ratio: ratioOf(mine.map(median), theirs.map(median)),
-  p50: median(mine.flat()),
-  p99: percentile(mine.flat(), 99),
-  ...(target !== undefined && { target }),
+  baseline,
+  ...(aim && { aim }),
+  rounds: [
+    {
+      value: median(mine.flat()),
+      baseline: median(theirs.flat()),
+      p50: median(mine.flat()),
+      p99: percentile(mine.flat(), 99),
+    },
+  ],
 });
 
 const runMs = (server: Server): Promise<number> =>
   timed(async () => {
     const messages = [{ role: 'user', content: 'Go.' }];
-    await framesOf(server.url, JSON.stringify({ agentId: 'bench', messages }));
+    await framesOf(server, JSON.stringify({ agentId: 'bench', messages }));
   });
 
 /** The measure while writes follow each other without a pause. */
@@ -129,36 +129,39 @@ export const config: Benchmark = {
   name: 'config',
   title: `config: a service with many agents and tools beside one with ${FEW} of each`,
   async run(context) {
-    const { many: size, rounds, requests, runs } = planOf(context);
+    const { many: size, repeats, requests, runs } = planOf(context);
     const [many, few] = [await startWith(context, size), await startWith(context, FEW)];
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (server: Server): Promise<number> => capabilitiesMs(server, agent);
     const afterWrite = async (server: Server): Promise<number> => {
       await writeMs(server);
-      return capabilitiesMs(server);
+      return ask(server);
     };
     const compare = (measure: (server: Server) => Promise<number>) =>
-      interleaved(rounds, {
+      interleaved(repeats, {
         many: () => repeat(requests, () => measure(many)),
         few: () => repeat(requests, () => measure(few)),
       });
     try {
       for (const server of [many, few]) await repeat(requests, () => afterWrite(server));
-      const asked = await compare(capabilitiesMs);
+      const asked = await compare(ask);
       const fresh = await compare(afterWrite);
       const written = await compare(writeMs);
-      const ran = await interleaved(rounds, {
+      const ran = await interleaved(repeats, {
         busy: () => besideWrites(many, () => repeat(runs, () => runMs(many))),
         calm: () => repeat(runs, () => runMs(many)),
       });
       const of = `${size} agents and ${size} tools`;
+      const fewOf = `${FEW} of each`;
+      const aim = { of: 'p99', most: 10 } as const;
       return [
-        row(`GET /v1/capabilities, ${of}`, asked.many, asked.few, 'p99 at most 10 ms'),
-        row(`the first one after a write, ${of}`, fresh.many, fresh.few, 'p99 at most 10 ms'),
-        row(`PUT of an agent, ${of}`, written.many, written.few),
-        row('a run of 200 tokens beside writes without a pause, and alone', ran.busy, ran.calm),
+        row(`GET /v1/capabilities, ${of}`, fewOf, asked.many, asked.few, aim),
+        row(`the first one after a write, ${of}`, fewOf, fresh.many, fresh.few, aim),
+        row(`PUT of an agent, ${of}`, fewOf, written.many, written.few),
+        row('a run of 200 tokens beside writes without a pause', 'alone', ran.busy, ran.calm),
       ];
     } finally {
-      await many.process.stop();
-      await few.process.stop();
+      await stopAll([many, few]);
       agent.destroy();
     }
   },

@@ -1,9 +1,12 @@
-import { type Child, startChild, startProgram } from './child.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import type { Child } from './child.ts';
+import { BenchError } from './error.ts';
+import { startClient } from './program.ts';
 import type { ReadersAnswer, ReadersOrder } from './programs/event-readers.ts';
-import type { Benchmark, Context, Row } from './result.ts';
-import { interleaved, median, percentile, ratioOf } from './rounds.ts';
-import { framesOf, troupeArguments } from './servers.ts';
-import { processorSeconds } from './usage.ts';
+import { interleaved, median, percentile } from './rounds.ts';
+import type { Measured } from './row.ts';
+import { framesOf, type Server, startTroupe } from './servers.ts';
+import { usageFrom } from './usage.ts';
 
 /**
  * One run in full fidelity, of 200 tokens, whose thread is watched by no reader, by one, and by a thousand event
@@ -14,86 +17,68 @@ import { processorSeconds } from './usage.ts';
 const AGENT = 'bench';
 
 const planOf = ({ short }: Context) =>
-  short ? { readers: 50, rounds: 1, runs: 3 } : { readers: 1000, rounds: 5, runs: 20 };
+  short ? { readers: 50, repeats: 1, runs: 3 } : { readers: 1000, repeats: 2, runs: 20 };
 
 type Watched = { thread: string; readers: Child | undefined };
 
 /** A run, and the time until its client and its readers have had everything. */
 type Watch = { run_ms: number; whole_ms: number; events: number };
 
-type Round = { watches: Watch[]; rate: number; cost: number };
-
-const startFullFidelity = async (context: Context): Promise<{ process: Child; url: string }> => {
-  const options = { durability: 'process', dir: context.folder(), port: 0 } as const;
-  const process = startChild([...troupeArguments(context, options), '--event-capture-mode', 'full_fidelity']);
-  const [, url = ''] = await process.line(/Troupe listens on (\S+)/);
-  return { process, url };
-};
-
-/** Not on the core of the server, but where this process is. */
-const beside = (command: readonly string[]): readonly string[] => command;
+type Played = { watches: Watch[]; rate: number; cost: number };
 
 const ask = async (readers: Child, order: ReadersOrder): Promise<ReadersAnswer> => {
   // The program answers every order with a ReadersAnswer.
   const answer = (await readers.ask(order)) as ReadersAnswer;
-  if ('failed' in answer) throw new Error(`event readers: ${answer.failed}`);
+  if ('failed' in answer) throw new BenchError(`event readers: ${answer.failed}`);
   return answer;
 };
 
-const watchedBy = async (url: string, count: number): Promise<Watched> => {
+const watchedBy = async ({ build }: Context, url: string, count: number): Promise<Watched> => {
   const thread = `watched-by-${count}`;
   if (count === 0) return { thread, readers: undefined };
-  const readers = startProgram('event-readers', [url], beside);
+  const readers = startClient(build, 'event-readers', [url]);
   await ask(readers, { open: count, path: `/v1/threads/${thread}/events/stream` });
   return { thread, readers };
 };
 
-const watch = async (url: string, { thread, readers }: Watched): Promise<Watch> => {
+const watch = async (server: Server, { thread, readers }: Watched): Promise<Watch> => {
   const body = { agentId: AGENT, threadId: thread, messages: [{ role: 'user', content: 'Go.' }] };
   const began = performance.now();
-  await framesOf(url, JSON.stringify(body));
+  await framesOf(server, JSON.stringify(body));
   const run_ms = performance.now() - began;
   const answer = readers && (await ask(readers, { finish: true }));
   const events = answer && 'events' in answer ? answer.events : 0;
   return { run_ms, whole_ms: performance.now() - began, events };
 };
 
-const play = async (
-  server: { process: Child; url: string },
-  watched: Watched,
-  runs: number,
-): Promise<Round> => {
-  const before = processorSeconds(server.process.pid) ?? Number.NaN;
+const play = async (server: Server, watched: Watched, runs: number): Promise<Played> => {
+  const used = usageFrom(server.process.pid);
   const watches: Watch[] = [];
-  for (let run = 0; run < runs; run += 1) watches.push(await watch(server.url, watched));
-  const used = (processorSeconds(server.process.pid) ?? Number.NaN) - before;
+  for (let run = 0; run < runs; run += 1) watches.push(await watch(server, watched));
+  const cost = used().processor / runs;
   const sum = (of: 'whole_ms' | 'events'): number => watches.reduce((total, each) => total + each[of], 0);
-  return { watches, rate: (sum('events') * 1000) / sum('whole_ms'), cost: (used * 1000) / runs };
+  return { watches, rate: (sum('events') * 1000) / sum('whole_ms'), cost };
 };
 
-const rateRow = (metric: string, many: readonly Round[], one: readonly Round[]): Row => {
-  const [mine, theirs] = [many.map(({ rate }) => rate), one.map(({ rate }) => rate)];
+const rateRow = (metric: string, many: readonly Played[], one: readonly Played[]): Measured => {
+  const rate = (played: readonly Played[]): number => median(played.map((each) => each.rate));
   return {
     metric,
     unit: 'events/s',
-    troupe: median(mine),
-    baseline: median(theirs),
-    ratio: ratioOf(mine, theirs),
+    better: 'higher',
+    baseline: '1 reader',
+    rounds: [{ value: rate(many), baseline: rate(one) }],
   };
 };
 
-const runRow = (metric: string, watched: readonly Round[], alone: readonly Round[]): Row => {
-  const times = (rounds: readonly Round[]): number[] =>
-    rounds.flatMap(({ watches }) => watches.map(({ run_ms }) => run_ms));
-  const medians = (rounds: readonly Round[]): number[] => rounds.map((round) => median(times([round])));
+const runRow = (metric: string, watched: readonly Played[], alone: readonly Played[]): Measured => {
+  const times = watched.flatMap(({ watches }) => watches.map(({ run_ms }) => run_ms));
+  const cost = (played: readonly Played[]): number => median(played.map((each) => each.cost));
   return {
     metric,
-    unit: 'ms',
-    troupe: median(times(watched)),
-    baseline: median(times(alone)),
-    ratio: ratioOf(medians(watched), medians(alone)),
-    p50: median(times(watched)),
-    p99: percentile(times(watched), 99),
+    unit: 'ms of processor',
+    baseline: 'without a reader',
+    rounds: [{ value: cost(watched), baseline: cost(alone), p50: median(times), p99: percentile(times, 99) }],
   };
 };
 
@@ -101,31 +86,25 @@ export const fanOut: Benchmark = {
   name: 'fan-out',
   title: 'fan-out: a run in full fidelity, watched by event streams; p50 and p99 are ms for the run',
   async run(context) {
-    const { readers, rounds, runs } = planOf(context);
-    const server = await startFullFidelity(context);
+    const { readers, repeats, runs } = planOf(context);
+    const server = await startTroupe(context, { flags: ['--event-capture-mode', 'full_fidelity'] });
     const [none, one, many] = [
-      await watchedBy(server.url, 0),
-      await watchedBy(server.url, 1),
-      await watchedBy(server.url, readers),
+      await watchedBy(context, server.url, 0),
+      await watchedBy(context, server.url, 1),
+      await watchedBy(context, server.url, readers),
     ];
     try {
       for (const watched of [none, one, many]) await play(server, watched, context.short ? 1 : 10);
-      const played = await interleaved(rounds, {
+      const played = await interleaved(repeats, {
         none: () => play(server, none, runs),
         one: () => play(server, one, runs),
         many: () => play(server, many, runs),
       });
-      const cost = (of: keyof typeof played): string =>
-        median(played[of].map((round) => round.cost)).toFixed(2);
       context.note(`one run is ${played.one[0]?.watches[0]?.events} events in the log of its thread`);
-      context.note(
-        `processor time of the server a run: no reader ${cost('none')} ms, one ${cost('one')} ms, ` +
-          `${readers} ${cost('many')} ms`,
-      );
       return [
-        rateRow(`delivered to ${readers} readers together, over 1 reader`, played.many, played.one),
-        runRow(`a run beside ${readers} readers, over no reader`, played.many, played.none),
-        runRow('a run beside 1 reader, over no reader', played.one, played.none),
+        rateRow(`events delivered to ${readers} readers together`, played.many, played.one),
+        runRow(`a run beside ${readers} readers`, played.many, played.none),
+        runRow('a run beside 1 reader', played.one, played.none),
       ];
     } finally {
       await Promise.all([one.readers?.stop(), many.readers?.stop(), server.process.stop()]);

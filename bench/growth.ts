@@ -1,8 +1,9 @@
 import { Agent, get } from 'node:http';
-import { startProgram } from './child.ts';
-import type { GrowthAnswer, GrowthOrder } from './programs/growth-store.ts';
-import type { Benchmark, Context, Row } from './result.ts';
-import { interleaved, median, percentile, ratioOf } from './rounds.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import type { Build } from './build.ts';
+import { startGrowthStore } from './growth-store.ts';
+import { interleaved, median, percentile } from './rounds.ts';
+import type { Aim, Measured } from './row.ts';
 import { framesOf, type Server, startTroupe } from './servers.ts';
 
 /**
@@ -13,25 +14,20 @@ import { framesOf, type Server, startTroupe } from './servers.ts';
 const SHORTEST = 10;
 const FEWEST = 100;
 
+const OF_SHORTEST = `in a thread of ${SHORTEST}`;
+
 const sizesOf = ({ short }: Context) =>
   short
-    ? { lengths: [SHORTEST, 100], threads: 1000, rounds: 3, steps: 4, requests: 20 }
-    : { lengths: [SHORTEST, 1000, 10_000], threads: 100_000, rounds: 25, steps: 16, requests: 400 };
+    ? { lengths: [SHORTEST, 100], threads: 1000, repeats: 3, steps: 4, requests: 20 }
+    : { lengths: [SHORTEST, 1000, 10_000], threads: 100_000, repeats: 9, steps: 16, requests: 400 };
 
 const figure = (number: number): string => number.toLocaleString('en-US');
-
-const startStore = (dir: string) => {
-  const program = startProgram('growth-store', [dir]);
-  // The program answers every order with a GrowthAnswer.
-  const ask = async (order: GrowthOrder) => (await program.ask(order)) as GrowthAnswer;
-  return { ask, stop: program.stop };
-};
 
 type Fill = { threads: number; messages: number };
 
 const filledFolder = async (context: Context, fills: readonly Fill[]): Promise<string> => {
   const dir = context.folder();
-  const store = startStore(dir);
+  const store = startGrowthStore(context, dir);
   for (const fill of fills) await store.ask({ do: 'fill', status: 'done', ...fill });
   await store.ask({ do: 'close' });
   await store.stop();
@@ -40,18 +36,26 @@ const filledFolder = async (context: Context, fills: readonly Fill[]): Promise<s
 
 type Times = Record<string, number[]>;
 
-const rowsOf = (times: Times, baseline: string, kind: Pick<Row, 'unit' | 'target'>): Row[] => {
-  const shortest = times[baseline] ?? [];
+const rowsOf = (
+  times: Times,
+  baseline: string,
+  kind: { unit: string; smallest: string; aim?: Aim },
+): Measured[] => {
+  const { smallest, ...rest } = kind;
   return Object.entries(times)
     .filter(([name]) => name !== baseline)
     .map(([metric, values]) => ({
-      ...kind,
+      ...rest,
       metric,
-      troupe: median(values),
-      baseline: median(shortest),
-      ratio: ratioOf(values, shortest),
-      p50: median(values),
-      p99: percentile(values, 99),
+      baseline: smallest,
+      rounds: [
+        {
+          value: median(values),
+          baseline: median(times[baseline] ?? []),
+          p50: median(values),
+          p99: percentile(values, 99),
+        },
+      ],
     }));
 };
 
@@ -59,16 +63,16 @@ const rowsOf = (times: Times, baseline: string, kind: Pick<Row, 'unit' | 'target
 const threadsFor = (messages: number, steps: number): number =>
   Math.max(1, Math.min(steps, Math.ceil(200_000 / messages)));
 
-const stepRows = async (context: Context): Promise<Row[]> => {
-  const { lengths, rounds, steps } = sizesOf(context);
-  const store = startStore(context.folder());
+const stepRows = async (context: Context): Promise<Measured[]> => {
+  const { lengths, repeats, steps } = sizesOf(context);
+  const store = startGrowthStore(context, context.folder());
   for (const messages of lengths) {
-    const threads = Math.max(steps, threadsFor(messages, rounds * steps));
+    const threads = Math.max(steps, threadsFor(messages, repeats * steps));
     await store.ask({ do: 'fill', status: 'running', threads, messages });
   }
   // Neither the compiler nor the files are warm yet; the threads that are measured must not grow from that.
   await store.ask({ do: 'fill', status: 'running', threads: steps, messages: 0 });
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < repeats; round += 1)
     await store.ask({ do: 'step', threads: steps, messages: 0 });
   const nameOf = (messages: number) => `a step in a thread of ${figure(messages)} messages`;
   const measure = async (messages: number): Promise<number> => {
@@ -76,25 +80,29 @@ const stepRows = async (context: Context): Promise<Row[]> => {
     return (milliseconds * 1000) / steps;
   };
   const variants = Object.fromEntries(lengths.map((messages) => [nameOf(messages), () => measure(messages)]));
-  const times = await interleaved(rounds, variants);
+  const times = await interleaved(repeats, variants);
   await store.stop();
-  return rowsOf(times, nameOf(SHORTEST), { unit: 'µs', target: 'ratio at most 1.2' });
+  return rowsOf(times, nameOf(SHORTEST), {
+    unit: 'µs',
+    smallest: OF_SHORTEST,
+    aim: { of: 'ratio', most: 1.2 },
+  });
 };
 
 const runMs = async (server: Server, threadId: string): Promise<number> => {
   const began = performance.now();
   const messages = [{ role: 'user', content: 'Go.' }];
-  await framesOf(server.url, JSON.stringify({ agentId: 'bench', threadId, messages }));
+  await framesOf(server, JSON.stringify({ agentId: 'bench', threadId, messages }));
   return performance.now() - began;
 };
 
 /** Two runs a thread: the first has to read the history, for the next one it is in memory. */
-const runRows = async (context: Context): Promise<Row[]> => {
-  const { lengths, rounds } = sizesOf(context);
-  const fills = lengths.map((messages) => ({ threads: rounds + 1, messages }));
-  const server = await startTroupe(context, 'process', { dir: await filledFolder(context, fills) });
-  for (let round = 0; round < rounds; round += 1) await runMs(server, `t${SHORTEST}-${rounds}`);
-  const rows: Row[] = [];
+const runRows = async (context: Context): Promise<Measured[]> => {
+  const { lengths, repeats } = sizesOf(context);
+  const fills = lengths.map((messages) => ({ threads: repeats + 1, messages }));
+  const server = await startTroupe(context, { dir: await filledFolder(context, fills) });
+  for (let round = 0; round < repeats; round += 1) await runMs(server, `t${SHORTEST}-${repeats}`);
+  const rows: Measured[] = [];
   for (const which of ['first', 'next']) {
     const nameOf = (messages: number) => `the ${which} run in a thread of ${figure(messages)} messages`;
     const variants = lengths.map((messages) => {
@@ -106,7 +114,10 @@ const runRows = async (context: Context): Promise<Row[]> => {
       return [nameOf(messages), measure] as const;
     });
     rows.push(
-      ...rowsOf(await interleaved(rounds, Object.fromEntries(variants)), nameOf(SHORTEST), { unit: 'ms' }),
+      ...rowsOf(await interleaved(repeats, Object.fromEntries(variants)), nameOf(SHORTEST), {
+        unit: 'ms',
+        smallest: OF_SHORTEST,
+      }),
     );
   }
   await server.process.stop();
@@ -115,9 +126,7 @@ const runRows = async (context: Context): Promise<Row[]> => {
 
 const LISTS = ['/v1/threads', '/v1/threads/summaries', '/v1/runs'];
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-
-const getJson = (url: string): Promise<unknown> =>
+const getJson = (url: string, agent: Agent): Promise<unknown> =>
   new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {
       const chunks: Buffer[] = [];
@@ -135,43 +144,52 @@ const cursorIn = (page: unknown): string | undefined => {
 };
 
 /** Page after page of a list, from its start again behind its end. */
-const walkMs = async (url: string, requests: number): Promise<number[]> => {
+const walkMs = async (url: string, requests: number, agent: Agent): Promise<number[]> => {
   const times: number[] = [];
   let cursor: string | undefined;
   for (let request = 0; request < requests; request += 1) {
     const began = performance.now();
-    const page = await getJson(cursor ? `${url}?cursor=${encodeURIComponent(cursor)}` : url);
+    const page = await getJson(cursor ? `${url}?cursor=${encodeURIComponent(cursor)}` : url, agent);
     times.push(performance.now() - began);
     cursor = cursorIn(page);
   }
   return times;
 };
 
-const listRows = async (context: Context): Promise<Row[]> => {
+/** Made once for a build: lists change nothing. */
+const ofThreads = new Map<Build, Map<number, Promise<string>>>();
+
+const folderOfThreads = (context: Context, threads: number): Promise<string> => {
+  const known = ofThreads.get(context.build) ?? new Map<number, Promise<string>>();
+  ofThreads.set(context.build, known);
+  const dir = known.get(threads) ?? filledFolder(context, [{ threads, messages: 0 }]);
+  known.set(threads, dir);
+  return dir;
+};
+
+const listRows = async (context: Context): Promise<Measured[]> => {
   const { threads, requests } = sizesOf(context);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const start = async (count: number): Promise<Server> => {
-    const dir = await filledFolder(context, [{ threads: count, messages: 0 }]);
-    return startTroupe(context, 'process', { dir });
+    const dir = await folderOfThreads(context, count);
+    return startTroupe(context, { dir });
   };
   const [many, few] = [await start(threads), await start(FEWEST)];
   for (const list of LISTS)
-    for (const server of [many, few]) await walkMs(`${server.url}${list}`, requests / 4);
-  const rows: Row[] = [];
+    for (const server of [many, few]) await walkMs(`${server.url}${list}`, requests / 4, agent);
+  const rows: Measured[] = [];
   for (const list of LISTS) {
-    const times = await interleaved(context.short ? 1 : 5, {
-      many: () => walkMs(`${many.url}${list}`, requests),
-      few: () => walkMs(`${few.url}${list}`, requests),
+    const times = await interleaved(context.short ? 1 : 2, {
+      many: () => walkMs(`${many.url}${list}`, requests, agent),
+      few: () => walkMs(`${few.url}${list}`, requests, agent),
     });
-    const p99 = (rounds: readonly number[][]): number[] => rounds.map((round) => percentile(round, 99));
+    const [many99, few99] = [percentile(times.many.flat(), 99), percentile(times.few.flat(), 99)];
     rows.push({
       metric: `p99 of GET ${list}, ${figure(threads)} threads`,
       unit: 'ms',
-      troupe: percentile(times.many.flat(), 99),
-      baseline: percentile(times.few.flat(), 99),
-      ratio: ratioOf(p99(times.many), p99(times.few)),
-      p50: percentile(times.many.flat(), 50),
-      p99: percentile(times.many.flat(), 99),
-      target: 'at most 2 ms',
+      baseline: `${FEWEST} threads`,
+      aim: { of: 'value', most: 2 },
+      rounds: [{ value: many99, baseline: few99, p50: percentile(times.many.flat(), 50), p99: many99 }],
     });
   }
   await many.process.stop();

@@ -1,9 +1,11 @@
-import { runLoad, runOf } from '../src/load/index.ts';
-import { startProgram } from './child.ts';
+import { runOf } from '../src/load/index.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import { COLLECT, COLLECTS } from './collect.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
+import { playLoad } from './load.ts';
+import { startClient } from './program.ts';
 import type { Wish } from './programs/idle-clients.ts';
-import type { Benchmark, Context, Row } from './result.ts';
-import { ratioOf } from './rounds.ts';
+import type { Aim, Measured } from './row.ts';
 import { type Server, startTroupe } from './servers.ts';
 import { fileLimit, residentKiB } from './usage.ts';
 
@@ -14,25 +16,20 @@ import { fileLimit, residentKiB } from './usage.ts';
 
 const SPARE_FILES = 300;
 
-/** A collection when asked for one: memory that is in use, apart from what waits to be collected. */
-const COLLECTS_ON_SIGNAL = [
-  '--expose-gc',
-  "--import=data:text/javascript,process.on('SIGUSR2',()=>globalThis.gc())",
-];
-
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Memory = { asItIs: number; collected: number };
 
 const memoryOf = async (server: Server): Promise<Memory> => {
   await after(1500);
-  const asItIs = residentKiB(server.process.pid) ?? Number.NaN;
-  server.process.signal('SIGUSR2');
+  const asItIs = residentKiB(server.process.pid);
+  server.process.signal(COLLECT);
   await after(1500);
-  return { asItIs, collected: residentKiB(server.process.pid) ?? Number.NaN };
+  return { asItIs, collected: residentKiB(server.process.pid) };
 };
 
-const pacedStreams = async ({ short }: Context, server: Server): Promise<Delivery> => {
+const pacedStreams = async (context: Context, server: Server): Promise<Delivery> => {
+  const { short } = context;
   const delivery = createDelivery({
     pace_ms: 20,
     tokens: 200,
@@ -40,10 +37,10 @@ const pacedStreams = async ({ short }: Context, server: Server): Promise<Deliver
     from: 0,
     until: Number.POSITIVE_INFINITY,
   });
-  await runLoad({
-    url: server.url,
+  await playLoad(server, {
     connections: short ? 5 : 50,
-    ...(short ? { streams: 5 } : { duration_ms: 6000, ramp_ms: 1000 }),
+    ...(short ? { streams: 5 } : { duration_ms: context.roundMs(6000), ramp_ms: 1000 }),
+    rest_ms: 0,
     body: runOf('bench-paced'),
     onEvents: delivery.onEvents,
     onSample: delivery.onSample,
@@ -51,22 +48,49 @@ const pacedStreams = async ({ short }: Context, server: Server): Promise<Deliver
   return delivery;
 };
 
-const paceRow = (metric: string, idle: Delivery, alone: Delivery): Row => ({
-  metric,
+const paceRow = (metric: string, beside: Delivery, alone: Delivery): Measured => ({
+  metric: `p99 of the gap between tokens, ${metric}`,
   unit: 'ms',
-  troupe: idle.gap(99),
-  baseline: alone.gap(99),
-  ratio: ratioOf([idle.gap(99)], [alone.gap(99)]),
-  p50: idle.gap(50),
-  p99: idle.gap(99),
+  baseline: 'without idle streams',
+  rounds: [{ value: beside.gap(99), baseline: alone.gap(99), p50: beside.gap(50), p99: beside.gap(99) }],
 });
 
-const memoryRow = (metric: string, kib: number, target?: string): Row => ({
+const memoryRow = (metric: string, kib: number, aim?: Aim): Measured => ({
   metric,
   unit: 'KiB',
-  troupe: kib,
-  ...(target !== undefined && { target }),
+  ...(aim && { aim }),
+  rounds: [{ value: kib }],
 });
+
+const measure = async (context: Context, wanted: number): Promise<Measured[]> => {
+  const server = await startTroupe(context, { nodeArguments: COLLECTS });
+  const clients = startClient(context.build, 'idle-clients', [server.url]);
+  const ask = (wish: Wish): Promise<unknown> => clients.ask(wish);
+
+  const streams = context.short ? 100 : 5000;
+  await playLoad(server, { connections: 16, streams, body: runOf('bench') });
+  const alone = await pacedStreams(context, server);
+  const before = await memoryOf(server);
+  const began = performance.now();
+  const answer = await ask({ agent: 'bench-silent', count: wanted, reads: true });
+  context.note(`${JSON.stringify(answer)} of ${wanted} after ${Math.round(performance.now() - began)} ms`);
+  const now = await memoryOf(server);
+  const beside = await pacedStreams(context, server);
+  await ask({ agent: 'bench-flood', count: 1, reads: false });
+  const besideFlood = await pacedStreams(context, server);
+  await clients.stop();
+  await server.process.stop();
+  const each = (of: keyof Memory): number => (now[of] - before[of]) / wanted;
+  return [
+    paceRow(`beside ${wanted} idle streams`, beside, alone),
+    paceRow('beside them and a client that never reads', besideFlood, alone),
+    memoryRow('resident memory of an idle stream, its run included', each('asItIs'), {
+      of: 'value',
+      most: 20,
+    }),
+    memoryRow('the same, after a collection', each('collected')),
+  ];
+};
 
 export const idle: Benchmark = {
   name: 'idle',
@@ -75,38 +99,10 @@ export const idle: Benchmark = {
   async run(context) {
     const wanted = context.short ? 100 : 10_000;
     const limit = fileLimit() ?? 0;
-    if (limit < wanted + SPARE_FILES) {
-      context.note(
-        `skipped: a process may open ${limit} files, ${wanted + SPARE_FILES} are needed (ulimit -Hn)`,
-      );
-      return [];
-    }
-    const server = await startTroupe(context, 'process', { nodeArguments: COLLECTS_ON_SIGNAL });
-    const clients = startProgram('idle-clients', [server.url]);
-    const ask = (wish: Wish): Promise<unknown> => clients.ask(wish);
-
-    await runLoad({
-      url: server.url,
-      connections: 16,
-      streams: context.short ? 100 : 5000,
-      body: runOf('bench'),
-    });
-    const alone = await pacedStreams(context, server);
-    const before = await memoryOf(server);
-    const began = performance.now();
-    const answer = await ask({ agent: 'bench-silent', count: wanted, reads: true });
-    context.note(`${JSON.stringify(answer)} of ${wanted} after ${Math.round(performance.now() - began)} ms`);
-    const now = await memoryOf(server);
-    const beside = await pacedStreams(context, server);
-    await ask({ agent: 'bench-flood', count: 1, reads: false });
-    const besideFlood = await pacedStreams(context, server);
-    await clients.stop();
-    await server.process.stop();
-    return [
-      paceRow(`between tokens, beside ${wanted} idle streams`, beside, alone),
-      paceRow('the same, and one that never reads', besideFlood, alone),
-      memoryRow('resident memory an idle stream', (now.asItIs - before.asItIs) / wanted, 'at most 16 KiB'),
-      memoryRow('the same, after a collection', (now.collected - before.collected) / wanted),
-    ];
+    if (limit >= wanted + SPARE_FILES) return measure(context, wanted);
+    context.note(
+      `skipped: a process may open ${limit} files, ${wanted + SPARE_FILES} are needed (ulimit -Hn)`,
+    );
+    return [];
   },
 };

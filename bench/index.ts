@@ -1,102 +1,161 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { bombs } from './bombs.ts';
-import { config } from './config.ts';
-import { fanOut } from './fan-out.ts';
-import { growth } from './growth.ts';
-import { idle } from './idle.ts';
-import { longRun } from './long-run.ts';
+import { type Build, buildIn, makeBuild, ROOT } from './build.ts';
+import { BENCHMARKS } from './catalogue.ts';
+import { compareResults, incomparable, losses } from './compare.ts';
+import { BenchError } from './error.ts';
 import { machineLine, thisMachine } from './machine.ts';
-import { paced } from './paced.ts';
-import { protocols } from './protocols.ts';
-import { appendOutcomes, type Benchmark, type Outcome } from './result.ts';
-import { startup } from './startup.ts';
-import { store } from './store.ts';
-import { streams } from './streams.ts';
-import { formatOutcome } from './table.ts';
-import { ttft } from './ttft.ts';
+import { helpText, type Options, parseOptions } from './options.ts';
+import {
+  type Outcome,
+  type Result,
+  readResult,
+  resultOf,
+  type Settings,
+  writeResult,
+} from './result-file.ts';
+import { outcomeOf, runRounds, type Tally, tallyOf } from './runner.ts';
+import { formatComparison, formatOutcome, readmeTable } from './table.ts';
 
-/**
- * `npm run bench [-- names… --json FILE --short --server MAIN]`: each figure beside a baseline that was measured
- * in the same run. `--server` measures another build than the one of this tree.
- */
+/** `npm run bench`: each figure beside a baseline that was measured in the same round. See `--help`. */
 
-const BENCHMARKS: readonly Benchmark[] = [
-  store,
-  streams,
-  ttft,
-  startup,
-  idle,
-  paced,
-  growth,
-  longRun,
-  fanOut,
-  config,
-  protocols,
-  bombs,
-];
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-const fail = (message: string): never => {
-  process.stderr.write(`bench: ${message}\n`);
-  process.exit(1);
+const print = (text: string): void => {
+  process.stdout.write(text);
 };
 
-const build = (): string => {
-  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build:js'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  return status === 0 ? join(ROOT, 'dist/src/main.js') : fail(`the build failed:\n${stdout}${stderr}`);
-};
-
-const folders: string[] = [];
-process.on('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+const settingsOf = ({ short, rounds, duration, openRuns }: Options): Settings => ({
+  short,
+  rounds: rounds ?? null,
+  duration: duration ?? null,
+  open_runs: openRuns,
 });
 
-const folder = (): string => {
-  const made = mkdtempSync(join(tmpdir(), 'troupe-bench-'));
-  folders.push(made);
-  return made;
+/** With another build, each has its turn; a result that was measured before is read only once. */
+type Other = { build: Build } | { result: Result } | undefined;
+
+const otherOf = async ({ against }: Options): Promise<Other> => {
+  if (against === undefined) return undefined;
+  if (!existsSync(against)) throw new BenchError(`--against: there is no ${against}`);
+  if (statSync(against).isDirectory()) return { build: await buildIn(against) };
+  return { result: readResult(against) };
 };
 
-const main = async (): Promise<void> => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      json: { type: 'string', default: join(ROOT, '.bench.json') },
-      short: { type: 'boolean', default: false },
-      server: { type: 'string' },
-    },
-  });
-  const chosen = positionals.length === 0 ? BENCHMARKS : positionals.map(benchmarkNamed);
-  const server = values.server ?? build();
-  const machine = thisMachine();
-  process.stdout.write(`${machineLine(machine)}\n\n`);
-  const outcomes: Outcome[] = [];
-  for (const { name, title, run } of chosen) {
-    const notes: string[] = [];
-    const rows = await run({ short: values.short, server, folder, note: (text) => notes.push(text) });
-    const outcome = { name, rows, notes };
-    outcomes.push(outcome);
-    process.stdout.write(`${formatOutcome(title, outcome)}\n`);
+type Measurement = { now: Outcome[]; before: Outcome[] };
+
+/** @param save is given what there is after each benchmark: a failure of the next one loses nothing */
+const measureAll = async (
+  options: Options,
+  build: Build,
+  other: Other,
+  save: (now: Outcome[]) => void,
+): Promise<Measurement> => {
+  const { names } = options;
+  const chosen = BENCHMARKS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const earlier = other && 'result' in other ? other.result.benchmarks : [];
+  const measurement: Measurement = { now: [], before: [] };
+  for (const benchmark of chosen) {
+    const mine = tallyOf(build);
+    const theirs = other && 'build' in other ? tallyOf(other.build) : undefined;
+    const tallies: Tally[] = theirs ? [theirs, mine] : [mine];
+    const outcomes = (): [Outcome, Outcome[]] => [
+      outcomeOf(benchmark, mine, options),
+      theirs
+        ? [outcomeOf(benchmark, theirs, options)]
+        : earlier.filter(({ name }) => name === benchmark.name),
+    ];
+    await runRounds(benchmark, options, tallies);
+    let [now, before] = outcomes();
+    if (losses(compareResults(before, [now])).length > 0) {
+      print(`${benchmark.name}: something seems to be lost, measured once more\n`);
+      await runRounds(benchmark, options, tallies);
+      [now, before] = outcomes();
+    }
+    print(`${formatOutcome(now)}\n`);
+    measurement.now.push(now);
+    measurement.before.push(...before);
+    save(measurement.now);
   }
-  appendOutcomes(values.json, machine, values.short, outcomes);
+  return measurement;
 };
 
-const benchmarkNamed = (name: string): Benchmark =>
-  BENCHMARKS.find((benchmark) => benchmark.name === name) ??
-  fail(
-    `there is no benchmark '${name}'; allowed: ${BENCHMARKS.map((benchmark) => benchmark.name).join(', ')}`,
+/** What stands in the README between the marks of the benchmarks. */
+const readmeText = ({ at, commit, machine, benchmarks }: Result, { names }: Options): string => {
+  const tooLong = BENCHMARKS.filter(({ long }) => long).map(({ name }) => name);
+  const shown = benchmarks.filter(({ name }) =>
+    names.length === 0 ? !tooLong.includes(name) : names.includes(name),
   );
+  return `Measured on ${machineLine(machine)}; commit ${commit}, ${at.slice(0, 10)}.\n\n${readmeTable(shown)}`;
+};
+
+/** @returns whether nothing was lost */
+const compared = (before: readonly Outcome[], now: readonly Outcome[], of: string): boolean => {
+  const comparisons = compareResults(before, now);
+  if (comparisons.length === 0)
+    throw new BenchError(`nothing to compare: ${of} has none of these benchmarks`);
+  const lost = losses(comparisons);
+  print(`against ${of}:\n\n${formatComparison(comparisons)}\n`);
+  print(lost.length === 0 ? 'nothing that counts lost more than 10 %\n' : 'lost more than 10 %:\n');
+  for (const { benchmark, metric } of lost) print(`  ${benchmark}: ${metric}\n`);
+  return lost.length === 0;
+};
+
+const assertComparable = (before: Result, now: Pick<Result, 'machine' | 'settings'>): void => {
+  const reason = incomparable(before, now);
+  if (reason !== undefined) throw new BenchError(`--against: not measured in the same way: ${reason}`);
+};
+
+const fromFile = async (options: Options, file: string): Promise<boolean> => {
+  const other = await otherOf(options);
+  const result = readResult(file);
+  const { names } = options;
+  const chosen = result.benchmarks.filter(({ name }) => names.length === 0 || names.includes(name));
+  if (options.readme) print(readmeText(result, options));
+  else for (const outcome of chosen) print(`${formatOutcome(outcome)}\n`);
+  if (!other) return true;
+  if (!('result' in other)) throw new BenchError('--against: with --from it is a result, not a build');
+  assertComparable(other.result, result);
+  return compared(other.result.benchmarks, chosen, other.result.commit);
+};
+
+const measured = async (options: Options): Promise<boolean> => {
+  const other = await otherOf(options);
+  const [machine, settings] = [thisMachine(), settingsOf(options)];
+  if (other && 'result' in other) assertComparable(other.result, { machine, settings });
+  const build = options.build === undefined ? await makeBuild() : await buildIn(options.build);
+  print(`${machineLine(machine)}\ncommit ${build.commit}\n\n`);
+  const begun = new Date().toISOString().replace(/[:.]/g, '-');
+  const file = options.json ?? join(ROOT, '.bench', `${begun}-${build.commit}.json`);
+  const resultWith = (outcomes: Outcome[]): Result => resultOf(build.commit, machine, settings, outcomes);
+  const { now, before } = await measureAll(options, build, other, (outcomes) =>
+    writeResult(file, resultWith(outcomes)),
+  );
+  print(`written to ${file}\n`);
+  if (options.readme) print(`\n${readmeText(resultWith(now), options)}`);
+  if (!other) return true;
+  return compared(
+    before,
+    now,
+    'build' in other ? `${other.build.root}, ${other.build.commit}` : other.result.commit,
+  );
+};
+
+const main = async (): Promise<boolean> => {
+  const options = parseOptions(
+    process.argv.slice(2),
+    BENCHMARKS.map(({ name }) => name),
+  );
+  if (options.help) {
+    print(helpText(BENCHMARKS));
+    return true;
+  }
+  return options.from === undefined ? measured(options) : fromFile(options, options.from);
+};
 
 main().then(
-  () => process.exit(0),
-  (error: unknown) => fail(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  (good) => process.exit(good ? 0 : 1),
+  (error: unknown) => {
+    const text = error instanceof Error && !(error instanceof BenchError) ? error.stack : undefined;
+    process.stderr.write(`bench: ${text ?? (error instanceof Error ? error.message : error)}\n`);
+    process.exit(1);
+  },
 );

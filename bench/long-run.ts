@@ -1,8 +1,10 @@
-import { dirname, join } from 'node:path';
-import { type Child, startProgram } from './child.ts';
-import type { GrowthAnswer, GrowthOrder } from './programs/growth-store.ts';
-import type { Benchmark, Context, Row } from './result.ts';
-import { median, percentile, ratioOf } from './rounds.ts';
+import { agentsModule } from './agents.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import { BenchError } from './error.ts';
+import { startGrowthStore } from './growth-store.ts';
+import { median, percentile } from './rounds.ts';
+import type { Measured } from './row.ts';
+import { type Server, startTroupe } from './servers.ts';
 
 /**
  * What a round costs at the end of a long run, beside one at its beginning: the commit of a step alone, and the
@@ -10,7 +12,7 @@ import { median, percentile, ratioOf } from './rounds.ts';
  */
 
 const sizesOf = ({ short }: Context) =>
-  short ? { rounds: 20, block: 5, runs: 2, warmUp: 1 } : { rounds: 200, block: 20, runs: 15, warmUp: 5 };
+  short ? { rounds: 20, block: 5, runs: 2, warmUp: 1 } : { rounds: 200, block: 20, runs: 6, warmUp: 3 };
 
 const TOOLS = 2;
 
@@ -26,34 +28,29 @@ const endsOf = (costs: readonly number[], block: number): Ends => ({
   end: mean(costs.slice(-block)),
 });
 
-const rowOf = (metric: string, unit: string, runs: readonly Ends[]): Row => {
+const rowOf = (metric: string, unit: string, runs: readonly Ends[]): Measured => {
   const [late, early] = [runs.map(({ end }) => end), runs.map(({ beginning }) => beginning)];
   return {
     metric,
     unit,
-    troupe: median(late),
-    baseline: median(early),
-    ratio: ratioOf(late, early),
-    p50: median(late),
-    p99: percentile(late, 99),
-    target: 'ratio at most 1.2',
+    baseline: 'its beginning',
+    aim: { of: 'ratio', most: 1.2 },
+    rounds: [{ value: median(late), baseline: median(early), p50: median(late), p99: percentile(late, 99) }],
   };
 };
 
 /** Threads that step together, in one commit: a single one would be too short to time. */
 const THREADS = 16;
 
-const storeRow = async (context: Context): Promise<Row> => {
+const storeRow = async (context: Context): Promise<Measured> => {
   const { rounds, block, runs, warmUp } = sizesOf(context);
-  const program = startProgram('growth-store', [context.folder()]);
-  // The program answers every order with a GrowthAnswer.
-  const ask = async (order: GrowthOrder) => (await program.ask(order)) as GrowthAnswer;
+  const store = startGrowthStore(context, context.folder());
   const runOnce = async (): Promise<Ends> => {
     const which = { threads: THREADS, messages: 0 };
-    await ask({ do: 'fill', status: 'running', ...which });
+    await store.ask({ do: 'fill', status: 'running', ...which });
     const costs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const { milliseconds } = await ask({ do: 'step', ...which });
+      const { milliseconds } = await store.ask({ do: 'step', ...which });
       costs.push((milliseconds * 1000) / THREADS);
     }
     return endsOf(costs, block);
@@ -61,26 +58,19 @@ const storeRow = async (context: Context): Promise<Row> => {
   for (let run = 0; run < warmUp; run += 1) await runOnce();
   const ends: Ends[] = [];
   for (let run = 0; run < runs; run += 1) ends.push(await runOnce());
-  await program.stop();
+  await store.stop();
   return rowOf(`commit of a step, at the end of ${rounds} beside the beginning`, 'µs', ends);
 };
 
-const startServer = async (context: Context, rounds: number): Promise<{ url: string; process: Child }> => {
-  const index = join(dirname(context.server), 'index.js');
-  const process = startProgram('rounds-server', [index, context.folder(), String(rounds)]);
-  const [, url = ''] = await process.line(/listens on (\S+)/);
-  return { url, process };
-};
-
 /** When each step of a run of its own began to be seen; milliseconds. */
-const stepTimes = async (url: string): Promise<number[]> => {
+const stepTimes = async ({ name, url }: Server): Promise<number[]> => {
   const messages = [{ role: 'user', content: 'Go.' }];
   const response = await fetch(`${url}/v1/runs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ agentId: 'bench-rounds', messages }),
   });
-  if (!response.ok || !response.body) throw new Error(`${url} answered ${response.status}`);
+  if (!response.ok || !response.body) throw new BenchError(`${name} answered ${response.status}`);
   const times: number[] = [];
   let rest = '';
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
@@ -92,13 +82,14 @@ const stepTimes = async (url: string): Promise<number[]> => {
   return times;
 };
 
-const httpRow = async (context: Context): Promise<Row> => {
+const httpRow = async (context: Context): Promise<Measured> => {
   const { rounds, block, runs, warmUp } = sizesOf(context);
-  const server = await startServer(context, rounds);
+  const server = await startTroupe(context, { flags: ['--config', agentsModule(context, { rounds })] });
   const runOnce = async (): Promise<Ends> => {
-    const times = await stepTimes(server.url);
+    const times = await stepTimes(server);
     // One more step says that it is done.
-    if (times.length !== rounds + 1) throw new Error(`a run of ${rounds} rounds had ${times.length} steps`);
+    if (times.length !== rounds + 1)
+      throw new BenchError(`a run of ${rounds} rounds had ${times.length} steps`);
     const costs = times.slice(1).map((time, round) => time - (times[round] ?? Number.NaN));
     return endsOf(costs, block);
   };

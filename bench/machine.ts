@@ -1,15 +1,17 @@
 import { cpus, release, totalmem, type } from 'node:os';
+import { z } from 'zod';
 import { pinned } from './pin.ts';
 
-export type Machine = {
-  cpu: string;
-  cores: number;
-  memory_gib: number;
-  node: string;
-  kernel: string;
+export const Machine = z.object({
+  cpu: z.string(),
+  cores: z.int(),
+  memory_gib: z.number(),
+  node: z.string(),
+  kernel: z.string(),
   /** Servers on one core, the load on another. */
-  pinned: boolean;
-};
+  pinned: z.boolean(),
+});
+export type Machine = z.output<typeof Machine>;
 
 export const thisMachine = (): Machine => ({
   cpu: cpus()[0]?.model ?? 'unknown',
@@ -17,7 +19,7 @@ export const thisMachine = (): Machine => ({
   memory_gib: Math.round(totalmem() / 2 ** 30),
   node: process.version,
   kernel: `${type()} ${release()}`,
-  pinned,
+  pinned: pinned(),
 });
 
 export const machineLine = (machine: Machine): string =>

@@ -1,12 +1,12 @@
-import { runLoad, runOf } from '../src/load/index.ts';
-import type { Benchmark, Row } from './result.ts';
-import { interleaved, median, ratioOf } from './rounds.ts';
-import { type Server, startTroupe } from './servers.ts';
-import { processorSeconds } from './usage.ts';
+import { runOf } from '../src/load/index.ts';
+import type { Benchmark } from './benchmark.ts';
+import { besideRound, type Load, type Played, playLoad } from './load.ts';
+import type { Measured } from './row.ts';
+import { startTroupe } from './servers.ts';
 
 /**
- * The same durable runs, 200 tokens each, asked for in each protocol of one server: streams a second, and the
- * processor time of the server for a token, beside the native stream.
+ * The same durable runs, 200 tokens each, asked for in each protocol of one server: processor time of the server a
+ * stream, beside the native stream; rates beside it. A further protocol is a further row of `PROTOCOLS`.
  */
 
 const TOKENS = 200;
@@ -16,8 +16,25 @@ const chatBody = JSON.stringify({
   messages: [{ role: 'user', parts: [{ type: 'text', text: 'Go.' }] }],
 });
 
-const PROTOCOLS = {
-  native: { path: '/v1/runs', body: runOf('bench') },
+let sent = 0;
+
+/** A message that was sent before would be answered with its task. */
+const a2aBody = (): string => {
+  sent += 1;
+  const messageId = `message-${sent}`;
+  return JSON.stringify({ message: { messageId, role: 'ROLE_USER', parts: [{ text: 'Go.' }] } });
+};
+
+type Protocol = Required<Pick<Load, 'path' | 'body' | 'first' | 'terminal'>>;
+
+export const NATIVE: Protocol = {
+  path: '/v1/runs',
+  body: runOf('bench'),
+  first: '"text_delta"',
+  terminal: '"run_finish"',
+};
+
+export const PROTOCOLS: Record<string, Protocol> = {
   'chat v6': {
     path: '/v1/ai-sdk/chat',
     body: () => chatBody,
@@ -30,64 +47,45 @@ const PROTOCOLS = {
     first: '"TEXT_MESSAGE_CONTENT"',
     terminal: '"RUN_FINISHED"',
   },
+  // It joins the tokens of a turn in one frame.
+  A2A: {
+    path: '/v1/a2a/bench/message:stream',
+    body: a2aBody,
+    first: '"artifactUpdate"',
+    terminal: '"TASK_STATE_COMPLETED"',
+  },
 };
 
-type Protocol = keyof typeof PROTOCOLS;
+/** The aim that the protocols have whose frames are the tokens. */
+const AIMED = new Set(['chat v6', 'AG-UI']);
 
-type Load = { duration_ms: number; connections: number };
+const NATIVE_STREAM = 'the native stream';
 
-type Round = { rate: number; p50: number; p99: number; cost: number };
-
-const play = async (server: Server, protocol: Protocol, load: Load): Promise<Round> => {
-  const { path, ...options } = PROTOCOLS[protocol];
-  const before = processorSeconds(server.process.pid) ?? Number.NaN;
-  const report = await runLoad({ url: server.url + path, ...load, ...options });
-  const failures = Object.entries(report.errors);
-  if (failures.length > 0) throw new Error(`${path}: ${failures.map((each) => each.join(': ')).join(', ')}`);
-  const used = (processorSeconds(server.process.pid) ?? Number.NaN) - before;
-  const { p50, p99 } = report.latency_ms;
-  return { rate: report.streams_per_second, p50, p99, cost: (used * 1e6) / report.streams / TOKENS };
-};
-
-const rowsOf = (name: Protocol, mine: readonly Round[], native: readonly Round[]): Row[] => {
-  const of = (rounds: readonly Round[], figure: keyof Round): number[] => rounds.map((each) => each[figure]);
-  const row = (metric: string, unit: string, figure: 'rate' | 'cost', target?: string): Row => ({
-    metric: `${name}: ${metric}`,
-    unit,
-    troupe: median(of(mine, figure)),
-    baseline: median(of(native, figure)),
-    ratio: ratioOf(of(mine, figure), of(native, figure)),
-    p50: median(of(mine, 'p50')),
-    p99: median(of(mine, 'p99')),
-    ...(target !== undefined && { target }),
-  });
-  return [
-    row('streams', 'streams/s', 'rate', name === 'chat v6' ? 'ratio at least 0.8' : undefined),
-    row('processor time a token', 'µs', 'cost'),
-  ];
-};
+const rowOf = (name: string, mine: Played, native: Played): Measured => ({
+  metric: `a stream in ${name}`,
+  unit: 'ms of processor',
+  baseline: NATIVE_STREAM,
+  ...(AIMED.has(name) && { aim: { of: 'ratio', most: 1.11 } }),
+  rounds: [besideRound(mine, native, NATIVE_STREAM)],
+});
 
 export const protocols: Benchmark = {
   name: 'protocols',
   title: `protocols: durable runs of ${TOKENS} tokens beside the native stream; p50 and p99 are ms for a stream`,
   async run(context) {
-    const server = await startTroupe(context, 'process');
-    const [warmUp, load] = context.short
-      ? [undefined, { duration_ms: 200, connections: 8 }]
-      : [
-          { duration_ms: 1500, connections: 64 },
-          { duration_ms: 4000, connections: 64 },
-        ];
-    const measure = (rounds: number, of: Load) =>
-      interleaved(rounds, {
-        native: () => play(server, 'native', of),
-        'chat v6': () => play(server, 'chat v6', of),
-        'AG-UI': () => play(server, 'AG-UI', of),
-      });
+    const server = await startTroupe(context);
+    const connections = context.short ? 2 : 64;
+    const measure = async (duration_ms: number): Promise<Measured[]> => {
+      const native = await playLoad(server, { ...NATIVE, duration_ms, connections });
+      const rows: Measured[] = [];
+      for (const [name, protocol] of Object.entries(PROTOCOLS)) {
+        rows.push(rowOf(name, await playLoad(server, { ...protocol, duration_ms, connections }), native));
+      }
+      return rows;
+    };
     try {
-      if (warmUp) await measure(1, warmUp);
-      const { native, ...others } = await measure(context.short ? 1 : 5, load);
-      return [...rowsOf('chat v6', others['chat v6'], native), ...rowsOf('AG-UI', others['AG-UI'], native)];
+      if (!context.short) await measure(1500);
+      return await measure(context.roundMs(4000));
     } finally {
       await server.process.stop();
     }

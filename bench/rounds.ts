@@ -1,7 +1,4 @@
-/**
- * Several variants measured in turns, A B C A B C: what changes on the machine meanwhile meets all of them. A
- * ratio compares medians; its range is that of the rounds, each with its own neighbour.
- */
+/** Several variants measured in turns, A B C A B C: what changes on the machine meanwhile meets all of them. */
 
 export const interleaved = async <Name extends string, Value>(
   rounds: number,
@@ -22,16 +19,4 @@ export const median = (values: readonly number[]): number => percentile(values, 
 export const percentile = (values: readonly number[], rank: number): number => {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((rank / 100) * sorted.length) - 1)] ?? Number.NaN;
-};
-
-export const ratioOf = (
-  values: readonly number[],
-  baseline: readonly number[],
-): { value: number; min: number; max: number } => {
-  const each = values.map((value, round) => value / (baseline[round] ?? Number.NaN));
-  return {
-    value: median(values) / median(baseline),
-    min: Math.min(...each),
-    max: Math.max(...each),
-  };
 };

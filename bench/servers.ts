@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Child, startChild, startProgram } from './child.ts';
+import type { Context } from './benchmark.ts';
+import { type Child, startChild } from './child.ts';
+import { BenchError } from './error.ts';
 import type { Place } from './pin.ts';
-import type { Context } from './result.ts';
+import { startMeasured } from './program.ts';
 
 /** Servers under measurement, each in its own process. */
 
@@ -10,7 +12,9 @@ export type Server = { name: string; url: string; process: Child };
 
 export type Durability = 'process' | 'power';
 
-const AGENTS = ['bench-turns', 'bench-long', 'bench-silent', 'bench-flood'];
+const AGENTS = ['bench-turns', 'bench-long', 'bench-silent', 'bench-flood', 'bench-halfway'];
+
+const DAY_MS = 86_400_000;
 
 /** Agents that only the benchmarks need. The seeded ones answer at once or at 20 ms a token. */
 const SETTINGS = {
@@ -22,8 +26,10 @@ const SETTINGS = {
         scripts: {
           'bench-turns': { tokens: 200, text: 'token ', per_turn: 1 },
           'bench-long': { tokens: 400, text: 'token ', delay_ms: 20 },
-          'bench-silent': { tokens: 1, first_delay_ms: 86_400_000 },
+          'bench-silent': { tokens: 1, first_delay_ms: DAY_MS },
           'bench-flood': { tokens: 4000, text: 'x'.repeat(8192), delay_ms: 5 },
+          // 200 tokens at once, and then nothing for a day.
+          'bench-halfway': { tokens: 201, text: 'token ', gap_every: 200, gap_ms: DAY_MS },
         },
       },
     },
@@ -32,67 +38,86 @@ const SETTINGS = {
   agents: AGENTS.map((id) => ({ id, model_id: id, max_rounds: 1, allowed_tools: [] })),
 };
 
-export type TroupeOptions = { durability: Durability; dir: string; port: number };
+/** Those that a benchmark measures one after the other. */
+export const durabilitiesOf = ({ short }: Context): readonly Durability[] =>
+  short ? ['process'] : ['process', 'power'];
 
-export const troupeArguments = (context: Context, { durability, dir, port }: TroupeOptions): string[] => {
+export type TroupeOptions = {
+  durability?: Durability;
+  dir?: string;
+  /** 0, which is the default, takes a free one. */
+  port?: number;
+  /** Of node, besides those that the service starts itself with. */
+  nodeArguments?: readonly string[];
+  /** Of the service, such as `--config`. */
+  flags?: readonly string[];
+  place?: Place;
+};
+
+/** Does not wait until it listens. */
+export const spawnTroupe = (context: Context, options: TroupeOptions): Child => {
+  const { durability = 'process', dir = context.folder(), port = 0, flags = [], place } = options;
   const settings = join(context.folder(), 'settings.json');
   writeFileSync(settings, JSON.stringify(SETTINGS));
-  const flags = {
+  const named = {
     'settings-file': settings,
     'http-addr': `127.0.0.1:${port}`,
     'storage-dir': dir,
     'seed-profile': 'demo',
-    'admin-api-bearer-token': 'bench',
+    'admin-api-bearer-token': ADMIN_TOKEN,
     'shutdown-timeout-ms': '0',
     // What a benchmark asks for executes at once.
     'max-concurrent-runs': '100000',
     durability,
   };
-  return [
-    ...nodeFlags(context.server),
-    context.server,
-    'serve',
-    ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]),
-  ];
+  const { flags: nodeFlags, main } = context.build;
+  const pairs = Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]);
+  const args = [...nodeFlags, ...(options.nodeArguments ?? []), main, 'serve', ...pairs, ...flags];
+  return startChild(args, place);
 };
 
-/** The flags of node that the command starts itself with, from its first line. */
-const nodeFlags = (main: string): string[] => {
-  const [first = ''] = readFileSync(main, 'utf8').split('\n', 1);
-  return /^#!.* node (--.*)$/.exec(first)?.[1]?.split(' ') ?? [];
+export const ADMIN_TOKEN = 'bench';
+
+export const startTroupe = async (context: Context, options: TroupeOptions = {}): Promise<Server> => {
+  const process = spawnTroupe(context, options);
+  const [, url = ''] = await process.line(/Troupe listens on (\S+)/);
+  return { name: `Troupe (${options.durability ?? 'process'})`, url, process };
 };
 
-const LISTENS = /Troupe listens on (\S+)/;
-
-export const startTroupe = async (
-  context: Context,
-  durability: Durability,
-  {
-    nodeArguments = [],
-    place,
-    dir = context.folder(),
-  }: { nodeArguments?: readonly string[]; place?: Place; dir?: string } = {},
-): Promise<Server> => {
-  const options = { durability, dir, port: 0 };
-  const process = startChild([...nodeArguments, ...troupeArguments(context, options)], place);
-  const [, url = ''] = await process.line(LISTENS);
-  return { name: `Troupe (${durability})`, url, process };
+export const stopAll = async (servers: readonly Server[]): Promise<void> => {
+  await Promise.all(servers.map(({ process }) => process.stop()));
 };
 
-/** The frames of one stream, as they came. */
-export const framesOf = async (url: string, body: string): Promise<string[]> => {
+/** Asks for one run. @returns the frames of its stream, as they came */
+export const framesOf = async ({ name, url }: Server, body: string): Promise<string[]> => {
   const response = await fetch(`${url}/v1/runs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new BenchError(`${name} answered ${response.status}: ${text}`);
   return text.split(/(?<=\n\n)/);
 };
 
-const startListening = async (name: string, program: string, args: readonly string[]): Promise<Server> => {
-  const process = startProgram(program, args);
+/** Asks for JSON, as an admin. @throws BenchError when the answer is not a good one */
+export const askJson = async ({ name, url }: Server, path: string, body?: object): Promise<unknown> => {
+  const response = await fetch(url + path, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new BenchError(`${name} answered ${path} with ${response.status}: ${text}`);
+  return JSON.parse(text);
+};
+
+const startBaseline = async (
+  { build }: Context,
+  name: string,
+  program: string,
+  args: readonly string[],
+): Promise<Server> => {
+  const process = startMeasured(build, program, args);
   const [, url = ''] = await process.line(/listens on (\S+)/);
   return { name, url, process };
 };
@@ -101,8 +126,8 @@ const startListening = async (name: string, program: string, args: readonly stri
 export const startBare = (context: Context, frames: readonly string[]): Promise<Server> => {
   const file = join(context.folder(), 'frames.json');
   writeFileSync(file, JSON.stringify(frames));
-  return startListening('bare uWebSockets.js', 'bare-server', [file]);
+  return startBaseline(context, 'bare loop', 'bare-server', [file]);
 };
 
-export const startAi = (tokens: number): Promise<Server> =>
-  startListening('ai 6 on node:http', 'ai-server', [String(tokens)]);
+export const startAi = (context: Context, tokens: number): Promise<Server> =>
+  startBaseline(context, 'ai 6 on node:http', 'ai-server', [String(tokens)]);

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
 
 /**
  * Loaded into a server beside its own program: how much processor time its main thread takes in one turn of the
@@ -8,8 +7,6 @@ import { z } from 'zod';
 
 /** What the server has used since it was told to begin. */
 export type Turns = { longest_ms: number; total_ms: number; peak_kib: number };
-
-export const Turns = z.object({ longest_ms: z.number(), total_ms: z.number(), peak_kib: z.number() });
 
 const processorMs = (): number => {
   const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');

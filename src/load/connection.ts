@@ -30,9 +30,12 @@ export type Ended = {
   events: number;
 };
 
+/** `came`: when it was asked for, if not just now. */
+export type Taken = { stream: number; came?: number };
+
 export type ConnectionOwner = {
-  /** The next stream, or undefined when there is nothing left to do. */
-  take(): number | undefined;
+  /** The next stream; 'later' when the owner opens the connection again for it; undefined when none is left. */
+  take(connection: Connection): Taken | 'later' | undefined;
   ended(stream: Ended): void;
   failed(kind: Failure): void;
   bytes(count: number): void;
@@ -73,6 +76,7 @@ export const createConnection = (load: Load, target: Target, owner: ConnectionOw
   let stream: number | undefined;
   let status = 0;
   let started = 0;
+  let came: number | undefined;
   let first: number | undefined;
   let events = 0;
   let arrived = 0;
@@ -138,12 +142,15 @@ export const createConnection = (load: Load, target: Target, owner: ConnectionOw
 
   const next = (): void => {
     if (closed || stream !== undefined) return;
-    stream = owner.take();
-    if (stream === undefined) {
+    const taken = owner.take(connection);
+    if (taken === 'later') return;
+    if (taken === undefined) {
       finish();
       return;
     }
-    started = performance.now();
+    stream = taken.stream;
+    came = taken.came;
+    started = came ?? performance.now();
     if (socket) send();
     else dial();
   };
@@ -153,7 +160,7 @@ export const createConnection = (load: Load, target: Target, owner: ConnectionOw
     frames.reset();
     first = undefined;
     events = 0;
-    started = performance.now();
+    started = came ?? performance.now();
     const body = load.body(stream ?? 0);
     socket?.write(`${target.head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   };
@@ -203,11 +210,12 @@ export const createConnection = (load: Load, target: Target, owner: ConnectionOw
     if (attempts >= ATTEMPTS) finish();
   };
 
-  return {
+  const connection: Connection = {
     open: next,
     expire(now) {
       if (stream !== undefined && now - started > load.stream_timeout_ms) fail('timeout', false);
     },
     close: finish,
   };
+  return connection;
 };

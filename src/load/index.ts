@@ -1,5 +1,4 @@
 /** The load generator behind `troupe bench`. */
-export type { Quantiles } from './distribution.ts';
 export { LoadError } from './error.ts';
 export { LoadOptions, type OnEvents, parseDuration, runOf, type Sample } from './options.ts';
 export { formatReport, type LoadReport } from './report.ts';

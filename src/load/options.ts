@@ -37,6 +37,16 @@ export const LoadOptions = z
       .default(0)
       .meta({ description: 'time over which connections are opened' }),
     pause_ms: z.int().min(0).max(DAY).default(0).meta({ description: 'between two streams of a connection' }),
+    arrivals_per_second: z
+      .number()
+      .positive()
+      .max(1_000_000)
+      .optional()
+      .meta({
+        description:
+          'streams come so often, by chance, whether or not those before them have ended; each is timed from when it came, ' +
+          'and waits when no connection is free. Without it, a connection starts one when the one before has ended',
+      }),
     rest_ms: z.int().min(0).max(100).default(0).meta({
       description:
         'sleep between two looks at all connections: many slow streams cost less, and come in so much later',

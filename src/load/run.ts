@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
-import { type Connection, createConnection, type Ended, targetOf } from './connection.ts';
+import { type Connection, createConnection, type Ended, type Taken, targetOf } from './connection.ts';
 import { createDistribution } from './distribution.ts';
 import { LoadError } from './error.ts';
+import { closedFeed, openFeed } from './feed.ts';
 import { type Load, type LoadOptions, parseLoad } from './options.ts';
 import type { LoadReport } from './report.ts';
 
@@ -12,7 +13,7 @@ import type { LoadReport } from './report.ts';
  * that is under way has `stream_timeout_ms` to end. It reads every stream to its end and counts a stream only
  * when its last frame is the terminal one. When every connection is refused and no stream has ended, it starts no
  * more. Rates are over the time from the first request to the last end.
- * Costs one timer for all connections, and per stream two entries of a histogram.
+ * Costs two timers for all connections, and per stream two entries of a histogram.
  */
 
 /** Texts of servers may differ in every answer; past so many they are counted by their status. */
@@ -22,6 +23,8 @@ const MOST_KINDS = 20;
 const REFUSED = /^status 4(?!29)/;
 
 const SWEEP_MS = 250;
+/** How late a stream that comes by itself is started at most, while the load keeps up. */
+const FEED_MS = 1;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** @throws LoadError when an option is wrong, or when there is no server at the address */
@@ -101,21 +104,24 @@ const play = (load: Load): Promise<LoadReport> =>
     const tally: Tally = createTally(load);
     const deadline = began + (load.duration_ms ?? Number.POSITIVE_INFINITY);
     const limit = load.streams ?? Number.POSITIVE_INFINITY;
-    let taken = 0;
+    let started = 0;
     let open = load.connections;
-    const over = (): boolean => taken >= limit || performance.now() >= deadline || tally.futile();
+    const over = (): boolean => started >= limit || performance.now() >= deadline || tally.futile();
+    const rate = load.arrivals_per_second;
+    const feed = rate === undefined ? closedFeed(over) : openFeed(rate, limit, over);
 
     const owner = {
       ...tally,
-      take: (): number | undefined => {
-        if (over()) return undefined;
-        taken += 1;
-        return taken - 1;
+      take: (connection: Connection): Taken | 'later' | undefined => {
+        const taken = feed.take(connection);
+        if (typeof taken === 'object') started += 1;
+        return taken;
       },
       finished: (): void => {
         open -= 1;
         if (open > 0) return;
         clearInterval(sweep);
+        clearInterval(feeding);
         stopResting();
         resolve(tally.report((performance.now() - began) / 1000));
       },
@@ -139,6 +145,7 @@ const play = (load: Load): Promise<LoadReport> =>
       const now = performance.now();
       for (const connection of opened) connection.expire(now);
     }, SWEEP_MS);
+    const feeding = setInterval(() => feed.advance(performance.now()), FEED_MS);
     const stopResting = load.rest_ms > 0 ? restBetweenTurns(load.rest_ms) : () => {};
     advance();
   });

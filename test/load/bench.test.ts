@@ -1,48 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { z } from 'zod';
+import { type Outcome, readResult, resultOf, writeResult } from '../../bench/result-file.ts';
+import { rowOf } from '../../bench/row.ts';
 import { MAIN } from '../e2e/built.ts';
 
-/** The benchmarks run and give figures of the promised shape. How large the figures are is not tested. */
+/** The benchmarks as their command runs them. How large the figures are is not tested. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-const Figure = z.number().positive();
-
-const Outcomes = z.array(
-  z.object({
-    machine: z.object({ cpu: z.string(), cores: z.int(), node: z.string(), kernel: z.string() }),
-    short: z.literal(true),
-    benchmarks: z.array(
-      z.object({
-        name: z.string(),
-        rows: z
-          .array(
-            z.object({
-              metric: z.string(),
-              unit: z.string(),
-              troupe: Figure,
-              baseline: Figure,
-              ratio: z.object({ value: Figure, min: Figure, max: Figure }),
-              p50: Figure,
-              p99: Figure,
-            }),
-          )
-          .min(1),
-        notes: z.array(z.string()),
-      }),
-    ),
-  }),
-);
 
 const bench = async (args: readonly string[]) => {
   // The hooks that tap puts into NODE_OPTIONS are not for the servers under measurement.
   const command = ['-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', 'bench/index.ts'];
-  const child = spawn('env', [...command, '--server', MAIN, ...args], { cwd: ROOT });
+  const child = spawn('env', [...command, ...args], { cwd: ROOT });
   let printed = '';
   child.stdout.on('data', (chunk) => {
     printed += chunk;
@@ -54,24 +27,61 @@ const bench = async (args: readonly string[]) => {
   return { code, printed };
 };
 
-t.test('a short run prints a table and appends its figures to the file', async (t) => {
-  const file = join(t.testdir(), 'figures.json');
-  const args = ['store', 'streams', '--short', '--json', file];
-  const first = await bench(args);
-  t.equal(first.code, 0, first.printed);
-  for (const text of ['commits/s', 'streams/s', 'ratio (min to max)', 'p99', 'over bare loop', 'over ai 6']) {
-    t.match(first.printed, text);
-  }
-  t.equal((await bench(['store', ...args.slice(2)])).code, 0);
-  const outcomes = Outcomes.parse(JSON.parse(readFileSync(file, 'utf8')));
+/** Between them they start every kind of server, client and store that there is. */
+const SMOKE = ['streams', 'half-load', 'resume', 'recovery', 'soak'];
+
+t.test('a short run prints tables, writes every figure and counts none of them', async (t) => {
+  t.ok(MAIN, 'it is built');
+  const file = join(t.testdir(), 'made', 'result.json');
+  const { code, printed } = await bench([...SMOKE, '--short', '--build', ROOT, '--json', file]);
+  t.equal(code, 0, printed);
+  for (const text of [
+    'ratio (min to max)',
+    'bare loop, corked: the limit of the socket',
+    `written to ${file}`,
+  ])
+    t.match(printed, text);
+  const { benchmarks, settings, commit } = readResult(file);
+  t.match({ settings, commit }, { settings: { short: true }, commit: /^\w+/ });
   t.strictSame(
-    outcomes.map(({ benchmarks }) => benchmarks.map(({ name }) => name)),
-    [['store', 'streams'], ['store']],
+    benchmarks.map(({ name }) => name),
+    SMOKE,
   );
+  for (const { metric, samples, counted, baseline, ratio } of benchmarks.flatMap(({ rows }) => rows)) {
+    t.ok(samples.length === 1 && samples.every((sample) => sample >= 0), metric);
+    if (baseline) t.ok(baseline.samples.length === 1 && ratio, `${metric}: ${baseline.name}`);
+    t.notOk(counted, 'they mean nothing');
+  }
 });
 
-t.test('a benchmark that does not exist is refused with the names of those that do', async (t) => {
-  const { code, printed } = await bench(['strems']);
+const resultWith = (dir: string, name: string, values: readonly number[]): string => {
+  const rows = [rowOf({ metric: 'a stream', unit: 'ms', rounds: values.map((value) => ({ value })) })];
+  const outcome: Outcome = { name: 'streams', title: 'streams', rows, notes: [] };
+  const machine = { cpu: 'x', cores: 2, memory_gib: 4, node: 'v20', kernel: 'Linux', pinned: true };
+  const settings = { short: false, rounds: null, duration: null, open_runs: 1000 };
+  const file = join(dir, `${name}.json`);
+  writeResult(file, resultOf('abc', machine, settings, [outcome]));
+  return file;
+};
+
+t.test('a comparison with a loss fails and names the row', async (t) => {
+  const dir = t.testdir();
+  const [before, now] = [
+    resultWith(dir, 'before', [1, 1.01, 1.02]),
+    resultWith(dir, 'now', [1.2, 1.21, 1.22]),
+  ];
+  const lost = await bench(['--from', now, '--against', before]);
+  t.equal(lost.code, 1);
+  t.match(lost.printed, 'lost more than 10 %:\n  streams: a stream\n');
+  const gained = await bench(['--from', before, '--against', now]);
+  t.equal(gained.code, 0, gained.printed);
+});
+
+t.test('what cannot be done is said in one line', async (t) => {
+  const file = join(t.testdir(), 'wrong.json');
+  writeFileSync(file, '{');
+  const { code, printed } = await bench(['--from', file]);
   t.equal(code, 1);
-  t.match(printed, "there is no benchmark 'strems'; allowed: store, streams, ttft, startup, idle, paced");
+  t.match(printed, /^bench: .*wrong\.json cannot be read: /m);
+  t.notMatch(printed, /^\s+at /m);
 });

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import t, { type Test } from 'tap';
+import { createArrivals } from '../../src/load/arrivals.ts';
 import {
   formatReport,
   LoadError,
@@ -279,5 +280,48 @@ t.test('a report shows rates, quantiles and the histogram', (t) => {
     'no errors',
     '',
   ]);
+  t.end();
+});
+
+t.test('streams that come by themselves do not wait for those before them', async (t) => {
+  const waiting = new Set<() => void>();
+  const { url, connections } = await serve(t, (_, response) => {
+    waiting.add(() => stream(_, response));
+    if (waiting.size === 3) for (const answer of waiting) answer();
+  });
+  const report = await runLoad({ url, connections: 3, streams: 3, arrivals_per_second: 100 });
+  t.match(report, { streams: 3, errors: {} }, 'one after the other, none of them would have ended');
+  t.equal(connections(), 4);
+});
+
+t.test('a stream that finds no free connection is timed from when it came', async (t) => {
+  const { url } = await serve(t, (request, response) => {
+    setTimeout(() => stream(request, response), 100);
+  });
+  const samples: Sample[] = [];
+  const load = { url, connections: 1, streams: 2, arrivals_per_second: 1000 };
+  const report = await runLoad({ ...load, onSample: (sample) => samples.push(sample) });
+  t.match(report, { streams: 2, errors: {} });
+  t.ok((samples[1]?.latency_ms ?? 0) > 150, 'it waited for the one before, and then for its own answer');
+});
+
+t.test('a load whose streams come by themselves ends at its time', async (t) => {
+  const { url } = await serve(t, stream);
+  const report = await runLoad({ url, connections: 4, duration_ms: 300, arrivals_per_second: 50 });
+  t.ok(report.streams > 0);
+  t.strictSame(report.errors, {});
+});
+
+t.test('streams come by chance, as often as was asked for, at the same times in every load', (t) => {
+  const arrivals = createArrivals(100, 0).until(100_000);
+  t.ok(Math.abs(arrivals.length - 10_000) < 300);
+  const gaps = arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? 0));
+  const late = gaps.filter((gap) => gap > 20).length / gaps.length;
+  t.ok(Math.abs(late - Math.exp(-2)) < 0.02, 'the gaps are exponentially distributed');
+  const again = createArrivals(100, 0);
+  t.strictSame(
+    [...again.until(40), ...again.until(1000)],
+    arrivals.filter((at) => at <= 1000),
+  );
   t.end();
 });

@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build as bundle, type Plugin } from 'esbuild';
+import { BenchError } from './error.ts';
+import { removedAtExit } from './folders.ts';
+
+/**
+ * A build of the service that is measured, and the programs of the benchmarks that belong to it.
+ *
+ * Everything that is measured starts as the service starts: sources bundled, packages outside, plain node with the
+ * flags of the command's first line. Programs that open a store or embed the service are bundled with the sources
+ * of the build that they are for; the packages are those of this tree.
+ */
+export type Build = {
+  root: string;
+  main: string;
+  /** `-dirty` behind it when the tree has changes of its own. */
+  commit: string;
+  /** Flags of node that the command starts itself with. */
+  flags: readonly string[];
+  /** The folder of the bundled programs. */
+  programs: string;
+};
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Builds this tree. @throws BenchError */
+export const makeBuild = (): Promise<Build> => {
+  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build:js'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new BenchError(`the build failed:\n${stdout}${stderr}`);
+  return buildIn(ROOT);
+};
+
+/** A checkout that is built. @throws BenchError */
+export const buildIn = async (folder: string): Promise<Build> => {
+  const root = resolve(folder);
+  const main = join(root, 'dist/src/main.js');
+  for (const needed of [main, join(root, 'src')]) {
+    if (!existsSync(needed)) {
+      throw new BenchError(`${folder} is no checkout that was built: there is no ${relative(root, needed)}`);
+    }
+  }
+  return { root, main, commit: commitOf(root), flags: flagsOf(main), programs: await bundlePrograms(root) };
+};
+
+const flagsOf = (main: string): string[] => {
+  const [first = ''] = readFileSync(main, 'utf8').split('\n', 1);
+  return /^#!.* node (--.*)$/.exec(first)?.[1]?.split(' ') ?? [];
+};
+
+const commitOf = (root: string): string => {
+  const git = (...args: string[]): string =>
+    spawnSync('git', ['-C', root, ...args], { encoding: 'utf8' }).stdout.trim();
+  // A folder inside of another checkout is not of its commit.
+  if (git('rev-parse', '--show-toplevel') !== realpathSync(root)) return 'unknown';
+  const dirty = git('status', '--porcelain', '--', 'src', 'machines', 'package.json') !== '';
+  return git('rev-parse', '--short=12', 'HEAD') + (dirty ? '-dirty' : '');
+};
+
+const PROGRAMS = join(ROOT, 'bench/programs');
+
+const bundlePrograms = async (root: string): Promise<string> => {
+  // Inside of this tree, so that its packages are found.
+  const outdir = removedAtExit(mkdtempSync(join(ROOT, 'dist', 'bench-')));
+  await bundle({
+    entryPoints: [join(PROGRAMS, '*.ts')],
+    outdir,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    logLevel: 'warning',
+    plugins: [sourcesOf(root)],
+  });
+  return outdir;
+};
+
+/** What a program takes from the service comes from that tree; its public interface, from that build. */
+const sourcesOf = (root: string): Plugin => ({
+  name: 'sources',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/\.\.\/src\// }, ({ path, importer }) => {
+      // The load is of this tree, whatever it is put on.
+      if (path.startsWith('../../src/load/')) return undefined;
+      if (path === '../../src/index.ts') return { path: join(root, 'dist/src/index.js'), external: true };
+      return { path: join(root, relative(ROOT, join(dirname(importer), path))) };
+    });
+  },
+});

@@ -1,0 +1,39 @@
+import type { Benchmark } from './benchmark.ts';
+import { bombs } from './bombs.ts';
+import { config } from './config.ts';
+import { fanOut } from './fan-out.ts';
+import { growth } from './growth.ts';
+import { halfLoad } from './half-load.ts';
+import { idle } from './idle.ts';
+import { longRun } from './long-run.ts';
+import { paced } from './paced.ts';
+import { protocols } from './protocols.ts';
+import { recovery } from './recovery.ts';
+import { resume } from './resume.ts';
+import { soak } from './soak.ts';
+import { startup } from './startup.ts';
+import { store } from './store.ts';
+import { streams } from './streams.ts';
+import { toolRuns } from './tool-runs.ts';
+import { ttft } from './ttft.ts';
+
+/** All benchmarks, in the order in which they run. */
+export const BENCHMARKS: readonly Benchmark[] = [
+  store,
+  streams,
+  protocols,
+  toolRuns,
+  ttft,
+  halfLoad,
+  resume,
+  startup,
+  recovery,
+  idle,
+  paced,
+  growth,
+  longRun,
+  fanOut,
+  config,
+  bombs,
+  soak,
+];

@@ -1,0 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Folders that do not outlive this process. */
+
+const folders: string[] = [];
+
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+export const removedAtExit = (folder: string): string => {
+  folders.push(folder);
+  return folder;
+};
+
+/** An empty one. */
+export const newFolder = (): string => removedAtExit(mkdtempSync(join(tmpdir(), 'troupe-bench-')));

@@ -1,0 +1,122 @@
+import { parseArgs } from 'node:util';
+import { BenchError } from './error.ts';
+
+/** The command line of the benchmarks. */
+
+export type Options = {
+  /** Of benchmarks; all when there is none. */
+  names: string[];
+  rounds: number | undefined;
+  /** Seconds. */
+  duration: number | undefined;
+  openRuns: number;
+  short: boolean;
+  /** A built checkout to measure instead of this tree. */
+  build: string | undefined;
+  /** A result, or a built checkout. */
+  against: string | undefined;
+  /** A result that is taken instead of measuring. */
+  from: string | undefined;
+  json: string | undefined;
+  readme: boolean;
+  help: boolean;
+};
+
+const ROWS = {
+  rounds: ['N', 'how often each thing is measured, in turns with what stands beside it (3; soak 1)'],
+  duration: ['SECONDS', 'of load in a round; soak: of the whole (each benchmark has its own)'],
+  'open-runs': ['N', 'runs that are open when the server of `recovery` is killed (1000)'],
+  against: [
+    'RESULT',
+    'compare with a result, or with the build of another checkout, whose rounds then take turns',
+  ],
+  from: ['RESULT', 'take this result instead of measuring'],
+  build: ['FOLDER', 'measure the build in this checkout; without it, this tree is built and measured'],
+  json: ['FILE', 'where the result is written (.bench/TIME-COMMIT.json)'],
+  readme: [undefined, 'print the rows as a table for the README'],
+  short: [undefined, 'see that everything runs: the figures mean nothing'],
+  help: [undefined, 'this text'],
+} as const satisfies Record<string, readonly [string | undefined, string]>;
+
+export const helpText = (benchmarks: readonly { name: string; title: string }[]): string => {
+  const options = Object.entries(ROWS).map(([name, [value, text]]) => [
+    `--${name}${value === undefined ? '' : ` ${value}`}`,
+    text,
+  ]);
+  const names = benchmarks.map(({ name, title }) => [name, title.replace(`${name}: `, '')]);
+  const lines = (rows: string[][]): string =>
+    rows.map(([left = '', right = '']) => `  ${left.padEnd(29)}${right}\n`).join('');
+  return (
+    'npm run bench -- [benchmarks…] [options]: the service beside its baselines, all of them without a name.\n\n' +
+    `Options:\n${lines(options)}\nBenchmarks:\n${lines(names)}\n` +
+    'It fails when a server does, when something grows without bound (soak), and with --against when a row that\n' +
+    'counts lost more than 10 %: its medians differ by that and its rounds do not overlap, also after the\n' +
+    'benchmarks with such rows were measured once more.\n'
+  );
+};
+
+/** @throws BenchError that says what is allowed */
+export const parseOptions = (args: readonly string[], benchmarks: readonly string[]): Options => {
+  const { values, positionals } = parsed(args);
+  for (const name of positionals) {
+    if (!benchmarks.includes(name)) {
+      throw new BenchError(`there is no benchmark '${name}'; allowed: ${benchmarks.join(', ')}`);
+    }
+  }
+  const options = {
+    names: positionals,
+    rounds: values.rounds === undefined ? undefined : count('--rounds', values.rounds),
+    duration: values.duration === undefined ? undefined : seconds('--duration', values.duration),
+    openRuns: count('--open-runs', values['open-runs'] ?? (values.short ? '5' : '1000')),
+    short: values.short ?? false,
+    build: values.build,
+    against: values.against,
+    from: values.from,
+    json: values.json,
+    readme: values.readme ?? false,
+    help: values.help ?? false,
+  };
+  if (options.from !== undefined && (options.build !== undefined || options.json !== undefined)) {
+    throw new BenchError('--from takes a result as it is: neither --build nor --json goes with it');
+  }
+  return options;
+};
+
+const parsed = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string' },
+        duration: { type: 'string' },
+        'open-runs': { type: 'string' },
+        against: { type: 'string' },
+        from: { type: 'string' },
+        build: { type: 'string' },
+        json: { type: 'string' },
+        readme: { type: 'boolean' },
+        short: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error);
+    throw new BenchError(
+      `${reason}; allowed: ${Object.keys(ROWS)
+        .map((name) => `--${name}`)
+        .join(', ')}`,
+    );
+  }
+};
+
+const count = (option: string, text: string): number => {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new BenchError(`${option}: '${text}' is not a count; allowed: a whole number from 1 on`);
+};
+
+const seconds = (option: string, text: string): number => {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value > 0) return value;
+  throw new BenchError(`${option}: '${text}' is not a time; allowed: seconds, such as 4 or 0.5`);
+};

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { defineProvider, defineTool, type TroupeConfig } from '../../src/index.ts';
+
+/** Agents that a script cannot play: `bench-rounds` calls tools, `bench-open` is in mid-answer until a restart. */
+
+export type AgentsOptions = {
+  /** Of two tools each, after which `bench-rounds` answers. */
+  rounds?: number;
+  /** `bench-open` answers; otherwise it is silent for good. */
+  answers?: boolean;
+};
+
+const TOOLS = ['first', 'second'];
+
+/** An assistant message and the results of its calls. */
+const MESSAGES_A_ROUND = 1 + TOOLS.length;
+
+const TOKENS = 20;
+
+const caller = (rounds: number) =>
+  defineProvider({
+    id: 'bench-rounds',
+    stream: async ({ messages }, sink) => {
+      const round = Math.floor(messages.length / MESSAGES_A_ROUND);
+      if (round >= rounds) {
+        sink.text('Done.');
+        return { stop: 'EndTurn' };
+      }
+      for (const tool of TOOLS) {
+        const id = `${tool}_${round}`;
+        sink.toolStart(id, tool);
+        sink.toolEnd(id, JSON.stringify({ round }));
+      }
+      return { stop: 'ToolUse' };
+    },
+  });
+
+const waiter = (answers: boolean) =>
+  defineProvider({
+    id: 'bench-open',
+    stream: async (_, sink) => {
+      if (!answers) await new Promise(() => {});
+      for (let token = 0; token < TOKENS; token += 1) sink.text('token ');
+      return { stop: 'EndTurn' };
+    },
+  });
+
+export const agents = ({ rounds = 0, answers = false }: AgentsOptions): TroupeConfig => ({
+  providers: [caller(rounds), waiter(answers)],
+  models: ['bench-rounds', 'bench-open'].map((id) => ({ id, provider_id: id, upstream_model: id })),
+  tools: TOOLS.map((id) =>
+    defineTool({
+      id,
+      description: `The ${id} of two tools.`,
+      input: z.object({ round: z.int() }),
+      idempotent: true,
+      execute: ({ round }) => ({ data: { round, text: 'It is seven degrees in Oslo, with some rain.' } }),
+    }),
+  ),
+  agents: [
+    { id: 'bench-rounds', model_id: 'bench-rounds', max_rounds: 0, allowed_tools: TOOLS },
+    { id: 'bench-open', model_id: 'bench-open', max_rounds: 1, allowed_tools: [] },
+  ],
+});

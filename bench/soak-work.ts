@@ -1,0 +1,79 @@
+import { runOf } from '../src/load/index.ts';
+import { BenchError } from './error.ts';
+import { playLoad } from './load.ts';
+import { NATIVE, PROTOCOLS } from './protocols.ts';
+import { ADMIN_TOKEN, askJson, type Server } from './servers.ts';
+
+/** What a service meets in its days, all of it at once, and its end: nothing executes, and no thread is left. */
+
+const CONNECTIONS = 4;
+
+/** Between two runs of a connection: the machine is not the limit, time is what is tested. */
+const PAUSE_MS = 25;
+
+/** Clients that go away while their run executes, one after the other. */
+const cuts = async ({ name, url }: Server, until: number): Promise<number> => {
+  let runs = 0;
+  do {
+    const gone = new AbortController();
+    const response = await fetch(`${url}/v1/runs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: runOf('bench-turns')(0),
+      signal: gone.signal,
+    });
+    if (!response.ok) throw new BenchError(`${name} answered ${response.status}`);
+    gone.abort();
+    runs += 1;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  } while (performance.now() < until);
+  return runs;
+};
+
+/** Readers of the event log of a thread that come and go. */
+const watchers = async ({ name, url }: Server, until: number): Promise<void> => {
+  do {
+    const gone = new AbortController();
+    const response = await fetch(`${url}/v1/threads/watched/events/stream`, { signal: gone.signal });
+    if (!response.ok) throw new BenchError(`${name} answered ${response.status}`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    gone.abort();
+  } while (performance.now() < until);
+};
+
+/** @returns how many runs there were */
+export const work = async (server: Server, duration_ms: number): Promise<number> => {
+  const until = performance.now() + duration_ms;
+  const rounds = { ...NATIVE, body: runOf('bench-rounds') };
+  const loads = [NATIVE, rounds, ...Object.values(PROTOCOLS)].map((load) =>
+    playLoad(server, { ...load, duration_ms, connections: CONNECTIONS, pause_ms: PAUSE_MS, rest_ms: 0 }),
+  );
+  const [played, cut] = await Promise.all([Promise.all(loads), cuts(server, until), watchers(server, until)]);
+  return played.reduce((sum, { report }) => sum + report.streams, cut);
+};
+
+/** Until nothing executes; then every thread is deleted. */
+export const comeToRest = async (server: Server): Promise<void> => {
+  // The shapes of the routes' answers.
+  while (((await askJson(server, '/v1/runs/summary')) as { running: number }).running > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  for (;;) {
+    const page = (await askJson(server, '/v1/threads?limit=200')) as { items: (string | { id: string })[] };
+    if (page.items.length === 0) return;
+    const ids = page.items.map((item) => (typeof item === 'string' ? item : item.id));
+    const remover = async (): Promise<void> => {
+      for (let id = ids.pop(); id !== undefined; id = ids.pop()) await remove(server, id);
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, remover));
+  }
+};
+
+const remove = async ({ name, url }: Server, id: string): Promise<void> => {
+  const response = await fetch(`${url}/v1/threads/${encodeURIComponent(id)}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  await response.arrayBuffer();
+  if (!response.ok) throw new BenchError(`${name} did not delete thread ${id}: ${response.status}`);
+};

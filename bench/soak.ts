@@ -1,0 +1,134 @@
+import { agentsModule } from './agents.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import { COLLECT, COLLECTS } from './collect.ts';
+import { BenchError } from './error.ts';
+import { type Allowance, growthOf } from './growing.ts';
+import { type Metrics, readMetrics } from './metrics.ts';
+import { type Server, startTroupe } from './servers.ts';
+import { comeToRest, work } from './soak-work.ts';
+import { anonymousKiB } from './usage.ts';
+
+/**
+ * Hours of work, two minutes of it in the short form: runs in all protocols, tools, clients that go away. Now and then
+ * the work rests, all threads are deleted, garbage is collected, and what the service still holds is read. It fails
+ * when something of that grows without bound (`growing.ts`). Runs leave their records behind, threads do not; so rows
+ * are held against the runs that there were, and tables of what is in progress against nothing at all.
+ */
+
+const MINUTES_2 = 120_000;
+const READINGS = 24;
+const MIB = 2 ** 20;
+
+/** Until the collector has done what it was told to. */
+const COLLECTION_MS = 300;
+
+/** Where a finished run leaves rows: for good, or until the sweeps of ended work and of events. */
+const KEPT = new Set([
+  'runs',
+  'run_index',
+  'task_index',
+  'counters',
+  'dispatches',
+  'dispatch_index',
+  'ended_work',
+  'events',
+  'event_by_run',
+]);
+
+type Read = { hours: number; runs: number; metrics: Metrics; anonymous: number };
+
+type Figure = { unit: string; of(read: Read): number; allowance: Allowance };
+
+const rowsOf = ({ rows }: Metrics, kept: boolean): number => {
+  let sum = 0;
+  for (const [table, count] of rows) if (KEPT.has(table) === kept) sum += count;
+  return sum;
+};
+
+const FIGURES: Record<string, Figure> = {
+  'heap after a collection': {
+    unit: 'MiB',
+    of: ({ metrics }) => metrics.value('nodejs_heap_size_used_bytes') / MIB,
+    allowance: { share: 0.1, least: 4 },
+  },
+  'memory outside of the heap': {
+    unit: 'MiB',
+    of: ({ metrics }) => metrics.value('nodejs_external_memory_bytes') / MIB,
+    allowance: { share: 0.1, least: 4 },
+  },
+  'resident memory without files': {
+    unit: 'MiB',
+    of: ({ anonymous }) => anonymous / 1024,
+    allowance: { share: 0.2, least: 32 },
+  },
+  'open files': {
+    unit: 'files',
+    of: ({ metrics }) => metrics.value('process_open_fds'),
+    allowance: { share: 0, least: 8 },
+  },
+  'rows of what is in progress': {
+    unit: 'rows',
+    of: ({ metrics }) => rowsOf(metrics, false),
+    allowance: { share: 0, least: 8 },
+  },
+  'rows a finished run leaves': {
+    unit: 'rows a run',
+    of: ({ metrics, runs }) => rowsOf(metrics, true) / runs,
+    allowance: { share: 0.05, least: 0.05 },
+  },
+};
+
+const collectReads = async (context: Context, server: Server): Promise<Read[]> => {
+  const readings = context.short ? 3 : READINGS;
+  const workMs = Math.ceil(context.roundMs(MINUTES_2) / readings);
+  const began = performance.now();
+  const reads: Read[] = [];
+  for (let runs = 0; reads.length < readings; ) {
+    runs += await work(server, workMs);
+    await comeToRest(server);
+    server.process.signal(COLLECT);
+    await new Promise((resolve) => setTimeout(resolve, COLLECTION_MS));
+    reads.push({
+      hours: (performance.now() - began) / 3_600_000,
+      runs,
+      metrics: await readMetrics(server),
+      anonymous: anonymousKiB(server.process.pid),
+    });
+  }
+  return reads;
+};
+
+export const soak: Benchmark = {
+  name: 'soak',
+  title:
+    'soak: what the service holds after 2 minutes of work (--duration 3600: an hour); fails when it grows',
+  rounds: 1,
+  async run(context) {
+    const flags = ['--config', agentsModule(context, { rounds: 2 })];
+    const server = await startTroupe(context, { nodeArguments: COLLECTS, flags });
+    try {
+      const reads = await collectReads(context, server);
+      const found = Object.entries(FIGURES).map(([name, { unit, of, allowance }]) => ({
+        name,
+        unit,
+        ...growthOf(
+          reads.map((read) => ({ hours: read.hours, value: of(read) })),
+          allowance,
+        ),
+      }));
+      const text = found.map(
+        ({ name, unit, from, to, perHour }) =>
+          `${name}: ${from.toFixed(2)} to ${to.toFixed(2)} ${unit}, ${perHour.toFixed(2)} an hour`,
+      );
+      const growing = found.filter(({ grows }) => grows).map(({ name }) => name);
+      if (growing.length > 0) {
+        throw new BenchError(`soak: grows without bound: ${growing.join(', ')}\n  ${text.join('\n  ')}`);
+      }
+      context.note(`${reads.at(-1)?.runs} runs`);
+      for (const line of text) context.note(line);
+      return found.map(({ name, unit, to }) => ({ metric: name, unit, rounds: [{ value: to }] }));
+    } finally {
+      await server.process.stop();
+    }
+  },
+};

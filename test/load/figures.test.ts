@@ -1,0 +1,171 @@
+import t from 'tap';
+import { compareResults, incomparable, losses } from '../../bench/compare.ts';
+import { growthOf } from '../../bench/growing.ts';
+import { helpText, parseOptions } from '../../bench/options.ts';
+import type { Outcome, Settings } from '../../bench/result-file.ts';
+import { joined, type Measured, meetsAim, rowOf } from '../../bench/row.ts';
+import { formatOutcome, readmeTable } from '../../bench/table.ts';
+
+/** What the benchmarks make of the figures that they have measured, and of the words that they are asked with. */
+
+const measured = (values: readonly number[], more: Partial<Measured> = {}): Measured => ({
+  metric: 'a stream',
+  unit: 'ms',
+  rounds: values.map((value) => ({ value })),
+  ...more,
+});
+
+const outcome = (...rows: Measured[]): Outcome => ({
+  name: 'streams',
+  title: 'streams',
+  rows: rows.map(rowOf),
+  notes: [],
+});
+
+const verdictOf = (before: Measured, now: Measured) =>
+  compareResults([outcome(before)], [outcome(now)]).map(({ verdict }) => verdict);
+
+t.test('a row has lost when it is a tenth worse and its rounds do not overlap', (t) => {
+  const before = measured([1, 1.05, 1.1]);
+  const verdicts: [readonly number[], string][] = [
+    [[1.2, 1.21, 1.3], 'lost'],
+    [[1.06, 1.21, 1.3], 'unclear'],
+    [[1.11, 1.12, 1.13], 'same'],
+    [[0.7, 0.8, 0.9], 'gained'],
+    [[1.2, 1.3], 'unclear'],
+  ];
+  for (const [values, verdict] of verdicts) t.strictSame(verdictOf(before, measured(values)), [verdict]);
+  t.end();
+});
+
+t.test('a rate that falls has lost, one that rises has gained', (t) => {
+  const rate = (values: readonly number[]) => measured(values, { better: 'higher', unit: 'streams/s' });
+  t.strictSame(verdictOf(rate([100, 101, 102]), rate([80, 81, 82])), ['lost']);
+  t.strictSame(verdictOf(rate([100, 101, 102]), rate([120, 121, 122])), ['gained']);
+  t.end();
+});
+
+t.test(
+  'a row of a server that was kept from its core does not count, and nothing is held against it',
+  (t) => {
+    const starved = measured([], {
+      aim: { of: 'value', most: 5 },
+      baseline: 'bare loop',
+      rounds: [0.95, 0.95, 0.95].map((share) => ({
+        value: 9,
+        baseline: 3,
+        shares: { Troupe: share, 'bare loop': 0.65 },
+      })),
+    });
+    const row = rowOf(starved);
+    t.match(row, { counted: false, reason: 'bare loop had 65 % of its core', ratio: { median: 3 } });
+    t.equal(meetsAim(row), undefined);
+    t.match(formatOutcome(outcome(starved)), /\(!\) a stream .*at most 5\n/);
+    const well = { ...starved, rounds: [1, 2, 3].map(() => ({ value: 1, baseline: 3 })) };
+    t.strictSame(verdictOf(well, starved), ['does not count']);
+    t.strictSame(
+      verdictOf({ ...well, rounds: starved.rounds.map(({ value }) => ({ value, baseline: 3 })) }, well),
+      ['gained'],
+    );
+    t.end();
+  },
+);
+
+t.test('a row tells its median, its range, the ratio of each round and whether it meets its aim', (t) => {
+  const rounds = [
+    { value: 2, baseline: 1, rates: [500, 1000] as const, p99: 7 },
+    { value: 3, baseline: 2, rates: [400, 900] as const, p99: 8 },
+    { value: 4, baseline: 4, rates: [300, 800] as const, p99: 9 },
+  ];
+  const row = rowOf(measured([], { baseline: 'bare', aim: { of: 'ratio', most: 1.5 }, rounds }));
+  t.match(row, {
+    value: { median: 3, min: 2, max: 4 },
+    samples: [2, 3, 4],
+    baseline: { name: 'bare', value: { median: 2, min: 1, max: 4 } },
+    ratio: { median: 1.5, min: 1, max: 2 },
+    rates: { troupe: 400, baseline: 900 },
+    p99: 8,
+    counted: true,
+  });
+  t.equal(meetsAim(row), true);
+  t.equal(meetsAim({ ...row, aim: { of: 'p99', most: 7 } }), false);
+  t.equal(meetsAim({ ...row, aim: { of: 'value', least: 3 } }), true);
+  t.equal(
+    readmeTable([{ name: 'x', title: 'x', rows: [row], notes: [] }]).split('\n')[2],
+    '| a stream | 3 ms (400/s) | 2 (900/s), bare | 1.5 (1 to 2) | ratio at most 1.5 |',
+  );
+  t.end();
+});
+
+t.test('the rounds of a row are joined by its name and that of its baseline', (t) => {
+  const one = [measured([1]), measured([2], { baseline: 'bare' })];
+  const two = [measured([3], { baseline: 'bare' }), measured([4]), measured([5], { metric: 'new' })];
+  t.strictSame(
+    joined(one, two).map(({ rounds }) => rounds.map(({ value }) => value)),
+    [[1, 4], [2, 3], [5]],
+  );
+  t.end();
+});
+
+t.test('rows that only one of two results has are told, and are no loss', (t) => {
+  const comparisons = compareResults(
+    [outcome(measured([1, 1, 1]))],
+    [outcome(measured([9, 9, 9], { unit: 's' }))],
+  );
+  t.strictSame(
+    comparisons.map(({ verdict }) => verdict),
+    ['not in both', 'not in both'],
+  );
+  t.strictSame(losses(comparisons), []);
+  t.end();
+});
+
+t.test('results of two machines, or of two kinds of run, are not compared', (t) => {
+  const machine = { cpu: 'x', cores: 2, memory_gib: 4, node: 'v20', kernel: 'a', pinned: true };
+  const settings: Settings = { short: false, rounds: null, duration: null, open_runs: 1000 };
+  const before = { machine, settings };
+  t.equal(incomparable(before, { machine: { ...machine, kernel: 'b' }, settings }), undefined);
+  const now = { machine: { ...machine, cpu: 'y' }, settings: { ...settings, duration: 2 } };
+  t.match(incomparable(before, now), /^machine: x, 2 cores.*now y, 2 cores.*; duration: null, now 2$/);
+  t.end();
+});
+
+const readings = (values: readonly number[]) => values.map((value, index) => ({ hours: index / 10, value }));
+
+t.test('what rises on and on grows; what has found its level, or jumps, does not', (t) => {
+  const allowance = { share: 0.1, least: 1 };
+  const grows = (values: readonly number[]) => growthOf(readings(values), allowance).grows;
+  t.equal(grows([10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21]), true);
+  t.equal(grows([5, 10, 15, 20, 20, 20, 20, 20, 20, 20, 20, 20]), false, 'it is warm');
+  t.equal(grows([10, 10, 10, 10, 14, 10, 13, 11, 14, 10, 13, 12]), false, 'it goes up and down');
+  t.equal(grows([20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 40]), false, 'one odd reading');
+  t.equal(grows([100, 100, 100, 100, 101, 101, 102, 102, 103, 103, 104, 104]), false, 'within what it may');
+  t.equal(grows([10, 20, 30]), false, 'too few to say');
+  t.match(growthOf(readings([1, 2, 3, 4, 5, 6]), allowance), { perHour: 10, from: 3, to: 6 });
+  t.end();
+});
+
+t.test('options are read, and each that is wrong is refused with what is allowed', (t) => {
+  const parse = (...args: string[]) => parseOptions(args, ['store', 'streams']);
+  t.match(parse(), { names: [], rounds: undefined, duration: undefined, openRuns: 1000, help: false });
+  t.match(parse('streams', '--rounds', '5', '--duration', '0.5', '--against', 'x', '--open-runs', '7'), {
+    names: ['streams'],
+    rounds: 5,
+    duration: 0.5,
+    against: 'x',
+    openRuns: 7,
+  });
+  const wrong: [string[], RegExp][] = [
+    [['strems'], /there is no benchmark 'strems'; allowed: store, streams$/],
+    [['--rouns', '3'], /Unknown option '--rouns'; allowed: --rounds, .*--help$/],
+    [['--rounds', '0'], /--rounds: '0' is not a count/],
+    [['--rounds', '2.5'], /--rounds: '2.5' is not a count/],
+    [['--duration', '-1'], /--duration/],
+    [['--duration', '10s'], /--duration: '10s' is not a time; allowed: seconds/],
+    [['--from', 'x', '--json', 'y'], /--from takes a result as it is/],
+  ];
+  for (const [args, message] of wrong) t.throws(() => parse(...args), { message }, args.join(' '));
+  const help = helpText([{ name: 'store', title: 'store: commits' }]);
+  for (const text of ['--rounds N', '--duration SECONDS', '--against', /store +commits/]) t.match(help, text);
+  t.end();
+});
