@@ -2,6 +2,7 @@ import { agentsModule } from './agents.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { BenchError } from './error.ts';
 import { freePort, untilHealthy } from './health.ts';
+import type { Measured } from './row.ts';
 import { askJson, type Server, spawnTroupe, startTroupe } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
@@ -81,10 +82,14 @@ export const recovery: Benchmark = {
     const healthy = performance.now() - began;
     await untilRunning(server, (open) => open === 0);
     const ended = performance.now() - began;
-    const { processor } = used();
+    const { processor, granted } = used();
     await assertAllDone(server, context.openRuns);
     await process.stop();
-    const row = (metric: string, unit: string, value: number) => ({ metric, unit, rounds: [{ value }] });
+    const row = (metric: string, unit: string, value: number): Measured => ({
+      metric,
+      unit,
+      rounds: [{ value, shares: { Troupe: granted } }],
+    });
     const of = `${context.openRuns} open runs`;
     return [
       row(`${of}: until /health answers`, 'ms', healthy),

@@ -25,7 +25,7 @@ const measure = async (
   duration_ms: number,
 ): Promise<Measured> => {
   const found: number[] = [];
-  await playLoad(server, {
+  const { granted } = await playLoad(server, {
     connections: 1,
     duration_ms,
     pause_ms: PAUSE_MS,
@@ -46,6 +46,7 @@ const measure = async (
         baseline: percentile(commits, 50),
         p50: percentile(found, 50),
         p99: percentile(found, 99),
+        shares: { Troupe: granted },
       },
     ],
   };

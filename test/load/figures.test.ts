@@ -63,10 +63,7 @@ t.test(
     t.match(formatOutcome(outcome(starved)), /\(!\) a stream .*at most 5\n/);
     const well = { ...starved, rounds: [1, 2, 3].map(() => ({ value: 1, baseline: 3 })) };
     t.strictSame(verdictOf(well, starved), ['does not count']);
-    t.strictSame(
-      verdictOf({ ...well, rounds: starved.rounds.map(({ value }) => ({ value, baseline: 3 })) }, well),
-      ['gained'],
-    );
+    t.strictSame(verdictOf(starved, well), ['does not count']);
     t.end();
   },
 );
@@ -137,7 +134,7 @@ t.test('what rises on and on grows; what has found its level, or jumps, does not
   const grows = (values: readonly number[]) => growthOf(readings(values), allowance).grows;
   t.equal(grows([10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21]), true);
   t.equal(grows([5, 10, 15, 20, 20, 20, 20, 20, 20, 20, 20, 20]), false, 'it is warm');
-  t.equal(grows([10, 10, 10, 10, 14, 10, 13, 11, 14, 10, 13, 12]), false, 'it goes up and down');
+  t.equal(grows([10, 10, 10, 10, 10, 18, 11, 19, 14, 20, 15, 21]), false, 'it goes up and down');
   t.equal(grows([20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 40]), false, 'one odd reading');
   t.equal(grows([100, 100, 100, 100, 101, 101, 102, 102, 103, 103, 104, 104]), false, 'within what it may');
   t.equal(grows([10, 20, 30]), false, 'too few to say');
