@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type Outcome, readResult, resultOf, writeResult } from '../../bench/result-file.ts';
 import { rowOf } from '../../bench/row.ts';
+import { nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
 
 /** The benchmarks as their command runs them. How large the figures are is not tested. */
@@ -13,9 +14,7 @@ import { MAIN } from '../e2e/built.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const bench = async (args: readonly string[]) => {
-  // The hooks that tap puts into NODE_OPTIONS are not for the servers under measurement.
-  const command = ['-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', 'bench/index.ts'];
-  const child = spawn('env', [...command, ...args], { cwd: ROOT });
+  const child = spawn(...nodeCommand(['--import=tsx', 'bench/index.ts', ...args]), { cwd: ROOT });
   let printed = '';
   child.stdout.on('data', (chunk) => {
     printed += chunk;
