@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../src/store/index.ts';
+import { LONG } from '../long.ts';
 import { clientOf } from '../service/troupe.ts';
 import { startChild } from '../store/child.ts';
 
@@ -9,7 +10,7 @@ import { startChild } from '../store/child.ts';
  * the audit log has each stored change (config.md 2.5, 7). CRASH_KILLS is how often (3).
  */
 
-const KILLS = Number(process.env.CRASH_KILLS ?? 3);
+const KILLS = Number(process.env.CRASH_KILLS ?? (LONG ? 30 : 3));
 const admin = { authorization: 'Bearer x' };
 
 const serve = async (test: Parameters<typeof startChild>[0], dir: string) => {

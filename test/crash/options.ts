@@ -1,5 +1,8 @@
+import { LONG } from '../long.ts';
+
 /**
- * How hard the service is attacked. `npm test` plays a short form. The long one:
+ * How hard the service is attacked. `npm test` plays a short form, and the long one with TROUPE_TEST_LONG. The same for
+ * these tests alone, and harder:
  *
  *     npm run build:js && TROUPE_CRASH_KILLS=300 npx tsx test/crash/crash.test.ts
  *     TROUPE_CRASH_LONG=1 npx tsx test/crash/busy.test.ts (restarts.test.ts, recovery.test.ts)
@@ -16,10 +19,11 @@ const numberFrom = (name: string, otherwise: number): number => {
 };
 
 const SHORT_ENDS = 3;
+const LONG_ENDS = 300;
 
-const kills = numberFrom('KILLS', SHORT_ENDS);
+const kills = numberFrom('KILLS', LONG ? LONG_ENDS : SHORT_ENDS);
 
-const long = kills > SHORT_ENDS || numberFrom('LONG', 0) > 0;
+const long = kills > SHORT_ENDS || numberFrom('LONG', Number(LONG)) > 0;
 
 export const options = {
   long,

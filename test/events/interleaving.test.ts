@@ -1,5 +1,6 @@
 import t from 'tap';
 import { settle, turn } from '../http/serve.ts';
+import { LONG } from '../long.ts';
 import fc from '../random.ts';
 import { event } from '../store/records.ts';
 import { createReader, startFeed, type TestReader } from './reader.ts';
@@ -7,7 +8,7 @@ import { createReader, startFeed, type TestReader } from './reader.ts';
 /** Whatever the order of commits, of their announcements, of stalls and drains: each reader sees its log. */
 
 /** FEED_RUNS asks for more. */
-const RUNS = Number(process.env.FEED_RUNS ?? 60);
+const RUNS = Number(process.env.FEED_RUNS ?? (LONG ? 2000 : 60));
 
 const step = fc.oneof(
   fc.record({

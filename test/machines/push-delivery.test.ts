@@ -1,43 +1,41 @@
 import t from 'tap';
 import type { AnyMachineSnapshot } from 'xstate';
 import { pushDeliveryMachine } from '../../machines/index.ts';
-import { type Edge, untaken, type Walk, walk } from './walk.ts';
+import { type Edge, untaken, walk } from './walk.ts';
 
 const MAX_ATTEMPTS = 3;
 const DONE = 'xstate.done.actor.';
 
-const walkDelivery = (): Promise<Walk> =>
-  walk(pushDeliveryMachine, {
-    input: { host: {}, attempts: 0, maxAttempts: MAX_ATTEMPTS },
-    events: [
-      { type: 'QUEUED', last: false },
-      { type: 'QUEUED', last: true },
-      { type: 'MISSED' },
-      { type: 'REMOVED' },
+const walked = await walk(pushDeliveryMachine, {
+  input: { host: {}, attempts: 0, maxAttempts: MAX_ATTEMPTS },
+  events: [
+    { type: 'QUEUED', last: false },
+    { type: 'QUEUED', last: true },
+    { type: 'MISSED' },
+    { type: 'REMOVED' },
+  ],
+  services: {
+    follow: [
+      { output: 'watching' },
+      { output: 'ended' },
+      { output: 'gone' },
+      { error: new Error('no store') },
     ],
-    services: {
-      follow: [
-        { output: 'watching' },
-        { output: 'ended' },
-        { output: 'gone' },
-        { error: new Error('no store') },
-      ],
-      send: [{ output: 'sent' }, { output: 'empty' }, { error: new Error('no answer') }],
-      record: [{ output: undefined }, { error: new Error('no store') }],
-      rest: [{ output: undefined }],
-    },
-  });
+    send: [{ output: 'sent' }, { output: 'empty' }, { error: new Error('no answer') }],
+    record: [{ output: undefined }, { error: new Error('no store') }],
+    rest: [{ output: undefined }],
+  },
+});
+const { edges } = walked;
 
 const sending = ({ value }: AnyMachineSnapshot): string | undefined => value.active?.sending;
 const arrives = (state: string) => (edge: Edge) => sending(edge.from) !== state && sending(edge.to) === state;
 
 t.test('the walk takes every transition of the machine', async (t) => {
-  const walked = await walkDelivery();
   t.same(untaken(walked.description, [walked]), []);
 });
 
 t.test('no attempt is made before the one before it is written down', async (t) => {
-  const { edges } = await walkDelivery();
   const attempts = edges.filter(arrives('delivering'));
   t.ok(attempts.length > 0);
   for (const { from } of attempts) t.ok(['idle', 'waiting', 'recording'].includes(sending(from) ?? ''));
@@ -48,7 +46,6 @@ t.test('no attempt is made before the one before it is written down', async (t) 
 });
 
 t.test('an event that failed is given up with the last of its attempts, and not before', async (t) => {
-  const { edges } = await walkDelivery();
   const failures = edges.filter(
     ({ from, to }) =>
       sending(from) === 'delivering' && to.context.error !== undefined && sending(to) === 'recording',
@@ -61,14 +58,12 @@ t.test('an event that failed is given up with the last of its attempts, and not 
 });
 
 t.test('it is done only when the task is over and the queue was found empty after that', async (t) => {
-  const { edges } = await walkDelivery();
   const ends = edges.filter(({ to }) => to.value === 'done');
   t.ok(ends.length > 0);
   for (const { to } of ends) t.match(to.context, { ended: true, queued: false, attempts: 0 });
 });
 
 t.test('what is queued while the queue is looked at is looked for again', async (t) => {
-  const { edges } = await walkDelivery();
   const looks = edges.filter(({ from, event }) => sending(from) === 'delivering' && event.output === 'empty');
   t.ok(looks.some(({ from, to }) => from.context.queued && sending(to) === 'delivering'));
   for (const { from, to } of looks)
@@ -79,7 +74,6 @@ t.test('what is queued while the queue is looked at is looked for again', async 
 });
 
 t.test('a removed config ends everything, and nothing follows', async (t) => {
-  const { edges } = await walkDelivery();
   const removals = edges.filter(({ event }) => event.type === 'REMOVED');
   t.ok(removals.length > 0);
   for (const { to, late } of removals) {

@@ -14,7 +14,8 @@ import type { MachineDescription } from '../../src/statecharts/description.ts';
 /**
  * Walks every event in every state that a machine can reach: first on the model (xstate/graph), then each of
  * these edges again with an actor whose services are stubs, whose clock stands still, and which has to arrive
- * where the model says. An edge tells what the actor really did: transitions taken, actions run.
+ * where the model says. An edge tells what the actor really did: transitions taken, actions run. An actor goes on
+ * along edges that are not walked yet, as long as there is one where it is.
  *
  * The walk ends because contexts are finite; a machine that counts without bound needs a bound in its input.
  */
@@ -47,6 +48,7 @@ export type Walk = { edges: readonly Edge[]; taken: ReadonlySet<string>; descrip
 const INIT = { type: 'xstate.init' };
 const DONE = 'xstate.done.actor.';
 const ERROR = 'xstate.error.actor.';
+const LONGER_THAN_ANY_DELAY = 2 ** 32;
 
 const keyOf = (snapshot: AnyMachineSnapshot): string => serializeSnapshot(snapshot);
 
@@ -70,8 +72,16 @@ const eventsIn = (state: AnyMachineSnapshot, world: World, sources: ReadonlyMap<
   ];
 };
 
-/** Every edge of the model, with the shortest way to where it begins. */
-const edgesOfModel = (machine: AnyStateMachine, world: World, sources: ReadonlyMap<string, string>) => {
+/** A state of the model: the shortest way to it, and the edges from it that are not walked yet. */
+type ModelState = { way: readonly AnyEventObject[]; open: ModelEdge[] };
+type ModelEdge = { event: AnyEventObject; expected: string };
+
+/** Every state of the model, by its key. */
+const statesOfModel = (
+  machine: AnyStateMachine,
+  world: World,
+  sources: ReadonlyMap<string, string>,
+): ReadonlyMap<string, ModelState> => {
   const { getInitialSnapshot, getPersistedSnapshot } = machine;
   const model: AnyStateMachine = Object.assign(Object.create(machine), {
     getInitialSnapshot,
@@ -89,25 +99,25 @@ const edgesOfModel = (machine: AnyStateMachine, world: World, sources: ReadonlyM
     limit: 20_000,
   });
   const [first] = Object.keys(adjacency);
-  const ways = new Map<string, readonly AnyEventObject[]>(first === undefined ? [] : [[first, []]]);
-  return collect(adjacency, ways);
+  return collect(adjacency, first);
 };
 
 type Adjacency = ReturnType<typeof getAdjacencyMap<AnyMachineSnapshot, AnyEventObject, unknown>>;
-type ModelEdge = { way: readonly AnyEventObject[]; event: AnyEventObject; expected: string };
 
-const collect = (adjacency: Adjacency, ways: Map<string, readonly AnyEventObject[]>): ModelEdge[] => {
+const collect = (adjacency: Adjacency, first: string | undefined): ReadonlyMap<string, ModelState> => {
   const byKey = new Map<string, Adjacency[keyof Adjacency]>(Object.entries(adjacency));
-  const edges: ModelEdge[] = [];
+  const states = new Map<string, ModelState>(first === undefined ? [] : [[first, { way: [], open: [] }]]);
   // A Map is iterated in the order of insertion, and what is added on the way is visited too: breadth first.
-  for (const [key, way] of ways) {
+  for (const [key, { way, open }] of states) {
     for (const { event, state } of Object.values(byKey.get(key)?.transitions ?? {})) {
       const expected = keyOf(state);
-      edges.push({ way, event, expected });
-      if (!ways.has(expected)) ways.set(expected, [...way, event]);
+      // Those that change nothing come first: the actor is where it was.
+      if (expected === key) open.unshift({ event, expected });
+      else open.push({ event, expected });
+      if (!states.has(expected)) states.set(expected, { way: [...way, event], open: [] });
     }
   }
-  return edges;
+  return states;
 };
 
 type Pending = { resolve(output: unknown): void; reject(error: unknown): void };
@@ -143,7 +153,7 @@ const stage = ({ bound, pending, ids }: ReturnType<typeof bind>, world: World) =
   });
   const happen = async (event: AnyEventObject): Promise<void> => {
     world.before?.(event);
-    if (event.type.startsWith('xstate.after.')) clock.increment(Number.MAX_SAFE_INTEGER);
+    if (event.type.startsWith('xstate.after.')) clock.increment(LONGER_THAN_ANY_DELAY);
     else if (event.type.startsWith(DONE)) pending.get(event.actorId)?.resolve(event.output);
     else if (event.type.startsWith(ERROR)) pending.get(event.actorId)?.reject(event.error);
     else return actor.send(event);
@@ -152,28 +162,42 @@ const stage = ({ bound, pending, ids }: ReturnType<typeof bind>, world: World) =
   return { actor, taken, actions, happen };
 };
 
+type Stage = ReturnType<typeof stage>;
+
+const walkEdge = async (
+  { actor, taken, actions, happen }: Stage,
+  { event, expected }: ModelEdge,
+  world: World,
+): Promise<Edge> => {
+  const from = actor.getSnapshot();
+  taken.length = 0;
+  actions.length = 0;
+  await happen(event);
+  const to = actor.getSnapshot();
+  if (keyOf(to) !== expected) {
+    throw new Error(`${keyOf(from)} on ${JSON.stringify(event)} leads to ${keyOf(to)}, not to ${expected}`);
+  }
+  const edge = { from, event, to, taken: [...taken], actions: [...actions] };
+  taken.length = 0;
+  if (to.status !== 'active') for (const late of world.events) await happen(late);
+  return { ...edge, late: to.status === 'active' ? [] : [...taken] };
+};
+
 export const walk = async (machine: AnyStateMachine, world: World): Promise<Walk> => {
   const description = describeMachine(machine.id, machine);
   const sources = sourcesOf(description);
   const stubbed = bind(machine, sources);
+  const states = statesOfModel(machine, world, sources);
   const edges: Edge[] = [];
-  for (const { way, event, expected } of edgesOfModel(machine, world, sources)) {
-    const { actor, taken, actions, happen } = stage(stubbed, world);
-    actor.start();
-    for (const earlier of way) await happen(earlier);
-    const from = actor.getSnapshot();
-    taken.length = 0;
-    actions.length = 0;
-    await happen(event);
-    const to = actor.getSnapshot();
-    if (keyOf(to) !== expected) {
-      throw new Error(`${keyOf(from)} on ${JSON.stringify(event)} leads to ${keyOf(to)}, not to ${expected}`);
+  for (const { way, open } of states.values()) {
+    while (open.length > 0) {
+      const staged = stage(stubbed, world);
+      staged.actor.start();
+      for (const earlier of way) await staged.happen(earlier);
+      for (let next = open.shift(); next; next = states.get(next.expected)?.open.shift())
+        edges.push(await walkEdge(staged, next, world));
+      staged.actor.stop();
     }
-    const edge = { from, event, to, taken: [...taken], actions: [...actions] };
-    taken.length = 0;
-    if (to.status !== 'active') for (const late of world.events) await happen(late);
-    edges.push({ ...edge, late: to.status === 'active' ? [] : [...taken] });
-    actor.stop();
   }
   return { edges, taken: new Set(edges.flatMap((edge) => edge.taken)), description };
 };

@@ -1,0 +1,2 @@
+/** `TROUPE_TEST_LONG=1` asks for the long form of every test that has one; each has variables of its own for more. */
+export const LONG = Boolean(process.env.TROUPE_TEST_LONG);
