@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import t, { type Test } from 'tap';
+import { when } from '../http/serve.ts';
 import { createBroken } from './broken.ts';
 import { settle } from './check.ts';
 import { checkCounters, checkStreams } from './check-runs.ts';
@@ -133,6 +134,8 @@ t.test(`${busyThreads} busy threads`, async (t) => {
     const scene = await busy(prefix, 'hold 2', room);
     const names = scene.ledger.inputs.map(({ mark }) => mark.slice(1, -1));
     await gate.until(busyThreads, new Set(names));
+    // A run begins before it is durable, and until then nobody is told of its thread.
+    await when(() => scene.runIds.size === busyThreads);
     return scene;
   };
 
