@@ -41,11 +41,21 @@ export const runGroup = async (
 
 /** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
 const startGroup = (files: readonly string[], { places, seed, bail }: GroupOptions): ChildProcess =>
-  spawn(process.execPath, ['--enable-source-maps', groupOf(places), ...(bail ? ['--bail'] : []), ...files], {
-    cwd: ROOT,
-    env: { ...process.env, TROUPE_TEST_SEED: String(seed) },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  spawn(
+    process.execPath,
+    [
+      '--enable-source-maps',
+      '--max-semi-space-size=64',
+      groupOf(places),
+      ...(bail ? ['--bail'] : []),
+      ...files,
+    ],
+    {
+      cwd: ROOT,
+      env: { ...process.env, TROUPE_TEST_SEED: String(seed) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    },
+  );
 
 /** @returns how many of the files are done with, the one included that ended the process */
 const runProcess = async (

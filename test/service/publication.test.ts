@@ -4,6 +4,7 @@ import type { Provider } from '../../src/models/model.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { openStore } from '../../src/store/index.ts';
 import { defineTool } from '../../src/tools/tool.ts';
+import { LONG } from '../long.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /**
@@ -11,8 +12,8 @@ import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
  * every write, so that a run which saw half of one could be told apart.
  */
 
-const WRITES = 1000;
-const RUNS = 200;
+const WRITES = LONG ? 1000 : 200;
+const RUNS = LONG ? 200 : 50;
 
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
