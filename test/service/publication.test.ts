@@ -12,8 +12,8 @@ import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
  * every write, so that a run which saw half of one could be told apart.
  */
 
-const WRITES = LONG ? 1000 : 200;
-const RUNS = LONG ? 200 : 50;
+const WRITES = LONG ? 1000 : 300;
+const RUNS = LONG ? 200 : 80;
 
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
@@ -108,7 +108,12 @@ t.test('no run sees half a change, and every run used what its resolution_id say
     const { body } = await troupe.call('GET', `/v1/runs/${run_id}`);
     records.set(run_id, String(body.resolution_id));
   }
-  const log = await troupe.call('GET', '/v1/audit-log?resource=agents/writer&limit=1000', undefined, admin);
+  const log = await troupe.call(
+    'GET',
+    `/v1/audit-log?resource=agents/writer&limit=${WRITES}`,
+    undefined,
+    admin,
+  );
   // The routes say what they answer in config.md 9.3.
   const items = log.body.items as { id: string; action: string; after: { system_prompt: string } }[];
   t.strictSame(
