@@ -63,6 +63,8 @@ const main = async (): Promise<void> => {
     },
   });
   if (values.help || rooms.length === 0) return console.log(USAGE);
+  // Enough to notice; the test of random sequences is the nearest of much.
+  process.env.PROPERTY_RUNS ??= '60';
   const places = new Places(inProject('.tap/mutants/none'));
   const tests = sourcesOf('test').filter((file) => file.endsWith('.test.ts'));
   const graph = await bundle(tests, places);
