@@ -29,6 +29,26 @@ export const checkId = (name: string, text: string): void => {
 export const indexed = (text: string): string =>
   PLAIN.test(text) ? `=${text}` : `#${createHash('sha256').update(text, 'utf16le').digest('base64url')}`;
 
+/** LMDB's own limit, as lmdb sets it for pages of 4 KiB. */
+const MAX_KEY_BYTES = 1978;
+
+/**
+ * The key, if a transaction takes it. One that it does not take would fail in the middle of it, behind writes that
+ * are then kept although their batch was refused.
+ *
+ * @throws RangeError
+ */
+export const writable = (key: Key): Key => {
+  let most = 0;
+  // A unit of UTF-16 is three bytes of UTF-8 at most; each part has a byte that ends it.
+  for (const part of key) most += typeof part === 'string' ? 3 * part.length + 1 : 9;
+  if (most <= MAX_KEY_BYTES) return key;
+  let bytes = 0;
+  for (const part of key) bytes += typeof part === 'string' ? Buffer.byteLength(part) + 1 : 9;
+  if (bytes <= MAX_KEY_BYTES) return key;
+  throw new RangeError(`a key of ${bytes} bytes cannot be stored; at most ${MAX_KEY_BYTES} bytes`);
+};
+
 export const isSameKey = (a: Key, b: Key): boolean =>
   a.length === b.length && a.every((part, index) => part === b[index]);
 

@@ -1,7 +1,7 @@
 import { Integrity } from '../schema/outcome.ts';
 import type { Batch, Rows } from './batch.ts';
 import type { Codec } from './codec.ts';
-import { END, type Key } from './keys.ts';
+import { END, type Key, writable } from './keys.ts';
 
 /** One named table: rows of one type under ordered keys. Reads see what is committed and count what they touch. */
 
@@ -107,13 +107,13 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
       return rows.getKeysCount(bounds(span));
     },
     put(batch, key, value) {
-      batch.writes.push({ kind: 'put', rows, key, value: codec.encode(value) });
+      batch.writes.push({ kind: 'put', rows, key: writable(key), value: codec.encode(value) });
     },
     remove(batch, key) {
-      batch.writes.push({ kind: 'remove', rows, key });
+      batch.writes.push({ kind: 'remove', rows, key: writable(key) });
     },
     clear(batch, prefix) {
-      batch.writes.push({ kind: 'clear', rows, key: prefix });
+      batch.writes.push({ kind: 'clear', rows, key: writable(prefix) });
     },
   };
 };

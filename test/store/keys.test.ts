@@ -1,0 +1,33 @@
+import t from 'tap';
+import { openRoot } from '../../src/store/environment.ts';
+import { type Key, MAX_ID_BYTES, writable } from '../../src/store/keys.ts';
+import fc from '../random.ts';
+
+t.test('a key that no transaction takes is refused before there is one', async (t) => {
+  t.throws(() => writable(['default', 'x'.repeat(5000)]), {
+    name: 'RangeError',
+    message: 'a key of 5009 bytes cannot be stored; at most 1978 bytes',
+  });
+  t.throws(() => writable(['é'.repeat(989)]), RangeError);
+  const longest: Key = [...Array.from({ length: 3 }, () => 'x'.repeat(MAX_ID_BYTES)), 7];
+  t.equal(writable(longest), longest, 'three ids of the longest and a number fit');
+});
+
+t.test('what is let through is stored, up to the last byte', async (t) => {
+  const root = openRoot(t.testdir());
+  t.teardown(() => root.close());
+  const parts = fc.array(fc.oneof(fc.nat(), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })), {
+    maxLength: 4,
+  });
+  const property = fc.property(parts, fc.integer({ min: 1500, max: 1990 }), (start, length) => {
+    const key = [...start, 'x'.repeat(length)];
+    try {
+      writable(key);
+    } catch {
+      return;
+    }
+    root.putSync(key, 1);
+  });
+  t.doesNotThrow(() => fc.assert(property));
+  t.doesNotThrow(() => root.putSync(writable(['x'.repeat(1977)]), 1));
+});
