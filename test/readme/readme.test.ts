@@ -52,6 +52,15 @@ t.test('the first lines start and test the service by its own scripts', async (t
   t.match(scripts.test, /npm run test:run$/);
 });
 
+t.test('every script that the README names is there', async (t) => {
+  const named = Array.from(readme.matchAll(/\bnpm run ([\w:-]+)/g), ([, name = '']) => name);
+  t.ok(named.includes('test:run'));
+  t.strictSame(
+    named.filter((name) => !(name in scripts)),
+    [],
+  );
+});
+
 t.test('who installs the package runs no script of it', async (t) => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   for (const name of [
