@@ -26,6 +26,9 @@ const { values, positionals: files } = parseArgs({
   options: { bail: { type: 'boolean', default: false } },
 });
 
+// Nobody is left who would read the results.
+process.once('disconnect', () => process.exit(1));
+
 for (const file of files) {
   const before = stateOfProcess();
   const cpu = process.cpuUsage();

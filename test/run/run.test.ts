@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { bundle } from './bundle.ts';
-import { Places, ROOT } from './places.ts';
+import { groupOf, Places, ROOT } from './places.ts';
 import { plan } from './plan.ts';
 import { type Ended, type GroupOptions, runGroup } from './processes.ts';
 
@@ -53,6 +55,23 @@ t.test('a file that ends its process is named, with what it printed; the others 
     { file: 'b.test.ts', ok: false, broken: 'its process ended (exit code 3)' },
     { file: 'c.test.ts', ok: true },
   ]);
+});
+
+t.test('a group ends with the process that started it', async (t) => {
+  const waits = "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 600_000)));\n";
+  const folder = t.testdir({ 'a.test.ts': waits });
+  const places = new Places(join(folder, 'made'));
+  const file = relative(ROOT, join(folder, 'a.test.ts'));
+  await bundle([file], places);
+  const group = spawn(process.execPath, [groupOf(places), file], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  // tap says over the same channel that it has begun.
+  await once(group, 'message');
+  group.disconnect();
+  const [code] = await once(group, 'exit');
+  t.equal(code, 1);
 });
 
 t.test('a file that blocks its process is given up', async (t) => {
