@@ -190,6 +190,52 @@ t.test('past 1024 durations in a bucket only percentiles are estimates', async (
   }
 });
 
+t.test('past 1024 durations every second stands for two, the first of each pair', async (t) => {
+  const { stats } = started();
+  // Of the first 1025, 0, 9999, 4, 6, 8 … 1024 are left.
+  for (let i = 0; i <= 1024; i += 1) infer(stats, i === 2 ? 9999 : i);
+  t.match(stats.snapshot('a'), { p50_inference_duration_ms: 514, p99_inference_duration_ms: 1016 });
+  infer(stats, 9998);
+  infer(stats, 9997);
+  t.match(stats.snapshot('a'), {
+    p50_inference_duration_ms: 516,
+    p99_inference_duration_ms: 1018,
+    max_inference_duration_ms: 9999,
+  });
+});
+
+t.test('durations of buckets with many and with few calls count for as many as they were', async (t) => {
+  const { stats, clock } = started();
+  for (let i = 0; i < 2048; i += 1) infer(stats, 7);
+  clock.time += BUCKET;
+  for (let i = 0; i < 1024; i += 1) infer(stats, 90);
+  t.match(stats.snapshot('a'), { p50_inference_duration_ms: 7, p95_inference_duration_ms: 90 });
+});
+
+t.test('a duration that a clock made negative, or that is missing, is none at all', async (t) => {
+  const { stats } = started();
+  for (const ms of [-5, Number.NaN, 0.4]) infer(stats, ms);
+  t.match(stats.snapshot('a'), {
+    inference_count: 3,
+    avg_inference_duration_ms: 0,
+    min_inference_duration_ms: 0,
+    max_inference_duration_ms: 0,
+    p99_inference_duration_ms: 0,
+    inference_duration_histogram: histogram({ 10: 3 }),
+  });
+});
+
+t.test('a duration of more than 49 days is one of 49 days', async (t) => {
+  const { stats } = started();
+  infer(stats, Number.POSITIVE_INFINITY);
+  const most = 2 ** 32 - 1;
+  t.match(stats.snapshot('a'), {
+    avg_inference_duration_ms: most,
+    min_inference_duration_ms: most,
+    p99_inference_duration_ms: most,
+  });
+});
+
 t.test('of too many agents the one that has been idle for longest is forgotten', async (t) => {
   const { stats, clock } = started({ mostAgents: 2 });
   stats.handoff('first');
