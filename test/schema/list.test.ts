@@ -39,6 +39,25 @@ t.test('of a long list of wrong items a few are told, and the rest is not looked
   t.end();
 });
 
+t.test('each wrong item of a list of up to 32 is told, of a longer one the first eight', (t) => {
+  for (const [length, told] of [
+    [32, 32],
+    [33, 8],
+  ] as const) {
+    t.equal(listOf(z.string()).safeParse(Array(length).fill(1), phrases).error?.issues.length, told);
+  }
+  t.end();
+});
+
+t.test('a list has at most 1000 items where nothing else is said', (t) => {
+  const List = listOf(z.string());
+  t.equal(List.safeParse(Array(1000).fill('x'), phrases).success, true);
+  t.match(List.safeParse(Array(1001).fill('x'), phrases).error?.issues, [
+    { message: 'must have at most 1000 items, not 1001' },
+  ]);
+  t.end();
+});
+
 t.test('an item far behind is found', (t) => {
   const given = Array.from({ length: 5000 }, () => ({ name: 'x' }));
   t.match(

@@ -167,6 +167,20 @@ t.test('a clock that was ahead of time leaves nothing behind', async (t) => {
   t.match(stats.snapshot('a'), { inference_count: 0 });
 });
 
+t.test('a clock that is set back into an earlier bucket goes on with what is there', async (t) => {
+  const { stats, clock } = started();
+  infer(stats, 7);
+  clock.time += BUCKET;
+  infer(stats, 8);
+  clock.time -= BUCKET;
+  infer(stats, 9);
+  t.match(stats.snapshot('a'), {
+    inference_count: 2,
+    min_inference_duration_ms: 7,
+    max_inference_duration_ms: 9,
+  });
+});
+
 t.test('past 1024 durations in a bucket only percentiles are estimates', async (t) => {
   const { stats } = started();
   const n = 10_000;
