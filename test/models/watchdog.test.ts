@@ -98,6 +98,20 @@ t.test('a longer limit for gaps changes nothing', async (t) => {
   t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: stream idle timeout after 10s' });
 });
 
+t.test('a limit of more days than a timer has is waited for in parts', async (t) => {
+  let time = 0;
+  const asked = t.capture(globalThis, 'setTimeout', globalThis.setTimeout);
+  const watchdog = createWatchdog({ call: 3_000_000 }, new AbortController().signal, () => time);
+  time = 2 ** 31 - 1;
+  mock.timers.tick(time);
+  t.strictSame(
+    asked().map(({ args: [, ms] }) => ms),
+    [2 ** 31 - 1, 3_000_000_000 - (2 ** 31 - 1)],
+  );
+  asked.restore();
+  watchdog.close();
+});
+
 t.test('a stream that opens after the cancel sets no timer again', async (t) => {
   const abort = new AbortController();
   const { watchdog, pass } = watch(abort.signal, 3);

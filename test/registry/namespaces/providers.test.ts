@@ -53,6 +53,7 @@ refuses(t, providers, whole, [
     'adapter_options.allow_env_credentials must be a boolean when present',
   ],
   [options({ scopes: 'x' }), 'adapter_options.scopes must be a list of strings'],
+  [options({ scopes: ['x', 1] }), 'adapter_options.scopes must be a list of strings'],
   [options({ headers: { n: 1 } }), 'adapter_options.headers[n] must be a string'],
   [options({ headers: { 'a b': 'x' } }), 'adapter_options.headers[a b] is not a valid HTTP header'],
   [options({ headers: { a: 'x\ny' } }), 'adapter_options.headers[a] is not a valid HTTP header'],
@@ -102,6 +103,17 @@ refuses(t, providers, whole, [
     options({ credentials_kind: { private_key: 'hush' } }),
     'adapter_options.credentials_kind must be a string, got an object',
   ],
+  [
+    options({ credentials_kind: ['hush'] }),
+    'adapter_options.credentials_kind must be a string, got an array',
+  ],
+  ...[
+    ['x'.repeat(40), 'x'.repeat(40)],
+    ['x'.repeat(41), `${'x'.repeat(40)}…`],
+  ].map(([credentials_kind, told]): [object, string] => [
+    options({ credentials_kind }),
+    `unknown adapter_options.credentials_kind '${told}' (valid: bearer, service_account_json)`,
+  ]),
 ]);
 
 t.test('names of adapters and choices are read in any case, and scripted needs no key', async (t) => {
