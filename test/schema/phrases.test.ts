@@ -88,6 +88,44 @@ t.test('of many problems the first few are told, and how many more there are', (
   t.end();
 });
 
+t.test('open bounds, sizes, patterns and single values have words of their own', (t) => {
+  const said = (schema: z.ZodType, given: unknown): string | undefined =>
+    schema.safeParse(given, phrases).error?.issues[0]?.message;
+  const table: [z.ZodType, unknown, string][] = [
+    [z.number().gt(0), 0, 'must be more than 0'],
+    [z.number().lt(1), 1, 'must be less than 1'],
+    [z.int(), 0.5, 'must be an integer, not a fraction'],
+    [z.number(), false, 'must be a number, not false'],
+    [z.literal('x'), 'y', "must be 'x'"],
+    [z.literal(7), 8, 'must be 7'],
+    [z.number().multipleOf(5), 7, 'must be a multiple of 5'],
+    [z.array(z.string()).min(2), ['a'], 'must have at least 2 items'],
+    [z.string().regex(/^a$/), 'b', 'must be of the form /^a$/'],
+    [z.record(z.string().max(1), z.string()), { ab: 'x' }, 'has a key that is not allowed'],
+    [z.string(), undefined, 'is missing'],
+  ];
+  for (const [schema, given, expected] of table) t.equal(said(schema, given), expected);
+  t.end();
+});
+
+t.test('of the forms of a union the one that got furthest is meant, of those as far the first', (t) => {
+  const Union = z.object({ either: z.union([z.string(), z.int(), z.object({ a: z.string() })]) });
+  const of = (either: unknown): string | undefined => {
+    const { error } = Union.safeParse({ either }, phrases);
+    return error && describeIssues(error);
+  };
+  t.equal(of(true), 'either: must be a string, not true');
+  t.equal(of({ a: 1 }), 'either.a: must be a string, not a number');
+  t.end();
+});
+
+t.test('five problems are all told', (t) => {
+  const Five = z.strictObject(Object.fromEntries([...'abcde'].map((name) => [name, z.string()])));
+  const { error } = Five.safeParse({}, phrases);
+  t.equal(error && describeIssues(error), [...'abcde'].map((name) => `missing field '${name}'`).join('; '));
+  t.end();
+});
+
 t.test('what is any JSON is not looked at', (t) => {
   let looks = 0;
   const watched = new Proxy<Record<string, unknown>>(
