@@ -4,7 +4,7 @@ import { createTokenSource, parseServiceAccount } from '../../src/models/google-
 import { createProvider } from '../../src/models/provider.ts';
 import { vertexBaseUrl } from '../../src/models/vertex.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
-import { infer, joined, requestOf } from './infer.ts';
+import { infer, inferenceFailure, joined, requestOf } from './infer.ts';
 import { sendEvents, startSseServer } from './sse-server.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -194,4 +194,27 @@ t.test('a bearer token goes along as such, and no key', async (t) => {
   t.equal(seen?.headers.authorization, 'Bearer ya29');
   t.notOk(seen?.headers['x-goog-api-key']);
   t.match(JSON.parse(seen?.body ?? ''), { generationConfig: { thinkingConfig: { thinkingBudget: 1024 } } });
+});
+
+t.test('a cancel ends the wait for a token, and not the exchange that others share', async (t) => {
+  const abort = new AbortController();
+  const exchanges: (AbortSignal | null | undefined)[] = [];
+  t.intercept(globalThis, 'fetch', {
+    value: (_url: unknown, init?: RequestInit) => {
+      exchanges.push(init?.signal);
+      setImmediate(() => abort.abort());
+      return new Promise<never>(() => {});
+    },
+  });
+  const model = createProvider(withAccount(account), {}).model({
+    id: 'm',
+    provider_id: 'v',
+    upstream_model: 'gemini-2.5-pro',
+  });
+  const { error } = await inferenceFailure(model, requestOf('x'), abort.signal);
+  t.equal(error.class, 'cancelled');
+  t.strictSame(
+    exchanges.map((signal) => signal?.aborted),
+    [false],
+  );
 });

@@ -25,6 +25,18 @@ t.test('what is within the limits is one, and what is wrong says why', async (t)
   t.match(compileExpression('('), { message: /missing closing \)/ });
 });
 
+/** One step, however long its text is. */
+const oneOf = (length: number): string => `[${'a'.repeat(length - 2)}]`;
+
+t.test('an expression may be as long as it is said, and its counts as large', async (t) => {
+  t.notOk(compileExpression(oneOf(4096)) instanceof Invalid);
+  t.ok(compileExpression(oneOf(4097)) instanceof Invalid);
+  t.notOk(compileExpression(`${oneOf(507)}{512}`) instanceof Invalid);
+  t.ok(compileExpression(`${oneOf(508)}{512}`) instanceof Invalid);
+  t.ok(compileExpression(`${oneOf(507)}{513}`) instanceof Invalid);
+  t.ok(compileExpression(`${oneOf(506)}{1,513}`) instanceof Invalid);
+});
+
 t.test(
   'a glob of any length is one without wildcards; with them it has the limits of an expression',
   async (t) => {
