@@ -35,6 +35,9 @@ t.test('an expression may be as long as it is said, and its counts as large', as
   t.ok(compileExpression(`${oneOf(508)}{512}`) instanceof Invalid);
   t.ok(compileExpression(`${oneOf(507)}{513}`) instanceof Invalid);
   t.ok(compileExpression(`${oneOf(506)}{1,513}`) instanceof Invalid);
+  // A program has two steps beside those of its text.
+  t.notOk(compileExpression('a'.repeat(4094)) instanceof Invalid);
+  t.ok(compileExpression('a'.repeat(4095)) instanceof Invalid);
 });
 
 t.test(
