@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { BOUNDS, excerpt } from '../../src/models/bounds.ts';
 import type { Model } from '../../src/models/model.ts';
 import { createProvider } from '../../src/models/provider.ts';
-import { bounded } from '../../src/models/transport.ts';
+import { bounded, readText } from '../../src/models/transport.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import fc from '../random.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
@@ -287,4 +287,20 @@ t.test('an excerpt is no longer than allowed, says what is missing, and is its o
       },
     ),
   );
+});
+
+t.test('an excerpt cuts no character in two', async (t) => {
+  // Twenty characters beside the note, of which the last is the first half of a pair, or the second.
+  for (const pair of ['\u{10000}', '\u{10ffff}']) {
+    const odd = `x${pair.repeat(50)}`;
+    t.equal(excerpt(odd, 60), `x${pair.repeat(9)}… (82 more characters)`);
+    t.equal(excerpt(pair.repeat(50), 60), `${pair.repeat(10)}… (80 more characters)`);
+  }
+  t.equal(excerpt('\ud7ff'.repeat(100), 60), `${'\ud7ff'.repeat(20)}… (80 more characters)`);
+});
+
+t.test('the text of an answer may have as many bytes as are allowed, and not one more', async (t) => {
+  t.equal(await readText(new Response('Grüße'), 7), 'Grüße');
+  await t.rejects(readText(new Response('Grüße!'), 7), { message: 'more than 7 bytes' });
+  t.equal(await readText(new Response(null), 0), '');
 });

@@ -144,6 +144,15 @@ t.test('a failed call is shown with its error', async (t) => {
   ]);
 });
 
+t.test('a failed call without a text of its error is shown as one that failed', async (t) => {
+  const failed = tool('c1', 'output-error', { providerExecuted: true });
+  const odd = tool('c2', 'output-available', { output: 'done', errorText: 'stray', providerExecuted: true });
+  t.strictSame(lines(read([answer(STEP, failed, odd), user('oh')])).slice(1, 3), [
+    'tool of c1: {"error":"tool execution error"}',
+    'tool of c2: done',
+  ]);
+});
+
 t.test('parts that are none and answers without any are left out', async (t) => {
   const odd = {
     role: 'assistant',

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { Unavailable } from '../../../src/schema/outcome.ts';
+import { guarded } from '../../../src/registry/config/writes.ts';
+import { Conflict, Unavailable } from '../../../src/schema/outcome.ts';
 import { BASE, CALLER, startPlane } from './plane.ts';
 
 /** POST, PUT and validate: config.md 2.3, 2.5, 3.1, 6.1 and checks 18 to 21, 55, 56. */
@@ -342,4 +343,26 @@ t.test('names that nobody has are refused with those that there are', async (t) 
   });
   t.throws(() => service.get('agents', 'zz'), { message: 'not found: agents/zz' });
   t.throws(() => service.meta('agents', 'zz'), { message: 'not found: agents/zz' });
+});
+
+t.test('a change that fails is told with its cause, and named as such when nobody foresaw it', async (t) => {
+  const told: object[] = [];
+  const record = async (draft: object): Promise<void> => void told.push(draft);
+  const fail = (cause: unknown): Promise<never> =>
+    guarded({ record }, { action: 'update', resource: 'agents/a' }, CALLER, () => Promise.reject(cause));
+  const bug = new TypeError('no such thing');
+  await t.rejects(fail(bug), { message: 'runtime apply failed: no such thing', cause: bug });
+  await t.rejects(fail('odd'), { message: 'runtime apply failed: odd' });
+  const foreseen = new Unavailable('disk');
+  t.equal(await fail(foreseen).catch((error: unknown) => error), foreseen);
+  const early = new Conflict('conflict');
+  t.equal(await fail(early).catch((error: unknown) => error), early);
+  t.strictSame(
+    told,
+    ['runtime apply failed: no such thing', 'runtime apply failed: odd', 'disk'].map((error) => ({
+      action: 'apply_failed',
+      resource: 'agents/a',
+      error,
+    })),
+  );
 });
