@@ -88,6 +88,25 @@ for (const [name, user, echoed] of cuts) {
   });
 }
 
+t.test('a call that was asked for before has a number of its own', async (t) => {
+  const asked = (id: string) => ({ id, name: 'get_weather', arguments: {} });
+  const before: [ids: string[], id: string][] = [
+    [['call_stock_1', 'my_call_weather_1'], 'call_weather_1'],
+    [['call_weather_1'], 'call_weather_1_2'],
+    [['call_weather_1', 'call_weather_1_2'], 'call_weather_1_3'],
+    [['call_weather_10'], 'call_weather_1'],
+  ];
+  for (const [ids, id] of before) {
+    const request = requestOf('', {
+      messages: [
+        { id: 'a', role: 'assistant', content: [], tool_calls: ids.map(asked) },
+        userMessage('RUN_WEATHER_TOOL'),
+      ],
+    });
+    t.match((await infer(model, request)).heard[0], ['start', id]);
+  }
+});
+
 t.test('only the last user message counts, internal ones included', async (t) => {
   const request: InferenceRequest = requestOf('', {
     messages: [
