@@ -19,7 +19,8 @@ t.test('why there was no answer is told by a code alone, and never with the word
 });
 
 t.test('a request that was given up before it was sent names its address without the query', async (t) => {
-  const request = { url: new URL('http://127.0.0.1:9/v1/models?key=hush'), headers: new Headers() };
+  const url = new URL('http://127.0.0.1:9/v1/models?key=hush');
+  const request = { url, headers: new Headers(), schema: 'openai' } as const;
   await t.rejects(sendListRequest(request, AbortSignal.abort()), {
     message: 'http://127.0.0.1:9/v1/models: no connection',
   });

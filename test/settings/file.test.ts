@@ -58,10 +58,14 @@ t.test('a file that cannot be read or understood stops the start, beside the oth
   const unreadable = () => {
     throw new Error('ENOENT: no such file');
   };
-  const sources = { flags: { durability: 'never' }, env: { SERVICE_SETTINGS_FILE: 'gone.yaml' } };
+  const sources = { flags: { durability: 'never', nope: '1' }, env: { SERVICE_SETTINGS_FILE: 'gone.yaml' } };
   t.match(
     problemsOf(() => loadSettings({ ...sources, readFile: unreadable })),
-    [/^SERVICE_SETTINGS_FILE: 'gone\.yaml' cannot be read \(ENOENT/, /^--durability: 'never'/],
+    [
+      /^--nope: not a setting/,
+      /^SERVICE_SETTINGS_FILE: 'gone\.yaml' cannot be read \(ENOENT/,
+      /^--durability: 'never'/,
+    ],
   );
   t.match(refused('http_addr: a:1\nhttp_addr: b:2'), [/^t\.yaml: .* DUPLICATE_KEY in line 2$/]);
   t.match(refused('a: [1'), [/^t\.yaml: not legal JSON or YAML: /]);
