@@ -187,6 +187,14 @@ const failures: [name: string, answer: Parameters<typeof startPeer>[1][string], 
   ['a list', json([1]), /^sendMessage response did not contain a task or message$/],
   ['a task without id', json({ task: {} }), /^sendMessage response did not contain a task or message$/],
   ['a connection that is cut', brokenOff, /^failed to submit A2A task: no connection/],
+  [
+    'an answer that breaks off',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{}', () => response.destroy());
+    },
+    /^failed to submit A2A task: the answer broke off$/,
+  ],
 ];
 for (const [name, answer, message] of failures) {
   t.test(`${name} ends the turn with an error, and the message is not sent again`, async (t) => {
