@@ -158,6 +158,21 @@ t.test('a stalled reader is not written to, slows nobody, and reads on where it 
   t.strictSame(fast.seen(), ids(1, 14));
 });
 
+t.test('a reader whose socket takes nothing from the start is read for when it drains', async (t) => {
+  const { feed, store, append } = await startFeed(t);
+  await append(3, 'r1');
+  const cursor = feed.list('default', THREAD, undefined, 1).next_cursor ?? undefined;
+  const reader = createReader();
+  reader.stalled = true;
+  feed.follow('default', THREAD, cursor, reader);
+  const before = store.reads;
+  await settle();
+  t.equal(store.reads, before);
+  reader.drain();
+  await settle();
+  t.strictSame(reader.seen(), ids(2, 3));
+});
+
 t.test('commits that are told out of order are followed in order', async (t) => {
   const { feed, append, commit } = await startFeed(t);
   await append(1, 'r1');
