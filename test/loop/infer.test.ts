@@ -66,6 +66,19 @@ t.test('tokens are counted as the provider says, and as none where it says nothi
   t.match(silent.turn, { inputTokens: 0, outputTokens: 0 });
 });
 
+t.test('hooks of the start of a run are called before its first inference, and not again', async (t) => {
+  const { turn } = asking((sink) => sink.text('one'), { stop: 'EndTurn' });
+  const called: string[] = [];
+  const plugins = [{ id: 'p', parts: { hooks: { run_start: () => void called.push('run_start') } } }];
+  turn.agent = { ...turn.agent, plugins };
+  turn.begun = false;
+  await infer(turn, never);
+  await infer(turn, never);
+  t.strictSame(called, ['run_start']);
+  await infer({ ...turn, begun: true }, never);
+  t.strictSame(called, ['run_start'], 'nor in another process');
+});
+
 t.test('a note of the model stands behind its step once, for nobody but the next answer', async (t) => {
   const { turn } = asking((sink) => sink.text('half'), { stop: 'EndTurn', note: 'a call was lost' });
   await infer(turn, never);
