@@ -53,7 +53,7 @@ const approvedIn = (payload: Resume['result']): unknown =>
 export type DeliveryPath = 'local_live' | 'durable_dispatch';
 
 export const logDecision = (
-  write: Write,
+  write: Pick<Write, 'event'>,
   about: { thread_id: string; run_id: string; dispatch_id: string; call_id: string },
   decision: Resume,
   delivery_path: DeliveryPath,

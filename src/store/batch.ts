@@ -25,20 +25,20 @@ export type Batch = {
 export const createBatch = (): Batch => ({ writes: [], counts: [], notes: [] });
 
 /** Something that a later batch has to know while this one is under way. */
-type Note = { readonly board: Map<string, Note>; readonly key: string; readonly value: number };
+type Note = { readonly board: Map<string, Note>; readonly key: string; readonly value: unknown };
 
 /**
- * Numbers that go on from batch to batch (the order of a run, the last ordinal in it). The store is read for
+ * Values that go on from batch to batch (the order of a run, how many messages it has). The store is read for
  * them only when no batch that is being built or under way has a newer one, so the memory they take is bounded
  * by what is under way, and a commit that fails leaves nothing behind.
  */
-export type NoteBoard = {
-  note(batch: Batch, key: string, value: number): void;
+export type NoteBoard<V> = {
+  note(batch: Batch, key: string, value: V): void;
   /** The newest value, in this batch or in one under way. */
-  newest(batch: Batch, key: string): number | undefined;
+  newest(batch: Batch, key: string): V | undefined;
 };
 
-export const createNoteBoard = (): NoteBoard => {
+export const createNoteBoard = <V>(): NoteBoard<V> => {
   const board = new Map<string, Note>();
   return {
     note(batch, key, value) {
@@ -46,7 +46,8 @@ export const createNoteBoard = (): NoteBoard => {
     },
     newest(batch, key) {
       const own = batch.notes.findLast((note) => note.board === board && note.key === key);
-      return (own ?? board.get(key))?.value;
+      // Notes of this board are written by its own `note` only, which takes nothing but V.
+      return (own ?? board.get(key))?.value as V | undefined;
     },
   };
 };

@@ -42,7 +42,7 @@ export const createDispatchTable = (
   const rows = env.table<DispatchRow>('dispatches');
   const index = env.table<string>('dispatch_index');
   const placement = createPlacement(index);
-  const orders = createNoteBoard();
+  const orders = createNoteBoard<number>();
 
   const get = (scope: string, dispatch_id: string): Dispatch | undefined =>
     isId(dispatch_id) ? rows.get([scope, dispatch_id])?.dispatch : undefined;

@@ -33,8 +33,7 @@ export type MessageTable = {
 export const createMessageTable = (env: Environment): MessageTable => {
   const rows = env.table<MessageRow>('messages');
   const byRun = env.table<RunMark>('message_by_run');
-  const counts = createNoteBoard();
-  const externals = createNoteBoard();
+  const counts = createNoteBoard<RunCount>();
 
   const lastOfRun: MessageTable['lastOfRun'] = (scope, thread_id, run_id, upTo) => {
     if (!isId(thread_id) || !isId(run_id)) return undefined;
@@ -49,15 +48,10 @@ export const createMessageTable = (env: Environment): MessageTable => {
     checkId('run id', run_id);
     const key = [scope, thread_id, run_id];
     const name = key.join('\0');
-    const noted = counts.newest(batch, name);
-    const before =
-      noted === undefined
-        ? (lastOfRun(scope, thread_id, run_id) ?? NO_MARK)
-        : { count: noted, external: externals.newest(batch, name) ?? 0 };
+    const before = counts.newest(batch, name) ?? lastOfRun(scope, thread_id, run_id) ?? NONE_YET;
     const count = before.count + 1;
     const external = before.external + (message.visibility === 'internal' ? 0 : 1);
-    counts.note(batch, name, count);
-    externals.note(batch, name, external);
+    counts.note(batch, name, { count, external });
     byRun.put(batch, [...key, seq], { seq, count, external });
   };
 
@@ -98,9 +92,11 @@ export const createMessageTable = (env: Environment): MessageTable => {
 };
 
 /** A message of a run, and how many the run has up to it, itself included. */
-type RunMark = { seq: number; count: number; external: number };
+type RunMark = RunCount & { seq: number };
 
-const NO_MARK = { count: 0, external: 0 };
+type RunCount = { count: number; external: number };
+
+const NONE_YET: RunCount = { count: 0, external: 0 };
 
 const span = (prefix: Key, { from, to, reverse, limit }: MessageBounds): Span => ({
   prefix,

@@ -20,6 +20,8 @@ type RunRow = {
   changed_at?: number;
 };
 
+type RunMark = Omit<RunRow, 'run'>;
+
 type RunFilter = { thread_id?: string; status?: RunStatus };
 
 export type RunTable = {
@@ -46,8 +48,7 @@ export const createRunTable = (
   const rows = env.table<RunRow>('runs');
   const index = env.table<string>('run_index');
   const placement = createPlacement(index, counters);
-  const orders = createNoteBoard();
-  const changes = createNoteBoard();
+  const marks = createNoteBoard<RunMark>();
 
   const get = (scope: string, run_id: string): Run | undefined =>
     isId(run_id) ? rows.get([scope, run_id])?.run : undefined;
@@ -59,13 +60,10 @@ export const createRunTable = (
   };
 
   /** What goes on from record to record. */
-  const markOf = (batch: Batch, scope: string, run_id: string): Omit<RunRow, 'run'> => {
-    const name = `${scope}\0${run_id}`;
-    const noted = orders.newest(batch, name);
-    if (noted !== undefined) return { order: noted, changed_at: changes.newest(batch, name) ?? 0 };
-    const stored = rows.get([scope, run_id]);
-    if (!stored) throw new Integrity(`run '${run_id}' has no record to change`);
-    return stored;
+  const markOf = (batch: Batch, scope: string, run_id: string): RunMark => {
+    const mark = marks.newest(batch, `${scope}\0${run_id}`) ?? rows.get([scope, run_id]);
+    if (!mark) throw new Integrity(`run '${run_id}' has no record to change`);
+    return mark;
   };
 
   return {
@@ -84,8 +82,7 @@ export const createRunTable = (
       const then = mark?.changed_at;
       const isSame = before !== undefined && taskStateOf(before) === taskStateOf(after);
       const changed_at = then === undefined ? now : isSame ? then : Math.max(now, then + 1);
-      orders.note(batch, `${scope}\0${run_id}`, at);
-      changes.note(batch, `${scope}\0${run_id}`, changed_at);
+      marks.note(batch, `${scope}\0${run_id}`, { order: at, changed_at });
       rows.put(batch, [scope, run_id], { run: after, order: at, changed_at });
       placement.move(batch, run_id, places(scope, after, at), before ? places(scope, before, at) : []);
       const listed = before && then !== undefined ? { run: before, changed_at: then } : undefined;

@@ -191,3 +191,35 @@ t.test(
     t.strictSame(await refused.json(), { error: 'scope resolution failed: no tenant' });
   },
 );
+
+t.test(
+  'a long body is read, checked and handled each in a turn of its own, a short one at once',
+  async (t) => {
+    const done: string[] = [];
+    const note = (what: string): void => {
+      done.push(what);
+      setImmediate(() => done.push('another turn'));
+    };
+    const Noted = z.object({
+      name: z.string().refine(() => {
+        note('checked');
+        return true;
+      }),
+    });
+    const handle = (): number => {
+      note('handled');
+      return 0;
+    };
+    const { url } = await serve(t, [route.post('/noted', { ...base, body: Noted, handle })], {
+      settings: { body_limit_bytes: 100_000 },
+    });
+    const seen = async (length: number): Promise<string[]> => {
+      done.length = 0;
+      t.equal((await post(`${url}/noted`, `{"name":"${'x'.repeat(length)}"}`, JSON_TYPE)).status, 200);
+      await when(() => done.length === 4);
+      return done;
+    };
+    t.strictSame(await seen(40_000), ['checked', 'another turn', 'handled', 'another turn']);
+    t.strictSame(await seen(10), ['checked', 'handled', 'another turn', 'another turn']);
+  },
+);

@@ -23,6 +23,7 @@ const routes = [
     handle: ({ params }) => params,
   }),
   route.get('/nothing', { ...echo, handle: () => undefined }),
+  route.get('/known', { ...echo, handle: () => reply(304) }),
   route.get('/text', { ...echo, handle: () => plainText('a 1\n', 'text/plain; version=0.0.4') }),
   route.get('/later', { ...echo, handle: async () => ({ later: true }) }),
   route.get('/split', { ...echo, handle: () => reply(200, {}, { 'x-split': 'a\r\nx-forged: 1' }) }),
@@ -46,19 +47,25 @@ t.test('a value is 200 JSON, a reply says its own status, headers and body', asy
   t.equal(await text.text(), 'a 1\n');
 });
 
-t.test('undefined is an empty 200, and a 204 has neither body nor length', async (t) => {
+t.test('undefined is an empty 200, and a 204 or 304 has neither body nor length', async (t) => {
   const { url, port } = await serve(t, routes);
   const nothing = await fetch(`${url}/nothing`);
   t.equal(nothing.status, 200);
   t.equal(await nothing.text(), '');
   t.equal(nothing.headers.get('content-type'), null);
 
-  const gone = wire(t, port, 'DELETE /things/1 HTTP/1.1\r\nHost: x\r\n\r\n');
-  await gone.until('\r\n\r\n');
-  t.match(gone.text(), /^HTTP\/1\.1 204 No Content\r\n/);
-  t.notMatch(gone.text(), /content-length/i);
-  gone.send(get('/nothing'));
-  await gone.until('200 OK');
+  const bodiless = [
+    ['DELETE /things/1 HTTP/1.1\r\nHost: x\r\n\r\n', '204 No Content'],
+    [get('/known'), '304 Not Modified'],
+  ] as const;
+  for (const [request, status] of bodiless) {
+    const client = wire(t, port, request);
+    const answer = await client.until('\r\n\r\n');
+    t.ok(answer.startsWith(`HTTP/1.1 ${status}\r\n`), answer);
+    t.notMatch(answer, /content-length/i);
+    client.send(get('/nothing'));
+    t.match(await client.until('200 OK'), /content-length: 0/i);
+  }
 });
 
 t.test('a static path wins over a parameter, for every method', async (t) => {

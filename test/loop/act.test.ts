@@ -200,6 +200,23 @@ t.test('a call that suspends itself lets its neighbours finish and stops what ha
   t.match(done(stage, 'a'), { outcome: 'suspended', result: { suspension: ticket('a') } });
 });
 
+t.test('each call is counted by how it ended', async (t) => {
+  const { turn } = scene({
+    a: { run: async () => ({ suspend: ticket('a') }) },
+    b: {},
+    c: { run: () => Promise.reject(new ToolError('not_found', 'no such city')) },
+    d: { run: () => Promise.reject(new Error('boom')) },
+  });
+  const ended: object[] = [];
+  await act({ ...turn, observe: { ...turn.observe, tools: { ended: (call) => ended.push(call) } } }, never);
+  t.match(ended, [
+    { tool: 'a', status: 'suspended' },
+    { tool: 'b', status: 'succeeded' },
+    { tool: 'c', status: 'failed', errorClass: 'not_found' },
+    { tool: 'd', status: 'failed', errorClass: 'internal' },
+  ]);
+});
+
 t.test('a call that suspends itself stops a call that a gate would have blocked', async (t) => {
   const stage = scene({
     a: { run: async () => ({ suspend: ticket('a') }) },

@@ -28,6 +28,9 @@ Fails when more than 5 % of a room's changes survive.
 
 const MOST_SURVIVORS = 0.05;
 
+/** Two runs in one clone do not share it. */
+const FOLDER = `.tap/mutants-${process.pid}`;
+
 const sourcesOf = (room: string): string[] =>
   room.endsWith('.ts')
     ? [room]
@@ -65,7 +68,7 @@ const main = async (): Promise<void> => {
   if (values.help || rooms.length === 0) return console.log(USAGE);
   // Enough to notice; the test of random sequences is the nearest of much.
   process.env.PROPERTY_RUNS ??= '60';
-  const places = new Places(inProject('.tap/mutants/none'));
+  const places = new Places(inProject(`${FOLDER}/none`));
   const tests = sourcesOf('test').filter((file) => file.endsWith('.test.ts'));
   const graph = await bundle(tests, places);
   console.log(`seed ${SEED}`);
@@ -78,7 +81,7 @@ const main = async (): Promise<void> => {
     const survivors: Mutant[] = [];
     const work = async (slot: number): Promise<void> => {
       for (let mutant = chosen.shift(); mutant !== undefined; mutant = chosen.shift()) {
-        const killer = await play(mutant, nearestTests(mutant.file, graph), `.tap/mutants/${slot}`);
+        const killer = await play(mutant, nearestTests(mutant.file, graph), `${FOLDER}/${slot}`);
         if (killer === undefined) survivors.push(mutant);
         const { file, line, name } = mutant;
         console.log(
@@ -92,7 +95,7 @@ const main = async (): Promise<void> => {
     for (const { file, line, name, was } of survivors) console.log(`  ${file}:${line} ${name}: ${was}`);
     if (survivors.length > count * MOST_SURVIVORS) process.exitCode = 1;
   }
-  rmSync(inProject('.tap/mutants'), { recursive: true, force: true });
+  rmSync(inProject(FOLDER), { recursive: true, force: true });
 };
 
 main().catch((error: unknown) => {

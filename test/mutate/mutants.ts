@@ -86,7 +86,8 @@ const operator: Rule = (node, text) => {
   const { operator, left, right } = node;
   if (typeof operator !== 'string' || !isNode(left) || !isNode(right)) return [];
   const by = OPERATORS[operator];
-  if (operator === '??') return [edit(node, slice(text, left), '?? is dropped')];
+  // That it is missing, the types notice.
+  if (operator === '??') return [edit(node, slice(text, right), '?? takes its right side')];
   if (by === undefined) return [];
   const start = text.indexOf(operator, left.end);
   return [{ start, end: start + operator.length, by, name: `${operator} becomes ${by}` }];

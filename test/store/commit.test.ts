@@ -31,6 +31,19 @@ t.test('a batch of which one value cannot be stored writes nothing', async (t) =
   t.equal(store.threads.list(SCOPE, {}, { offset: 0, limit: 1 }).total, 0);
 });
 
+t.test('the writes of a batch happen in the order in which they were added', async (t) => {
+  const store = await storeFor(t);
+  await write(store, (batch) => {
+    store.state.put(batch, SCOPE, 't1', { first: true });
+    store.state.remove(batch, SCOPE, 't1');
+    store.state.put(batch, SCOPE, 't2', { first: true });
+    store.state.remove(batch, SCOPE, 't2');
+    store.state.put(batch, SCOPE, 't2', { second: true });
+  });
+  t.equal(store.state.get(SCOPE, 't1'), undefined);
+  t.strictSame(store.state.get(SCOPE, 't2'), { second: true });
+});
+
 t.test('ids that nothing can be stored under are unknown, not an error', async (t) => {
   const store = await storeFor(t);
   for (const id of ['x'.repeat(5000), 'a\u0000b', '', '\ud800']) {
