@@ -1,4 +1,5 @@
 import { LONG } from '../long.ts';
+import { SEED } from '../random.ts';
 
 /**
  * How hard the service is attacked. `npm test` plays a short form, and the long one with TROUPE_TEST_LONG. The same for
@@ -7,7 +8,8 @@ import { LONG } from '../long.ts';
  *     npm run build:js && TROUPE_CRASH_KILLS=300 npx tsx test/crash/crash.test.ts
  *     TROUPE_CRASH_LONG=1 npx tsx test/crash/busy.test.ts (restarts.test.ts, recovery.test.ts)
  *
- * A failure names its seed; TROUPE_CRASH_SEED plays the same plan again, though never with the same timing.
+ * A failure names its seed; TROUPE_CRASH_SEED, or TROUPE_TEST_SEED, plays the same plan again, though never with the
+ * same timing.
  */
 
 const numberFrom = (name: string, otherwise: number): number => {
@@ -29,7 +31,7 @@ export const options = {
   long,
   /** How often the service ends: most ends are kills. */
   kills,
-  seed: numberFrom('SEED', Date.now() % 1_000_000),
+  seed: numberFrom('SEED', SEED),
   /** Threads that are in use at once. More than 32 are needed for what a full map of actors does wrong. */
   threads: numberFrom('THREADS', long ? 100 : 60),
   clients: numberFrom('CLIENTS', 60),
