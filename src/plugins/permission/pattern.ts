@@ -73,8 +73,11 @@ const unescaped = (text: string, wanted: string, from = 0): number => {
 /** A tool id has no blanks at its ends. */
 const nameOf = (text: string): ToolPart => {
   const name = literalOf(text);
-  return name === undefined ? { kind: 'glob', glob: text } : { kind: 'exact', name: name.trim() };
+  return name === undefined ? { kind: 'glob', glob: closed(text) } : { kind: 'exact', name: name.trim() };
 };
+
+/** A backslash at the end stands for itself: spelled so that it does not escape what is written behind it. */
+const closed = (glob: string): string => glob.replace(/^((?:[^\\]|\\[\s\S])*)\\$/, '$1\\\\');
 
 const regexOf = (text: string): ToolPart => ({
   kind: 'regex',

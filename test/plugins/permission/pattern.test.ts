@@ -123,6 +123,13 @@ t.test('every pattern is read back from its text', async () => {
   );
 });
 
+t.test('a backslash at the end of a glob does not reach the parenthesis behind it', async (t) => {
+  const read = parsePattern('*\\ (a)');
+  t.strictSame(read, { tool: { kind: 'glob', glob: '*\\\\' }, args: { kind: 'primary', glob: 'a' } });
+  t.strictSame(parsePattern(formatPattern(read)), read);
+  t.equal(formatPattern(parsePattern('*\\')), '*\\\\');
+});
+
 t.test('any text is read or refused with a message, and its spelling means the same', async () => {
   const letters = fc.constantFrom(
     'a',
