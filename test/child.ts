@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { AS_SHIPPED } from '../bench/as-shipped.ts';
 
 /**
  * Node processes that tests start.
@@ -37,12 +38,7 @@ export const bundled = (source: string): string => {
   buildSync({
     entryPoints: [source],
     outfile,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    target: 'node20.19',
-    format: 'esm',
-    logLevel: 'warning',
+    ...AS_SHIPPED,
   });
   bundles.set(source, outfile);
   process.once('exit', () => rmSync(outfile, { force: true }));

@@ -139,13 +139,14 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const leave = (): void => {
     clearTimeout(alarm);
     rests.letGo();
-    starts.refuseClaim(new Unavailable('the thread was let go; try again'));
+    starts.refuseClaim(new Unavailable(LET_GO));
     for (const run_id of admission.unread())
       options.onStreamLeft(run_id, admission.channelOf({ run_id }).channel);
     slot.giveBack();
     const quiet = ledger.quiet().then(occupancy.vacant);
     // What it waited for is told to nobody.
-    void quiet.then(() => actor.stop());
+    const stop = (): void => void actor.stop();
+    void quiet.then(stop, stop);
     options.onRetired(quiet, { failures: failures + 1, counts: isOwnFault });
   };
 
@@ -346,6 +347,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       actor.send(event(accept, refuse));
       const { status, error } = actor.getSnapshot();
       if (status === 'error') refuse(error);
+      // It was let go since it was looked up.
+      if (status === 'stopped') refuse(new Unavailable(LET_GO));
     });
 
   const decide = async (target: DecisionTarget): Promise<boolean> => {
@@ -483,6 +486,8 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     },
   };
 };
+
+const LET_GO = 'the thread was let go; try again';
 
 const MADE_AGAIN = 'the thread is made again from the store';
 

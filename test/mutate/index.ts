@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { below, randomFrom } from '../crash/random.ts';
 import { SEED } from '../random.ts';
 import { bundle } from '../run/bundle.ts';
+import { countFrom, testFiles } from '../run/command-line.ts';
 import { inProject, Places } from '../run/places.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { nearestTests } from './nearest.ts';
@@ -31,13 +32,17 @@ const MOST_SURVIVORS = 0.05;
 /** Two runs in one clone do not share it. */
 const FOLDER = `.tap/mutants-${process.pid}`;
 
-const sourcesOf = (room: string): string[] =>
-  room.endsWith('.ts')
+/** @throws Error when the room is not there */
+const sourcesOf = (room: string): string[] => {
+  if (!existsSync(inProject(room)))
+    throw new Error(`there is no room '${room}'; allowed: machines, src/store, …`);
+  return room.endsWith('.ts')
     ? [room]
     : readdirSync(inProject(room), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
         .map((name) => `${room}/${name}`)
         .sort();
+};
 
 const mutantsIn = (room: string): Mutant[] =>
   sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(inProject(file), 'utf8')));
@@ -60,24 +65,24 @@ const main = async (): Promise<void> => {
     allowPositionals: true,
     options: {
       help: { type: 'boolean' },
-      count: { type: 'string', default: '25' },
-      jobs: { type: 'string', default: String(availableParallelism()) },
+      count: { type: 'string' },
+      jobs: { type: 'string' },
       at: { type: 'string' },
     },
   });
   if (values.help || rooms.length === 0) return console.log(USAGE);
+  const count = countFrom('count', values.count, 25);
+  const jobs = countFrom('jobs', values.jobs, availableParallelism());
+  const line = values.at === undefined ? undefined : countFrom('at', values.at, 1);
+  const sources = rooms.map((room) => [room, mutantsIn(room)] as const);
   // Enough to notice; the test of random sequences is the nearest of much.
   process.env.PROPERTY_RUNS ??= '60';
   const places = new Places(inProject(`${FOLDER}/none`));
-  const tests = sourcesOf('test').filter((file) => file.endsWith('.test.ts'));
-  const graph = await bundle(tests, places);
+  const graph = await bundle(testFiles(), places);
   console.log(`seed ${SEED}`);
-  for (const room of rooms) {
-    const all = mutantsIn(room);
-    const line = Number(values.at);
-    const chosen = values.at
-      ? all.filter((mutant) => mutant.line === line)
-      : choose(all, Number(values.count));
+  for (const [room, all] of sources) {
+    const chosen = line === undefined ? choose(all, count) : all.filter((mutant) => mutant.line === line);
+    const tried = chosen.length;
     const survivors: Mutant[] = [];
     const work = async (slot: number): Promise<void> => {
       for (let mutant = chosen.shift(); mutant !== undefined; mutant = chosen.shift()) {
@@ -89,16 +94,15 @@ const main = async (): Promise<void> => {
         );
       }
     };
-    const count = chosen.length;
-    await Promise.all(Array.from({ length: Number(values.jobs) }, (_, slot) => work(slot)));
-    console.log(`${room}: ${survivors.length} of ${count} survived, of ${all.length} that there are`);
+    await Promise.all(Array.from({ length: jobs }, (_, slot) => work(slot)));
+    console.log(`${room}: ${survivors.length} of ${tried} survived, of ${all.length} that there are`);
     for (const { file, line, name, was } of survivors) console.log(`  ${file}:${line} ${name}: ${was}`);
-    if (survivors.length > count * MOST_SURVIVORS) process.exitCode = 1;
+    if (survivors.length > tried * MOST_SURVIVORS) process.exitCode = 1;
   }
   rmSync(inProject(FOLDER), { recursive: true, force: true });
 };
 
 main().catch((error: unknown) => {
-  console.error(error);
+  console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 });

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { AS_SHIPPED } from '../../bench/as-shipped.ts';
 import { inProject, type Places, ROOT } from './places.ts';
 
 /** A text that stands in for that of a source file, by its path in the project. */
@@ -12,8 +13,9 @@ const sources = (replaced: Replaced): Plugin => ({
   name: 'sources',
   setup(build) {
     build.onLoad({ filter: /\/(src|test|machines|bench)\/.*\.tsx?$/ }, async ({ path }) => {
-      const text = replaced[relative(ROOT, path)] ?? (await readFile(path, 'utf8'));
-      if (replaced[relative(ROOT, path)] === undefined && !text.includes('import.meta.url')) return undefined;
+      const standIn = replaced[relative(ROOT, path)];
+      const text = standIn ?? (await readFile(path, 'utf8'));
+      if (standIn === undefined && !text.includes('import.meta.url')) return undefined;
       const url = JSON.stringify(pathToFileURL(path).href);
       return { contents: text.replaceAll('import.meta.url', url), loader: path.endsWith('x') ? 'tsx' : 'ts' };
     });
@@ -46,17 +48,12 @@ export const bundle = async (
     entryPoints: [...files, 'test/run/group.ts'],
     outbase: ROOT,
     outdir: places.bundle,
-    bundle: true,
+    ...AS_SHIPPED,
     splitting: true,
-    packages: 'external',
-    platform: 'node',
-    target: 'node20.19',
-    format: 'esm',
     jsx: 'automatic',
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
-    logLevel: 'warning',
     plugins: [sources(replaced), testOfFile],
   });
   return metafile;

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SEED } from '../random.ts';
 import { bundle } from './bundle.ts';
-import { inProject, TAP_PLACES } from './places.ts';
+import { countFrom, testFiles } from './command-line.ts';
+import { TAP_PLACES } from './places.ts';
 import { plan } from './plan.ts';
 import { runGroup } from './processes.ts';
 import { Report } from './report.ts';
@@ -25,24 +25,6 @@ const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
 
 /** The long forms of tests take hours. */
 const FILE_MS = process.env.TROUPE_TEST_LONG ? 2 ** 31 - 1 : 900_000;
-
-const countFrom = (name: string, text: string | undefined, otherwise: number): number => {
-  if (text === undefined) return otherwise;
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new Error(`--${name}: '${text}' is not allowed; allowed: a whole number from 1`);
-};
-
-const testFiles = (parts: readonly string[]): string[] => {
-  const all = readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
-    .map((name) => `test/${name}`)
-    .filter((file) => file.endsWith('.test.ts'))
-    .sort();
-  for (const part of parts) {
-    if (!all.some((file) => file.includes(part))) throw new Error(`no test file has '${part}' in its path`);
-  }
-  return parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)));
-};
 
 const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({

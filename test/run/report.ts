@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { TapFile, t } from 'tap';
 import { inProject, ROOT, TAP_PLACES } from './places.ts';
 import type { Ended } from './processes.ts';
@@ -10,6 +11,14 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** As the result of a file that has none of its own. */
 const brokenTap = (reason: string): string => `TAP version 14\nnot ok 1 - ${reason}\n1..1\n`;
+
+/** Why a file fails although none of its tests did; what failed in it is never written over. */
+export const reasonOf = ({
+  ok,
+  broken,
+  residue,
+}: Pick<Ended, 'ok' | 'broken' | 'residue'>): string | undefined =>
+  broken ?? (ok && residue.length > 0 ? `leaves behind: ${residue.join(', ')}` : undefined);
 
 /**
  * Says how each file ended, in a line, and at the end what failed and how to run that again. What counts is what tap
@@ -36,11 +45,14 @@ export class Report {
   }
 
   async #readResult(end: Ended): Promise<void> {
-    const { file, broken, residue } = end;
-    if (broken !== undefined) await writeFile(TAP_PLACES.resultOf(file), brokenTap(broken));
-    else if (residue.length > 0)
-      await writeFile(TAP_PLACES.resultOf(file), brokenTap(`leaves behind: ${residue.join(', ')}`));
-    const results = await t.sub(TapFile, { name: file, filename: TAP_PLACES.resultOf(file), buffered: true });
+    const { file } = end;
+    const filename = TAP_PLACES.resultOf(file);
+    const reason = reasonOf(end);
+    if (reason !== undefined) {
+      await mkdir(dirname(filename), { recursive: true });
+      await writeFile(filename, brokenTap(reason));
+    }
+    const results = await t.sub(TapFile, { name: file, filename, buffered: true });
     this.#files += 1;
     this.#cpu.push([file, end.cpuMs]);
     const ok = results?.ok === true;

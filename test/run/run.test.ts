@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { bundle } from './bundle.ts';
+import { countFrom, testFiles } from './command-line.ts';
 import { groupOf, Places, ROOT } from './places.ts';
 import { plan } from './plan.ts';
 import { type Ended, type GroupOptions, runGroup } from './processes.ts';
+import { reasonOf } from './report.ts';
 
 /** What a run of tests makes of files that fail, or break the process that they share. */
 
@@ -98,6 +100,29 @@ t.test('what a file leaves in the process is told', async (t) => {
     /^a clock/,
     /TCPServerWrap: 1, before 0/,
   ]);
+});
+
+t.test('what a file leaves behind fails it, and hides nothing that failed in it', async (t) => {
+  const residue = ['a clock'];
+  t.equal(reasonOf({ ok: true, residue }), 'leaves behind: a clock');
+  t.equal(reasonOf({ ok: false, residue }), undefined);
+  t.equal(reasonOf({ ok: true, residue: [] }), undefined);
+  t.equal(
+    reasonOf({ ok: false, residue: [], broken: 'its process ended (SIGKILL)' }),
+    'its process ended (SIGKILL)',
+  );
+});
+
+t.test('what a command is given is judged', async (t) => {
+  t.equal(countFrom('jobs', '3', 1), 3);
+  t.equal(countFrom('jobs', undefined, 2), 2);
+  for (const wrong of ['', '0', '-1', '1.5', 'x']) {
+    t.throws(() => countFrom('jobs', wrong, 1), {
+      message: `--jobs: '${wrong}' is not allowed; allowed: a whole number from 1`,
+    });
+  }
+  t.strictSame(testFiles(['test/run/run.']), ['test/run/run.test.ts']);
+  t.throws(() => testFiles(['nowhere']), { message: "no test file has 'nowhere' in its path" });
 });
 
 t.test('every file is in one group, the dear ones alone and first', async (t) => {

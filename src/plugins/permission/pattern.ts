@@ -77,7 +77,11 @@ const nameOf = (text: string): ToolPart => {
 };
 
 /** A backslash at the end stands for itself: spelled so that it does not escape what is written behind it. */
-const closed = (glob: string): string => glob.replace(/^((?:[^\\]|\\[\s\S])*)\\$/, '$1\\\\');
+const closed = (glob: string): string => {
+  let backslashes = 0;
+  while (glob.at(-1 - backslashes) === '\\') backslashes += 1;
+  return backslashes % 2 === 1 ? `${glob}\\` : glob;
+};
 
 const regexOf = (text: string): ToolPart => ({
   kind: 'regex',

@@ -1,0 +1,24 @@
+import { readdirSync } from 'node:fs';
+import { inProject } from './places.ts';
+
+/** What the commands of the tests have in common. */
+
+/** @throws Error that names the option and what is allowed */
+export const countFrom = (name: string, text: string | undefined, otherwise: number): number => {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`--${name}: '${text}' is not allowed; allowed: a whole number from 1`);
+};
+
+/** Those that have one of the parts in their path, all of them without a part. @throws Error for a part of none */
+export const testFiles = (parts: readonly string[] = []): string[] => {
+  const all = readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `test/${name}`)
+    .filter((file) => file.endsWith('.test.ts'))
+    .sort();
+  for (const part of parts) {
+    if (!all.some((file) => file.includes(part))) throw new Error(`no test file has '${part}' in its path`);
+  }
+  return parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)));
+};
