@@ -1,3 +1,5 @@
+import { randomFrom } from './random.ts';
+
 /**
  * Streams that come by chance, independently of each other: the times between them are exponentially distributed.
  *
@@ -10,7 +12,7 @@ export type Arrivals = {
 };
 
 export const createArrivals = (perSecond: number, began: number): Arrivals => {
-  const random = seeded(1);
+  const random = randomFrom(1);
   const gap = (): number => (-Math.log(1 - random()) * 1000) / perSecond;
   let next = began + gap();
   return {
@@ -22,16 +24,5 @@ export const createArrivals = (perSecond: number, began: number): Arrivals => {
       }
       return came;
     },
-  };
-};
-
-/** Mulberry32: from 0 up to 1. */
-const seeded = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 };

@@ -4,8 +4,8 @@ import type { Connection, Taken } from './connection.ts';
 /** Hands the streams of a load to its connections: to each as it asks, or to whichever is free as they come. */
 export type Feed = {
   take(connection: Connection): Taken | 'later' | undefined;
-  /** To be called often: streams may have come. */
-  advance(now: number): void;
+  /** To be called often, where streams come by themselves: some may have come. */
+  advance?(now: number): void;
 };
 
 /** @param over nothing more is to be started */
@@ -17,7 +17,6 @@ export const closedFeed = (over: () => boolean): Feed => {
       taken += 1;
       return { stream: taken - 1 };
     },
-    advance: () => {},
   };
 };
 

@@ -13,7 +13,7 @@ import type { LoadReport } from './report.ts';
  * that is under way has `stream_timeout_ms` to end. It reads every stream to its end and counts a stream only
  * when its last frame is the terminal one. When every connection is refused and no stream has ended, it starts no
  * more. Rates are over the time from the first request to the last end.
- * Costs two timers for all connections, and per stream two entries of a histogram.
+ * Costs a timer for all connections, two where streams come by themselves, and two entries of a histogram a stream.
  */
 
 /** Texts of servers may differ in every answer; past so many they are counted by their status. */
@@ -145,7 +145,7 @@ const play = (load: Load): Promise<LoadReport> =>
       const now = performance.now();
       for (const connection of opened) connection.expire(now);
     }, SWEEP_MS);
-    const feeding = setInterval(() => feed.advance(performance.now()), FEED_MS);
+    const feeding = feed.advance && setInterval(() => feed.advance?.(performance.now()), FEED_MS);
     const stopResting = load.rest_ms > 0 ? restBetweenTurns(load.rest_ms) : () => {};
     advance();
   });

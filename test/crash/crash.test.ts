@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { randomFrom } from '../../src/load/random.ts';
 import { startWebhook } from '../protocols/a2a/webhook.ts';
 import { createBroken } from './broken.ts';
 import { checkAll, checkRecent, settle } from './check.ts';
@@ -8,7 +9,7 @@ import { createClient } from './client.ts';
 import { acknowledgedIn, createLedger, type Ledger } from './ledger.ts';
 import { options } from './options.ts';
 import { endAndStart, playClient } from './plan.ts';
-import { below, randomFrom } from './random.ts';
+import { below } from './random.ts';
 import { createService } from './service.ts';
 import { followEvents, type Tail } from './tail.ts';
 import type { World } from './world.ts';

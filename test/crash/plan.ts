@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Random } from '../../src/load/random.ts';
 import { cancelRun, cancelThread, createAndDelete, decide, interrupt, list, page } from './act.ts';
 import { patch, putConfig, restoreConfig } from './keep.ts';
-import { below, pick, pickByWeight, type Random } from './random.ts';
+import { below, pick, pickByWeight } from './random.ts';
 import { a2a, agUi, chat, foreground, held, inputToRun, mailbox, mailboxOn, message } from './say.ts';
 import type { Durability, Service, Started } from './service.ts';
 import type { Operation, World } from './world.ts';

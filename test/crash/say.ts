@@ -1,6 +1,7 @@
+import type { Random } from '../../src/load/random.ts';
 import { type Frame, textIn } from './client.ts';
 import type { Input, Outcome } from './ledger.ts';
-import { below, pick, pickByWeight, type Random } from './random.ts';
+import { below, pick, pickByWeight } from './random.ts';
 import { judge, judged, type Operation, type World } from './world.ts';
 
 /** Every way in which a client gives a thread something to do. */

@@ -1,6 +1,6 @@
+import type { Random } from '../../src/load/random.ts';
 import type { Answer, Client } from './client.ts';
 import type { Ledger, Outcome } from './ledger.ts';
-import type { Random } from './random.ts';
 import type { Service } from './service.ts';
 
 /** What the clients of an attack share. */

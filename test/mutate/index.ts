@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { below, randomFrom } from '../crash/random.ts';
+import { randomFrom } from '../../src/load/random.ts';
+import { below } from '../crash/random.ts';
 import { SEED } from '../random.ts';
 import { bundle } from '../run/bundle.ts';
 import { countFrom, testFiles } from '../run/command-line.ts';
