@@ -10,14 +10,17 @@ import type { Tail } from './tail.ts';
 
 const SHUTDOWN = 'service is shutting down';
 
-/** A stream that ended told how its run ended; what it left waiting may have gone on since. */
+/**
+ * A stream that ended told how its run ended; what it left waiting may have gone on since. One that was let go of by a
+ * stop says nothing of its run, which may still wait for its turn.
+ */
 export const checkStreams = (
   broken: Broken,
   ends: readonly StreamEnd[],
   runs: ReadonlyMap<string, Run>,
 ): void => {
   for (const { run_id, route, type, reason } of ends) {
-    if (type === 'error' && reason === SHUTDOWN) continue;
+    if (reason === SHUTDOWN) continue;
     const run = runs.get(run_id);
     const about = `the stream of run ${run_id} by ${route} ended with ${type} ${reason}`;
     if (!run) {

@@ -84,7 +84,7 @@ const CHAT: Dialect = {
   run: ({ data }) => (data.type === 'data-run-info' ? textIn(data, 'data', 'runId') : undefined),
   end: ({ data }) =>
     ['finish', 'abort', 'error'].includes(String(data.type))
-      ? { type: 'any', reason: String(data.type) }
+      ? { type: 'any', reason: textIn(data, 'errorText') ?? String(data.type) }
       : undefined,
 };
 
@@ -92,7 +92,7 @@ const AG_UI: Dialect = {
   run: ({ data }) => (data.type === 'RUN_STARTED' ? textIn(data, 'runId') : undefined),
   end: ({ data }) =>
     ['RUN_FINISHED', 'RUN_ERROR'].includes(String(data.type))
-      ? { type: 'any', reason: String(data.type) }
+      ? { type: 'any', reason: textIn(data, 'message') ?? String(data.type) }
       : undefined,
 };
 
