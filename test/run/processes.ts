@@ -39,13 +39,19 @@ export const runGroup = async (
   }
 };
 
+/**
+ * Most code of a test runs a few times: to optimize it late, and to collect the first garbage late, saves a fifth of the
+ * processor time. The service that ships has neither.
+ */
+const SHORT_LIVED = ['--interrupt-budget=1000000', '--min-semi-space-size=64', '--max-semi-space-size=64'];
+
 /** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
 const startGroup = (files: readonly string[], { places, seed, bail }: GroupOptions): ChildProcess =>
   spawn(
     process.execPath,
     [
       '--enable-source-maps',
-      '--max-semi-space-size=64',
+      ...SHORT_LIVED,
       groupOf(places),
       ...(bail ? ['--bail'] : []),
       ...files,
