@@ -49,13 +49,7 @@ const SHORT_LIVED = ['--interrupt-budget=1000000', '--min-semi-space-size=64', '
 const startGroup = (files: readonly string[], { places, seed, bail }: GroupOptions): ChildProcess =>
   spawn(
     process.execPath,
-    [
-      '--enable-source-maps',
-      ...SHORT_LIVED,
-      groupOf(places),
-      ...(bail ? ['--bail'] : []),
-      ...files,
-    ],
+    ['--enable-source-maps', ...SHORT_LIVED, groupOf(places), ...(bail ? ['--bail'] : []), ...files],
     {
       cwd: ROOT,
       env: { ...process.env, TROUPE_TEST_SEED: String(seed) },
