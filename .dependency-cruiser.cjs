@@ -4,7 +4,7 @@
  */
 const rooms = {
   machines: [],
-  'src/schema': [],
+  'src/schema': ['machines'],
   'src/store': ['src/schema'],
   'src/models': ['machines', 'src/schema'],
   'src/tools': ['src/schema'],

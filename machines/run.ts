@@ -2,8 +2,8 @@ import { assign, fromPromise, setup } from 'xstate';
 
 /**
  * One execution of an agent on a thread. Each state that works invokes one service; the service returns what it
- * found, and the transition says what comes next. The status on the wire is the tag of the state: a state whose
- * service writes the record carries the tag of the status that it writes.
+ * found, and the transition says what comes next. What the wire says of a run is tags of the state: its status, why
+ * it waits, and what it is as a task. A state whose service writes the record carries the tags of what it writes.
  *
  * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
  */
@@ -16,26 +16,54 @@ export type RunEnding =
   | { type: 'blocked'; value: string }
   | { type: 'error'; value: string };
 
+/** What a run can wait for; each is a state of its own below `waiting`. */
+export type WaitsFor = 'forDecision' | 'forInput' | 'forAuthentication' | 'forTasks';
+
+/** What somebody has to do before the run goes on. */
+type Asked = { waits: Exclude<WaitsFor, 'forTasks'> };
+
 /** What an inference led to. */
 export type Inferred =
   | { kind: 'answer' }
   | { kind: 'calls' }
   | { kind: 'truncated' }
   | { kind: 'pending_work' }
-  | { kind: 'asks' }
+  | ({ kind: 'asks' } & Asked)
   | { kind: 'stopped'; ending: RunEnding };
 
+type Suspended = { kind: 'suspended' } & Asked;
+type Blocked = { kind: 'blocked'; reason: string };
+
 /** What the tool calls of a step led to. */
-export type Acted = { kind: 'executed' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
+export type Acted = { kind: 'executed' } | Suspended | Blocked;
 
 /** What the decisions and the input that ended a wait led to. */
-export type Decided = { kind: 'resolved' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
+export type Decided = { kind: 'resolved' } | Suspended | Blocked;
 
 /**
  * `over`: the model had answered, and there was no input for another step; `waits`: nor is there an end, since
  * background tasks are still at work.
  */
 export type Checkpointed = { over: false } | { over: true; waits?: boolean };
+
+/** The status of a run on the wire (runtime.md 2.5). */
+export type RunStatusTag = 'created' | 'running' | 'waiting' | 'done';
+
+/** Why it waits, on the wire (runtime.md 2.6). */
+export type WaitReasonTag = 'tool_permission' | 'user_input' | 'background_tasks';
+
+/** What it is as an A2A task (a2a.md 8.1). */
+export type TaskStateTag =
+  | 'TASK_STATE_SUBMITTED'
+  | 'TASK_STATE_WORKING'
+  | 'TASK_STATE_INPUT_REQUIRED'
+  | 'TASK_STATE_AUTH_REQUIRED'
+  | 'TASK_STATE_COMPLETED'
+  | 'TASK_STATE_FAILED'
+  | 'TASK_STATE_CANCELED'
+  | 'TASK_STATE_REJECTED';
+
+export type RunTag = RunStatusTag | WaitReasonTag | TaskStateTag;
 
 /** Where an execution begins: with an inference, in the middle of a step after a crash, or with decisions. */
 export type RunEntry = 'inference' | 'unfinished_calls' | 'decisions';
@@ -57,17 +85,22 @@ export type RunMachineEvent =
   | { type: 'DEAD_LETTER'; reason: string }
   | { type: 'STEER' }
   | { type: 'RESUME' }
+  | { type: 'ANSWER' }
   | { type: 'RELEASE' };
 
 type Failure = { transient?: boolean; final?: boolean };
 type Failed = { event: { error: unknown } };
-type Blocked = { event: { output: Acted | Decided } };
+type Found = { event: { output: Inferred | Acted | Decided } };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+const unbound = () => Promise.reject(new Error('the service is bound by the runtime'));
+
 /** Services get the whole context: the host to work with, and how the run is to end. */
-const service = <Output>() =>
-  fromPromise<Output, RunContext>(() => Promise.reject(new Error('the service is bound by the runtime')));
+const service = <Output>() => fromPromise<Output, RunContext>(unbound);
+
+/** The one that writes a wait is told which. */
+export type Parking = { host: object; waits: WaitsFor };
 
 /** A service that fails is repeated from the last commit, or it ends the run. */
 const failed = (retried: string, final: string) =>
@@ -87,31 +120,100 @@ const failed = (retried: string, final: string) =>
 const storeFailed = (final: string) =>
   failed('The store failed; the attempt is repeated from the last commit.', final);
 
+const found = { params: ({ event }: Found) => event.output };
+
 const blocked = {
-  guard: { type: 'isBlocked', params: ({ event }: Blocked) => event.output },
+  guard: { type: 'isBlocked', ...found },
   target: '#run.concluding',
   actions: {
     type: 'end',
-    params: ({ event }: Blocked) => ({
-      ending: {
-        type: 'blocked' as const,
-        // The guard of this transition lets only 'blocked' through.
-        value: (event.output as Extract<Acted, { kind: 'blocked' }>).reason,
-      },
+    params: ({ event }: Found) => ({
+      // The guard of this transition lets only 'blocked' through.
+      ending: { type: 'blocked' as const, value: (event.output as Blocked).reason },
     }),
   },
   description: 'A gate forbids a call.',
 } as const;
+
+/** Nothing executes, and somebody has to do something. */
+const asked = (whose: string) =>
+  [
+    {
+      guard: { type: 'needsDecision', ...found },
+      target: '#run.waiting.forDecision',
+      description: `${whose} waits for a decision.`,
+    },
+    {
+      guard: { type: 'needsAuthentication', ...found },
+      target: '#run.waiting.forAuthentication',
+      description: `${whose} waits for somebody to log in.`,
+    },
+    {
+      guard: { type: 'needsInput', ...found },
+      target: '#run.waiting.forInput',
+      description: `${whose} waits for input.`,
+    },
+  ] as const;
+
+/** A wait begins with the commit that makes it durable. `tags`: the reason on the wire, and the state as a task. */
+const wait = <const Tags extends readonly RunTag[], const Answered extends object>(
+  kind: WaitsFor,
+  { tags, description, answered }: { tags: Tags; description: string; answered: Answered },
+) =>
+  ({
+    tags,
+    description,
+    initial: 'parking',
+    states: {
+      parking: {
+        description: 'The commit that makes the wait durable.',
+        on: {
+          STEER: { actions: 'steer', description: 'Input that ends the wait as soon as it is durable.' },
+          RESUME: { actions: 'resume', description: 'A decision that arrives during the hand-over.' },
+        },
+        invoke: {
+          src: 'park',
+          input: ({ context }: { context: RunContext }): Parking => ({ host: context.host, waits: kind }),
+          onDone: [
+            {
+              guard: 'isAwaited',
+              target: '#run.running.deciding',
+              description: 'What it waits for came during the hand-over.',
+            },
+            { target: 'parked', description: 'Durable.' },
+          ],
+          onError: [
+            {
+              guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
+              target: '#run.ending',
+              actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
+              description: 'A phase or hook failed.',
+            },
+            { target: '#run.released', description: 'The store does not take it; the lease will expire.' },
+          ],
+        },
+      },
+      parked: {
+        description: 'Durable: survives a restart.',
+        entry: 'reportParked',
+        on: {
+          RESUME: { target: '#run.running.deciding', description: 'What it waits for is here.' },
+          ANSWER: answered,
+        },
+      },
+    },
+  }) as const;
+
+/** The answer is durable, and other work comes first. */
+const answered = { target: '#run.waiting.answered', description: 'It goes on when it is its turn.' } as const;
 
 const cancel = { type: 'end', params: { ending: { type: 'cancelled' } } } as const;
 
 /** Nothing executes that would have to conclude. */
 const cancelled = (description: string) => ({ target: '#run.ending', actions: cancel, description }) as const;
 
-const given = { params: ({ event }: Blocked) => event.output };
-
 export const runMachine = setup({
-  types: {} as { context: RunContext; events: RunMachineEvent; input: RunInput; tags: RunStatusTag },
+  types: {} as { context: RunContext; events: RunMachineEvent; input: RunInput; tags: RunTag },
   actors: {
     decide: service<Decided>(),
     infer: service<Inferred>(),
@@ -119,7 +221,7 @@ export const runMachine = setup({
     checkpoint: service<Checkpointed>(),
     reschedule: service<void>(),
     reclaim: service<{ entry: RunEntry }>(),
-    park: service<void>(),
+    park: fromPromise<void, Parking>(unbound),
     conclude: service<void>(),
     finish: service<void>(),
   },
@@ -134,11 +236,17 @@ export const runMachine = setup({
     asksForTools: (_, { kind }: Inferred) => kind === 'calls',
     isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
     hasPendingWork: (_, { kind }: Inferred) => kind === 'pending_work',
-    asksForInput: (_, { kind }: Inferred) => kind === 'asks',
-    isSuspended: (_, { kind }: Acted | Decided) => kind === 'suspended',
-    isSuspendedNoMore: ({ context }, { kind }: Acted | Decided) =>
+    needsDecision: (_, found: Inferred | Acted | Decided) =>
+      'waits' in found && found.waits === 'forDecision',
+    needsAuthentication: (_, found: Inferred | Acted | Decided) =>
+      'waits' in found && found.waits === 'forAuthentication',
+    needsInput: (_, found: Inferred | Acted | Decided) => 'waits' in found && found.waits === 'forInput',
+    isSuspendedNoMore: ({ context }, { kind }: Inferred | Acted | Decided) =>
       kind === 'suspended' && (context.steered || context.decided),
-    isBlocked: (_, { kind }: Acted | Decided) => kind === 'blocked',
+    isBlocked: (_, { kind }: Inferred | Acted | Decided) => kind === 'blocked',
+    isCancelled: ({ context }) => context.ending?.type === 'cancelled',
+    isForbidden: ({ context }) => context.ending?.type === 'blocked',
+    hasFailed: ({ context }) => context.ending?.type === 'error',
     isSteered: ({ context }) => context.steered,
     isAwaited: ({ context }) => context.steered || context.decided,
     isOver: (_, { over }: Checkpointed) => over,
@@ -170,7 +278,7 @@ export const runMachine = setup({
   initial: 'created',
   states: {
     created: {
-      tags: ['created'],
+      tags: ['created', 'TASK_STATE_SUBMITTED'],
       description: 'Accepted and durable; waits for its dispatch to be claimed.',
       on: {
         CLAIM: { target: 'running', description: 'A worker holds the dispatch.' },
@@ -187,7 +295,7 @@ export const runMachine = setup({
       },
     },
     running: {
-      tags: ['running'],
+      tags: ['running', 'TASK_STATE_WORKING'],
       description: 'A worker executes it. Input steered into it is taken at the next step boundary.',
       initial: 'entering',
       on: {
@@ -230,16 +338,12 @@ export const runMachine = setup({
             onDone: [
               blocked,
               {
-                guard: { type: 'isSuspendedNoMore', ...given },
+                guard: { type: 'isSuspendedNoMore', ...found },
                 target: 'deciding',
                 reenter: true,
                 description: 'The next decision, or input, came meanwhile.',
               },
-              {
-                guard: { type: 'isSuspended', ...given },
-                target: '#run.waiting',
-                description: 'Other tickets are still open.',
-              },
+              ...asked('Another call'),
               {
                 guard: 'isSteered',
                 target: 'checkpointing',
@@ -282,14 +386,10 @@ export const runMachine = setup({
               { guard: 'isSteered', target: 'checkpointing', description: 'New input: one more step.' },
               {
                 guard: { type: 'hasPendingWork', params: ({ event }) => event.output },
-                target: '#run.waiting',
+                target: '#run.waiting.forTasks',
                 description: 'Background tasks are still at work.',
               },
-              {
-                guard: { type: 'asksForInput', params: ({ event }) => event.output },
-                target: '#run.waiting',
-                description: 'The agent runs elsewhere, and asks for input or for authentication.',
-              },
+              ...asked('The agent, which runs elsewhere,'),
               {
                 target: '#run.concluding',
                 actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
@@ -310,15 +410,11 @@ export const runMachine = setup({
             onDone: [
               blocked,
               {
-                guard: { type: 'isSuspendedNoMore', ...given },
+                guard: { type: 'isSuspendedNoMore', ...found },
                 target: 'deciding',
                 description: 'A call waits, and what it waits for is already here.',
               },
-              {
-                guard: { type: 'isSuspended', ...given },
-                target: '#run.waiting',
-                description: 'A call waits for a decision and none executes any more.',
-              },
+              ...asked('A call'),
               { target: 'checkpointing', description: 'Every call has a result.' },
             ],
             onError: storeFailed('A phase or hook failed.'),
@@ -339,7 +435,7 @@ export const runMachine = setup({
               },
               {
                 guard: { type: 'isOverButWaits', params: ({ event }) => event.output },
-                target: '#run.waiting',
+                target: '#run.waiting.forTasks',
                 description: 'The model has answered; background tasks are still at work.',
               },
               {
@@ -393,55 +489,45 @@ export const runMachine = setup({
     },
     waiting: {
       tags: ['waiting'],
-      description: 'Nothing executes. A decision, new input or a finished background task continues it.',
-      initial: 'parking',
+      description: 'Nothing executes. What it waits for is its state.',
+      initial: 'forDecision',
       on: {
         CANCEL: cancelled('Cancelled while waiting.'),
         RELEASE: { target: 'released', description: 'The service stops, or other work needs the thread.' },
       },
       states: {
-        parking: {
-          description: 'The commit that makes the wait durable.',
+        forDecision: wait('forDecision', {
+          tags: ['tool_permission', 'TASK_STATE_AUTH_REQUIRED'],
+          description: 'Somebody has to allow a call, or to decide it.',
+          answered,
+        }),
+        forInput: wait('forInput', {
+          tags: ['user_input', 'TASK_STATE_INPUT_REQUIRED'],
+          description: 'Somebody has to say something: an answer, or the result of a client’s tool.',
+          answered,
+        }),
+        forAuthentication: wait('forAuthentication', {
+          tags: ['tool_permission', 'TASK_STATE_AUTH_REQUIRED'],
+          description: 'Somebody has to log in where a delegate or the agent itself runs.',
+          answered,
+        }),
+        forTasks: wait('forTasks', {
+          tags: ['background_tasks', 'TASK_STATE_WORKING'],
+          description: 'Its own background tasks are at work; nobody has to do anything.',
+          answered: { description: 'News or input; it goes on when it is its turn.' },
+        }),
+        answered: {
+          tags: ['TASK_STATE_SUBMITTED'],
+          description: 'What it waited for is here and durable; it goes on when it is its turn.',
           on: {
-            STEER: { actions: 'steer', description: 'Input that ends the wait as soon as it is durable.' },
-            RESUME: { actions: 'resume', description: 'A decision that arrives during the hand-over.' },
-          },
-          invoke: {
-            src: 'park',
-            input: ({ context }) => context,
-            onDone: [
-              {
-                guard: 'isAwaited',
-                target: '#run.running.deciding',
-                description: 'What it waits for came during the hand-over.',
-              },
-              { target: 'parked', description: 'Durable.' },
-            ],
-            onError: [
-              {
-                guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
-                target: '#run.ending',
-                actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
-                description: 'A phase or hook failed.',
-              },
-              {
-                target: '#run.released',
-                description: 'The store does not take it; the lease will expire.',
-              },
-            ],
-          },
-        },
-        parked: {
-          description: 'Durable: survives a restart.',
-          entry: 'reportParked',
-          on: {
-            RESUME: { target: '#run.running.deciding', description: 'A decision, new input or a wake-up.' },
+            ANSWER: { description: 'More of it.' },
+            RESUME: { target: '#run.running.deciding', description: 'It is its turn.' },
           },
         },
       },
     },
     concluding: {
-      tags: ['running'],
+      tags: ['running', 'TASK_STATE_WORKING'],
       description:
         'The run knows how it ends: the last step is completed, the hooks of the end run, mail leaves.',
       on: {
@@ -470,11 +556,23 @@ export const runMachine = setup({
       invoke: {
         src: 'finish',
         input: ({ context }) => context,
-        onDone: { target: 'ended', description: 'Durable; the terminal frame leaves.' },
+        onDone: [
+          { guard: 'isCancelled', target: 'cancelled', description: 'Durable; the terminal frame leaves.' },
+          { guard: 'isForbidden', target: 'blocked', description: 'Durable; the terminal frame leaves.' },
+          { guard: 'hasFailed', target: 'failed', description: 'Durable; the terminal frame leaves.' },
+          { target: 'completed', description: 'Durable; the terminal frame leaves.' },
+        ],
         onError: { target: 'released', description: 'The store does not take it; the lease will expire.' },
       },
     },
-    ended: { type: 'final', tags: ['done'], description: 'Done; its terminal event is in the log.' },
+    completed: {
+      type: 'final',
+      tags: ['done', 'TASK_STATE_COMPLETED'],
+      description: 'It came to an end of its own, or to one of its limits.',
+    },
+    cancelled: { type: 'final', tags: ['done', 'TASK_STATE_CANCELED'], description: 'Somebody stopped it.' },
+    blocked: { type: 'final', tags: ['done', 'TASK_STATE_REJECTED'], description: 'A gate forbade it.' },
+    failed: { type: 'final', tags: ['done', 'TASK_STATE_FAILED'], description: 'It ended with an error.' },
     released: {
       type: 'final',
       description:
@@ -482,5 +580,3 @@ export const runMachine = setup({
     },
   },
 });
-
-export type RunStatusTag = 'created' | 'running' | 'waiting' | 'done';

@@ -1,6 +1,6 @@
 import type { GateDecision } from '../tools/tool.ts';
 import { toToolResult } from '../tools/tool.ts';
-import { advanceCall, isOpenTicket } from './calls.ts';
+import { advanceCall, isOpenTicket, suspendedBy } from './calls.ts';
 import { execute, finishCall, gate, rejected } from './execute.ts';
 import { interruptCalls, settle, suspend } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
@@ -12,7 +12,10 @@ import type { StepCall, Turn } from './turn.ts';
  * a crash can tell a call that may have had effects from one that never began. Results keep the order of the calls.
  */
 
-export type ActOutcome = { kind: 'executed' } | { kind: 'suspended' } | { kind: 'blocked'; reason: string };
+export type ActOutcome =
+  | { kind: 'executed' }
+  | ReturnType<typeof suspendedBy>
+  | { kind: 'blocked'; reason: string };
 
 export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> => {
   const group: StepCall[] = [];
@@ -29,7 +32,7 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
     else settle(turn, entry, toToolResult(entry.call.name, decision.output));
   }
   await runGroup(turn, group, signal);
-  return turn.calls.some(isOpenTicket) ? { kind: 'suspended' } : { kind: 'executed' };
+  return turn.calls.some(isOpenTicket) ? suspendedBy(turn.calls) : { kind: 'executed' };
 };
 
 /** The calls behind it are not executed any more. */

@@ -12,7 +12,7 @@ export type InferOutcome =
   | { kind: 'calls' }
   | { kind: 'truncated' }
   | { kind: 'pending_work' }
-  | { kind: 'asks' }
+  | { kind: 'asks'; waits: 'forInput' | 'forAuthentication' }
   | { kind: 'stopped'; ending: Ending };
 
 /** An agent that runs elsewhere may have failed there, or have been cancelled. */

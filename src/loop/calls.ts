@@ -2,6 +2,7 @@ import { rememberingAdvance } from '../../machines/advance.ts';
 import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { ResumeMode, type StateSnapshot } from '../schema/run.ts';
+import { askedBy } from '../schema/run-state.ts';
 import type { Json } from '../tools/tool.ts';
 import type { RunState } from './state.ts';
 import type { StepCall, ToolCallStatus, Turn } from './turn.ts';
@@ -167,6 +168,14 @@ export const isOpenTicket = (entry: StepCall): boolean =>
 /** In the order in which decisions are applied and tickets are listed. */
 export const openTickets = (calls: readonly StepCall[]): StepCall[] =>
   calls.filter(isOpenTicket).sort((a, b) => (a.call.id < b.call.id ? -1 : 1));
+
+/** What the open tickets make the run wait for. */
+export const suspendedBy = (calls: readonly StepCall[]): Suspended => ({
+  kind: 'suspended',
+  waits: askedBy(calls.flatMap((entry) => (isOpenTicket(entry) && entry.ticket ? [entry.ticket] : []))),
+});
+
+type Suspended = { kind: 'suspended'; waits: ReturnType<typeof askedBy> };
 
 /** The suspended call that a client means by the id of the call or of its ticket; the call id is tried first. */
 export const findTicket = (calls: readonly StepCall[], id: string): StepCall | undefined => {

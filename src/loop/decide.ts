@@ -1,6 +1,6 @@
 import type { Resume } from '../schema/run.ts';
 import { type Tool, toToolResult } from '../tools/tool.ts';
-import { advanceCall, openTickets } from './calls.ts';
+import { advanceCall, openTickets, suspendedBy } from './calls.ts';
 import { execute, finishCall, gate, gatedCall, rejected } from './execute.ts';
 import { runPhase } from './phases.ts';
 import { deny, interrupted, settleResumed, supersede, suspend } from './settle.ts';
@@ -15,7 +15,7 @@ import type { StepCall, Turn } from './turn.ts';
 
 export type DecideOutcome =
   | { kind: 'resolved' }
-  | { kind: 'suspended' }
+  | ReturnType<typeof suspendedBy>
   | { kind: 'blocked'; reason: string };
 
 export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOutcome> => {
@@ -33,12 +33,12 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
     }
     if (signal.aborted) break;
   }
-  if (signal.aborted) return { kind: 'suspended' };
+  if (signal.aborted) return suspendedBy(turn.calls);
   if (turn.hasInput()) {
     for (const entry of openTickets(turn.calls)) supersede(turn, entry);
   }
   await turn.checkpoint('resume_input');
-  return openTickets(turn.calls).length > 0 ? { kind: 'suspended' } : { kind: 'resolved' };
+  return openTickets(turn.calls).length > 0 ? suspendedBy(turn.calls) : { kind: 'resolved' };
 };
 
 /** Returns the reason when a gate forbids the call now. */

@@ -177,8 +177,9 @@ const ledTo = (outcome: RemoteOutcome): InferOutcome => {
     case 'completed':
       return { kind: 'answer' };
     case 'input_required':
+      return { kind: 'asks', waits: 'forInput' };
     case 'auth_required':
-      return { kind: 'asks' };
+      return { kind: 'asks', waits: 'forAuthentication' };
     case 'cancelled':
       return { kind: 'stopped', ending: { type: 'cancelled' } };
     case 'timeout':

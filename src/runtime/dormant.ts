@@ -4,10 +4,11 @@ import { createRunState, setLifecycle } from '../loop/state.ts';
 import { seconds } from '../schema/clock.ts';
 import { Integrity } from '../schema/outcome.ts';
 import type { Run, Termination } from '../schema/run.ts';
+import { restStateOf } from '../schema/run-state.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { restOf, statusReason, terminationOf } from './ending.ts';
 import type { Write } from './ledger.ts';
-import { advanceDormant, ENDED } from './records.ts';
+import { advanceDormant, statusOf } from './records.ts';
 
 /**
  * Ends a run that nothing executes: queued work that is withdrawn, a wait that is cancelled, a run whose workers
@@ -15,7 +16,7 @@ import { advanceDormant, ENDED } from './records.ts';
  */
 export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mode: CaptureMode): Run => {
   if (before.status === 'done') return before;
-  const next = advanceDormant(before.status, event);
+  const next = advanceDormant(restStateOf(before), event);
   const { ending } = next.context;
   if (!ending) throw new Integrity(`run '${before.run_id}': '${event.type}' does not end it`);
   const termination_reason = terminationOf(ending);
@@ -29,7 +30,7 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
     ...rest,
     ...outcome,
     state: endedState(before, termination_reason, write.at),
-    status: ENDED,
+    status: statusOf(next),
     outcome,
     finished_at: seconds(write.at),
     updated_at: seconds(write.at),

@@ -6,6 +6,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { Message } from '../schema/message.ts';
 import type { Run, Termination } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
+import { awaitsTasks } from '../schema/run-state.ts';
 import type { RunOutcome } from './deps.ts';
 import { advanceDispatch, identityOf } from './records.ts';
 
@@ -46,8 +47,7 @@ export const finishOf = (run: Run, termination: Termination): RunEventOf<'run_fi
 /** The last event of a run that came to rest without an execution to say so. */
 export const restOf = (run: Run): RunEventOf<'run_finish'> => {
   if (run.status !== 'done') {
-    const awaitsTasks = run.waiting?.reason === 'background_tasks';
-    return finishOf(run, { type: awaitsTasks ? 'natural_end' : 'suspended' });
+    return finishOf(run, { type: awaitsTasks(run) ? 'natural_end' : 'suspended' });
   }
   const termination = run.termination_reason ?? { type: 'natural_end' };
   if (termination.type === 'error') return finishOf(run, termination);

@@ -126,10 +126,10 @@ export const createHost = ({ run, turn, channel, commit }: Memory, owner: Owner)
     turn.produced = [];
   },
   reclaim: async () => ({ entry: recoverEntry(turn) }),
-  async park(signal) {
+  async park(waits, signal) {
     await completeStep(turn, signal);
     if (signal.aborted) return;
-    channel.emit(wordsOfWait(turn, run));
+    channel.emit(wordsOfWait(turn, run, waits));
   },
   parked: owner.parked,
   async conclude(ending, signal) {

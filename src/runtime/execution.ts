@@ -16,6 +16,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Resume, Run, WaitingTicket } from '../schema/run.ts';
+import { atRest } from '../schema/run-state.ts';
 import type { Attach, Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf, startOf } from './ending.ts';
@@ -23,7 +24,7 @@ import { lastWords, wordsOfWait } from './last-words.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { observeEnd, observeStart } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
-import { claimChanges, claimedRun, logDispatch, PARKED, statusOf } from './records.ts';
+import { claimChanges, claimedRun, hasEnded, logDispatch, statusOf } from './records.ts';
 import { createRunRecord } from './run-record.ts';
 import { type BoundRunMachine, type Host, retryDelay } from './run-services.ts';
 import { createLoggedStream } from './run-stream.ts';
@@ -228,14 +229,14 @@ export const createExecution = (
         throw new Conflict(`dispatch '${dispatch.dispatch_id}' is ${dispatch.status}`);
       return { entry: found };
     },
-    async park(signal) {
+    async park(waits, signal) {
       await completeStep(turn, signal);
       await sendMail(signal);
       if (signal.aborted) return;
-      const terminal = wordsOfWait(turn, record.run());
+      const terminal = wordsOfWait(turn, record.run(), waits);
       const write = ledger.open(clock.now());
       record.gather(write);
-      const waiting = record.waitingOn();
+      const waiting = record.waitingOn(waits);
       const tickets = waiting.ticket_ids?.join('\n') ?? '';
       // The same tickets again are no news to the log (runtime.md 13.5 rule 2).
       if (tickets !== reported || tickets === '') stream.log(terminal);
@@ -325,7 +326,7 @@ export const createExecution = (
 
   const settle = (): void => {
     if (dropped) return;
-    const how = actor?.getSnapshot().value === 'ended' ? 'ended' : 'released';
+    const how = actor && hasEnded(actor.getSnapshot()) ? 'ended' : 'released';
     gone();
     if (how === 'released') leaveStream();
     stream.close();
@@ -366,7 +367,7 @@ export const createExecution = (
           ? createActor(machine, {
               input: machineInput,
               snapshot: machine.resolveState({
-                value: PARKED,
+                ...atRest('answered'),
                 context: { ...machineInput, ending: undefined, steered: false, decided: false },
               }),
             })
@@ -402,8 +403,7 @@ export const createExecution = (
     },
     tickets() {
       if (!actor?.getSnapshot().can({ type: 'RESUME' })) return [];
-      const { tickets = [] } = record.waitingOn();
-      return tickets.filter(({ tool_call_id }) => !turn.decisions.has(tool_call_id));
+      return record.tickets().filter(({ tool_call_id }) => !turn.decisions.has(tool_call_id));
     },
     note(write, callId, decision, parked) {
       turn.decisions.set(callId, decision);

@@ -1,5 +1,4 @@
-import type { RunEnding } from '../../machines/run.ts';
-import { openTickets } from '../loop/calls.ts';
+import type { RunEnding, WaitsFor } from '../../machines/run.ts';
 import { clearScheduled } from '../loop/phases.ts';
 import { setLifecycle } from '../loop/state.ts';
 import { abandonStep } from '../loop/step.ts';
@@ -49,17 +48,17 @@ const remoteResult = ({ outcome, response }: Turn, status_reason: string): Resul
   },
 });
 
-/** What an agent that runs elsewhere waits for. */
-export const askedElsewhere = ({ agent, outcome }: Turn): 'input_required' | 'auth_required' | undefined => {
-  const status = agent.remote && outcome?.status;
-  return status === 'input_required' || status === 'auth_required' ? status : undefined;
+/** The reason of a wait in one word (runtime.md 2.6); an agent that runs elsewhere has its own. */
+export const wordOfWait = ({ agent }: Turn, waits: WaitsFor): string => {
+  if (waits === 'forTasks') return 'awaiting_tasks';
+  if (!agent.remote) return 'suspended';
+  return waits === 'forInput' ? 'input_required' : 'auth_required';
 };
 
 /** The tail of the stream of a run that waits, up to the terminal event, which the caller lets go. */
-export const wordsOfWait = (turn: Turn, run: Run): RunEventOf<'run_finish'> => {
-  const asked = askedElsewhere(turn) ?? (openTickets(turn.calls).length > 0 ? 'suspended' : undefined);
-  const termination: Termination = { type: asked === undefined ? 'natural_end' : 'suspended' };
-  const status_reason = asked ?? 'awaiting_tasks';
+export const wordsOfWait = (turn: Turn, run: Run, waits: WaitsFor): RunEventOf<'run_finish'> => {
+  const termination: Termination = { type: waits === 'forTasks' ? 'natural_end' : 'suspended' };
+  const status_reason = wordOfWait(turn, waits);
   noteLifecycle(turn, 'waiting', status_reason);
   turn.stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
   return { ...finishOf(run, termination), ...resultOf(turn, termination, status_reason) };

@@ -6,6 +6,7 @@ import type { Message } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
+import { awaitsTasks } from '../schema/run-state.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { Batch, MessageRow, Store, ThreadRecord, TimedRun } from '../store/index.ts';
 import type { EventListener, RuntimeObserver, RunWatch } from './deps.ts';
@@ -396,9 +397,6 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     open,
   };
 };
-
-/** The run waits for its background tasks. */
-export const awaitsTasks = (run: Run | undefined): boolean => run?.waiting?.reason === 'background_tasks';
 
 const OPERATION = {
   Queued: 'nack',

@@ -14,6 +14,7 @@ import {
   RunStatus,
 } from '../schema/run.ts';
 import type { RunIdentity } from '../schema/run-event.ts';
+import { atRest, type RestState, restStateOf } from '../schema/run-state.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { MessageRange } from './facts.ts';
@@ -30,36 +31,16 @@ export const statusOf = (snapshot: SnapshotFrom<typeof runMachine>): RunStatus =
   return status;
 };
 
-/** The state of the machine for a run that waits. */
-export const PARKED = { waiting: 'parked' } as const;
-
-const DORMANT_STATE = {
-  created: 'created',
-  running: { running: 'inferring' },
-  waiting: PARKED,
-} as const;
-
-const DORMANT_CONTEXT = {
-  host: {},
-  entry: 'inference',
-  attempt: 0,
-  maxAttempts: 1,
-  ending: undefined,
-  steered: false,
-  decided: false,
-} as const;
+/** Whether a machine that has stopped came to an end, and was not let go. */
+export const hasEnded = (snapshot: SnapshotFrom<typeof runMachine>): boolean =>
+  snapshot.status === 'done' && snapshot.hasTag('done');
 
 /** Where an event leads a run that no actor holds. @throws IllegalTransition */
-export const advanceDormant = (status: keyof typeof DORMANT_STATE, event: RunMachineEvent) =>
-  advance(runMachine, { value: DORMANT_STATE[status], context: DORMANT_CONTEXT }, event);
+export const advanceDormant = (state: RestState, event: RunMachineEvent) =>
+  advance(runMachine, atRest(state), event);
 
 /** A claimed run is running from the commit of its claim on. */
 export const CLAIMED: RunStatus = statusOf(advanceDormant('created', { type: 'CLAIM' }));
-
-/** Of a run that nothing executes: there is nothing that would have to conclude. */
-export const ENDED: RunStatus = statusOf(
-  runMachine.resolveState({ value: 'ended', context: DORMANT_CONTEXT }),
-);
 
 export type RunSeed = {
   run_id: string;
@@ -82,9 +63,7 @@ export type RunSeed = {
   frontend_tools?: readonly ToolDescriptor[] | undefined;
 };
 
-const CREATED: RunStatus = statusOf(
-  runMachine.resolveState({ value: DORMANT_STATE.created, context: DORMANT_CONTEXT }),
-);
+const CREATED: RunStatus = statusOf(runMachine.resolveState(atRest('created')));
 
 export const newRun = (seed: RunSeed): Run => {
   const { thread_id, agent_id, resolution_id, dispatch_id, session_id } = seed;
@@ -150,7 +129,7 @@ export const claimedRun = (run: Run, session_id: string, at: number): Run => {
   };
 };
 
-/** The next activation of a run that waits: by new input, or by decisions (runtime.md 2.5). */
+/** The next activation of a run that waits: by new input, or by decisions (runtime.md 2.5). It waits for its turn. */
 export const resumedRun = (
   run: Run,
   by: {
@@ -181,6 +160,7 @@ export const resumedRun = (
   return {
     ...rest,
     ...dispatch,
+    status: statusOf(advanceDormant(restStateOf(run), { type: 'ANSWER' })),
     updated_at: seconds(by.at),
     activation: {
       ...run.activation,

@@ -1,5 +1,5 @@
 import type { DispatchEvent } from '../../machines/dispatch.ts';
-import type { RunEnding } from '../../machines/run.ts';
+import type { RunEnding, WaitsFor } from '../../machines/run.ts';
 import { openTickets } from '../loop/calls.ts';
 import { noteTasks } from '../loop/tasks.ts';
 import type { Turn } from '../loop/turn.ts';
@@ -7,9 +7,10 @@ import { seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { Run, RunStatus, Waiting, WaitingTicket } from '../schema/run.ts';
+import { reasonOf } from '../schema/run-state.ts';
 import { finishedRun, settleDispatch } from './ending.ts';
 import type { MessageRange } from './facts.ts';
-import { askedElsewhere } from './last-words.ts';
+import { wordOfWait } from './last-words.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { selectPending } from './pending.ts';
 import { advanceDispatch } from './records.ts';
@@ -33,7 +34,9 @@ export type RunRecord = {
   set(write: Write, run: Run): void;
   advance(write: Write, event: DispatchEvent, changes: Partial<Dispatch>): void;
   finish(write: Write, ending: RunEnding, failure: unknown): void;
-  waitingOn(): Waiting;
+  /** The open tickets, in the order of their calls. */
+  tickets(): WaitingTicket[];
+  waitingOn(waits: WaitsFor): Waiting;
 };
 
 type RecordInput = {
@@ -131,40 +134,34 @@ export const createRunRecord = ({ ledger, turn, stream, status, ...input }: Reco
       write.dispatch(settled, dispatch);
       dispatch = settled;
     },
-    waitingOn() {
-      const asked = askedElsewhere(turn);
-      if (asked !== undefined) {
-        const reason = asked === 'input_required' ? 'user_input' : 'tool_permission';
-        return { reason, since_dispatch_id: dispatch.dispatch_id, message: asked };
-      }
-      const open = openTickets(turn.calls);
-      const tickets = open.flatMap(({ call, ticket, updated_at }) =>
-        ticket
-          ? [
-              {
-                ticket_id: ticket.id.trim() === '' ? call.id : ticket.id,
-                tool_call_id: call.id,
-                tool_name: call.name,
-                ...(call.arguments !== null && { arguments: call.arguments }),
-                resume_mode: ticket.resume_mode,
-                reason: ticket.reason,
-                updated_at,
-              },
-            ]
-          : [],
-      );
+    tickets: () => ticketsIn(turn),
+    waitingOn(waits) {
+      const reason = reasonOf(waits);
+      const message = wordOfWait(turn, waits);
+      if (turn.agent.remote && waits !== 'forTasks')
+        return { reason, since_dispatch_id: dispatch.dispatch_id, message };
+      const tickets = ticketsIn(turn);
       const since_dispatch_id = run.session_id ?? dispatch.dispatch_id;
-      if (tickets.length === 0)
-        return { reason: 'background_tasks', since_dispatch_id, message: 'awaiting_tasks' };
+      if (tickets.length === 0) return { reason, since_dispatch_id, message };
       const ticket_ids = tickets.map(({ ticket_id }) => ticket_id);
-      const reason = tickets.some(asksPermission) ? 'tool_permission' : 'user_input';
-      return { reason, ticket_ids, tickets, since_dispatch_id, message: 'suspended' };
+      return { reason, ticket_ids, tickets, since_dispatch_id, message };
     },
   };
 };
 
-/** It is not answered by what somebody says: to allow the call is the answer, here or where a delegate waits. */
-const asksPermission = ({ resume_mode, reason }: WaitingTicket): boolean =>
-  resume_mode === 'replay_tool_call' || DELEGATE_ASKS.includes(reason ?? '');
-
-const DELEGATE_ASKS: readonly string[] = ['agent_delegate:auth_required', 'agent_delegate:suspended'];
+const ticketsIn = ({ calls }: Turn): WaitingTicket[] =>
+  openTickets(calls).flatMap(({ call, ticket, updated_at }) =>
+    ticket
+      ? [
+          {
+            ticket_id: ticket.id.trim() === '' ? call.id : ticket.id,
+            tool_call_id: call.id,
+            tool_name: call.name,
+            ...(call.arguments !== null && { arguments: call.arguments }),
+            resume_mode: ticket.resume_mode,
+            reason: ticket.reason,
+            updated_at,
+          },
+        ]
+      : [],
+  );

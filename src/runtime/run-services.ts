@@ -1,10 +1,12 @@
 import { fromPromise } from 'xstate';
 import {
   type Checkpointed,
+  type Parking,
   type RunContext,
   type RunEnding,
   type RunEntry,
   runMachine,
+  type WaitsFor,
 } from '../../machines/run.ts';
 import { act } from '../loop/act.ts';
 import { decide } from '../loop/decide.ts';
@@ -23,7 +25,7 @@ export type Host = {
   checkpoint(signal: AbortSignal): Promise<Checkpointed>;
   reschedule(context: RunContext): Promise<void>;
   reclaim(): Promise<{ entry: RunEntry }>;
-  park(signal: AbortSignal): Promise<void>;
+  park(waits: WaitsFor, signal: AbortSignal): Promise<void>;
   parked(): void;
   conclude(ending: RunEnding, signal: AbortSignal): Promise<void>;
   finish(ending: RunEnding): Promise<void>;
@@ -34,7 +36,7 @@ export type Host = {
 };
 
 // The host of every run machine that this room starts is made here or in ephemeral.ts, and is a Host.
-const hostOf = (context: RunContext): Host => context.host as Host;
+const hostOf = ({ host }: { host: object }): Host => host as Host;
 
 /** The machine sets it before it asks for an end. */
 const endingOf = ({ ending }: RunContext): RunEnding => ending ?? { type: 'natural_end' };
@@ -43,17 +45,20 @@ const endingOf = ({ ending }: RunContext): RunEnding => ending ?? { type: 'natur
 export const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: number): number =>
   Math.min(settings.retry_cap_ms, settings.retry_base_ms * 2 ** Math.min(Math.max(attempt - 1, 0), 6));
 
+const heard = <Result>(host: Host, signal: AbortSignal, done: Promise<Result>): Promise<Result> => {
+  // Beside the promise, not behind it: whoever reads the stream to its end must find the machine moved on.
+  done.catch((error) => {
+    if (!signal.aborted) host.broke(error);
+  });
+  return done;
+};
+
 const telling = <Result>(
   work: (host: Host, call: { input: RunContext; signal: AbortSignal }) => Promise<Result>,
 ) =>
   fromPromise<Result, RunContext>((call) => {
     const host = hostOf(call.input);
-    const done = work(host, call);
-    // Beside the promise, not behind it: whoever reads the stream to its end must find the machine moved on.
-    done.catch((error) => {
-      if (!call.signal.aborted) host.broke(error);
-    });
-    return done;
+    return heard(host, call.signal, work(host, call));
   });
 
 /** The run machine with the services of this process; made once, since binding a machine is not cheap. */
@@ -79,7 +84,10 @@ export const bindRunMachine = (deps: RuntimeDeps) =>
       checkpoint: telling((host, { signal }) => host.checkpoint(signal)),
       reschedule: telling((host, { input }) => host.reschedule(input)),
       reclaim: telling((host) => host.reclaim()),
-      park: telling((host, { signal }) => host.park(signal)),
+      park: fromPromise<void, Parking>(({ input, signal }) => {
+        const host = hostOf(input);
+        return heard(host, signal, host.park(input.waits, signal));
+      }),
       conclude: telling((host, { input, signal }) => host.conclude(endingOf(input), signal)),
       finish: telling((host, { input }) => host.finish(endingOf(input))),
     },

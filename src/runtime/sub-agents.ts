@@ -1,6 +1,7 @@
 import type { ContentBlock } from '../schema/message.ts';
 import type { Resume, Run } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
+import { restStateOf } from '../schema/run-state.ts';
 import type { SubAgentCall, SubAgentEnd, SubAgentOutcome, SubAgents } from '../tools/sub-agent.ts';
 import type { Attach, Protocol } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
@@ -175,7 +176,7 @@ const endOf = (run: Run | undefined, heard: Heard): SubAgentEnd => {
   if (run.waiting)
     return {
       status: 'waiting',
-      needs: needsOf(run.waiting),
+      needs: needsOf(run),
       ...(heard.question && { message: heard.question }),
     };
   const termination = run.termination_reason;
@@ -195,11 +196,15 @@ const endOf = (run: Run | undefined, heard: Heard): SubAgentEnd => {
 };
 
 /** What a sub-agent of the child needs, the child needs. */
-const needsOf = ({ reason, message, tickets }: NonNullable<Run['waiting']>) => {
-  const reasons = tickets?.map((ticket) => ticket.reason) ?? [];
-  if (reason === 'user_input' || reasons.includes('agent_delegate:input_required')) return 'input_required';
-  if (message === 'auth_required' || reasons.includes('agent_delegate:auth_required')) return 'auth_required';
-  return 'suspended';
+const needsOf = (run: Run) => {
+  switch (restStateOf(run)) {
+    case 'forInput':
+      return 'input_required';
+    case 'forAuthentication':
+      return 'auth_required';
+    default:
+      return 'suspended';
+  }
 };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -44,7 +44,11 @@ t.test('guards see the event and the stored context', async (t) => {
 });
 
 t.test('a nested state is a place to begin', async (t) => {
-  const next = advance(runMachine, { value: { waiting: 'parked' }, context: run }, { type: 'RESUME' });
+  const next = advance(
+    runMachine,
+    { value: { waiting: { forInput: 'parked' } }, context: run },
+    { type: 'RESUME' },
+  );
   t.same(next.value, { running: 'deciding' });
   t.ok(next.hasTag('running'));
 });

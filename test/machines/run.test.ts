@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import { type RunEnding, type RunEntry, runMachine } from '../../machines/run.ts';
+import { type RunEnding, type RunEntry, runMachine, type WaitsFor } from '../../machines/run.ts';
+import { TASK_STATES } from '../../src/schema/task-state.ts';
 import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
 
 /**
@@ -8,6 +9,7 @@ import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
  * enough to see both sides of the limit.
  */
 
+const ENDS = ['completed', 'cancelled', 'blocked', 'failed'];
 const STATUSES = ['created', 'running', 'waiting', 'done'] as const;
 const MAX_ATTEMPTS = 2;
 
@@ -24,14 +26,18 @@ const FINAL: Outcome = { error: Object.assign(new Error('final'), { final: true 
 const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
 const REQUESTED: RunEnding = { type: 'behavior_requested' };
 
+const ASKED: WaitsFor[] = ['forDecision', 'forInput', 'forAuthentication'];
+const asked = (kind: string): Outcome[] => ASKED.map((waits) => ({ output: { kind, waits } }));
+
 const services: Record<string, Outcome[]> = {
-  decide: [...kinds('resolved', 'suspended'), BLOCKED, ...failures],
+  decide: [...kinds('resolved'), ...asked('suspended'), BLOCKED, ...failures],
   infer: [
-    ...kinds('answer', 'calls', 'truncated', 'pending_work', 'asks'),
+    ...kinds('answer', 'calls', 'truncated', 'pending_work'),
+    ...asked('asks'),
     ...[STOPPED, REQUESTED].map((ending) => ({ output: { kind: 'stopped', ending } })),
     ...failures,
   ],
-  act: [...kinds('executed', 'suspended'), BLOCKED, ...failures],
+  act: [...kinds('executed'), ...asked('suspended'), BLOCKED, ...failures],
   checkpoint: [
     { output: { over: true } },
     { output: { over: true, waits: true } },
@@ -52,6 +58,7 @@ const events: AnyEventObject[] = [
   { type: 'DEAD_LETTER', reason: 'no such agent' },
   { type: 'STEER' },
   { type: 'RESUME' },
+  { type: 'ANSWER' },
   { type: 'RELEASE' },
 ];
 
@@ -69,6 +76,8 @@ const edges = walks.flatMap((walked) => walked.edges);
 const statusOf = (snapshot: AnyMachineSnapshot): string | undefined =>
   STATUSES.find((status) => snapshot.hasTag(status));
 const released = (snapshot: AnyMachineSnapshot): boolean => pathOf(snapshot) === 'released';
+const isParked = (snapshot: AnyMachineSnapshot): boolean => /^waiting\.\w+\.parked$/.test(pathOf(snapshot));
+const isParking = (snapshot: AnyMachineSnapshot): boolean => /^waiting\.\w+\.parking$/.test(pathOf(snapshot));
 const isEnding = (snapshot: AnyMachineSnapshot): boolean =>
   ['concluding', 'ending'].includes(pathOf(snapshot));
 const nameOf = ({ event }: Edge): string =>
@@ -109,13 +118,13 @@ t.test('the status of a run changes as the contract allows, and in no other way'
 
 t.test('a run whose end is being written only ends, or is let go', async (t) => {
   const leaving = edges.filter(({ from, to }) => pathOf(from) === 'ending' && pathOf(to) !== 'ending');
-  t.same(new Set(leaving.map(({ to }) => pathOf(to))), new Set(['ended', 'released']));
+  t.same(new Set(leaving.map(({ to }) => pathOf(to))), new Set([...ENDS, 'released']));
   for (const edge of leaving) t.match(nameOf(edge), /^(done|error) in ending$/);
 });
 
 t.test('nothing leaves the end of a run', async (t) => {
   const ended = edges.filter(({ to }) => to.status === 'done');
-  t.same(new Set(ended.map(({ to }) => pathOf(to))), new Set(['ended', 'released']));
+  t.same(new Set(ended.map(({ to }) => pathOf(to))), new Set([...ENDS, 'released']));
   t.same(new Set(ended.flatMap(({ late }) => late)), new Set());
 });
 
@@ -147,6 +156,60 @@ t.test('a run ends for the reason that ended it', async (t) => {
       ['error in parking', only({ type: 'error', value: 'final' })],
     ]),
   );
+});
+
+t.test('the state that a run ends in says how it ended', async (t) => {
+  const ways = new Map<string, Set<string>>();
+  for (const { from, to } of after('done in ending')) {
+    ways.set(pathOf(to), (ways.get(pathOf(to)) ?? new Set()).add(from.context.ending.type));
+  }
+  t.same(
+    ways,
+    new Map([
+      ['completed', new Set(['natural_end', 'stopped', 'behavior_requested'])],
+      ['cancelled', new Set(['cancelled'])],
+      ['blocked', new Set(['blocked'])],
+      ['failed', new Set(['error'])],
+    ]),
+  );
+});
+
+t.test('the state of a wait says what the run waits for', async (t) => {
+  const begun = edges.filter(({ from, to }) => isParking(to) && !isParking(from));
+  t.same(new Set(begun.map(({ event }) => event.output.waits)), new Set([...ASKED, true, undefined]));
+  for (const { event, to } of begun) {
+    const { waits } = event.output;
+    t.equal(pathOf(to), `waiting.${typeof waits === 'string' ? waits : 'forTasks'}.parking`);
+  }
+  const parked = after('done in parking').filter(({ to }) => isParked(to));
+  t.same(
+    parked.filter(({ from, to }) => pathOf(to) !== pathOf(from).replace('parking', 'parked')).map(told),
+    [],
+  );
+});
+
+t.test('a run has one reason to wait, unless it is answered, and is one state as a task', async (t) => {
+  const REASONS = ['tool_permission', 'user_input', 'background_tasks'];
+  const tagged = (snapshot: AnyMachineSnapshot, tags: readonly string[]): string[] =>
+    tags.filter((tag) => snapshot.hasTag(tag));
+  const reasons = new Map(edges.map(({ to }) => [pathOf(to), tagged(to, REASONS)]));
+  for (const [path, found] of reasons) {
+    t.equal(found.length, /^waiting\.for/.test(path) ? 1 : 0, path);
+  }
+  const tasks = new Map(edges.map(({ to }) => [pathOf(to), tagged(to, TASK_STATES)]));
+  for (const [path, found] of tasks)
+    t.equal(found.length, ['released', 'ending'].includes(path) ? 0 : 1, path);
+  t.same(new Set([...tasks.values()].flat()), new Set(TASK_STATES));
+});
+
+t.test('an answer to a run that rests is noted, unless its own tasks are at work', async (t) => {
+  const noted = edges.filter(({ event, from }) => event.type === 'ANSWER' && statusOf(from) === 'waiting');
+  const paths = new Map(noted.map(({ from, to }) => [pathOf(from), pathOf(to)]));
+  for (const [from, to] of paths) {
+    const isAsked = ASKED.some((waits) => from === `waiting.${waits}.parked`);
+    t.equal(to, isAsked ? 'waiting.answered' : from);
+  }
+  t.ok(paths.size >= 8);
 });
 
 t.test('what a run still does before it ends changes its end only by failing, or by a cancel', async (t) => {
@@ -213,19 +276,19 @@ t.test('input or a decision that arrives while the wait is being written ends th
   const written = after('done in parking');
   t.same(new Set(written.map(({ from }) => atHand(from))), new Set([true, false]));
   for (const { from, to } of written) {
-    t.equal(pathOf(to), atHand(from) ? 'running.deciding' : 'waiting.parked');
+    t.ok(atHand(from) ? pathOf(to) === 'running.deciding' : isParked(to), pathOf(to));
   }
 });
 
 t.test('no run rests while something that it waits for is at hand', async (t) => {
-  const resting = edges.filter(({ to }) => pathOf(to) === 'waiting.parked');
+  const resting = edges.filter(({ to }) => isParked(to));
   t.ok(resting.length > 0);
   t.same(resting.filter(({ to }) => atHand(to)).map(told), []);
 });
 
 t.test('a run says that nothing executes when its wait is durable, and at no other time', async (t) => {
   const wrong = edges.filter(({ from, to, actions }) => {
-    const rests = pathOf(to) === 'waiting.parked' && pathOf(from) !== 'waiting.parked';
+    const rests = isParked(to) && !isParked(from);
     return actions.includes('reportParked') !== rests;
   });
   t.same(wrong.map(told), []);
@@ -236,7 +299,7 @@ t.test('a call that waits sends its run to the decisions at hand, else to a wait
     const suspended = after(`done in ${place}`).filter((edge) => found(edge) === 'suspended');
     t.same(new Set(suspended.map(({ from }) => atHand(from))), new Set([true, false]));
     for (const { from, to } of suspended) {
-      t.equal(pathOf(to), atHand(from) ? 'running.deciding' : 'waiting.parking');
+      t.ok(atHand(from) ? pathOf(to) === 'running.deciding' : isParking(to), pathOf(to));
     }
   }
 });
@@ -278,7 +341,7 @@ t.test('a decision counts as taken where decisions are applied, and nowhere else
 t.test('what arrives while a run works or its wait is being written is not lost', async (t) => {
   const arrived = edges.filter(
     ({ from, event }) =>
-      ((statusOf(from) === 'running' && !isEnding(from)) || pathOf(from) === 'waiting.parking') &&
+      ((statusOf(from) === 'running' && !isEnding(from)) || isParking(from)) &&
       ['STEER', 'RESUME'].includes(event.type),
   );
   t.same(new Set(arrived.map(({ from }) => statusOf(from))), new Set(['running', 'waiting']));
@@ -297,7 +360,7 @@ t.test('what arrives while a run works or its wait is being written is not lost'
 t.test('a step boundary ends a run only when it says that the run is over', async (t) => {
   const crossed = after('done in checkpointing');
   t.same(new Set(crossed.map(found)), new Set(['over', 'over, waits', undefined]));
-  const next = { over: 'concluding', 'over, waits': 'waiting.parking' } as Record<string, string>;
+  const next = { over: 'concluding', 'over, waits': 'waiting.forTasks.parking' } as Record<string, string>;
   for (const edge of crossed) {
     const boundary = next[found(edge) ?? ''] ?? 'running.inferring';
     t.equal(pathOf(edge.to), edge.from.context.steered ? 'running.checkpointing' : boundary, told(edge));
