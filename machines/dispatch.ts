@@ -7,6 +7,9 @@ import { assign, setup } from 'xstate';
 
 export type DispatchContext = { attemptCount: number; maxAttempts: number; epoch: number };
 
+/** How the run of a dispatch ended: as it may; by a failure that no attempt mends; by one too many that might have. */
+export type RunEnded = 'consumed' | 'failed' | 'exhausted';
+
 /** `threadEpoch` is the epoch of the thread at the time of the operation. */
 export type DispatchEvent =
   | { type: 'CLAIM'; threadEpoch: number }
@@ -16,6 +19,7 @@ export type DispatchEvent =
   | { type: 'DEAD_LETTER'; threadEpoch: number }
   | { type: 'LEASE_EXPIRED'; threadEpoch: number }
   | { type: 'RELEASE'; threadEpoch: number }
+  | { type: 'RUN_ENDED'; threadEpoch: number; how: RunEnded }
   | { type: 'CANCEL' }
   | { type: 'SUPERSEDE' };
 
@@ -23,6 +27,8 @@ export const dispatchMachine = setup({
   types: {} as { context: DispatchContext; events: DispatchEvent; input: DispatchContext },
   guards: {
     attemptsLeft: ({ context }) => context.attemptCount + 1 < context.maxAttempts,
+    hasFailed: ({ event }) => event.type === 'RUN_ENDED' && event.how === 'failed',
+    isExhausted: ({ event }) => event.type === 'RUN_ENDED' && event.how === 'exhausted',
     staleEpoch: ({ context, event }) => 'threadEpoch' in event && context.epoch < event.threadEpoch,
   },
   actions: {
@@ -46,6 +52,10 @@ export const dispatchMachine = setup({
           { target: 'claimed', description: 'A worker takes the lease.' },
         ],
         CANCEL: { target: 'cancelled', description: 'Withdrawn before anybody worked on it.' },
+        RUN_ENDED: [
+          { guard: 'staleEpoch', target: 'superseded', description: 'Its run ended for newer work.' },
+          { target: 'cancelled', description: 'Its run ended between two attempts.' },
+        ],
         SUPERSEDE: {
           target: 'superseded',
           description: 'An interrupt or a foreground run bumped the epoch.',
@@ -103,6 +113,17 @@ export const dispatchMachine = setup({
           { target: 'deadLetter', description: 'Permanent failure.' },
         ],
         SUPERSEDE: { target: 'superseded', description: 'Its run was told to stop by a newer epoch.' },
+        RUN_ENDED: [
+          { guard: 'staleEpoch', target: 'superseded', description: 'The result comes too late.' },
+          { guard: 'hasFailed', target: 'deadLetter', description: 'Permanent failure.' },
+          {
+            guard: 'isExhausted',
+            target: 'deadLetter',
+            actions: 'countAttempt',
+            description: 'Transient failure, attempts used up.',
+          },
+          { target: 'acked', description: 'The run consumed it.' },
+        ],
       },
     },
     acked: { type: 'final', description: 'Consumed.' },

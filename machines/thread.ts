@@ -21,6 +21,8 @@ export type ThreadHost = {
   takesInput(request: object): boolean;
   /** May the input start now, or is it for later? */
   isDelayed(request: object): boolean;
+  /** Are these decisions for the run that executes here, and nothing else? */
+  answersActive(request: object): boolean;
   /** Is the run that a decision is for the one that executes here? */
   executes(request: object): boolean;
   /** Is it one that waits in this process? */
@@ -33,6 +35,7 @@ export type ThreadEvent =
   | { type: 'FOREGROUND'; request: object }
   | { type: 'QUEUE'; request: object }
   | { type: 'STEER'; request: object }
+  | { type: 'INTERRUPT_THEN_QUEUE'; request: object }
   | { type: 'CONTINUE'; request: object }
   | { type: 'DRIVE'; request: object }
   | { type: 'DECIDE'; request: object }
@@ -62,6 +65,13 @@ const forLater = {
   actions: 'enqueue',
   description: 'Not available yet: it waits for its time.',
 } as const;
+
+/** Nothing executes: what waits or is queued goes, and the input comes in its place. */
+const comesInPlace = [
+  { ...forLater, actions: ['clear', 'enqueue'] },
+  { ...linesUp, actions: ['clear', 'enqueue'] },
+  { ...startsNow, actions: ['clear', 'startRun'] },
+] as const;
 
 const continuesRun = {
   guard: 'continuesOpenRun',
@@ -117,6 +127,7 @@ export const threadMachine = setup({
       'request' in event && context.host.continuesOpenRun(event.request),
     takesInput: ({ context, event }) => 'request' in event && context.host.takesInput(event.request),
     isDelayed: ({ context, event }) => 'request' in event && context.host.isDelayed(event.request),
+    answersActive: ({ context, event }) => 'request' in event && context.host.answersActive(event.request),
     executes: ({ context, event }) => 'request' in event && context.host.executes(event.request),
     holds: ({ context, event }) => 'request' in event && context.host.holds(event.request),
     awaitsTasks: ({ context, event }) => 'request' in event && context.host.awaitsTasks(event.request),
@@ -146,6 +157,8 @@ export const threadMachine = setup({
     bumpEpoch: () => {},
     cancelActive: () => {},
     interrupt: () => {},
+    clear: () => {},
+    answer: () => {},
     replaceOpen: () => {},
     holdClaimant: () => {},
     startClaimant: () => {},
@@ -181,6 +194,7 @@ export const threadMachine = setup({
         ],
         QUEUE: [forLater, linesUp, startsNow],
         STEER: [forLater, linesUp, { ...startsNow, description: 'No run to steer: as QUEUE.' }],
+        INTERRUPT_THEN_QUEUE: comesInPlace,
         CONTINUE: nothingToContinue,
         DRIVE: { ...startsNow, description: 'A tool call of another thread drives a run here.' },
         DECIDE: { actions: 'refuse', description: 'No run waits here.' },
@@ -197,11 +211,18 @@ export const threadMachine = setup({
     busy: {
       description: 'A run executes.',
       on: {
-        FOREGROUND: {
-          target: 'displacing',
-          actions: ['bumpEpoch', 'holdClaimant', 'cancelActive'],
-          description: 'A foreground run replaces whatever executes or is queued.',
-        },
+        FOREGROUND: [
+          {
+            guard: 'answersActive',
+            actions: 'answer',
+            description: 'Decisions for the run that executes, and nothing else.',
+          },
+          {
+            target: 'displacing',
+            actions: ['bumpEpoch', 'holdClaimant', 'cancelActive'],
+            description: 'A foreground run replaces whatever executes or is queued.',
+          },
+        ],
         QUEUE: [forLater, continuesLater, { actions: 'enqueue', description: 'Waits for its turn.' }],
         STEER: [
           forLater,
@@ -209,6 +230,10 @@ export const threadMachine = setup({
           continuesLater,
           { actions: 'enqueue', description: 'The run is past its last step: as QUEUE.' },
         ],
+        INTERRUPT_THEN_QUEUE: {
+          actions: ['clear', 'cancelActive', 'enqueue'],
+          description: 'Stops the run, drops the queue, and is next.',
+        },
         CONTINUE: [continuesLater, nothingToContinue],
         DRIVE: notDriven,
         DECIDE: [
@@ -241,16 +266,24 @@ export const threadMachine = setup({
     displacing: {
       description: 'A foreground run waits for the cancelled one to let go of the thread.',
       on: {
-        FOREGROUND: {
-          actions: ['bumpEpoch', 'refuseClaimant', 'holdClaimant'],
-          description: 'The newest foreground run wins; the one before is refused.',
-        },
+        FOREGROUND: [
+          { guard: 'answersActive', actions: 'refuse', description: 'The run is being cancelled.' },
+          {
+            actions: ['bumpEpoch', 'refuseClaimant', 'holdClaimant'],
+            description: 'The newest foreground run wins; the one before is refused.',
+          },
+        ],
         QUEUE: [forLater, continuesLater, { actions: 'enqueue', description: 'Waits for its turn.' }],
         STEER: [
           forLater,
           continuesLater,
           { actions: 'enqueue', description: 'The run is being cancelled: as QUEUE.' },
         ],
+        INTERRUPT_THEN_QUEUE: {
+          target: 'busy',
+          actions: ['clear', 'refuseClaimant', 'enqueue'],
+          description: 'The claimant is interrupted before it began; the input is next.',
+        },
         CONTINUE: [continuesLater, nothingToContinue],
         DRIVE: notDriven,
         DECIDE: [
@@ -299,6 +332,7 @@ export const threadMachine = setup({
         ],
         QUEUE: [forLater, continuesInLine, continuesRun, linesUp, startsBeside],
         STEER: [forLater, continuesInLine, continuesRun, linesUp, startsBeside],
+        INTERRUPT_THEN_QUEUE: comesInPlace,
         CONTINUE: [
           continuesInLine,
           continuesRun,

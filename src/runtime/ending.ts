@@ -1,3 +1,4 @@
+import type { RunEnded } from '../../machines/dispatch.ts';
 import type { RunEnding } from '../../machines/run.ts';
 import { InferenceFailed } from '../loop/infer.ts';
 import type { Turn } from '../loop/turn.ts';
@@ -108,20 +109,25 @@ export const settleDispatch = (
     completed_at: at,
     updated_at: at,
   };
-  const stale = dispatch.dispatch_epoch < threadEpoch;
-  if (dispatch.status === 'Queued') {
-    return advanceDispatch(dispatch, { type: stale ? 'SUPERSEDE' : 'CANCEL' }, changes);
-  }
-  if (stale) {
-    const last_error = 'claimed dispatch superseded before run result';
-    return advanceDispatch(dispatch, { type: 'SUPERSEDE' }, { ...changes, last_error });
-  }
-  if (run.termination_reason?.type !== 'error' || !(failure instanceof InferenceFailed)) {
-    return advanceDispatch(dispatch, { type: 'ACK', threadEpoch }, changes);
-  }
-  if (failure.permanent) return advanceDispatch(dispatch, { type: 'DEAD_LETTER', threadEpoch }, changes);
-  const last_error = `${failure.message}: max attempts reached`;
-  return advanceDispatch(dispatch, { type: 'NACK', threadEpoch }, { ...changes, last_error });
+  const settled = advanceDispatch(
+    dispatch,
+    { type: 'RUN_ENDED', threadEpoch, how: howItEnded(run, failure) },
+    changes,
+  );
+  const last_error = whyUnanswered(dispatch, settled, failure);
+  return last_error === undefined ? settled : { ...settled, last_error };
+};
+
+const howItEnded = ({ termination_reason }: Run, failure: unknown): RunEnded => {
+  if (termination_reason?.type !== 'error' || !(failure instanceof InferenceFailed)) return 'consumed';
+  return failure.permanent ? 'failed' : 'exhausted';
+};
+
+const whyUnanswered = (before: Dispatch, { status }: Dispatch, failure: unknown): string | undefined => {
+  if (status === 'Superseded' && before.status === 'Claimed')
+    return 'claimed dispatch superseded before run result';
+  const exhausted = status === 'DeadLetter' && failure instanceof InferenceFailed && !failure.permanent;
+  return exhausted ? `${failure.message}: max attempts reached` : undefined;
 };
 
 export const outcomeOf = (

@@ -10,7 +10,7 @@ import type { Waits } from './thread-waits.ts';
 
 export type Ends = Pick<
   Host,
-  'cancel' | 'bumpEpoch' | 'interrupt' | 'cancelActive' | 'reportTimeout' | 'remove'
+  'cancel' | 'bumpEpoch' | 'interrupt' | 'clear' | 'cancelActive' | 'reportTimeout' | 'remove'
 >;
 
 export const createEnds = (
@@ -25,6 +25,13 @@ export const createEnds = (
     const superseded = queue.withdraw(write, reason);
     const { active } = occupancy;
     if (active?.stoppable()) logDispatch(write, 'RunInterrupted', active.dispatch());
+    return superseded;
+  };
+
+  /** Nothing is left of what came so far but the run that executes. */
+  const clear = (write: Write): number => {
+    const superseded = overtake(write, INTERRUPTED);
+    for (const run of resting()) endWait(write, run);
     return superseded;
   };
 
@@ -46,9 +53,13 @@ export const createEnds = (
     },
     interrupt({ done, refuse }) {
       const write = open();
-      const superseded = overtake(write, INTERRUPTED);
-      for (const run of resting()) endWait(write, run);
+      const superseded = clear(write);
       write.commit('input').then(() => done(superseded), refuse);
+    },
+    clear() {
+      const write = open();
+      clear(write);
+      commitInBackground(write);
     },
     cancelActive() {
       occupancy.active?.cancel();
@@ -66,8 +77,7 @@ export const createEnds = (
       const record = ledger.record();
       if (!record) return refuse(new NotFound(`thread not found: ${id}`));
       const write = open();
-      overtake(write, INTERRUPTED);
-      for (const run of resting()) endWait(write, run);
+      clear(write);
       write.remove();
       const facts = { ...threadFacts(record.thread), child_strategy: strategy };
       write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });

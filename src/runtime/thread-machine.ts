@@ -28,6 +28,7 @@ export type Host = ThreadHost & {
   refuse(request: Refusable): void;
   startNext(): void;
   decide(request: Decision): void;
+  answer(request: Input): void;
   resumeHeld(request: Decision): void;
   enqueueDecision(request: Decision): void;
   enqueueContinuation(request: Input): void;
@@ -38,6 +39,7 @@ export type Host = ThreadHost & {
   cancel(request: Cancel): void;
   bumpEpoch(): void;
   interrupt(request: Interrupt): void;
+  clear(): void;
   cancelActive(): void;
   replaceOpen(request: Input): void;
   holdClaimant(request: Input): void;
@@ -72,6 +74,7 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
       refuse: answering<Refusable>((host) => host.refuse),
       startNext: (args) => hostOf(args).startNext(),
       decide: answering<Decision>((host) => host.decide),
+      answer: answering<Input>((host) => host.answer),
       resumeHeld: answering<Decision>((host) => host.resumeHeld),
       enqueueContinuation: answering<Input>((host) => host.enqueueContinuation),
       enqueueDecision: answering<Decision>((host) => host.enqueueDecision),
@@ -82,6 +85,7 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
       cancel: answering<Cancel>((host) => host.cancel),
       bumpEpoch: (args) => hostOf(args).bumpEpoch(),
       interrupt: answering<Interrupt>((host) => host.interrupt),
+      clear: (args) => hostOf(args).clear(),
       cancelActive: (args) => hostOf(args).cancelActive(),
       replaceOpen: answering<Input>((host) => host.replaceOpen),
       holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Input>(args)),

@@ -5,8 +5,8 @@ import { settleDispatch } from './ending.ts';
 import type { Execution } from './execution.ts';
 import type { Write } from './ledger.ts';
 import { resumedRun } from './records.ts';
-import type { DecisionTarget } from './submission.ts';
-import type { Decision, Host, TaskTold } from './thread-machine.ts';
+import type { DecisionInput, DecisionTarget } from './submission.ts';
+import type { Decision, Host, Input, TaskTold } from './thread-machine.ts';
 import type { ThreadParts } from './thread-parts.ts';
 import { decisionOf, heldTicketOf, logDecision, type Ticket, ticketOf } from './wait.ts';
 import { enqueueWake, stageEvent } from './wake.ts';
@@ -15,7 +15,14 @@ import { enqueueWake, stageEvent } from './wake.ts';
 
 export type Waits = Pick<
   Host,
-  'decide' | 'resumeHeld' | 'enqueueDecision' | 'deliverEvent' | 'enqueueWake' | 'wakeHeld' | 'keepEvent'
+  | 'decide'
+  | 'answer'
+  | 'resumeHeld'
+  | 'enqueueDecision'
+  | 'deliverEvent'
+  | 'enqueueWake'
+  | 'wakeHeld'
+  | 'keepEvent'
 > & {
   /** Runs that wait and do nothing else: one whose wait is being written still executes. */
   resting(): Run[];
@@ -35,15 +42,44 @@ export const createWaits = (
 
   const restingRun = (run_id: string): Run | undefined => resting().find((run) => run.run_id === run_id);
 
-  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution, parked: boolean): void => {
-    const write = open();
+  const note = (
+    write: Write,
+    on: Execution,
+    ticket: Ticket,
+    target: DecisionInput,
+    parked: boolean,
+  ): void => {
     const decision = decisionOf(ids, ticket, target, write.at);
-    on.renew(write);
     on.note(write, ticket.call_id, decision, parked);
     const { dispatch_id } = on.dispatch();
     logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
+  };
+
+  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution, parked: boolean): void => {
+    const write = open();
+    on.renew(write);
+    note(write, on, ticket, target, parked);
     write.commit('input').then(answer.accept, answer.refuse);
     on.resume(target.attach);
+  };
+
+  /** Of the run that executes: one of its calls waits, others are under way. */
+  const answer = ({ decisions = [], attach, accept, refuse }: Input, on: Execution): void => {
+    const write = open();
+    on.renew(write);
+    let noted = 0;
+    for (const target of decisions) {
+      const ticket = heldTicketOf(on, target.tool_call_id);
+      if (!ticket) continue;
+      note(write, on, ticket, target, false);
+      noted += 1;
+    }
+    const { run_id } = on;
+    const { dispatch_id } = on.dispatch();
+    const accepted = { run_id, thread_id: id, dispatch_id, status: 'running' } as const;
+    write.commit('input').then(() => accept(accepted), refuse);
+    if (noted > 0) on.resume(attach);
+    else if (attach) on.follow(attach);
   };
 
   /** Stages what a task tells, with the rest of what it leads to. */
@@ -85,6 +121,9 @@ export const createWaits = (
     },
     decide(request) {
       if (occupancy.active) decideHere(request, occupancy.active, false);
+    },
+    answer(request) {
+      if (occupancy.active) answer(request, occupancy.active);
     },
     resumeHeld(request) {
       const resumed = occupancy.unpark();

@@ -9,7 +9,7 @@ import type { Attach, Channel } from './channel.ts';
 import { type ChildRuns, createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf } from './ending.ts';
-import { createExecution, type Execution } from './execution.ts';
+import { createExecution } from './execution.ts';
 import { expiredDecisions } from './expiry.ts';
 import { createLedger, type Ledger, type Write } from './ledger.ts';
 import { tellLeftTasks } from './left-tasks.ts';
@@ -271,6 +271,9 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   });
   const ends = createEnds(parts, waits, (quiet) => options.onRetired(quiet));
 
+  const answersActive = (submission: Submission): boolean =>
+    occupancy.active !== undefined && isAnswerTo(occupancy.active.run_id, submission);
+
   const host: Host = {
     hasQueued: () => options.accepting() && queue.ready(clock.now()) && slot.isFree(),
     isFull: () => !slot.isFree(),
@@ -285,6 +288,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       return active?.takesInput() === true && (into === undefined || into === active.run_id);
     },
     isDelayed: (request) => ((request as Input).available_at ?? 0) > clock.now(),
+    answersActive: (request) => answersActive(request as Input),
     executes: (request) => (request as Decision).ticket.run_id === occupancy.active?.run_id,
     // A run that nobody drives any more goes on with a dispatch, as after a restart.
     holds: (request) => {
@@ -362,30 +366,13 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     return true;
   };
 
-  /** The run executes, so it goes on by itself: one of its calls waits, others are under way. */
-  const answer = async ({ run_id, dispatch }: Execution, request: Submission): Promise<Accepted> => {
-    const { dispatch_id } = dispatch();
-    const { decisions = [], attach } = request;
-    await Promise.all(
-      decisions.map((decision, index) =>
-        decide({ ...decision, run_id, ...(attach && index === 0 && { attach }) }),
-      ),
-    );
-    return { run_id, thread_id: id, dispatch_id, status: 'running' };
-  };
-
   return {
     ledger,
     view: () => viewOf(ledger, occupancy.active, known),
     async submit(submission) {
       const twin = submission.run_id === undefined ? undefined : known(submission.run_id);
       if (twin) return acceptedBefore(twin);
-      const { active } = occupancy;
-      if (active && isAnswerTo(active.run_id, submission)) return answer(active, submission);
-      refuseInput(submission);
-      if (submission.mode === 'interrupt_then_queue') {
-        actor.send({ type: 'INTERRUPT', request: { done() {}, refuse() {} } satisfies Interrupt });
-      }
+      if (!answersActive(submission)) refuseInput(submission);
       const type = EVENT_OF[submission.mode];
       return ask((accept, refuse) => {
         const request: Input = { ...submission, accept, refuse };
@@ -513,7 +500,7 @@ const EVENT_OF = {
   foreground: 'FOREGROUND',
   queue: 'QUEUE',
   live_then_queue: 'STEER',
-  interrupt_then_queue: 'QUEUE',
+  interrupt_then_queue: 'INTERRUPT_THEN_QUEUE',
   sub_agent: 'DRIVE',
   resume_open_run: 'CONTINUE',
 } as const satisfies Record<Submission['mode'], string>;

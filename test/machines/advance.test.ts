@@ -82,6 +82,7 @@ t.test('an event that every guard refuses is illegal', async (t) => {
     continuesOpenRun: never,
     takesInput: never,
     isDelayed: never,
+    answersActive: never,
     executes: never,
     holds: never,
     awaitsTasks: never,

@@ -6,11 +6,13 @@ import { type Edge, pathOf, untaken, type Walk, walk } from './walk.ts';
 const EPOCH = 3;
 const NEWER = EPOCH + 1;
 const MAX_ATTEMPTS = 3;
+const HOW = ['consumed', 'failed', 'exhausted'];
 const FENCED = ['CLAIM', 'RENEW', 'ACK', 'NACK', 'DEAD_LETTER', 'LEASE_EXPIRED', 'RELEASE'];
 const ENDS = ['acked', 'cancelled', 'deadLetter', 'superseded'];
 
 const events = [
   ...FENCED.flatMap((type) => [EPOCH, NEWER].map((threadEpoch) => ({ type, threadEpoch }))),
+  ...HOW.flatMap((how) => [EPOCH, NEWER].map((threadEpoch) => ({ type: 'RUN_ENDED', threadEpoch, how }))),
   { type: 'CANCEL' },
   { type: 'SUPERSEDE' },
 ];
@@ -34,6 +36,8 @@ t.test('a dispatch goes from each status exactly where its table says', async (t
       'queued CLAIM superseded',
       'queued CANCEL cancelled',
       'queued SUPERSEDE superseded',
+      'queued RUN_ENDED cancelled',
+      'queued RUN_ENDED superseded',
       'claimed RENEW claimed',
       'claimed RENEW superseded',
       'claimed ACK acked',
@@ -49,6 +53,9 @@ t.test('a dispatch goes from each status exactly where its table says', async (t
       'claimed DEAD_LETTER deadLetter',
       'claimed DEAD_LETTER superseded',
       'claimed SUPERSEDE superseded',
+      'claimed RUN_ENDED acked',
+      'claimed RUN_ENDED deadLetter',
+      'claimed RUN_ENDED superseded',
     ].sort(),
   );
 });
@@ -56,7 +63,8 @@ t.test('a dispatch goes from each status exactly where its table says', async (t
 t.test('whatever is done with a claim of an older epoch supersedes it', async (t) => {
   const { edges } = await walkDispatch();
   const stale = edges.filter((edge) => isStale(edge) && isLegal(edge) && pathOf(edge.from) === 'claimed');
-  t.same(new Set(stale.map(({ event }) => event.type)), new Set(FENCED.filter((type) => type !== 'CLAIM')));
+  const fenced = [...FENCED.filter((type) => type !== 'CLAIM'), 'RUN_ENDED'];
+  t.same(new Set(stale.map(({ event }) => event.type)), new Set(fenced));
   for (const { to } of stale) t.equal(pathOf(to), 'superseded');
 });
 
@@ -70,7 +78,10 @@ t.test('a dispatch of an older epoch cannot be claimed', async (t) => {
 t.test('an attempt is counted when one fails, and only then', async (t) => {
   const { edges } = await walkDispatch();
   for (const edge of edges) {
-    const failed = isLegal(edge) && !isStale(edge) && ['NACK', 'LEASE_EXPIRED'].includes(edge.event.type);
+    const isFailure =
+      ['NACK', 'LEASE_EXPIRED'].includes(edge.event.type) ||
+      (edge.event.how === 'exhausted' && pathOf(edge.from) === 'claimed');
+    const failed = isLegal(edge) && !isStale(edge) && isFailure;
     t.equal(attempts(edge.to) - attempts(edge.from), failed ? 1 : 0, edge.event.type);
   }
 });
@@ -84,6 +95,13 @@ t.test('a failed dispatch is queued again until its attempts are used up', async
   for (const { to } of failed) {
     t.equal(pathOf(to), attempts(to) < MAX_ATTEMPTS ? 'queued' : 'deadLetter');
   }
+});
+
+t.test('the end of its run settles a dispatch that somebody holds by how the run ended', async (t) => {
+  const { edges } = await walkDispatch();
+  const ended = edges.filter(({ event, from }) => event.type === 'RUN_ENDED' && pathOf(from) === 'claimed');
+  const moves = new Set(ended.map((edge) => `${isStale(edge) ? 'late' : edge.event.how} ${pathOf(edge.to)}`));
+  t.same(moves, new Set(['late superseded', 'consumed acked', 'failed deadLetter', 'exhausted deadLetter']));
 });
 
 t.test('nothing leaves a terminal status', async (t) => {

@@ -42,6 +42,8 @@ const eventsOf = (types: string[], ...flags: string[]): AnyEventObject[] =>
 
 const events: AnyEventObject[] = [
   ...eventsOf(INPUTS, 'takes', 'continues', 'delayed'),
+  ...eventsOf(['FOREGROUND'], 'answers'),
+  ...eventsOf(['INTERRUPT_THEN_QUEUE'], 'delayed'),
   ...eventsOf(['CONTINUE', 'DRIVE'], 'continues'),
   ...eventsOf(['DECIDE'], 'executes', 'holds'),
   ...eventsOf(['TASK_EVENT'], 'takes', 'holds', 'awaits'),
@@ -57,6 +59,7 @@ const host: ThreadHost = {
   takesInput: says('takes'),
   continuesOpenRun: says('continues'),
   isDelayed: says('delayed'),
+  answersActive: says('answers'),
   executes: says('executes'),
   holds: says('holds'),
   awaitsTasks: says('awaits'),
@@ -76,6 +79,7 @@ const executing = (snapshot: Edge['from']): number =>
 const holding = (snapshot: Edge['from']): number => (pathOf(snapshot) === 'displacing' ? 1 : 0);
 const told = ({ from, event }: Edge): string => `${pathOf(from)} on ${JSON.stringify(event)}`;
 const on = (...types: string[]): Edge[] => edges.filter(({ event }) => types.includes(event.type));
+const answers = ({ event }: Edge): boolean => event.request?.answers === true;
 const from = (path: string, among: Edge[]): Edge[] => among.filter((edge) => pathOf(edge.from) === path);
 
 t.test('at most one run executes on a thread', async (t) => {
@@ -108,7 +112,7 @@ t.test('a run that waits for the thread is either started or refused, once', asy
 });
 
 t.test('the run that waited is refused before the next one takes its place', async (t) => {
-  const replaced = from('displacing', on('FOREGROUND'));
+  const replaced = from('displacing', on('FOREGROUND')).filter((edge) => !answers(edge));
   t.ok(replaced.length > 0);
   for (const { actions } of replaced) t.same(actions, ['bumpEpoch', 'refuseClaimant', 'holdClaimant']);
 });
@@ -127,9 +131,32 @@ t.test('input is taken in exactly one way', async (t) => {
     QUEUE: ['enqueue', 'enqueueContinuation', 'startRun', 'continueRun'],
     STEER: ['deliver', 'enqueue', 'enqueueContinuation', 'startRun', 'continueRun'],
   };
-  for (const edge of on(...INPUTS)) {
+  for (const edge of on(...INPUTS).filter((edge) => !answers(edge))) {
     t.equal(count(edge, ...(ways[edge.event.type] ?? [])), 1, told(edge));
     t.equal(count(edge, 'refuse'), 0, told(edge));
+  }
+});
+
+t.test('decisions for the run that executes, and nothing else, replace nothing', async (t) => {
+  const moved = on('FOREGROUND').filter((edge) => answers(edge) && executing(edge.from));
+  t.same(new Set(moved.map((edge) => pathOf(edge.from))), new Set(['busy', 'displacing']));
+  for (const edge of moved) {
+    t.same(edge.actions, pathOf(edge.from) === 'busy' ? ['answer'] : ['refuse'], told(edge));
+    t.equal(pathOf(edge.to), pathOf(edge.from), told(edge));
+  }
+});
+
+t.test('input that interrupts ends everything that came before it, in one step', async (t) => {
+  const interrupting = on('INTERRUPT_THEN_QUEUE');
+  t.same(new Set(interrupting.map((edge) => pathOf(edge.from))), new Set(STATES));
+  const ways: Record<string, string[]> = {
+    busy: ['clear', 'cancelActive', 'enqueue'],
+    displacing: ['clear', 'refuseClaimant', 'enqueue'],
+  };
+  for (const edge of interrupting) {
+    const { full, request } = edge.event;
+    const inPlace = ['clear', full || request.delayed ? 'enqueue' : 'startRun'];
+    t.same(edge.actions, ways[pathOf(edge.from)] ?? inPlace, told(edge));
   }
 });
 
@@ -232,15 +259,20 @@ t.test('a foreground run replaces what executes and what waits, unless it contin
     busy: ['cancelActive'],
     waiting: ['replaceOpen', 'enqueueInstead', 'continueRun', 'enqueueContinuation'],
   };
-  for (const edge of on('FOREGROUND')) {
+  for (const edge of on('FOREGROUND').filter((edge) => !answers(edge))) {
     const stop = stops[pathOf(edge.from)];
     if (stop !== undefined) t.equal(count(edge, ...stop), 1, told(edge));
   }
 });
 
 t.test('only a foreground run and an interrupt stop other work, and only a cancel one run', async (t) => {
-  const stopping = edges.filter((edge) => count(edge, 'cancelActive', 'interrupt', 'replaceOpen') > 0);
-  t.same(new Set(stopping.map(({ event }) => event.type)), new Set(['FOREGROUND', 'INTERRUPT']));
+  const stopping = edges.filter(
+    (edge) => count(edge, 'cancelActive', 'interrupt', 'clear', 'replaceOpen') > 0,
+  );
+  t.same(
+    new Set(stopping.map(({ event }) => event.type)),
+    new Set(['FOREGROUND', 'INTERRUPT', 'INTERRUPT_THEN_QUEUE']),
+  );
   t.same(new Set(on('CANCEL').map((edge) => pathOf(edge.from))), new Set(STATES));
   for (const edge of edges) t.equal(count(edge, 'cancel'), edge.event.type === 'CANCEL' ? 1 : 0, told(edge));
 });
