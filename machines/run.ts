@@ -514,13 +514,13 @@ export const runMachine = setup({
         forTasks: wait('forTasks', {
           tags: ['background_tasks', 'TASK_STATE_WORKING'],
           description: 'Its own background tasks are at work; nobody has to do anything.',
-          answered: { description: 'News or input; it goes on when it is its turn.' },
+          answered: { target: 'parked', description: 'News or input; it goes on when it is its turn.' },
         }),
         answered: {
           tags: ['TASK_STATE_SUBMITTED'],
           description: 'What it waited for is here and durable; it goes on when it is its turn.',
           on: {
-            ANSWER: { description: 'More of it.' },
+            ANSWER: { target: 'answered', description: 'More of it.' },
             RESUME: { target: '#run.running.deciding', description: 'It is its turn.' },
           },
         },

@@ -8,7 +8,7 @@ import { restStateOf } from '../schema/run-state.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { restOf, statusReason, terminationOf } from './ending.ts';
 import type { Write } from './ledger.ts';
-import { advanceDormant, statusOf } from './records.ts';
+import { advanceDormant, ENDED } from './records.ts';
 
 /**
  * Ends a run that nothing executes: queued work that is withdrawn, a wait that is cancelled, a run whose workers
@@ -30,7 +30,7 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
     ...rest,
     ...outcome,
     state: endedState(before, termination_reason, write.at),
-    status: statusOf(next),
+    status: ENDED,
     outcome,
     finished_at: seconds(write.at),
     updated_at: seconds(write.at),

@@ -42,6 +42,9 @@ export const advanceDormant = (state: RestState, event: RunMachineEvent) =>
 /** A claimed run is running from the commit of its claim on. */
 export const CLAIMED: RunStatus = statusOf(advanceDormant('created', { type: 'CLAIM' }));
 
+/** Of a run that nothing executes: there is nothing that would have to conclude. */
+export const ENDED: RunStatus = statusOf(runMachine.resolveState(atRest('completed')));
+
 export type RunSeed = {
   run_id: string;
   thread_id: string;

@@ -134,7 +134,7 @@ t.test('a blocked call ends the run, and the calls behind it are neither gated n
 
 t.test('a suspended call waits with its ticket, and the calls behind it run', async (t) => {
   const stage = scene({ a: {}, b: { gate: [SUSPEND] }, c: { gate: [PROCEED] }, d: {} });
-  t.same(await acted(stage), { kind: 'suspended' });
+  t.same(await acted(stage), { kind: 'suspended', waits: 'forDecision' });
   t.equal(statuses(stage.turn), 'a succeeded, b suspended, c succeeded, d succeeded');
   t.same(results(stage.turn), [
     'tool a: "a"',
@@ -164,7 +164,7 @@ t.test('a suspended call waits with its ticket, and the calls behind it run', as
 
 t.test('a step may leave several tickets', async (t) => {
   const stage = scene({ a: { gate: [SUSPEND] }, b: { gate: [SUSPEND] }, c: {} });
-  t.same(await acted(stage), { kind: 'suspended' });
+  t.same(await acted(stage), { kind: 'suspended', waits: 'forDecision' });
   t.equal(statuses(stage.turn), 'a suspended, b suspended, c succeeded');
 });
 
@@ -189,7 +189,7 @@ t.test('a call that suspends itself lets its neighbours finish and stops what ha
     c: { exclusive: true },
     d: {},
   });
-  t.same(await acted(stage), { kind: 'suspended' });
+  t.same(await acted(stage), { kind: 'suspended', waits: 'forDecision' });
   t.equal(statuses(stage.turn), 'a suspended, b succeeded, c failed, d failed');
   t.same(results(stage.turn), [
     "tool a: Tool 'a' suspended: awaiting decision",
@@ -223,7 +223,7 @@ t.test('a call that suspends itself stops a call that a gate would have blocked'
     b: { gate: [BLOCK] },
     c: { gate: [BLOCK] },
   });
-  t.same(await acted(stage), { kind: 'suspended' });
+  t.same(await acted(stage), { kind: 'suspended', waits: 'forDecision' });
   t.equal(statuses(stage.turn), 'a suspended, b failed, c failed');
   t.match(done(stage, 'b'), { result: { message: INTERRUPTED } });
   t.same(

@@ -110,8 +110,8 @@ t.test('a state is filled in the colour of its status, which the states inside i
     created: 'created',
     running: 'running',
     'running.retrying.pausing': 'running',
-    'waiting.parked': 'waiting',
-    ended: 'done',
+    'waiting.forInput.parked': 'waiting',
+    completed: 'done',
     released: 'plain',
   });
 });
