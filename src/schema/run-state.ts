@@ -83,7 +83,8 @@ const restOfWait = ({ waiting, activation }: Run): RestState => {
   // Only an execution has a session: whatever ends this wait is queued.
   if (activation && activation.trace.session_id === undefined) return 'answered';
   if (reason !== 'tool_permission') return 'forInput';
-  return message === 'auth_required' ? 'forAuthentication' : askedBy(tickets);
+  const isLogin = message === 'auth_required' || askedBy(tickets) === 'forAuthentication';
+  return isLogin ? 'forAuthentication' : 'forDecision';
 };
 
 const restOfEnd = ({ termination_reason }: Run): RestState => {

@@ -40,7 +40,7 @@ t.test('live actors are listed with their state and with who works for whom', as
       id: 'run:R',
       machine: 'run',
       state: 'running.inferring',
-      tags: ['running'],
+      tags: ['running', 'TASK_STATE_WORKING'],
       since: 1000,
       parent: 'thread:T',
       children: [],

@@ -70,6 +70,7 @@ t.test(
         'forAuthentication',
         'TASK_STATE_AUTH_REQUIRED',
       ],
+      [waiting('tool_permission'), 'forDecision', 'TASK_STATE_AUTH_REQUIRED'],
       [waiting('user_input', { tickets: [QUESTION] }), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
       [waiting('user_input', { message: 'input_required' }), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
       [waiting('external_event'), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],

@@ -75,7 +75,13 @@ t.test('a slow run is listed with its state, under its thread', async (t) => {
   const actors = z.array(LiveActor).parse((await admin('GET', '/v1/system/actors')).body);
   t.match(
     actors.find(({ machine }) => machine === 'run'),
-    { id: `run:${run_id}`, state: 'running.inferring', tags: ['running'], parent: 'thread:T', children: [] },
+    {
+      id: `run:${run_id}`,
+      state: 'running.inferring',
+      tags: ['running', 'TASK_STATE_WORKING'],
+      parent: 'thread:T',
+      children: [],
+    },
   );
   t.match(
     actors.find(({ machine }) => machine === 'thread'),
