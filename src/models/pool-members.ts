@@ -11,7 +11,7 @@ import { byOrder, byRendezvous, createRotation, type HomeRouting, type Member } 
 /** One inference on its way through the members. */
 export type Visit = {
   /** The member to ask now. */
-  readonly index: number;
+  index(): number;
   /** Whether this failure is a reason to ask another member. */
   leaves(error: ModelError): boolean;
   /** @throws ModelError when there is no member left, or the session has switched too often */
@@ -58,9 +58,7 @@ export const createMembership = (
       // Another inference of the session may move it meanwhile; this one goes its own way.
       let index = session.member;
       return {
-        get index() {
-          return index;
-        },
+        index: () => index,
         leaves(error) {
           if (PERMANENT.has(error.class) && leaves(error)) quarantined.add(index);
           return quarantined.has(index) || leaves(error);

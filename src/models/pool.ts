@@ -75,7 +75,7 @@ export const createPool = ({ spec, models, breakers, pause, maxRetryAfterMs }: P
     const { sink, begun } = watchSink(call.sink, call.signal);
     const visit = membership.visit(call.request.session);
     for (;;) {
-      const { index } = visit;
+      const index = visit.index();
       try {
         const end = await ask(index, settings, { ...call, sink }, begun);
         visit.succeeded();

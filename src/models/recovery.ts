@@ -45,7 +45,7 @@ const recovering = async (recovery: Recovery): Promise<InferenceEnd> => {
       return await model.stream(next, heard.sink, signal);
     } catch (error) {
       if (!(error instanceof ModelError) || signal.aborted || !brokeOff(error, heard.any())) throw error;
-      const plan = planRecovery(heard);
+      const plan = planRecovery({ text: heard.text(), calls: heard.calls() });
       if (plan.kind !== 'finish' && used >= settings.max_stream_retries) throw error;
       const reason = reasonOf(error);
       if (plan.kind === 'restart') {
@@ -78,8 +78,8 @@ const reasonOf = (error: ModelError): string => {
 
 type Listener = {
   sink: InferenceSink;
-  readonly text: string;
-  readonly calls: readonly ReceivedCall[];
+  text(): string;
+  calls(): ReceivedCall[];
   any(): boolean;
   forget(): void;
   forgetCalls(): void;
@@ -110,12 +110,8 @@ const listen = (sink: RecoverableSink): Listener => {
         sink.toolEnd(id, argsText);
       },
     },
-    get text() {
-      return text;
-    },
-    get calls() {
-      return [...calls.values()];
-    },
+    text: () => text,
+    calls: () => [...calls.values()],
     any: () => text !== '' || reasoned || calls.size > 0,
     forget() {
       text = '';

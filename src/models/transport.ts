@@ -64,13 +64,13 @@ const wholeEvents = (body: Bytes): Bytes => {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) {
-          if (pieces.length > 0) controller.enqueue(pieces.take(pieces.length));
+          if (pieces.length() > 0) controller.enqueue(pieces.take(pieces.length()));
           return controller.close();
         }
         taken += value.length;
         if (taken > BOUNDS.streamBytes) throw tooLong('the answer', BOUNDS.streamBytes);
         const whole = pieces.add(value);
-        if (pieces.length > BOUNDS.frameBytes) throw tooLong('an event of the answer', BOUNDS.frameBytes);
+        if (pieces.length() > BOUNDS.frameBytes) throw tooLong('an event of the answer', BOUNDS.frameBytes);
         if (whole) return controller.enqueue(whole);
       }
     },
@@ -105,9 +105,7 @@ const createPieces = () => {
     return taken;
   };
   return {
-    get length() {
-      return length;
-    },
+    length: () => length,
     take,
     /** Everything up to the end of the last event that has ended. */
     add(piece: Piece): Piece | undefined {

@@ -12,7 +12,7 @@ export type ThreadView = {
   /** Is there a message of this id in the history, or does one wait to join it? */
   has(message_id: string): boolean;
   /** Id of the last message that clients see. */
-  readonly last: string | undefined;
+  last(): string | undefined;
   /** Nothing has run in it. */
   readonly fresh: boolean;
   /** The run that executes, or else the open one if it waits. */
@@ -35,9 +35,7 @@ export const viewOf = (
   const open = ledger.openRun();
   return {
     has: ledger.hasMessage,
-    get last() {
-      return ledger.history().findLast(({ visibility }) => visibility === undefined)?.id;
-    },
+    last: () => ledger.history().findLast(({ visibility }) => visibility === undefined)?.id,
     fresh: ledger.record()?.thread.latest_run_id === undefined,
     run_id: execution?.run_id ?? open?.run_id,
     executes: execution?.run_id,

@@ -14,7 +14,7 @@ import { expiredDecisions } from './expiry.ts';
 import { createLedger, type Ledger, type Write } from './ledger.ts';
 import { tellLeftTasks } from './left-tasks.ts';
 import { createMail, type Peers } from './mail.ts';
-import { createOccupancy } from './occupancy.ts';
+import { Occupancy } from './occupancy.ts';
 import { blockingBarrier } from './pending.ts';
 import { createQueue } from './queue.ts';
 import type { BoundRunMachine } from './run-services.ts';
@@ -130,7 +130,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
   const { slot } = options;
   let { failures } = options.past;
 
-  const occupancy = createOccupancy(slot);
+  const occupancy = new Occupancy(slot);
   const rests = createRests();
 
   /** Whether the work itself may be why the actor fails. */
@@ -144,7 +144,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
     for (const run_id of admission.unread())
       options.onStreamLeft(run_id, admission.channelOf({ run_id }).channel);
     slot.giveBack();
-    const quiet = ledger.quiet().then(occupancy.vacant);
+    const quiet = ledger.quiet().then(() => occupancy.vacant());
     // What it waited for is told to nobody.
     const stop = (): void => void actor.stop();
     void quiet.then(stop, stop);

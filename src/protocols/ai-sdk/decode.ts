@@ -26,7 +26,7 @@ export type ThreadView = {
   /** Is there a message of this id in the history, or does one wait to join it? */
   has(message_id: string): boolean;
   /** Id of the last message that clients see. */
-  last?: string | undefined;
+  last?(): string | undefined;
   /** The run that has taken a message, or that it waits to join. */
   runOf(message_id: string): Run | undefined;
   /** Of the open run, or of the latest one when none is open. */
@@ -68,7 +68,7 @@ const repeatedQuestion = (
   const question = messages.at(-1);
   if (question?.role !== 'user' || !question.id) return undefined;
   const run = thread.runOf(question.id);
-  const isLast = question.id === thread.last;
+  const isLast = question.id === thread.last?.();
   if (isLast && (regenerate || run?.status === 'done')) return { kind: 'input', messages: [], decisions: [] };
   return regenerate || !run ? undefined : { kind: 'repeated', message_id: question.id, run };
 };

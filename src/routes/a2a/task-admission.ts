@@ -64,7 +64,7 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
     const agent_id = agentFor({
       named: asked.agent_id,
       last: runtime.lastAgent(scope, thread_id),
-      used: !thread.fresh || thread.last !== undefined,
+      used: !thread.fresh || thread.last() !== undefined,
       publicAgent: agents.publicAgent(),
     });
     if (agent_id === undefined) throw noAgents();
