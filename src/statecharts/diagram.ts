@@ -39,7 +39,7 @@ const staysIn = ({ from, to }: TransitionDescription): boolean => to === null ||
 const named = (event: string, actions: readonly string[]): Line[] =>
   actions.length ? [plainLine(`${event} / ${actions.join(', ')}`)] : [];
 
-/** Entering the state anew (a transition to itself) is told by a mark. */
+/** A transition to the state itself is told by a mark. */
 const takenIn = (machine: MachineDescription, path: string | null): Line[] =>
   linesOf(
     machine.transitions

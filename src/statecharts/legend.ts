@@ -35,7 +35,10 @@ const entriesOf = ({ states, arrows }: Picture): Entry[] => {
       arrows.some(({ inward }) => inward),
       { sample: box(26, 'origin'), text: 'in every state around it, or those named' },
     ],
-    [lines.some(({ text }) => text.startsWith('↻')), { sample: mark('↻'), text: 'enters the state anew' }],
+    [
+      lines.some(({ text }) => text.startsWith('↻')),
+      { sample: mark('↻'), text: 'leads to the state itself' },
+    ],
     [states.some(({ hidden }) => hidden.length > 0), { sample: mark('⊞'), text: 'states folded away' }],
   ];
   return entries.flatMap(([is, entry]) => (is ? entry : []));

@@ -156,7 +156,7 @@ t.test(
     t.equal(strokeOf('on.light.full', 'on.light.none'), 'arrow event');
     t.equal(strokeOf('off', 'on'), 'arrow event', 'an event and a delay');
     const legend = textsIn(svg, 'text').slice(-6);
-    for (const entry of ['a service fails', 'a delay ends', 'enters the state anew'])
+    for (const entry of ['a service fails', 'a delay ends', 'leads to the state itself'])
       t.ok(legend.includes(entry), entry);
     const breaker = describeAll().find(({ name }) => name === 'tool-call') ?? lamp;
     t.notMatch(textsIn(parse(await toSvg(pictureOf(breaker))), 'text').join(), /a service fails/);
