@@ -1,7 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { drawMachines } from '../statecharts/draw.ts';
+
+const levels = (text: string): number => {
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('a number of levels, at least 1.');
+};
+
+type Folding = { fold?: string[]; depth?: number; whole?: true };
+
+/** Without any of them a large machine folds by itself. */
+const foldOf = ({ fold, depth, whole }: Folding) => {
+  if (fold) return { states: fold };
+  if (depth !== undefined) return { depth };
+  return whole ? 'nothing' : undefined;
+};
 
 /** `troupe machines`: every statechart of the service as a picture or as data. */
 export const machinesCommand = new Command('machines')
@@ -10,9 +24,20 @@ export const machinesCommand = new Command('machines')
     new Option('--format <format>', 'what to draw').choices(['mermaid', 'json', 'svg']).default('mermaid'),
   )
   .option('--machine <name>', 'only this one')
+  .addOption(
+    new Option('--fold <states...>', 'draw these states of the machine without what is in them').conflicts([
+      'depth',
+      'whole',
+    ]),
+  )
+  .addOption(
+    new Option('--depth <levels>', 'fold states that lie deeper').argParser(levels).conflicts('whole'),
+  )
+  .option('--whole', 'fold nothing; by default large machines fold')
+  .option('--live <states...>', 'mark these states of the machine')
   .option('--out <folder>', 'one file a machine, instead of standard output')
-  .action(async ({ format, machine, out }) => {
-    const drawings = await drawMachines({ format, machine });
+  .action(async ({ format, machine, live, out, ...folding }) => {
+    const drawings = await drawMachines({ format, machine, fold: foldOf(folding), live });
     if (out === undefined) {
       process.stdout.write(`${drawings.map(({ text }) => text).join('\n')}\n`);
       return;

@@ -1,68 +1,126 @@
 import type { MachineDescription, StateDescription, TransitionDescription } from './description.ts';
+import { explainLines, type Line, linesOf, plainLine, speak } from './lines.ts';
+import { type Arrow, arrowsOf, type Way } from './merge.ts';
+import { childrenOf, isInside, shownAs } from './nesting.ts';
 
 /**
- * What every picture of a machine shows, whatever draws it: one arrow for each pair of states with all its
- * transitions as lines, and inside a state what it does without being left (as UML's compartments do).
- * A transition of the machine as a whole starts at a place of its own that stands for every state.
+ * What every picture of a machine shows, whatever draws it: states in states, arrows between them, and inside a
+ * state what it does without going to another one (as UML's compartments do). A folded state hides the states
+ * inside it: arrows to and from them end at its box. Every transition stands in a picture exactly once.
  */
 
-export type Arrow = {
-  /** null: every state. */
-  from: string | null;
-  to: string;
-  lines: string[];
-  descriptions: string[];
+export type Shown = {
+  state: StateDescription;
+  /** `entry / action`, `do / service`, and the events that do not lead to another state. */
+  activities: Line[];
+  /** Are states drawn inside it? */
+  open: boolean;
+  folded: boolean;
+  /** Paths of the states that are folded away in it. */
+  hidden: string[];
+  /** What happens between them. */
+  inside: TransitionDescription[];
 };
 
-/** `EVENT [guard] / action, action` */
-export const transitionLine = ({ event, guard, actions }: TransitionDescription): string =>
-  [event, guard === null ? '' : ` [${guard}]`, actions.length ? ` / ${actions.join(', ')}` : ''].join('');
-
-/** What a transition is for, as a sentence that stands on its own. */
-const sentence = (transition: TransitionDescription): string =>
-  [transitionLine(transition), transition.description].filter(Boolean).join(': ');
-
-export const arrowsOf = ({ transitions }: MachineDescription): Arrow[] => {
-  const arrows = new Map<string, Arrow>();
-  for (const transition of transitions) {
-    const { from, to } = transition;
-    if (to === null) continue;
-    const key = JSON.stringify([from, to]);
-    const arrow = arrows.get(key) ?? { from, to, lines: [], descriptions: [] };
-    arrow.lines.push(transitionLine(transition));
-    arrow.descriptions.push(sentence(transition));
-    arrows.set(key, arrow);
-  }
-  return [...arrows.values()];
+export type Picture = {
+  machine: MachineDescription;
+  /** In document order, so outer states before the states inside them. */
+  states: Shown[];
+  arrows: Arrow[];
+  /** What the machine takes in every state without leaving it. */
+  activities: Line[];
 };
 
-const named = (event: string, actions: readonly string[]): string[] =>
-  actions.length ? [`${event} / ${actions.join(', ')}`] : [];
+/** So many lines of a folded state are drawn. */
+const FEW = 5;
 
-const internal = (machine: MachineDescription, path: string | null): TransitionDescription[] =>
-  machine.transitions.filter(({ from, to }) => from === path && to === null);
+const staysIn = ({ from, to }: TransitionDescription): boolean => to === null || to === from;
 
-/** `entry / action`, `do / service` and the events that a state takes without being left. */
-export const activitiesOf = (machine: MachineDescription, state: StateDescription): string[] => [
+const named = (event: string, actions: readonly string[]): Line[] =>
+  actions.length ? [plainLine(`${event} / ${actions.join(', ')}`)] : [];
+
+/** A transition to the state itself is told by a mark. */
+const takenIn = (machine: MachineDescription, path: string | null): Line[] =>
+  linesOf(
+    machine.transitions
+      .filter((transition) => transition.from === path && staysIn(transition))
+      .map((transition) => {
+        const spoken = speak(machine, transition);
+        const event = transition.to === null ? spoken.event : `↻ ${spoken.event}`;
+        return { spoken: { ...spoken, event }, where: [], transition };
+      }),
+  );
+
+const few = (lines: readonly Line[]): Line[] => {
+  if (lines.length <= FEW + 1) return [...lines];
+  const rest = lines.slice(FEW);
+  const transitions = rest.flatMap((line) => line.transitions);
+  return [...lines.slice(0, FEW), { ...plainLine(`… ${rest.length} more`), transitions }];
+};
+
+export const activitiesOf = (machine: MachineDescription, state: StateDescription): Line[] => [
   ...named('entry', state.entry),
-  ...state.invokes.map(({ src }) => `do / ${src}`),
-  ...internal(machine, state.path).map(transitionLine),
   ...named('exit', state.exit),
+  ...state.invokes.map(({ src }) => plainLine(`do / ${src}`)),
+  ...takenIn(machine, state.path),
 ];
 
-/** What the machine takes in every state without leaving it. */
-export const activitiesAnywhere = (machine: MachineDescription): string[] =>
-  internal(machine, null).map(transitionLine);
+const showState = (
+  machine: MachineDescription,
+  state: StateDescription,
+  folded: ReadonlySet<string>,
+): Shown => {
+  const isFolded = folded.has(state.path);
+  const activities = activitiesOf(machine, state);
+  const { path } = state;
+  return {
+    state,
+    activities: isFolded ? few(activities) : activities,
+    open: !isFolded && childrenOf(machine, path).length > 0,
+    folded: isFolded,
+    hidden: isFolded
+      ? machine.states.filter((inner) => isInside(inner.path, path)).map((inner) => inner.path)
+      : [],
+    inside: isFolded ? machine.transitions.filter((transition) => happensIn(path, transition)) : [],
+  };
+};
+
+/** Does it neither begin nor end outside of this state, and is it not one of the state's own activities? */
+const happensIn = (path: string, { from, to }: TransitionDescription): boolean => {
+  if (from === null || (from !== path && !isInside(from, path))) return false;
+  if (from === path) return to !== null && isInside(to, path);
+  return to === null || to === path || isInside(to, path);
+};
+
+const waysOf = ({ transitions }: MachineDescription, folded: ReadonlySet<string>): Way[] =>
+  transitions.flatMap((transition) => {
+    if (transition.to === null || staysIn(transition)) return [];
+    const from = transition.from === null ? null : shownAs(transition.from, folded);
+    const to = shownAs(transition.to, folded);
+    return from === to ? [] : [{ from, to, transition }];
+  });
+
+/** @example const picture = pictureOf(describeMachine('run', runMachine), new Set(['running.retrying'])); */
+export const pictureOf = (machine: MachineDescription, folded: ReadonlySet<string> = new Set()): Picture => ({
+  machine,
+  states: machine.states
+    .filter(({ path }) => shownAs(path, folded) === path)
+    .map((state) => showState(machine, state, folded)),
+  arrows: arrowsOf(machine, waysOf(machine, folded)),
+  activities: takenIn(machine, null),
+});
 
 /** What hovering over a state tells. */
-export const explain = (machine: MachineDescription, state: StateDescription): string =>
-  [state.description, ...internal(machine, state.path).map(sentence)].filter(Boolean).join('\n');
+export const explain = ({ state, activities, hidden, inside }: Shown): string =>
+  [
+    state.description,
+    explainLines(activities),
+    hidden.length ? `Inside: ${hidden.join(', ')}` : '',
+    explainLines(inside.length ? [{ ...plainLine(''), transitions: inside }] : []),
+  ]
+    .filter(Boolean)
+    .join('\n');
 
-export const childrenOf = ({ states }: MachineDescription, parent: string | null): StateDescription[] =>
-  states.filter((state) => state.parent === parent);
-
-export const nameOf = ({ path }: StateDescription): string => path.slice(path.lastIndexOf('.') + 1);
-
-/** Has the machine as a whole transitions, so that a picture needs a place for every state? */
-export const actsAnywhere = ({ transitions }: MachineDescription): boolean =>
-  transitions.some(({ from }) => from === null);
+/** Is it one of these states, or is one of them folded away in it? */
+export const isLive = ({ state, hidden }: Shown, live: readonly string[]): boolean =>
+  live.some((path) => path === state.path || hidden.includes(path));

@@ -1,50 +1,66 @@
-import type { ElkExtendedEdge, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
-import type { MachineDescription, StateDescription } from './description.ts';
-import {
-  type Arrow,
-  activitiesAnywhere,
-  activitiesOf,
-  actsAnywhere,
-  arrowsOf,
-  childrenOf,
-  nameOf,
-} from './diagram.ts';
+import type { ElkExtendedEdge, ElkLabel, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
+import type { MachineDescription } from './description.ts';
+import type { Picture, Shown } from './diagram.ts';
+import { lengthOf, plainLine, type Row, rowsOf } from './lines.ts';
+import type { Arrow } from './merge.ts';
+import { nameOf } from './nesting.ts';
 
 /**
- * Places the states of a machine and routes its arrows (ELK, layered, states nested in states). Text is measured
+ * Places the states of a picture and routes its arrows (ELK, layered, states nested in states). Text is measured
  * by counting characters of a font of fixed width: there is no browser here to ask. Coordinates are absolute,
- * in pixels, the origin is top left.
+ * in pixels, the origin is top left. An arrow to a state inside the one that it comes from begins at a box of
+ * its own that holds its label: a way from the border inwards would cross what lies between.
  */
 
 /** Sizes of the letters, in pixels. An em of a fixed-width font is 0.6 wide in all that systems ship with. */
 export const FONT = { name: 13, small: 11, lineHeight: 15, advance: 0.62 } as const;
 
 const PADDING = { x: 12, top: 8, bottom: 10 } as const;
+const CHIP = { x: 5, y: 2 } as const;
 const DOT = 12;
+/** What stands above the states: the name and the purpose of the machine. */
+const TITLE = 56;
 
 export type Box = { x: number; y: number; width: number; height: number };
-export type PlacedState = Box & { state: StateDescription; activities: string[]; nested: boolean };
-export type PlacedArrow = { arrow: Arrow; points: ElkPoint[]; label: Box };
+export type PlacedState = Box & { shown: Shown; rows: Row[] };
+export type PlacedArrow = { arrow: Arrow; points: ElkPoint[]; label: Box; rows: Row[] };
 export type Placed = {
   width: number;
   height: number;
+  /** What the machine takes in every state, below its name. */
+  rows: Row[];
   /** Outer states before the states inside them. */
   states: PlacedState[];
   arrows: PlacedArrow[];
   /** Where entering a state, or the machine, begins: a dot and the way from it. */
   starts: { dot: Box; points: ElkPoint[] }[];
-  anywhere: (Box & { activities: string[] }) | undefined;
 };
 
-const ANYWHERE = 'any state';
+const textWidth = (letters: number, size: number): number => Math.ceil(letters * size * FONT.advance);
 
-const textWidth = (lines: readonly string[], size: number): number =>
-  Math.ceil(Math.max(0, ...lines.map((line) => line.length)) * size * FONT.advance);
+export const widthOf = (rows: readonly Row[]): number =>
+  textWidth(Math.max(0, ...rows.map(lengthOf)), FONT.small);
+
+/** What a state shows below its name. */
+const rowsIn = ({ activities, hidden }: Shown): Row[] =>
+  [...activities, ...(hidden.length ? [plainLine(`⊞ ${hidden.length} states`)] : [])].flatMap(rowsOf);
+
+/** The label of an arrow; one that begins at a box of its own says what it begins in. */
+const rowsOn = ({ inward, lines }: Arrow): Row[] =>
+  lines.flatMap((line) => {
+    if (!inward || line.where.length) return rowsOf(line);
+    return [...rowsOf(line), { text: 'in every state', indented: true, soft: true, line }];
+  });
 
 /** Room for the name of a state and what it does by itself. */
-const headOf = (name: string, activities: readonly string[]): { width: number; height: number } => ({
-  width: Math.max(textWidth([name], FONT.name), textWidth(activities, FONT.small)) + 2 * PADDING.x,
-  height: PADDING.top + FONT.lineHeight * (1 + activities.length) + PADDING.bottom,
+const headOf = ({ state }: Shown, rows: readonly Row[]): { width: number; height: number } => ({
+  width: Math.max(textWidth(nameOf(state.path).length, FONT.name), widthOf(rows)) + 2 * PADDING.x,
+  height: PADDING.top + FONT.lineHeight * (1 + rows.length) + PADDING.bottom,
+});
+
+const chipOf = (rows: readonly Row[]): { width: number; height: number } => ({
+  width: widthOf(rows) + 2 * CHIP.x,
+  height: rows.length * FONT.lineHeight + 2 * CHIP.y,
 });
 
 const LAYOUT = {
@@ -54,7 +70,6 @@ const LAYOUT = {
   'elk.json.shapeCoords': 'ROOT',
   'elk.json.edgeCoords': 'ROOT',
   'elk.edgeRouting': 'ORTHOGONAL',
-  'elk.layered.considerModelOrder.strategy': 'PREFER_NODES',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
   'elk.layered.compaction.postCompaction.strategy': 'EDGE_LENGTH',
   'elk.layered.thoroughness': '40',
@@ -69,67 +84,94 @@ const LAYOUT = {
 } as const;
 
 const dotOf = (parent: string | null): string => `start of ${parent ?? 'the machine'}`;
+const arrowId = (index: number): string => `arrow ${index}`;
+const originId = (index: number): string => `origin of arrow ${index}`;
+
+/** A picture on its way to the layout engine, with every text in rows. */
+type Plan = {
+  picture: Picture;
+  states: { shown: Shown; rows: Row[] }[];
+  arrows: { arrow: Arrow; rows: Row[]; index: number }[];
+};
+
+const planOf = (picture: Picture): Plan => ({
+  picture,
+  states: picture.states.map((shown) => ({ shown, rows: rowsIn(shown) })),
+  arrows: picture.arrows.map((arrow, index) => ({ arrow, rows: rowsOn(arrow), index })),
+});
 
 const dotNode = (parent: string | null, initial: string | null): ElkNode[] =>
   initial === null ? [] : [{ id: dotOf(parent), width: DOT, height: DOT }];
 
-const nodeOf = (machine: MachineDescription, state: StateDescription): ElkNode => {
-  const head = headOf(nameOf(state), activitiesOf(machine, state));
-  const inside = childrenOf(machine, state.path);
-  if (!inside.length) return { id: state.path, ...head };
+/** What lies in a state, or in the machine: where it begins, the states, and the boxes from which arrows start. */
+const nodesIn = (plan: Plan, parent: string | null, initial: string | null): ElkNode[] => [
+  ...dotNode(parent, initial),
+  ...plan.arrows.flatMap(({ arrow: { inward, from }, rows, index }) =>
+    inward && from === parent ? { id: originId(index), ...chipOf(rows) } : [],
+  ),
+  ...plan.states.flatMap(({ shown, rows }) =>
+    shown.state.parent === parent ? nodeOf(plan, shown, rows) : [],
+  ),
+];
+
+const nodeOf = (plan: Plan, shown: Shown, rows: readonly Row[]): ElkNode => {
+  const head = headOf(shown, rows);
+  const { path, initial } = shown.state;
+  if (!shown.open) return { id: path, ...head };
   return {
-    id: state.path,
+    id: path,
     layoutOptions: {
       'elk.padding': `[top=${head.height + 6},left=16,bottom=16,right=16]`,
       'elk.nodeSize.constraints': 'MINIMUM_SIZE',
       'elk.nodeSize.minimum': `(${head.width},${head.height})`,
     },
-    children: [...dotNode(state.path, state.initial), ...inside.map((child) => nodeOf(machine, child))],
+    children: nodesIn(plan, path, initial),
   };
 };
 
 /** An arrow to an earlier state is laid out from its head, so that states stand in document order all the way. */
-const isUpward = ({ states }: MachineDescription, { from, to }: Arrow): boolean => {
+const isUpward = ({ states }: MachineDescription, { from, to, inward }: Arrow): boolean => {
   const rank = (path: string): number => states.findIndex((state) => state.path === path);
-  return from !== null && rank(to) < rank(from);
+  return from !== null && !inward && rank(to) < rank(from);
 };
 
-const edgeOf = (arrow: Arrow, index: number, upward: boolean): ElkExtendedEdge => ({
-  id: `arrow ${index}`,
-  sources: [upward ? arrow.to : (arrow.from ?? ANYWHERE)],
-  targets: [upward ? (arrow.from ?? ANYWHERE) : arrow.to],
-  labels: [
-    {
-      layoutOptions: { 'elk.edgeLabels.inline': 'true' },
-      text: arrow.lines.join('\n'),
-      width: textWidth(arrow.lines, FONT.small) + 10,
-      height: arrow.lines.length * FONT.lineHeight + 4,
-    },
-  ],
+const labelOf = (rows: readonly Row[]): ElkLabel => ({
+  layoutOptions: { 'elk.edgeLabels.inline': 'true' },
+  text: rows.map(({ text }) => text).join('\n'),
+  ...chipOf(rows),
 });
+
+const edgeOf = ({ arrow, rows, index }: Plan['arrows'][number], upward: boolean): ElkExtendedEdge => {
+  const { from, to, inward } = arrow;
+  const origin = inward || from === null ? originId(index) : from;
+  return {
+    id: arrowId(index),
+    sources: [upward ? to : origin],
+    targets: [upward ? origin : to],
+    labels: inward ? [] : [labelOf(rows)],
+  };
+};
 
 type Start = { parent: string | null; initial: string };
 
-const startsOf = (machine: MachineDescription): Start[] =>
-  [{ path: null, initial: machine.initial }, ...machine.states].flatMap(({ path, initial }) =>
-    initial === null ? [] : [{ parent: path, initial }],
-  );
+const startsOf = ({ machine, states }: Picture): Start[] => [
+  ...(machine.initial === null ? [] : [{ parent: null, initial: machine.initial }]),
+  ...states.flatMap(({ state: { path, initial }, open }) =>
+    initial === null || !open ? [] : [{ parent: path, initial }],
+  ),
+];
 
-const graphOf = (machine: MachineDescription, arrows: readonly Arrow[]): ElkNode => ({
+const graphOf = (plan: Plan, top: number): ElkNode => ({
   id: 'machine',
-  layoutOptions: { ...LAYOUT, 'elk.padding': '[top=56,left=20,bottom=20,right=20]' },
-  children: [
-    ...dotNode(null, machine.initial),
-    ...(actsAnywhere(machine) ? [{ id: ANYWHERE, ...headOf(ANYWHERE, activitiesAnywhere(machine)) }] : []),
-    ...childrenOf(machine, null).map((state) => nodeOf(machine, state)),
-  ],
+  layoutOptions: { ...LAYOUT, 'elk.padding': `[top=${top},left=20,bottom=20,right=20]` },
+  children: nodesIn(plan, null, plan.picture.machine.initial),
   edges: [
-    ...startsOf(machine).map(({ parent, initial }) => ({
+    ...startsOf(plan.picture).map(({ parent, initial }) => ({
       id: dotOf(parent),
       sources: [dotOf(parent)],
       targets: [initial],
     })),
-    ...arrows.map((arrow, index) => edgeOf(arrow, index, isUpward(machine, arrow))),
+    ...plan.arrows.map((planned) => edgeOf(planned, isUpward(plan.picture.machine, planned.arrow))),
   ],
 });
 
@@ -151,32 +193,29 @@ const runElk = async (graph: ElkNode): Promise<ElkNode> => {
   return new elk.default().layout(graph);
 };
 
-export const place = async (machine: MachineDescription): Promise<Placed> => {
-  const arrows = arrowsOf(machine);
-  const laidOut = await runElk(graphOf(machine, arrows));
+export const place = async (picture: Picture): Promise<Placed> => {
+  const plan = planOf(picture);
+  const rows = picture.activities.flatMap((line) =>
+    rowsOf({ ...line, text: `in every state: ${line.text}` }),
+  );
+  const laidOut = await runElk(graphOf(plan, TITLE + rows.length * FONT.lineHeight));
   const nodes = new Map(within(laidOut).map((node) => [node.id, node]));
   const edges = new Map(edgesWithin(laidOut).map((edge) => [edge.id, edge]));
   return {
     width: laidOut.width ?? 0,
     height: laidOut.height ?? 0,
-    states: machine.states.map((state) => ({
-      ...boxOf(nodes.get(state.path)),
-      state,
-      activities: activitiesOf(machine, state),
-      nested: childrenOf(machine, state.path).length > 0,
-    })),
-    arrows: arrows.map((arrow, index) => {
-      const edge = edges.get(`arrow ${index}`);
+    rows,
+    states: plan.states.map((state) => ({ ...boxOf(nodes.get(state.shown.state.path)), ...state })),
+    arrows: plan.arrows.map(({ arrow, rows, index }) => {
+      const edge = edges.get(arrowId(index));
       const points = pointsOf(edge);
-      if (isUpward(machine, arrow)) points.reverse();
-      return { arrow, points, label: boxOf(edge?.labels?.[0]) };
+      if (isUpward(picture.machine, arrow)) points.reverse();
+      const label = boxOf(arrow.inward ? nodes.get(originId(index)) : edge?.labels?.[0]);
+      return { arrow, points, label, rows };
     }),
-    starts: startsOf(machine).map(({ parent }) => ({
+    starts: startsOf(picture).map(({ parent }) => ({
       dot: boxOf(nodes.get(dotOf(parent))),
       points: pointsOf(edges.get(dotOf(parent))),
     })),
-    anywhere: nodes.has(ANYWHERE)
-      ? { ...boxOf(nodes.get(ANYWHERE)), activities: activitiesAnywhere(machine) }
-      : undefined,
   };
 };

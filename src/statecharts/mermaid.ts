@@ -1,9 +1,13 @@
-import type { MachineDescription, StateDescription } from './description.ts';
-import { activitiesAnywhere, activitiesOf, actsAnywhere, arrowsOf, childrenOf, nameOf } from './diagram.ts';
+import type { MachineDescription } from './description.ts';
+import { isLive, type Picture, type Shown } from './diagram.ts';
+import type { Line } from './lines.ts';
+import type { Arrow } from './merge.ts';
+import { nameOf } from './nesting.ts';
 
 /**
- * A machine as a mermaid `stateDiagram-v2`. Every id carries the name of the machine, so none can be one of
+ * A picture as a mermaid `stateDiagram-v2`. Every id carries the name of the machine, so none can be one of
  * mermaid's reserved words; every label is free of the characters that mermaid's grammar gives a meaning to.
+ * Mermaid knows no arrow from a state to one inside it: such an arrow begins at a state of its own in there.
  */
 
 /** Characters that end a label, open a comment or start markup, as the entities that mermaid turns back. */
@@ -22,46 +26,78 @@ const ESCAPES: Record<string, string> = {
 const escapeLabel = (label: string): string =>
   label.replace(/[#:;%"<>{}]/g, (character) => ESCAPES[character] ?? character);
 
-const lines = (texts: readonly string[]): string => texts.map(escapeLabel).join('<br/>');
+const label = (texts: readonly string[]): string => texts.map(escapeLabel).join('<br/>');
 
 /** `run.running.inferring` becomes `run__running__inferring`. */
 const idOf = (machine: MachineDescription, path: string): string =>
   [machine.id, ...path.split('.')].join('__').replace(/\W/g, '_');
 
-const anywhere = (machine: MachineDescription): string => idOf(machine, 'any-state');
+const originOf = ({ machine, arrows }: Picture, arrow: Arrow): string =>
+  idOf(machine, `any-state.${arrows.indexOf(arrow)}`);
 
-const drawState = (machine: MachineDescription, state: StateDescription, indent: string): string[] => {
-  const id = idOf(machine, state.path);
-  const label = lines([nameOf(state), ...activitiesOf(machine, state)]);
-  const declared = `${indent}state "${label}" as ${id}`;
-  const inside = childrenOf(machine, state.path);
-  if (!inside.length) return [declared, ...(state.type === 'final' ? [`${indent}${id} --> [*]`] : [])];
+const said = ({ text, where }: Line): string => (where.length ? `${text} (in ${where.join(', ')})` : text);
+
+/** The states in a state, or in the machine, and where the arrows begin that stay in it. */
+const drawInside = (picture: Picture, parent: Shown | undefined, indent: string): string[] => {
+  const { machine, states, arrows } = picture;
+  const path = parent?.state.path ?? null;
+  const initial = parent ? parent.state.initial : machine.initial;
+  const children = states.filter(({ state }) => state.parent === path);
   return [
-    `${declared} {`,
-    ...(state.initial === null ? [] : [`${indent}  [*] --> ${idOf(machine, state.initial)}`]),
-    ...inside.flatMap((child, index) => [
-      ...(state.type === 'parallel' && index > 0 ? [`${indent}  --`] : []),
-      ...drawState(machine, child, `${indent}  `),
+    ...(initial === null ? [] : [`${indent}[*] --> ${idOf(machine, initial)}`]),
+    ...children.flatMap((child, index) => [
+      ...(parent?.state.type === 'parallel' && index > 0 ? [`${indent}--`] : []),
+      ...drawState(picture, child, indent),
     ]),
-    `${indent}}`,
+    ...arrows
+      .filter(({ inward, from }) => inward && from === path)
+      .map((arrow) => {
+        const texts = arrow.lines.map((line) =>
+          line.where.length ? said(line) : `${line.text} (in every state)`,
+        );
+        return `${indent}state "${label(texts)}" as ${originOf(picture, arrow)}`;
+      }),
   ];
 };
 
-/** @example const text = toMermaid(describeMachine('run', runMachine)); */
-export const toMermaid = (machine: MachineDescription): string =>
-  [
+const drawState = (picture: Picture, shown: Shown, indent: string): string[] => {
+  const { state, activities, hidden, open } = shown;
+  const id = idOf(picture.machine, state.path);
+  const folded = hidden.length ? [`⊞ ${hidden.length} states`] : [];
+  const text = label([nameOf(state.path), ...activities.map(said), ...folded]);
+  const declared = `${indent}state "${text}" as ${id}`;
+  if (open) return [`${declared} {`, ...drawInside(picture, shown, `${indent}  `), `${indent}}`];
+  return [declared, ...(state.type === 'final' ? [`${indent}${id} --> [*]`] : [])];
+};
+
+const drawArrow = (picture: Picture, arrow: Arrow): string => {
+  const to = idOf(picture.machine, arrow.to);
+  if (arrow.inward || arrow.from === null) return `  ${originOf(picture, arrow)} --> ${to}`;
+  return `  ${idOf(picture.machine, arrow.from)} --> ${to} : ${label(arrow.lines.map(said))}`;
+};
+
+const drawLive = ({ machine, states }: Picture, live: readonly string[]): string[] => {
+  const ids = states.filter((shown) => isLive(shown, live)).map(({ state }) => idOf(machine, state.path));
+  if (!ids.length) return [];
+  return ['  classDef live stroke-width:4px', `  class ${ids.join(',')} live`];
+};
+
+/**
+ * `live`: paths of states that are marked, each in the state that shows it.
+ * @example const text = toMermaid(pictureOf(describeMachine('run', runMachine)));
+ */
+export const toMermaid = (picture: Picture, live: readonly string[] = []): string => {
+  const { machine, activities, arrows } = picture;
+  const every = label(['in every state', ...activities.map(said)]);
+  return [
     '---',
     `title: ${JSON.stringify(`${machine.name}: ${machine.description}`)}`,
     '---',
     'stateDiagram-v2',
-    ...(machine.initial === null ? [] : [`  [*] --> ${idOf(machine, machine.initial)}`]),
-    ...childrenOf(machine, null).flatMap((state) => drawState(machine, state, '  ')),
-    ...(actsAnywhere(machine)
-      ? [`  state "${lines(['any state', ...activitiesAnywhere(machine)])}" as ${anywhere(machine)}`]
-      : []),
-    ...arrowsOf(machine).map((arrow) => {
-      const from = arrow.from === null ? anywhere(machine) : idOf(machine, arrow.from);
-      return `  ${from} --> ${idOf(machine, arrow.to)} : ${lines(arrow.lines)}`;
-    }),
+    ...drawInside(picture, undefined, '  '),
+    ...(activities.length ? [`  state "${every}" as ${idOf(machine, 'any-state')}`] : []),
+    ...arrows.map((arrow) => drawArrow(picture, arrow)),
+    ...drawLive(picture, live),
     '',
   ].join('\n');
+};

@@ -4,13 +4,19 @@ export const STATUS_TAGS = ['created', 'running', 'waiting', 'done'] as const;
 type StatusTag = (typeof STATUS_TAGS)[number];
 export type Tint = StatusTag | 'plain';
 
-type Colours = Record<'paper' | 'ink' | 'soft' | 'line' | Tint | `${Tint}-line`, string>;
+type Colours = Record<
+  'paper' | 'ink' | 'soft' | 'line' | 'error' | 'timer' | 'live' | Tint | `${Tint}-line`,
+  string
+>;
 
 const LIGHT: Colours = {
   paper: '#ffffff',
   ink: '#1f2430',
   soft: '#5b6372',
   line: '#6b7383',
+  error: '#b4483c',
+  timer: '#7457b8',
+  live: '#1f6feb',
   plain: '#f4f5f7',
   'plain-line': '#9aa1ad',
   created: '#eef2f8',
@@ -28,6 +34,9 @@ const DARK: Colours = {
   ink: '#e6e9ef',
   soft: '#a3abba',
   line: '#8d95a5',
+  error: '#e08477',
+  timer: '#ab93e6',
+  live: '#6aa9ff',
   plain: '#20242c',
   'plain-line': '#5d6574',
   created: '#1d2635',
@@ -56,12 +65,22 @@ export const STYLE = `
 .statechart .paper{fill:var(--paper)}
 .statechart text{fill:var(--ink);font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 .statechart .name{font-weight:600}
+.statechart [data-head] text{paint-order:stroke;stroke:var(--paper);stroke-width:4px}
 .statechart .soft{fill:var(--soft)}
 .statechart .chip{fill:var(--paper);stroke:var(--line);stroke-opacity:.35;stroke-width:.8}
 .statechart .arrow{fill:none;stroke:var(--line);stroke-width:1.2}
 .statechart .head,.statechart .dot{fill:var(--line)}
 .statechart .inner{fill:none}
-.statechart .rule{stroke-dasharray:4 3}
+.statechart .origin{fill:var(--paper);stroke:var(--line);stroke-dasharray:4 3}
+.statechart .folded{stroke-width:2.5}
+.statechart .live rect{stroke:var(--live);stroke-width:3}
+.statechart .live .name{fill:var(--live)}
+.statechart text.error{fill:var(--error)}
+.statechart text.timer{fill:var(--timer)}
+.statechart .head.error{fill:var(--error)}
+.statechart .head.timer{fill:var(--timer)}
+.statechart .arrow.error{stroke:var(--error);stroke-dasharray:6 3}
+.statechart .arrow.timer{stroke:var(--timer);stroke-dasharray:2 3}
 ${tints
   .split('\n')
   .map((rule) => `.statechart ${rule}`)

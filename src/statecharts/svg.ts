@@ -1,33 +1,18 @@
 import type { MachineDescription, StateDescription } from './description.ts';
-import { explain, nameOf } from './diagram.ts';
+import { explain, isLive, type Picture, type Shown } from './diagram.ts';
 import { type Box, FONT, type Placed, type PlacedArrow, type PlacedState, place } from './layout.ts';
+import { drawLegend } from './legend.ts';
+import { explainLines, type Kind, type Line } from './lines.ts';
+import { baseline, element, rectangle, tooltip, write, writeRows } from './markup.ts';
+import { nameOf } from './nesting.ts';
 import { STATUS_TAGS, STYLE, type Tint } from './palette.ts';
 
 /**
- * A machine as one SVG document: states as boxes in boxes, arrows labelled `EVENT [guard] / actions`, and what
- * the machine says about each of them as a tooltip. No script, no font and no address from outside.
+ * A picture as one SVG document: states as boxes in boxes, arrows labelled `EVENT [guard] / actions`, and what
+ * the machine says about each of them as a tooltip. No script, no font and no address from outside. Whoever shows
+ * it finds its parts by `data-state` and `data-head` (the texts of an open state), `data-from`, `data-to` and `data-transitions` (ids, as JSON), and the states
+ * that can be folded or unfolded by `data-fold`.
  */
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeText = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
-
-type Attributes = Record<string, string | number>;
-
-const element = (name: string, attributes: Attributes, ...inside: string[]): string => {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeText(String(value))}"`);
-  return `<${name}${written.join('')}>${inside.join('')}</${name}>`;
-};
-
-const tooltip = (text: string): string => element('title', {}, escapeText(text));
-
-const rectangle = (box: Box, attributes: Attributes): string => element('rect', { ...box, ...attributes });
-
-type Line = { text: string; x: number; y: number; size: number; class?: string };
-const write = ({ text, size, ...place }: Line): string =>
-  element('text', { ...place, 'font-size': size }, escapeText(text));
-
-const baseline = (top: number, line: number): number => top + FONT.lineHeight * (line + 1) - 4;
 
 /** The status that a state stands for: its own tag, else that of the nearest state around it. */
 const tintOf = (machine: MachineDescription, state: StateDescription): Tint => {
@@ -44,76 +29,107 @@ const inset = ({ x, y, width, height }: Box, by: number): Box => ({
   height: height - 2 * by,
 });
 
-const drawState = (machine: MachineDescription, placed: PlacedState): string => {
-  const { state, activities, nested, x, y, width, height } = placed;
+const idsOf = (transitions: readonly { id: string }[]): Record<string, string> =>
+  transitions.length ? { 'data-transitions': JSON.stringify(transitions.map(({ id }) => id)) } : {};
+
+const drawHead = ({ shown: { state }, rows, x, y }: PlacedState): string =>
+  write({ text: nameOf(state.path), x: x + 12, y: baseline(y + 8, 0), size: FONT.name, class: 'name' }) +
+  writeRows(rows, { x: x + 12, y: y + 8 + FONT.lineHeight, quiet: true });
+
+const markOf = (shown: Shown, live: readonly string[]): { class?: string } =>
+  isLive(shown, live) ? { class: 'live' } : {};
+
+const drawState = (machine: MachineDescription, placed: PlacedState, live: readonly string[]): string => {
+  const { shown, x, y, width, height } = placed;
+  const { state, open, folded, inside } = shown;
   const tint = tintOf(machine, state);
   const box = { x, y, width, height };
   return element(
     'g',
-    { 'data-state': state.path },
-    tooltip(explain(machine, state)),
-    rectangle(box, { rx: 8, class: tint, 'fill-opacity': nested ? 0.55 : 1 }),
+    {
+      'data-state': state.path,
+      ...(open || folded ? { 'data-fold': folded ? 'folded' : 'open' } : {}),
+      ...markOf(shown, live),
+    },
+    tooltip(explain(shown)),
+    rectangle(box, { rx: 8, class: tint, 'fill-opacity': open ? 0.55 : 1 }),
     ...(state.type === 'final' ? [rectangle(inset(box, 3), { rx: 6, class: `${tint} inner` })] : []),
-    write({ text: nameOf(state), x: x + 12, y: baseline(y + 8, 0), size: FONT.name, class: 'name' }),
-    ...activities.map((text, index) =>
-      write({ text, x: x + 12, y: baseline(y + 8, index + 1), size: FONT.small, class: 'soft' }),
-    ),
+    ...(open ? [] : [drawHead(placed)]),
+    ...(inside.length ? [element('g', idsOf(inside))] : []),
   );
 };
+
+/** What stands at the top of an open state lies above the arrows that lead into it. */
+const drawOver = (placed: PlacedState, live: readonly string[]): string =>
+  element('g', { 'data-head': placed.shown.state.path, ...markOf(placed.shown, live) }, drawHead(placed));
 
 const pathThrough = (points: readonly { x: number; y: number }[]): string =>
   points.map(({ x, y }, index) => `${index ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
 
-const drawLine = (points: readonly { x: number; y: number }[], head: string): string =>
-  element('path', { d: pathThrough(points), class: 'arrow', 'marker-end': `url(#${head})` });
+/** Several pictures may share one page, where ids are common to all. */
+const headId = (machine: MachineDescription, kind: Kind): string => `head-${machine.id}-${kind}`;
 
-const drawLabel = ({ arrow, label }: PlacedArrow): string =>
-  rectangle(label, { rx: 4, class: 'chip' }) +
-  arrow.lines
-    .map((text, index) => write({ text, x: label.x + 5, y: baseline(label.y + 2, index), size: FONT.small }))
-    .join('');
+const drawLine = (
+  points: readonly { x: number; y: number }[],
+  kind: Kind,
+  machine: MachineDescription,
+): string =>
+  element('path', {
+    d: pathThrough(points),
+    class: `arrow ${kind}`,
+    'marker-end': `url(#${headId(machine, kind)})`,
+  });
 
-const drawArrow = (placed: PlacedArrow, head: string): string =>
+/** An arrow is of a kind when all that it stands for is. */
+const kindOf = ([first, ...others]: readonly Line[]): Kind =>
+  first && others.every(({ kind }) => kind === first.kind) ? first.kind : 'event';
+
+const drawArrow = ({ arrow, points, label, rows }: PlacedArrow, machine: MachineDescription): string =>
   element(
     'g',
-    { 'data-from': placed.arrow.from ?? '*', 'data-to': placed.arrow.to },
-    tooltip(placed.arrow.descriptions.join('\n')),
-    drawLine(placed.points, head),
-    drawLabel(placed),
+    { 'data-from': arrow.from ?? '*', 'data-to': arrow.to },
+    tooltip(explainLines(arrow.lines)),
+    drawLine(points, kindOf(arrow.lines), machine),
+    rectangle(label, { rx: arrow.inward ? 10 : 4, class: arrow.inward ? 'origin' : 'chip' }),
+    writeRows(rows, { x: label.x + 5, y: label.y + 2 }),
   );
 
-const drawStart = ({ dot, points }: Placed['starts'][number], head: string): string =>
+const drawStart = ({ dot, points }: Placed['starts'][number], machine: MachineDescription): string =>
   element('circle', {
     cx: dot.x + dot.width / 2,
     cy: dot.y + dot.height / 2,
     r: dot.width / 2,
     class: 'dot',
-  }) + drawLine(points, head);
+  }) + drawLine(points, 'event', machine);
 
-const drawAnywhere = ({ activities, ...box }: NonNullable<Placed['anywhere']>): string =>
-  rectangle(box, { rx: Math.min(box.height / 2, 16), class: 'plain rule' }) +
-  write({ text: 'any state', x: box.x + 12, y: baseline(box.y + 8, 0), size: FONT.name, class: 'soft' }) +
-  activities
-    .map((text, index) =>
-      write({ text, x: box.x + 12, y: baseline(box.y + 8, index + 1), size: FONT.small, class: 'soft' }),
-    )
-    .join('');
-
-const arrowHead = (id: string): string =>
+const arrowHead = (machine: MachineDescription, kind: Kind): string =>
   element(
     'marker',
-    { id, viewBox: '0 0 8 8', refX: 7.5, refY: 4, markerWidth: 8, markerHeight: 8, orient: 'auto' },
-    element('path', { d: 'M0 0.5L8 4L0 7.5Z', class: 'head' }),
+    {
+      id: headId(machine, kind),
+      viewBox: '0 0 8 8',
+      refX: 7.5,
+      refY: 4,
+      markerWidth: 8,
+      markerHeight: 8,
+      orient: 'auto',
+      markerUnits: 'userSpaceOnUse',
+    },
+    element('path', { d: 'M0 0.5L8 4L0 7.5Z', class: `head ${kind}` }),
   );
 
-/** @example const text = await toSvg(describeMachine('run', runMachine)); */
-export const toSvg = async (machine: MachineDescription): Promise<string> => {
-  const placed = await place(machine);
-  const caption = `${machine.name}: ${machine.description}`;
-  const width = Math.ceil(Math.max(placed.width, caption.length * FONT.small * FONT.advance + 40));
-  const height = Math.ceil(placed.height);
-  // Several pictures may share one page, where ids are common to all.
-  const head = `head-${machine.id}`;
+const captionOf = ({ machine }: Picture): string => `${machine.name}: ${machine.description}`;
+
+/**
+ * `live`: paths of states that are marked, each in the state that shows it.
+ * @example const text = await toSvg(pictureOf(describeMachine('run', runMachine)), ['running.inferring']);
+ */
+export const toSvg = async (picture: Picture, live: readonly string[] = []): Promise<string> => {
+  const { machine } = picture;
+  const placed = await place(picture);
+  const width = Math.ceil(Math.max(placed.width, captionOf(picture).length * FONT.small * FONT.advance + 40));
+  const legend = drawLegend(picture, { x: 20, y: placed.height, width: width - 40 });
+  const height = Math.ceil(placed.height + legend.height + 12);
   return element(
     'svg',
     {
@@ -124,16 +140,17 @@ export const toSvg = async (machine: MachineDescription): Promise<string> => {
       height,
       viewBox: `0 0 ${width} ${height}`,
     },
-    tooltip(caption),
+    tooltip(captionOf(picture)),
     element('style', {}, STYLE),
-    element('defs', {}, arrowHead(head)),
+    element('defs', {}, ...(['event', 'error', 'timer'] as const).map((kind) => arrowHead(machine, kind))),
     rectangle({ x: 0, y: 0, width, height }, { class: 'paper' }),
     write({ text: machine.name, x: 20, y: 28, size: 16, class: 'name' }),
     write({ text: machine.description, x: 20, y: 46, size: FONT.small, class: 'soft' }),
-    ...placed.states.map((state) => `\n${drawState(machine, state)}`),
-    ...(placed.anywhere ? [drawAnywhere(placed.anywhere)] : []),
-    ...placed.starts.map((start) => `\n${drawStart(start, head)}`),
-    ...placed.arrows.map((arrow) => `\n${drawArrow(arrow, head)}`),
-    '\n',
+    writeRows(placed.rows, { x: 20, y: 50, quiet: true }),
+    ...placed.states.map((state) => `\n${drawState(machine, state, live)}`),
+    ...placed.starts.map((start) => `\n${drawStart(start, machine)}`),
+    ...placed.arrows.map((arrow) => `\n${drawArrow(arrow, machine)}`),
+    ...placed.states.flatMap((state) => (state.shown.open ? `\n${drawOver(state, live)}` : [])),
+    `\n${legend.drawn}\n`,
   );
 };

@@ -342,4 +342,11 @@ t.test('the statecharts are printed', async (t) => {
   const json = runCommand(t, ['machines', '--format', 'json', '--machine', 'dispatch']);
   await json.ended();
   t.match(JSON.parse(json.output()), { id: 'dispatch' });
+  const svg = ['machines', '--format', 'svg', '--machine', 'run'];
+  const folded = runCommand(t, [...svg, '--fold', 'running', 'waiting', '--live', 'running.inferring']);
+  t.equal(await folded.ended(), 0);
+  t.match(folded.output(), /data-state="running" data-fold="folded" class="live"/);
+  const levels = runCommand(t, [...svg, '--depth', '0']);
+  t.equal(await levels.ended(), 1);
+  t.match(levels.errors(), /--depth.*at least 1/);
 });

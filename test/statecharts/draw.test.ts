@@ -52,3 +52,30 @@ t.test('an unknown format is refused with the names of those that exist', async 
     message: "unknown format 'png': one of mermaid, json, svg",
   });
 });
+
+t.test('a large machine folds unless somebody says what folds', async (t) => {
+  const draw = async (fold?: Parameters<typeof drawMachines>[0]['fold']) =>
+    (await drawMachines({ format: 'svg', machine: 'run', fold }))[0]?.text ?? '';
+  t.match(await draw(), 'data-fold="folded"');
+  t.notMatch(await draw('nothing'), 'data-fold="folded"');
+  t.match(await draw({ states: ['waiting'] }), /data-state="waiting" data-fold="folded"/);
+  t.match(await draw({ depth: 1 }), /data-state="running" data-fold="folded"/);
+});
+
+t.test('states are folded or marked in a picture of one machine only', async (t) => {
+  const states = ['running'];
+  await t.rejects(drawMachines({ format: 'svg', fold: { states } }), Invalid);
+  await t.rejects(drawMachines({ format: 'svg', live: states }), Invalid);
+  await t.rejects(drawMachines({ format: 'json', machine: 'run', fold: { depth: 1 } }), Invalid);
+  await t.rejects(drawMachines({ format: 'json', machine: 'run', live: states }), Invalid);
+  await t.rejects(drawMachines({ format: 'svg', machine: 'run', live: ['asleep'] }), NotFound);
+  await t.rejects(drawMachines({ format: 'svg', machine: 'run', fold: { states: ['asleep'] } }), NotFound);
+});
+
+t.test('a live state is marked in every kind of picture', async (t) => {
+  const look = { machine: 'run', live: ['running.inferring'], fold: { depth: 1 } } as const;
+  t.match(await drawMachines({ ...look, format: 'svg' }), [
+    { text: /data-state="running"[^>]*class="live"/ },
+  ]);
+  t.match(await drawMachines({ ...look, format: 'mermaid' }), [{ text: /^ {2}class run__running live$/m }]);
+});

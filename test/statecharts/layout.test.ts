@@ -1,11 +1,16 @@
 import t from 'tap';
-import { describeAll, describeMachine } from '../../src/statecharts/describe.ts';
-import { type Box, FONT, place } from '../../src/statecharts/layout.ts';
-import { lampMachine } from './lamp.ts';
+import { type Box, FONT, type Placed, place } from '../../src/statecharts/layout.ts';
+import { lengthOf, type Row } from '../../src/statecharts/lines.ts';
+import { nameOf } from '../../src/statecharts/nesting.ts';
+import { pictures } from './pictures.ts';
 
 const SLACK = 0.5;
 /** Letters of a fixed-width font are at least this wide, in ems. */
 const ADVANCE = 0.6;
+/** Lines closer to each other are taken for one. */
+const APART = 4;
+
+type Point = { x: number; y: number };
 
 const overlap = (a: Box, b: Box): boolean =>
   a.x + SLACK < b.x + b.width &&
@@ -13,9 +18,9 @@ const overlap = (a: Box, b: Box): boolean =>
   a.y + SLACK < b.y + b.height &&
   b.y + SLACK < a.y + a.height;
 
-const holds = (box: Box, lines: readonly string[]): boolean =>
-  box.height >= lines.length * FONT.lineHeight &&
-  box.width >= Math.max(...lines.map((line) => line.length)) * FONT.small * ADVANCE;
+const holds = (box: Box, rows: readonly Row[]): boolean =>
+  box.height >= rows.length * FONT.lineHeight &&
+  box.width >= Math.max(0, ...rows.map(lengthOf)) * FONT.small * ADVANCE;
 
 const inside = (inner: Box, outer: Box): boolean =>
   inner.x >= outer.x - SLACK &&
@@ -23,67 +28,118 @@ const inside = (inner: Box, outer: Box): boolean =>
   inner.x + inner.width <= outer.x + outer.width + SLACK &&
   inner.y + inner.height <= outer.y + outer.height + SLACK;
 
-const touches = ({ x, y }: { x: number; y: number }, box: Box): boolean =>
+const touches = ({ x, y }: Point, box: Box): boolean =>
   inside({ x, y, width: 0, height: 0 }, box) &&
   !inside({ x: x - 2 * SLACK, y: y - 2 * SLACK, width: 4 * SLACK, height: 4 * SLACK }, box);
 
-for (const machine of [...describeAll(), describeMachine('lamp', lampMachine)]) {
-  const { states, arrows, starts, anywhere, width, height } = await place(machine);
-  const boxOf = (path: string | null): Box | undefined =>
-    path === null ? anywhere : states.find(({ state }) => state.path === path);
+/** The stretches of a way, as boxes without breadth. */
+const stretches = (points: readonly Point[]): Box[] =>
+  points.slice(1).map((end, index) => {
+    const start = points[index] ?? end;
+    return {
+      x: Math.min(start.x, end.x),
+      y: Math.min(start.y, end.y),
+      width: Math.abs(end.x - start.x),
+      height: Math.abs(end.y - start.y),
+    };
+  });
 
-  t.test(`no label of ${machine.name} hides another one, or a state`, async (t) => {
-    const leaves = states.filter(({ nested }) => !nested);
+const shrunk = ({ x, y, width, height }: Box): Box => ({
+  x: x + 2 * SLACK,
+  y: y + 2 * SLACK,
+  width: width - 4 * SLACK,
+  height: height - 4 * SLACK,
+});
+
+/** Stretches of other ways that run beside this one, so close that nobody can tell them apart. */
+const runsAlong = (one: Box, other: Box): boolean => {
+  const upright = one.width < SLACK && other.width < SLACK;
+  if (!upright && !(one.height < SLACK && other.height < SLACK)) return false;
+  const gap = upright ? one.x - other.x : one.y - other.y;
+  const [from, to] = upright ? (['y', 'height'] as const) : (['x', 'width'] as const);
+  const shared = Math.min(one[from] + one[to], other[from] + other[to]) - Math.max(one[from], other[from]);
+  return Math.abs(gap) < APART && shared > APART;
+};
+
+for (const { title, picture } of pictures) {
+  const placed: Placed = await place(picture);
+  const { states, arrows, starts, width, height } = placed;
+  const boxOf = (path: string | null): Box | undefined =>
+    states.find(({ shown }) => shown.state.path === path);
+  const boxes = states.filter(({ shown }) => !shown.open);
+
+  t.test(`no label of ${title} hides another one, or a state`, async (t) => {
     for (const [index, { arrow, label }] of arrows.entries()) {
       const hidden = arrows.slice(index + 1).filter((other) => overlap(label, other.label));
+      const name = `${arrow.from} to ${arrow.to}`;
       t.same(
         hidden.map((other) => other.arrow),
         [],
-        `${arrow.from} to ${arrow.to}`,
+        name,
       );
       t.same(
-        leaves.filter((leaf) => overlap(label, leaf)).map(({ state }) => state.path),
+        boxes.filter((box) => overlap(label, box)).map(({ shown }) => shown.state.path),
         [],
-        arrow.lines.join(),
+        name,
       );
     }
   });
 
-  t.test(`every text of ${machine.name} has the room that it needs`, async (t) => {
-    for (const { arrow, label } of arrows) t.ok(holds(label, arrow.lines), arrow.lines.join());
-    for (const placed of states) {
-      const name = placed.state.path.split('.').slice(-1);
-      t.ok(holds(placed, [...name, ...placed.activities]), placed.state.path);
+  t.test(`no arrow of ${title} runs through a state or the label of another one, or along it`, async (t) => {
+    for (const { arrow, points } of arrows) {
+      const others = arrows.filter((other) => other.arrow !== arrow);
+      const hindered = stretches(points).filter(
+        (stretch) =>
+          [...boxes, ...others.map(({ label }) => label)].some((box) => overlap(stretch, shrunk(box))) ||
+          others.some((other) => stretches(other.points).some((along) => runsAlong(stretch, along))),
+      );
+      t.same(hindered, [], `${arrow.from} to ${arrow.to}`);
     }
   });
 
-  t.test(
-    `every state of ${machine.name} lies inside the state around it and beside its siblings`,
-    async (t) => {
-      const picture = { x: 0, y: 0, width, height };
-      for (const placed of states) {
-        const { path, parent } = placed.state;
-        t.ok(inside(placed, parent === null ? picture : (boxOf(parent) ?? { ...picture, width: 0 })), path);
-        const siblings = states.filter(({ state }) => state.parent === parent && state.path !== path);
-        t.notOk(
-          siblings.some((sibling) => overlap(placed, sibling)),
-          path,
-        );
-      }
-    },
-  );
+  t.test(`every text of ${title} has the room that it needs`, async (t) => {
+    for (const { arrow, label, rows } of arrows) t.ok(holds(label, rows), `${arrow.from} to ${arrow.to}`);
+    for (const { shown, rows, ...box } of states) {
+      const { path } = shown.state;
+      t.ok(holds(box, rows), path);
+      t.ok(box.width >= nameOf(path).length * FONT.name * ADVANCE, path);
+    }
+  });
 
-  t.test(`every arrow of ${machine.name} leads from its state to its state`, async (t) => {
-    for (const { arrow, points } of arrows) {
+  t.test(`every state of ${title} lies inside the state around it and beside its siblings`, async (t) => {
+    for (const { shown, rows: _, ...box } of states) {
+      const { path, parent } = shown.state;
+      const around = parent === null ? { x: 0, y: 0, width, height } : boxOf(parent);
+      t.ok(around && inside(box, around), path);
+      const siblings = states.filter(
+        ({ shown: { state } }) => state.parent === parent && state.path !== path,
+      );
+      t.notOk(
+        siblings.some((sibling) => overlap(box, sibling)),
+        path,
+      );
+    }
+  });
+
+  t.test(`every arrow of ${title} leads from its state, or its label, to its state`, async (t) => {
+    for (const { arrow, label, points } of arrows) {
       const [start, end] = [points[0], points.at(-1)];
-      const [from, to] = [boxOf(arrow.from), boxOf(arrow.to)];
+      const [from, to] = [arrow.inward ? label : boxOf(arrow.from), boxOf(arrow.to)];
       const leads = start && end && from && to && touches(start, from) && touches(end, to);
       t.ok(leads, `${arrow.from} to ${arrow.to}`);
     }
   });
 
-  t.test(`${machine.name} begins at a dot wherever something is entered first`, async (t) => {
-    const initials = [machine, ...machine.states].flatMap(({ initial }) => initial ?? []);
+  t.test(`what ${title} does in every state of a region stands in that region`, async (t) => {
+    for (const { arrow, label } of arrows.filter(({ arrow: { inward } }) => inward)) {
+      const around = boxOf(arrow.from) ?? { x: 0, y: 0, width, height };
+      t.ok(inside(label, around), `${arrow.from} to ${arrow.to}`);
+    }
+  });
+
+  t.test(`${title} begins at a dot wherever something is entered first`, async (t) => {
+    const open = picture.states.filter((shown) => shown.open).map(({ state }) => state);
+    const initials = [picture.machine, ...open].flatMap(({ initial }) => initial ?? []);
     t.equal(starts.length, initials.length);
     for (const [index, { points }] of starts.entries()) {
       const [end, box] = [points.at(-1), boxOf(initials[index] ?? null)];

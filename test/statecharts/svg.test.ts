@@ -1,8 +1,11 @@
 import t from 'tap';
 import { describeAll, describeMachine } from '../../src/statecharts/describe.ts';
-import { arrowsOf } from '../../src/statecharts/diagram.ts';
+import type { MachineDescription } from '../../src/statecharts/description.ts';
+import { pictureOf } from '../../src/statecharts/diagram.ts';
+import { explainLines } from '../../src/statecharts/lines.ts';
 import { toSvg } from '../../src/statecharts/svg.ts';
-import { lampMachine } from './lamp.ts';
+import { AWKWARD, lampMachine } from './lamp.ts';
+import { pictures } from './pictures.ts';
 
 type Element = { name: string; attributes: Map<string, string>; inside: (Element | string)[] };
 
@@ -56,12 +59,20 @@ const textsIn = (root: Element, name: string): string[] =>
     .filter((element) => element.name === name)
     .map(({ inside }) => inside.join(''));
 
-for (const machine of [...describeAll(), describeMachine('lamp', lampMachine)]) {
-  const text = await toSvg(machine);
+const transitionsIn = (root: Element): string[] =>
+  elements(root).flatMap(({ attributes }) => JSON.parse(attributes.get('data-transitions') ?? '[]'));
+
+const lamp = describeMachine('lamp', lampMachine);
+const runOf = (machines: readonly MachineDescription[]): MachineDescription =>
+  machines.find(({ name }) => name === 'run') ?? lamp;
+
+for (const { title, picture } of pictures) {
+  const text = await toSvg(picture);
   const svg = parse(text);
   const all = elements(svg);
+  const { machine, states, arrows } = picture;
 
-  t.test(`${machine.name} is one well-formed SVG document with nothing from outside`, async (t) => {
+  t.test(`${title} is one well-formed SVG document with nothing from outside`, async (t) => {
     t.equal(svg.name, 'svg');
     t.equal(svg.attributes.get('xmlns'), 'http://www.w3.org/2000/svg');
     t.notMatch(text.replace('http://www.w3.org/2000/svg', ''), /https?:|@import|@font-face|<script|<image/);
@@ -70,53 +81,122 @@ for (const machine of [...describeAll(), describeMachine('lamp', lampMachine)]) 
     );
   });
 
-  t.test(`every state of ${machine.name} is drawn with its name and what it is for`, async (t) => {
-    for (const { path, description } of machine.states) {
+  t.test(`every state of ${title} is drawn with its name and what it is for`, async (t) => {
+    for (const { state, open } of states) {
+      const { path, description } = state;
       const [drawn, ...more] = all.filter(({ attributes }) => attributes.get('data-state') === path);
+      const head = open ? all.find(({ attributes }) => attributes.get('data-head') === path) : drawn;
       t.equal(more.length, 0, path);
-      t.ok(drawn && textsIn(drawn, 'text').includes(path.slice(path.lastIndexOf('.') + 1)), path);
+      t.ok(head && textsIn(head, 'text').includes(path.slice(path.lastIndexOf('.') + 1)), path);
       t.ok(drawn && textsIn(drawn, 'title').join('').startsWith(description), path);
     }
   });
 
-  t.test(`every arrow of ${machine.name} is drawn with all its lines and what they are for`, async (t) => {
-    for (const { from, to, lines, descriptions } of arrowsOf(machine)) {
+  t.test(`every arrow of ${title} is drawn once and tells in full what it stands for`, async (t) => {
+    for (const { from, to, lines } of arrows) {
       const drawn = all.filter(
         ({ attributes }) => attributes.get('data-from') === (from ?? '*') && attributes.get('data-to') === to,
       );
       t.same(
-        drawn.map((arrow) => [textsIn(arrow, 'text'), textsIn(arrow, 'title')]),
-        [[lines, [descriptions.join('\n')]]],
+        drawn.map((arrow) => [transitionsIn(arrow), textsIn(arrow, 'title')]),
+        [[lines.flatMap(({ transitions }) => transitions.map(({ id }) => id)), [explainLines(lines)]]],
         `${from} to ${to}`,
       );
     }
   });
+
+  t.test(`every transition of ${title} is found in the drawing once`, async (t) => {
+    t.same(transitionsIn(svg).sort(), machine.transitions.map(({ id }) => id).sort());
+  });
 }
 
+const classOf = (root: Element, name: string): string | undefined =>
+  elements(root)
+    .find((element) => element.name === name)
+    ?.attributes.get('class');
+
+const drawnStates = (root: Element): Map<string, Element> =>
+  new Map(elements(root).map((group) => [group.attributes.get('data-state') ?? '', group]));
+
 t.test('a state is filled in the colour of its status, which the states inside it share', async (t) => {
-  const run = describeAll().find(({ name }) => name === 'run');
-  t.ok(run);
-  if (!run) return;
-  const drawn = elements(parse(await toSvg(run)));
-  const tints = drawn
-    .filter(({ attributes }) => attributes.has('data-state'))
-    .map((group) => [
-      group.attributes.get('data-state'),
-      elements(group)
-        .find(({ name }) => name === 'rect')
-        ?.attributes.get('class'),
-    ]);
-  t.match(Object.fromEntries(tints), {
-    created: 'created',
-    running: 'running',
-    'running.retrying.pausing': 'running',
-    'waiting.forInput.parked': 'waiting',
-    completed: 'done',
-    released: 'plain',
-  });
+  const run = runOf(describeAll());
+  const drawn = drawnStates(parse(await toSvg(pictureOf(run))));
+  const tintOf = (path: string): string | undefined => {
+    const group = drawn.get(path);
+    return group && classOf(group, 'rect');
+  };
+  t.equal(tintOf('created'), 'created');
+  t.equal(tintOf('running'), 'running');
+  t.equal(tintOf('running.retrying.pausing'), 'running');
+  t.equal(tintOf('released'), 'plain');
+  const waiting = run.states.filter(({ path }) => path.startsWith('waiting'));
+  for (const { path } of waiting) t.equal(tintOf(path), 'waiting', path);
+  const over = run.states.filter(({ tags }) => tags.includes('done'));
+  for (const { path } of over) t.equal(tintOf(path), 'done', path);
+  t.ok(waiting.length > 0 && over.length > 0);
 });
 
 t.test('the picture has colours for light and for dark pages', async (t) => {
-  const text = await toSvg(describeMachine('lamp', lampMachine));
+  const text = await toSvg(pictureOf(lamp));
   t.match(text, /@media \(prefers-color-scheme:dark\)/);
+});
+
+t.test(
+  'a service that fails and a delay that ends have strokes of their own, which are explained',
+  async (t) => {
+    const svg = parse(await toSvg(pictureOf(lamp)));
+    const strokeOf = (from: string, to: string): string | undefined => {
+      const arrow = elements(svg).find(
+        ({ attributes }) => attributes.get('data-from') === from && attributes.get('data-to') === to,
+      );
+      return arrow && classOf(arrow, 'path');
+    };
+    t.equal(strokeOf('on.light.full', 'broken'), 'arrow error');
+    t.equal(strokeOf('off', 'broken'), 'arrow timer');
+    t.equal(strokeOf('on.light.full', 'on.light.none'), 'arrow event');
+    t.equal(strokeOf('off', 'on'), 'arrow event', 'an event and a delay');
+    const legend = textsIn(svg, 'text').slice(-6);
+    for (const entry of ['a service fails', 'a delay ends', 'leads to the state itself'])
+      t.ok(legend.includes(entry), entry);
+    const breaker = describeAll().find(({ name }) => name === 'tool-call') ?? lamp;
+    t.notMatch(textsIn(parse(await toSvg(pictureOf(breaker))), 'text').join(), /a service fails/);
+  },
+);
+
+t.test('no arrow runs over the name of a state that others are in', async (t) => {
+  for (const { title, picture } of pictures) {
+    const all = elements(parse(await toSvg(picture)));
+    const last = all.findLastIndex(({ attributes }) => attributes.has('data-from'));
+    const first = all.findIndex(({ attributes }) => attributes.has('data-head'));
+    t.ok(first === -1 || first > last, title);
+  }
+});
+
+t.test('a live state is marked, or the folded one that it is in', async (t) => {
+  const live = ['on.heat.warm'];
+  const marked = async (folded: readonly string[]): Promise<(string | undefined)[]> =>
+    elements(parse(await toSvg(pictureOf(lamp, new Set(folded)), live)))
+      .filter(({ attributes }) => attributes.get('class') === 'live' && attributes.has('data-state'))
+      .map(({ attributes }) => attributes.get('data-state'));
+  t.same(await marked([]), ['on.heat.warm']);
+  t.same(await marked(['on.heat']), ['on.heat']);
+  t.same(await marked(['on']), ['on']);
+});
+
+t.test('a state that folds says so, and how many states are folded away in it', async (t) => {
+  const drawn = drawnStates(parse(await toSvg(pictureOf(lamp, new Set(['on.heat'])))));
+  const foldOf = (path: string): string | undefined => drawn.get(path)?.attributes.get('data-fold');
+  t.same([foldOf('on.heat'), foldOf('on.light'), foldOf('off')], ['folded', 'open', undefined]);
+  const heat = drawn.get('on.heat');
+  t.ok(heat && textsIn(heat, 'text').includes('⊞ 2 states'));
+});
+
+t.test('a long text is shortened, and stands in full where the pointer is', async (t) => {
+  const long = `${AWKWARD} ${'again and '.repeat(20)}`;
+  const transitions = lamp.transitions.map((transition) => ({ ...transition, actions: [long, long] }));
+  const svg = parse(await toSvg(pictureOf({ ...lamp, transitions })));
+  t.ok(textsIn(svg, 'text').some((text) => text.endsWith('…')));
+  const labels = textsIn(svg, 'text').filter((text) => text !== lamp.description);
+  t.ok(Math.max(...labels.map(({ length }) => length)) <= 60);
+  t.ok(textsIn(svg, 'title').some((title) => title.includes(`${long}, ${long}`)));
 });

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { NotFound } from '../../src/schema/outcome.ts';
+import { describeAll, describeMachine } from '../../src/statecharts/describe.ts';
+import { pictureOf } from '../../src/statecharts/diagram.ts';
+import { foldedIn } from '../../src/statecharts/fold.ts';
+import { lampMachine } from './lamp.ts';
+
+const lamp = describeMachine('lamp', lampMachine);
+const machineOf = (name: string) => describeAll().find((machine) => machine.name === name) ?? lamp;
+
+t.test('so many levels of states are drawn as are asked for', async (t) => {
+  t.same([...foldedIn(lamp, { depth: 1 })], ['on']);
+  t.same([...foldedIn(lamp, { depth: 2 })], ['on.light', 'on.heat']);
+  t.same([...foldedIn(lamp, { depth: 3 })], []);
+});
+
+t.test('the states that are asked for are folded, and no other', async (t) => {
+  t.same([...foldedIn(lamp, { states: ['on.heat'] })], ['on.heat']);
+  t.throws(() => foldedIn(lamp, { states: ['on.fire'] }), NotFound);
+  t.throws(() => foldedIn(lamp, { states: ['on.fire'] }), {
+    message: /^unknown state 'on\.fire' of 'lamp': one of off, on, on\.light, /,
+  });
+});
+
+t.test('a small machine folds nothing by itself', async (t) => {
+  for (const machine of [lamp, machineOf('dispatch'), machineOf('tool-call')])
+    t.same([...foldedIn(machine, 'large')], [], machine.name);
+});
+
+t.test('every machine folds until its arrows can be read at a glance', async (t) => {
+  for (const machine of describeAll()) {
+    const { arrows } = pictureOf(machine, foldedIn(machine, 'large'));
+    t.ok(arrows.length <= 36, `${machine.name}: ${arrows.length}`);
+  }
+});
+
+t.test(
+  'the run has half as many arrows as ways between its states, and its main states stay open',
+  async (t) => {
+    const run = machineOf('run');
+    const pairs = new Set(
+      run.transitions.filter(({ to }) => to !== null).map(({ from, to }) => `${from} ${to}`),
+    );
+    t.ok(pictureOf(run).arrows.length <= pairs.size * 0.6, 'whole');
+    const folded = pictureOf(run, foldedIn(run, 'large'));
+    t.ok(folded.arrows.length <= pairs.size / 2, 'folded');
+    t.ok(folded.states.find(({ state }) => state.path === 'running')?.open);
+  },
+);
+
+t.test('the states of the thread, which take many events, list a few of them', async (t) => {
+  const thread = machineOf('thread');
+  for (const { state, activities } of pictureOf(thread, foldedIn(thread, 'large')).states)
+    t.ok(activities.length <= 8, state.path);
+});

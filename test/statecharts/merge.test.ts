@@ -1,0 +1,102 @@
+import t from 'tap';
+import { createMachine } from 'xstate';
+import { describeMachine } from '../../src/statecharts/describe.ts';
+import { pictureOf } from '../../src/statecharts/diagram.ts';
+
+/** A journey: `trip` and the states in it, with the transitions under test. */
+const arrowsOf = (by: { walking?: object; riding?: object; trip?: object; resting?: object }) => {
+  const machine = createMachine({
+    id: 'journey',
+    initial: 'trip',
+    states: {
+      trip: {
+        initial: 'walking',
+        on: { ...by.trip },
+        states: {
+          walking: { on: { ...by.walking } },
+          riding: { on: { ...by.riding } },
+          resting: { on: { ...by.resting } },
+          over: { type: 'final' },
+        },
+      },
+      home: { type: 'final' },
+      lost: { type: 'final' },
+    },
+  });
+  return pictureOf(describeMachine('journey', machine)).arrows.map(({ from, to, inward, lines }) => ({
+    from,
+    to,
+    inward,
+    lines: lines.map(({ text, where }) => (where.length ? `${text} in ${where.join(', ')}` : text)),
+  }));
+};
+
+const HOME = { ARRIVE: '#journey.home' };
+
+t.test(
+  'what some states have in common is drawn once, from the state around them, and names them',
+  async (t) => {
+    t.same(arrowsOf({ walking: HOME, riding: HOME }), [
+      { from: 'trip', to: 'home', inward: false, lines: ['ARRIVE in walking, riding'] },
+    ]);
+  },
+);
+
+t.test('what all of them have in common needs no names', async (t) => {
+  t.same(arrowsOf({ walking: HOME, riding: HOME, resting: HOME }), [
+    { from: 'trip', to: 'home', inward: false, lines: ['ARRIVE'] },
+  ]);
+});
+
+t.test('the state around them has its own with it, on the same arrow', async (t) => {
+  t.same(arrowsOf({ walking: HOME, riding: HOME, trip: { TELEPORT: '#journey.home' } }), [
+    { from: 'trip', to: 'home', inward: false, lines: ['TELEPORT', 'ARRIVE in walking, riding'] },
+  ]);
+});
+
+t.test('other actions or another guard are not in common', async (t) => {
+  const shouting = { ARRIVE: { target: '#journey.home', actions: function shout() {} } };
+  const guarded = { ARRIVE: { target: '#journey.home', guard: 'isOpen' } };
+  for (const other of [shouting, guarded]) {
+    t.same(
+      arrowsOf({ walking: HOME, riding: other }).map(({ from }) => from),
+      ['trip.walking', 'trip.riding'],
+    );
+  }
+});
+
+t.test('nothing moves to the state around where no arrow becomes less', async (t) => {
+  const also = { ...HOME, RETURN: '#journey.home' };
+  const back = { ...HOME, FLEE: '#journey.home' };
+  t.same(arrowsOf({ walking: also, riding: back }), [
+    { from: 'trip.walking', to: 'home', inward: false, lines: ['ARRIVE, RETURN'] },
+    { from: 'trip.riding', to: 'home', inward: false, lines: ['ARRIVE, FLEE'] },
+  ]);
+});
+
+t.test('two states that lead to a third one beside them keep their arrows, three do not', async (t) => {
+  const rest = { REST: '#journey.trip.resting' };
+  t.same(
+    arrowsOf({ walking: rest, riding: rest }).map(({ from }) => from),
+    ['trip.walking', 'trip.riding'],
+  );
+  const machine = createMachine({
+    id: 'week',
+    initial: 'monday',
+    states: {
+      monday: { on: { REST: 'sunday' } },
+      tuesday: { on: { REST: 'sunday' } },
+      friday: { on: { REST: 'sunday' } },
+      saturday: {},
+      sunday: {},
+    },
+  });
+  t.match(pictureOf(describeMachine('week', machine)).arrows, [
+    { from: null, to: 'sunday', inward: true, lines: [{ where: ['monday', 'tuesday', 'friday'] }] },
+  ]);
+});
+
+t.test('events with the same guard and the same actions share a line', async (t) => {
+  const [arrow] = arrowsOf({ walking: { ARRIVE: '#journey.home', RETURN: '#journey.home' } });
+  t.same(arrow?.lines, ['ARRIVE, RETURN']);
+});
