@@ -26,6 +26,9 @@ export const runCommand = (t: Test, args: readonly string[], env: Environment = 
 export const runProgram = (t: Test, file: string, args: readonly string[], env: Environment = {}): Command =>
   run(t, [bundled(file), ...args], env);
 
+/** Node with these arguments. */
+export const runNode = (t: Test, args: readonly string[]): Command => run(t, args, {});
+
 const run = (t: Test, args: readonly string[], env: Environment): Command => {
   const { NODE_OPTIONS, ...others } = env;
   const child = spawn(...nodeCommand(args, NODE_OPTIONS), {

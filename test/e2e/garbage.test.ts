@@ -1,0 +1,65 @@
+import t, { type Test } from 'tap';
+import { MAIN } from './built.ts';
+import { runNode } from './service.ts';
+
+/**
+ * What a request leaves behind dies young. Whatever keeps a dead thread or run reachable from the old generation
+ * shows here as bytes that a scavenge promotes; such holders are an accessor of an object literal, or a map that
+ * forgets its entries without emptying them. The figures do not depend on the speed of the machine.
+ */
+
+const KIB = 1024;
+
+const startTraced = async (t: Test) => {
+  const flags = ['--trace-gc', '--trace-gc-nvp', '--max-semi-space-size=16'];
+  const service = runNode(t, [
+    ...flags,
+    MAIN,
+    'dev',
+    '--http-addr',
+    '127.0.0.1:0',
+    '--storage-dir',
+    t.testdir(),
+  ]);
+  const [url] = await service.says(/http:\/\/127\.0\.0\.1:\d+/);
+  const promoted = (): number =>
+    [...service.output().matchAll(/ gc=s .* promoted=(\d+)/g)].reduce(
+      (sum, [, bytes]) => sum + Number(bytes),
+      0,
+    );
+  return { url, promoted };
+};
+
+/** So many requests, eight at a time. @returns promoted bytes a request */
+const growth = async (
+  { url, promoted }: Awaited<ReturnType<typeof startTraced>>,
+  { path, body, count }: { path: string; body: object; count: number },
+): Promise<number> => {
+  let left = count;
+  const before = promoted();
+  const client = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const request = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      };
+      await (await fetch(url + path, request)).text();
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, client));
+  return (promoted() - before) / count;
+};
+
+t.test('threads and runs that are done with are collected young', async (t) => {
+  const service = await startTraced(t);
+  const run = { agentId: 'bench', messages: [{ role: 'user', content: 'go' }] };
+  const warm = { path: '/v1/threads', body: {}, count: 500 };
+  await growth(service, warm);
+  const ofThread = await growth(service, { ...warm, count: 1500 });
+  const ofRun = await growth(service, { path: '/v1/runs', body: run, count: 400 });
+  t.comment(`${(ofThread / KIB).toFixed(1)} KiB a thread, ${(ofRun / KIB).toFixed(1)} KiB a run`);
+  t.ok(ofThread < 8 * KIB, `${ofThread} bytes a thread`);
+  t.ok(ofRun < 42 * KIB, `${ofRun} bytes a run`);
+});
