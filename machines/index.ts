@@ -1,4 +1,16 @@
-/** The catalogue of every statechart of the service: what visualisers, documentation and tests read. */
+/**
+ * The catalogue of every statechart of the service: what visualisers, documentation and tests read.
+ *
+ * How each of them is written:
+ * - What something does or waits for is a state, never a field beside it; what the wire says of it (a status, the
+ *   reason of a wait, the state of a task) is a tag of that state. Nobody derives it a second time.
+ * - Whatever can happen is one event. The machine decides what it leads to; guards that ask about the world ask the
+ *   `host` in the context, actions and services are bound by the room that runs the machine.
+ * - A state that works invokes one service, which returns what it found; the transition says what comes next.
+ * - Of a record that no actor holds, the machine is asked with `advance`, from the state that the record stands for
+ *   (of a run: `src/schema/run-state.ts`).
+ * - Every state and transition says in its description what it means to a user.
+ */
 import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
 import { pushDeliveryMachine } from './push-delivery.ts';
