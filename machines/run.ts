@@ -102,6 +102,24 @@ const service = <Output>() => fromPromise<Output, RunContext>(unbound);
 /** The one that writes a wait is told which. */
 export type Parking = { host: object; waits: WaitsFor };
 
+type Reclaimed = { event: { output: { entry: RunEntry } } };
+
+/** A worker holds the dispatch: the execution begins where the last commit left off. */
+const begins = <Args>(params: (args: Args) => { entry: RunEntry }) =>
+  [
+    {
+      guard: { type: 'carriesDecisions', params },
+      target: '#run.running.deciding',
+      description: 'Decisions come first.',
+    },
+    {
+      guard: { type: 'hasUnfinishedCalls', params },
+      target: '#run.running.acting',
+      description: 'A crash left calls without result.',
+    },
+    { target: '#run.running.inferring', description: 'New input, or a step boundary.' },
+  ] as const;
+
 /** A service that fails is repeated from the last commit, or it ends the run. */
 const failed = (retried: string, final: string) =>
   [
@@ -230,8 +248,8 @@ export const runMachine = setup({
     retryDelay: 0,
   },
   guards: {
-    carriesDecisions: ({ context }) => context.entry === 'decisions',
-    hasUnfinishedCalls: ({ context }) => context.entry === 'unfinished_calls',
+    carriesDecisions: (_, { entry }: { entry: RunEntry }) => entry === 'decisions',
+    hasUnfinishedCalls: (_, { entry }: { entry: RunEntry }) => entry === 'unfinished_calls',
     isStopped: (_, { kind }: Inferred) => kind === 'stopped',
     asksForTools: (_, { kind }: Inferred) => kind === 'calls',
     isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
@@ -266,7 +284,6 @@ export const runMachine = setup({
     takeDecisions: assign({ steered: false, decided: false }),
     /** What came while decisions were applied was applied with them. */
     settleDecisions: assign({ decided: false }),
-    enter: assign({ entry: (_, { entry }: { entry: RunEntry }) => entry }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
     /** Tells the thread that nothing executes any more. */
     reportParked: () => {},
@@ -281,7 +298,7 @@ export const runMachine = setup({
       tags: ['created', 'TASK_STATE_SUBMITTED'],
       description: 'Accepted and durable; waits for its dispatch to be claimed.',
       on: {
-        CLAIM: { target: 'running', description: 'A worker holds the dispatch.' },
+        CLAIM: begins(({ context }: { context: RunContext }) => ({ entry: context.entry })),
         CANCEL: cancelled('Withdrawn before it started.'),
         SUPERSEDE: cancelled('An interrupt or a foreground run took its place.'),
         DEAD_LETTER: {
@@ -297,7 +314,7 @@ export const runMachine = setup({
     running: {
       tags: ['running', 'TASK_STATE_WORKING'],
       description: 'A worker executes it. Input steered into it is taken at the next step boundary.',
-      initial: 'entering',
+      initial: 'inferring',
       on: {
         STEER: { actions: 'steer', description: 'New input for the next step.' },
         RESUME: { actions: 'resume', description: 'A call is decided while others still execute.' },
@@ -317,18 +334,6 @@ export const runMachine = setup({
         RELEASE: { target: 'released', description: 'The service stops, or the lease is lost.' },
       },
       states: {
-        entering: {
-          description: 'Goes to where the last commit left off.',
-          always: [
-            { guard: 'carriesDecisions', target: 'deciding', description: 'Decisions come first.' },
-            {
-              guard: 'hasUnfinishedCalls',
-              target: 'acting',
-              description: 'A crash left calls without result.',
-            },
-            { target: 'inferring', description: 'New input, or a step boundary.' },
-          ],
-        },
         deciding: {
           description: 'Applies decisions to suspended calls; new input supersedes the ones left open.',
           entry: 'takeDecisions',
@@ -475,11 +480,7 @@ export const runMachine = setup({
               invoke: {
                 src: 'reclaim',
                 input: ({ context }) => context,
-                onDone: {
-                  target: '#run.running.entering',
-                  actions: { type: 'enter', params: ({ event }) => ({ entry: event.output.entry }) },
-                  description: 'The next attempt, from the last commit.',
-                },
+                onDone: begins(({ event }: Reclaimed) => event.output),
                 onError: { target: '#run.released', description: 'Somebody else has it.' },
               },
             },
