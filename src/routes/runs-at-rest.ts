@@ -1,0 +1,134 @@
+import { type AnyStateNode, getStateNodes, type StateValue } from 'xstate';
+import { z } from 'zod';
+import { runMachine } from '../../machines/index.ts';
+import type { LiveActor } from '../inspection/actor.ts';
+import { type ActorFilter, tagged } from '../inspection/filter.ts';
+import type { Inspector } from '../inspection/inspector.ts';
+import { actorId } from '../inspection/register.ts';
+import { stateOf } from '../inspection/watch.ts';
+import { PARKED } from '../runtime/records.ts';
+import type { Run } from '../schema/run.ts';
+import { Position, type Store } from '../store/index.ts';
+
+/**
+ * Runs that wait in the store and have no actor in this process, as actors: those that are queued, then those that
+ * wait for something, each in the order in which they were accepted.
+ *
+ * Costs the records of one page. A filter by state may let few of them through: then a page ends after some reads,
+ * however few it has found.
+ */
+
+/** Statuses of runs that can be at rest. A run that was queued may wait later, but never the other way round. */
+const AtRest = z.enum(['created', 'waiting']);
+type AtRest = z.infer<typeof AtRest>;
+
+/** Where the machine stands for a run that nothing executes. */
+const stateAtRest = ({ status }: Run): StateValue => (status === 'waiting' ? PARKED : 'created');
+
+export const RestPosition = z.object({ status: AtRest, after: Position.optional() });
+export type RestPosition = z.infer<typeof RestPosition>;
+
+export type Sources = { store: { runs: Pick<Store['runs'], 'get' | 'list'> }; inspector: Inspector };
+
+export type RunsAtRest = {
+  /** How many there are now. Undefined where only reading all of them would tell. */
+  total: number | undefined;
+  page(from: RestPosition | undefined, limit: number): { items: LiveActor[]; next?: RestPosition };
+};
+
+export const runsAtRest = (sources: Sources, scope: string, filter: ActorFilter): RunsAtRest => {
+  if (filter.machine !== undefined && filter.machine !== 'run') return NONE;
+  return filter.run === undefined
+    ? listed(sources, scope, filter)
+    : single(sources, scope, filter.run, filter);
+};
+
+const NONE: RunsAtRest = { total: 0, page: () => ({ items: [] }) };
+
+const single = (
+  { store, inspector }: Sources,
+  scope: string,
+  run_id: string,
+  { thread, state }: ActorFilter,
+): RunsAtRest => {
+  const run = store.runs.get(scope, run_id);
+  if (!run || !AtRest.safeParse(run.status).success || inspector.hasRun(scope, run_id)) return NONE;
+  if (thread !== undefined && run.thread_id !== thread) return NONE;
+  const items = actorsOf([run], state);
+  return { total: items.length, page: () => ({ items }) };
+};
+
+const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter): RunsAtRest => {
+  const { store, inspector } = sources;
+  const inThread = thread === undefined ? {} : { thread_id: thread };
+  const lists = AtRest.options
+    .map((status) => ({ status, share: shareOf(status, state) }))
+    .filter(({ share }) => share !== 'none')
+    .map((list) => ({
+      ...list,
+      size: store.runs.list(scope, { ...inThread, status: list.status }, NO_ROWS).total,
+    }))
+    .filter(({ size }) => size > 0);
+  const isKnown = lists.every(({ share }) => share === 'all');
+  const rests = lists.map(({ status, size }) =>
+    Math.max(0, size - inspector.count(scope, { machine: 'run', thread, state: tagged(status) })),
+  );
+
+  return {
+    total: isKnown ? rests.reduce((sum, each) => sum + each, 0) : undefined,
+    page(from, limit) {
+      const left = lists.map(({ status }) => status).filter((status) => !isBefore(status, from?.status));
+      const items: LiveActor[] = [];
+      let after = left[0] === from?.status ? from?.after : undefined;
+      for (let reads = 0; left[0] && items.length < limit && reads < MOST_READS; reads += 1) {
+        const span = { offset: 0, limit: limit - items.length, ...(after && { after }) };
+        const found = store.runs.list(scope, { ...inThread, status: left[0] }, span);
+        const resting = found.items.filter(({ run_id }) => !inspector.hasRun(scope, run_id));
+        items.push(...actorsOf(resting, state));
+        after = found.next;
+        if (!after) left.shift();
+      }
+      const [status] = left;
+      return { items, ...(status && { next: { status, ...(after && { after }) } }) };
+    },
+  };
+};
+
+const isBefore = (status: AtRest, other: AtRest | undefined): boolean =>
+  other !== undefined && AtRest.options.indexOf(status) < AtRest.options.indexOf(other);
+
+const NO_ROWS = { offset: 0, limit: 0 };
+
+/** For one page. */
+const MOST_READS = 10;
+
+const actorsOf = (runs: readonly Run[], state: ActorFilter['state']): LiveActor[] =>
+  runs.flatMap((run) => {
+    const nodes = getStateNodes(runMachine.root, stateAtRest(run));
+    return state === undefined || state(nodes) ? [actorAtRest(run, nodes)] : [];
+  });
+
+const actorAtRest = ({ run_id, thread_id, updated_at }: Run, nodes: AnyStateNode[]): LiveActor => ({
+  id: actorId('run', run_id),
+  machine: 'run',
+  state: stateOf({ _nodes: nodes }),
+  tags: [...new Set(nodes.flatMap(({ tags }) => tags))],
+  since: updated_at * 1000,
+  parent: actorId('thread', thread_id),
+  children: [],
+  at_rest: true,
+});
+
+/** Of the states that a run of this status can be in, those that a filter lets through. */
+const shareOf = (status: AtRest, state: ActorFilter['state']): 'all' | 'some' | 'none' => {
+  const ways = waysIn(runMachine.root).filter(tagged(status));
+  if (state === undefined || ways.every(state)) return 'all';
+  return ways.some(state) ? 'some' : 'none';
+};
+
+/** Each innermost state, with those around it. */
+const waysIn = (node: AnyStateNode, around: AnyStateNode[] = []): AnyStateNode[][] => {
+  const way = [...around, node];
+  const inside = Object.values(node.states);
+  return inside.length === 0 ? [way] : inside.flatMap((child) => waysIn(child, way));
+};
