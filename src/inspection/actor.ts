@@ -24,12 +24,14 @@ export const ActorList = z
   .object({
     items: z.array(LiveActor).meta({ description: 'may be fewer than asked for, with more to come' }),
     total: z.int().nullable().meta({
-      description: 'how many there are in all; null where only reading each run at rest would tell',
+      description:
+        'how many there are in all, give or take runs whose change is being written; null where only reading each run at rest would tell',
     }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable(),
   })
   .meta({ id: 'ActorList' });
+export type ActorList = z.infer<typeof ActorList>;
 
 const time = z.int().meta({ description: 'ms' });
 
