@@ -10,7 +10,7 @@ import { storeFor } from '../store/open.ts';
 import { run as record, SCOPE, write } from '../store/records.ts';
 import { asks } from './models.ts';
 import { withTools } from './suspended.ts';
-import { ADMIN_TOKEN } from './troupe.ts';
+import { ADMIN_TOKEN, eventually } from './troupe.ts';
 
 /** `GET /v1/system/actors`: pages and filters over actors that live and runs that rest in the store. */
 
@@ -173,7 +173,7 @@ t.test('what no filter and no page can be is refused with what is allowed', asyn
     [{ run: '' }, /^run: must not be empty$/],
     [{ state: 'wating' }, /^state: no machine has a state 'wating'; did you mean 'waiting'\? \(states: /],
     [{ state: '' }, /^state: no machine has a state ''/],
-    [{ machine: 'thread', state: 'waiting' }, /^state: the machine 'thread' does not have a state 'waiting'/],
+    [{ machine: 'thread', state: 'acting' }, /^state: the machine 'thread' does not have a state 'acting'/],
     [{ limit: 'x' }, /^limit: must be a whole number/],
     [{ cursor: '7' }, /^cursor must be a valid pagination token$/],
     [{ cursor: 'act_x' }, /^cursor must be a valid pagination token$/],
@@ -212,19 +212,10 @@ t.test('runs that come to rest and go on while pages are turned are not missed',
 t.test('a page reads so many records as it has, of however many runs rest', async (t) => {
   const { store, rest, list } = await routesOver(t);
   await rest([...runsOf(1500, 'waiting'), ...runsOf(20, 'waiting', 't2')]);
-  for (const query of [
-    {},
-    { thread: 't1' },
-    { thread: 't2' },
-    { state: 'waiting' },
-    { run: 'waiting t1 7' },
-  ]) {
+  for (const query of ['', 'thread=t1', 'thread=t2', 'state=waiting', 'run=waiting t1 7']) {
     const before = store.reads;
-    const { items } = await pageOf(list, { ...query, limit: 20 });
-    t.ok(
-      store.reads - before < 2 * items.length + FEW,
-      `${store.reads - before} for ${JSON.stringify(query)}`,
-    );
+    const { items } = await pageOf(list, { ...Object.fromEntries(new URLSearchParams(query)), limit: 20 });
+    t.ok(store.reads - before < 2 * items.length + FEW, `${store.reads - before} for '${query}'`);
   }
   const before = store.reads;
   t.equal((await pageOf(list, { state: 'inferring' })).items.length, 0);
@@ -245,7 +236,7 @@ t.test('a page of which nothing is left over ends, and the next one goes on behi
 });
 
 t.test(
-  'a service lists runs that wait and runs that are queued, also those that a restart brings',
+  'runs that wait for somebody are actors while this process holds them, and at rest after a restart',
   async (t) => {
     const { troupe } = await withTools(t);
     const threads = Array.from({ length: 40 }, (_, index) => `T${index}`);
@@ -259,10 +250,7 @@ t.test(
     const list: List = (query) => listOver(troupe.url, ADMIN_TOKEN)(query);
     const before = await walk(list, { machine: 'run', limit: 7 });
     t.strictSame(idsOf(before).sort(), [...runs].sort());
-    t.ok(
-      before.flat().some(({ at_rest }) => at_rest),
-      'the actors of some were let go',
-    );
+    t.ok(before.flat().every(({ at_rest }) => !at_rest));
     await troupe.restart();
     const after = await walk(list, { state: 'waiting', limit: 7 });
     t.strictSame(idsOf(after).sort(), [...runs].sort());
@@ -274,3 +262,29 @@ t.test(
     });
   },
 );
+
+t.test('a run that is queued behind another one is at rest until its turn comes', async (t) => {
+  const { troupe } = await withTools(t);
+  const list = listOver(troupe.url, ADMIN_TOKEN);
+  const slow = await troupe.run({
+    agentId: 'slow',
+    threadId: 'T',
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  await slow.until('text_delta');
+  await troupe.call('POST', '/v1/threads/T/mailbox', { payload: 'y' });
+  const { items, total } = await pageOf(list, { thread: 'T' });
+  t.equal(total, 3);
+  t.match(items, [
+    { id: 'thread:T', at_rest: false },
+    { state: 'running.inferring', at_rest: false },
+    { state: 'created', tags: ['created'], parent: 'thread:T', at_rest: true },
+  ]);
+  troupe.models.releaseAll();
+  await slow.rest();
+  const queued = { run: items[2]?.id.slice('run:'.length) ?? '' };
+  await eventually(
+    () => pageOf(list, queued),
+    ({ total }) => total === 0,
+  );
+});
