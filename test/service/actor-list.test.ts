@@ -280,11 +280,12 @@ t.test('a run that is queued behind another one is at rest until its turn comes'
     { state: 'running.inferring', at_rest: false },
     { state: 'created', tags: ['created'], parent: 'thread:T', at_rest: true },
   ]);
-  troupe.models.releaseAll();
+  troupe.models.release();
   await slow.rest();
   const queued = { run: items[2]?.id.slice('run:'.length) ?? '' };
-  await eventually(
+  const now = await eventually(
     () => pageOf(list, queued),
-    ({ total }) => total === 0,
+    (page) => page.items.every(({ at_rest }) => !at_rest),
   );
+  t.match(now, { items: [{ id: items[2]?.id, parent: 'thread:T' }], total: 1 });
 });
