@@ -1,4 +1,3 @@
-import { type AnyStateNode, getStateNodes, type StateValue } from 'xstate';
 import { z } from 'zod';
 import { runMachine } from '../../machines/index.ts';
 import type { LiveActor } from '../inspection/actor.ts';
@@ -6,8 +5,8 @@ import { type ActorFilter, tagged } from '../inspection/filter.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import { actorId } from '../inspection/register.ts';
 import { stateOf } from '../inspection/watch.ts';
-import { PARKED } from '../runtime/records.ts';
 import type { Run } from '../schema/run.ts';
+import { atRest, type RestState, restStateOf, taggedWith } from '../schema/run-state.ts';
 import { Position, type Store } from '../store/index.ts';
 
 /**
@@ -22,8 +21,16 @@ import { Position, type Store } from '../store/index.ts';
 const AtRest = z.enum(['created', 'waiting']);
 type AtRest = z.infer<typeof AtRest>;
 
-/** Where the machine stands for a run that nothing executes. */
-const stateAtRest = ({ status }: Run): StateValue => (status === 'waiting' ? PARKED : 'created');
+const STATUS = taggedWith<AtRest>(AtRest.options);
+
+// The keys of the record are all the states in which a run can be at rest.
+const STATES = (Object.keys(STATUS) as RestState[]).map((name) => ({
+  name,
+  status: STATUS[name],
+  snapshot: runMachine.resolveState(atRest(name)),
+}));
+
+const SNAPSHOTS = new Map(STATES.map(({ name, snapshot }) => [name, snapshot]));
 
 export const RestPosition = z.object({ status: AtRest, after: Position.optional() });
 export type RestPosition = z.infer<typeof RestPosition>;
@@ -104,31 +111,28 @@ const MOST_READS = 10;
 
 const actorsOf = (runs: readonly Run[], state: ActorFilter['state']): LiveActor[] =>
   runs.flatMap((run) => {
-    const nodes = getStateNodes(runMachine.root, stateAtRest(run));
-    return state === undefined || state(nodes) ? [actorAtRest(run, nodes)] : [];
+    const snapshot = SNAPSHOTS.get(restStateOf(run));
+    return snapshot && (state === undefined || state(snapshot._nodes)) ? [actorAtRest(run, snapshot)] : [];
   });
 
-const actorAtRest = ({ run_id, thread_id, updated_at }: Run, nodes: AnyStateNode[]): LiveActor => ({
+const actorAtRest = (
+  { run_id, thread_id, updated_at }: Run,
+  snapshot: (typeof STATES)[number]['snapshot'],
+): LiveActor => ({
   id: actorId('run', run_id),
   machine: 'run',
-  state: stateOf({ _nodes: nodes }),
-  tags: [...new Set(nodes.flatMap(({ tags }) => tags))],
+  state: stateOf(snapshot),
+  tags: [...snapshot.tags],
   since: updated_at * 1000,
   parent: actorId('thread', thread_id),
   children: [],
   at_rest: true,
 });
 
-/** Of the states that a run of this status can be in, those that a filter lets through. */
+/** Of the states in which runs of this status rest, those that a filter lets through. */
 const shareOf = (status: AtRest, state: ActorFilter['state']): 'all' | 'some' | 'none' => {
-  const ways = waysIn(runMachine.root).filter(tagged(status));
-  if (state === undefined || ways.every(state)) return 'all';
-  return ways.some(state) ? 'some' : 'none';
-};
-
-/** Each innermost state, with those around it. */
-const waysIn = (node: AnyStateNode, around: AnyStateNode[] = []): AnyStateNode[][] => {
-  const way = [...around, node];
-  const inside = Object.values(node.states);
-  return inside.length === 0 ? [way] : inside.flatMap((child) => waysIn(child, way));
+  const isMeant = ({ snapshot }: (typeof STATES)[number]) => state === undefined || state(snapshot._nodes);
+  const those = STATES.filter((each) => each.status === status);
+  if (those.every(isMeant)) return 'all';
+  return those.some(isMeant) ? 'some' : 'none';
 };

@@ -79,6 +79,13 @@ const runsOf = (count: number, status: 'created' | 'waiting', thread_id = 't1'):
 
 const waiting = (run: Run): Run => ({ ...run, status: 'waiting' });
 
+const PERMISSION: Run['waiting'] = {
+  reason: 'tool_permission',
+  tickets: [
+    { ticket_id: 'p', tool_call_id: 'c', tool_name: 'x', resume_mode: 'replay_tool_call', updated_at: 1 },
+  ],
+};
+
 const idsOf = (pages: readonly LiveActor[][]): string[] => pages.flat().map(({ id }) => id);
 
 t.test('runs that rest come behind the actors that live, page for page, each once', async (t) => {
@@ -103,7 +110,7 @@ t.test('runs that rest come behind the actors that live, page for page, each onc
 t.test('a run that rests is told as its machine and its record have it', async (t) => {
   const { rest, list } = await routesOver(t);
   await rest([
-    record('W', { status: 'waiting', thread_id: 'T', updated_at: 17 }),
+    record('W', { status: 'waiting', thread_id: 'T', updated_at: 17, waiting: PERMISSION }),
     record('C', { status: 'created', thread_id: 'T', updated_at: 18 }),
     record('D', { status: 'done', thread_id: 'T' }),
     record('E', { status: 'running', thread_id: 'T' }),
@@ -113,7 +120,13 @@ t.test('a run that rests is told as its machine and its record have it', async (
   t.equal(total, 2);
   t.match(items, [
     { ...same, id: 'run:C', state: 'created', tags: ['created'], since: 18_000 },
-    { ...same, id: 'run:W', state: /^waiting\.\w+$/, tags: ['waiting'], since: 17_000 },
+    {
+      ...same,
+      id: 'run:W',
+      state: 'waiting.forDecision.parked',
+      tags: ['waiting', 'tool_permission'],
+      since: 17_000,
+    },
   ]);
 });
 

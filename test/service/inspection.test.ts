@@ -117,7 +117,7 @@ t.test('the stream shows a run from its beginning to its end, in transitions of 
     'each begins where the one before led to',
   );
   t.ok(way.includes('running.inferring'));
-  t.equal(way.at(-1), 'ended');
+  t.equal(way.at(-1), 'completed');
 });
 
 t.test('one who comes while a run is under way sees it, then what becomes of it', async (t) => {
