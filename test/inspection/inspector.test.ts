@@ -84,7 +84,13 @@ t.test('a follower sees every transition of a run, each as the description has i
   ended();
   const frames = follower.frames();
   t.match(frames[0], { type: 'began', id: 'run:R', state: 'created', parent: 'thread:T' });
-  t.strictSame(frames.at(-1), { type: 'ended', actor: 'run:R', machine: 'run', state: 'completed', time: 1000 });
+  t.strictSame(frames.at(-1), {
+    type: 'ended',
+    actor: 'run:R',
+    machine: 'run',
+    state: 'completed',
+    time: 1000,
+  });
   const taken = transitions(frames);
   t.equal(taken.length, frames.length - 2);
   t.strictSame(

@@ -107,6 +107,17 @@ t.test('runs that rest come behind the actors that live, page for page, each onc
   t.equal((await pageOf(list, {})).total, 1100);
 });
 
+t.test('actors have pages also when nothing rests', async (t) => {
+  const { live, list } = await routesOver(t);
+  live(120, (index) => `live ${index}`, true);
+  const pages = await walk(list, { limit: 50 });
+  t.strictSame(
+    pages.map(({ length }) => length),
+    [50, 50, 20],
+  );
+  t.equal(new Set(idsOf(pages)).size, 120);
+});
+
 t.test('a run that rests is told as its machine and its record have it', async (t) => {
   const { rest, list } = await routesOver(t);
   await rest([
