@@ -18,10 +18,10 @@ import { Position, type Store } from '../store/index.ts';
  */
 
 /** Statuses of runs that can be at rest. A run that was queued may wait later, but never the other way round. */
-const AtRest = z.enum(['created', 'waiting']);
-type AtRest = z.infer<typeof AtRest>;
+const RestStatus = z.enum(['created', 'waiting']);
+type RestStatus = z.infer<typeof RestStatus>;
 
-const STATUS = taggedWith<AtRest>(AtRest.options);
+const STATUS = taggedWith<RestStatus>(RestStatus.options);
 
 // The keys of the record are all the states in which a run can be at rest.
 const STATES = (Object.keys(STATUS) as RestState[]).map((name) => ({
@@ -32,7 +32,7 @@ const STATES = (Object.keys(STATUS) as RestState[]).map((name) => ({
 
 const SNAPSHOTS = new Map(STATES.map(({ name, snapshot }) => [name, snapshot]));
 
-export const RestPosition = z.object({ status: AtRest, after: Position.optional() });
+export const RestPosition = z.object({ status: RestStatus, after: Position.optional() });
 export type RestPosition = z.infer<typeof RestPosition>;
 
 export type Sources = { store: { runs: Pick<Store['runs'], 'get' | 'list'> }; inspector: Inspector };
@@ -59,7 +59,7 @@ const single = (
   { thread, state }: ActorFilter,
 ): RunsAtRest => {
   const run = store.runs.get(scope, run_id);
-  if (!run || !AtRest.safeParse(run.status).success || inspector.hasRun(scope, run_id)) return NONE;
+  if (!run || !RestStatus.safeParse(run.status).success || inspector.hasRun(scope, run_id)) return NONE;
   if (thread !== undefined && run.thread_id !== thread) return NONE;
   const items = actorsOf([run], state);
   return { total: items.length, page: () => ({ items }) };
@@ -68,7 +68,7 @@ const single = (
 const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter): RunsAtRest => {
   const { store, inspector } = sources;
   const inThread = thread === undefined ? {} : { thread_id: thread };
-  const lists = AtRest.options
+  const lists = RestStatus.options
     .map((status) => ({ status, share: shareOf(status, state) }))
     .filter(({ share }) => share !== 'none')
     .map((list) => ({
@@ -101,8 +101,8 @@ const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter)
   };
 };
 
-const isBefore = (status: AtRest, other: AtRest | undefined): boolean =>
-  other !== undefined && AtRest.options.indexOf(status) < AtRest.options.indexOf(other);
+const isBefore = (status: RestStatus, other: RestStatus | undefined): boolean =>
+  other !== undefined && RestStatus.options.indexOf(status) < RestStatus.options.indexOf(other);
 
 const NO_ROWS = { offset: 0, limit: 0 };
 
@@ -130,7 +130,7 @@ const actorAtRest = (
 });
 
 /** Of the states in which runs of this status rest, those that a filter lets through. */
-const shareOf = (status: AtRest, state: ActorFilter['state']): 'all' | 'some' | 'none' => {
+const shareOf = (status: RestStatus, state: ActorFilter['state']): 'all' | 'some' | 'none' => {
   const isMeant = ({ snapshot }: (typeof STATES)[number]) => state === undefined || state(snapshot._nodes);
   const those = STATES.filter((each) => each.status === status);
   if (those.every(isMeant)) return 'all';
