@@ -23,24 +23,34 @@ export type StateFilter = (nodes: Nodes) => boolean;
 /** A state is meant by its path or by a part of it: `running`, `retrying`, `retrying.pausing`, `pausing`. */
 const isPartOf = (part: string, path: string | null): boolean => `.${path ?? ''}.`.includes(`.${part}.`);
 
-/** Actors of one machine have the same nodes, so each is looked at once, however many actors there are. */
-export const inState = (part: string): StateFilter => {
+/**
+ * Actors of one machine have the same nodes, so each innermost one is looked at once, with those around it, however
+ * many actors there are.
+ */
+const within = (isMeant: (node: AnyStateNode) => boolean): StateFilter => {
   const known = new Map<AnyStateNode, boolean>();
-  const isMeant = (node: AnyStateNode): boolean => {
-    let meant = known.get(node);
-    if (meant === undefined) {
-      meant = isPartOf(part, pathOf(node));
-      known.set(node, meant);
+  return (nodes) => {
+    for (const node of nodes) {
+      if (node.type === 'compound' || node.type === 'parallel') continue;
+      let meant = known.get(node);
+      if (meant === undefined) {
+        meant = [...around(node)].some(isMeant);
+        known.set(node, meant);
+      }
+      if (meant) return true;
     }
-    return meant;
+    return false;
   };
-  return (nodes) => nodes.some(isMeant);
 };
 
-export const tagged =
-  (tag: string): StateFilter =>
-  (nodes) =>
-    nodes.some(({ tags }) => tags.includes(tag));
+function* around(node: AnyStateNode): Generator<AnyStateNode> {
+  for (let each: AnyStateNode | undefined = node; each; each = each.parent) yield each;
+}
+
+export const inState = (part: string): StateFilter => within((node) => isPartOf(part, pathOf(node)));
+
+export const tagged = (machine: MachineName, tag: string): StateFilter =>
+  within((node) => node.machine.id === machines[machine].id && node.tags.includes(tag));
 
 // The literal of the catalogue has these keys and no others.
 export const MACHINE_NAMES = Object.keys(machines) as [MachineName, ...MachineName[]];

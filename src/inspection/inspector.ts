@@ -30,7 +30,8 @@ export type Inspector = {
   began(actor: AnyActorRef, name: ActorName): () => void;
   /** Live actors behind this place, in the order in which they began; 0 is the beginning. */
   list(scope: string, filter: ActorFilter, after: number, limit: number): ActorPage;
-  count(scope: string, filter: ActorFilter): number;
+  /** How many of the actors that are wanted, whatever the filter says of states, are in each of these. */
+  count(scope: string, filter: ActorFilter, states: readonly ActorFilter['state'][]): number[];
   hasRun(scope: string, run_id: string): boolean;
   /** The first live actors are written when this returns. Returns what takes the follower off again. */
   follow(scope: string, filter: ActorFilter, reader: ActorReader): () => void;
@@ -76,9 +77,9 @@ export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
       const items = entries.map((entry) => liveActor(register, entry));
       return { items, at: entries.at(-1)?.serial ?? after, more };
     },
-    count(scope, filter) {
+    count(scope, filter, states) {
       const register = scopes.get(scope)?.register;
-      return register ? count(register, filter) : 0;
+      return register ? count(register, filter, states) : states.map(() => 0);
     },
     hasRun: (scope, run_id) => scopes.get(scope)?.register.actors.has(actorId('run', run_id)) ?? false,
     follow(scope, filter, reader) {

@@ -69,10 +69,19 @@ export const take = (
   return { entries, more: false };
 };
 
-export const count = (register: Register, filter: ActorFilter): number => {
-  let found = 0;
+/** How many of the actors that are wanted are in each of these states. One look at each actor, for all of them. */
+export const count = (
+  register: Register,
+  filter: ActorFilter,
+  states: readonly ActorFilter['state'][],
+): number[] => {
+  const found = states.map(() => 0);
   for (const entry of candidates(register, filter)) {
-    if (isWanted(register, filter, entry) && isInState(filter, entry)) found += 1;
+    if (!isWanted(register, filter, entry)) continue;
+    for (let index = 0; index < states.length; index += 1) {
+      const state = states[index];
+      if (state === undefined || state(entry.nodes)) found[index] = (found[index] ?? 0) + 1;
+    }
   }
   return found;
 };

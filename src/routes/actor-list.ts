@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LiveActor } from '../inspection/actor.ts';
-import type { ActorFilter } from '../inspection/filter.ts';
-import { RestPosition, runsAtRest, type Sources } from './runs-at-rest.ts';
+import { type ActorFilter, tagged } from '../inspection/filter.ts';
+import { RestPosition, type RunsAtRest, runsAtRest, type Sources } from './runs-at-rest.ts';
 
 /**
  * Actors as a list: those that live, in the order in which they began, then the runs at rest.
@@ -30,9 +30,22 @@ export const listActors = (
   const { inspector } = sources;
   const live = inspector.list(scope, filter, from.live, limit);
   const resting = runsAtRest(sources, scope, filter);
-  const total = resting.total === undefined ? null : inspector.count(scope, filter) + resting.total;
+  const total = totalOf(sources, scope, filter, resting);
   if (live.more) return { items: live.items, total, next: { ...from, live: live.at } };
   const rest = resting.page(from.rest, limit - live.items.length);
   const next = rest.next && { live: live.at, rest: rest.next };
   return { items: [...live.items, ...rest.items], total, ...(next && { next }) };
+};
+
+/** Runs that live and have a status in which others rest are in the lists of both. */
+const totalOf = (
+  { inspector }: Sources,
+  scope: string,
+  filter: ActorFilter,
+  { sizes, isWhole }: RunsAtRest,
+): number | null => {
+  if (!isWhole) return null;
+  const inBoth = sizes.map(({ status }) => tagged('run', status));
+  const [live = 0, ...both] = inspector.count(scope, filter, [filter.state, ...inBoth]);
+  return sizes.reduce((sum, { size }, index) => sum + Math.max(0, size - (both[index] ?? 0)), live);
 };

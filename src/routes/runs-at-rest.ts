@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runMachine } from '../../machines/index.ts';
 import type { LiveActor } from '../inspection/actor.ts';
-import { type ActorFilter, tagged } from '../inspection/filter.ts';
+import type { ActorFilter } from '../inspection/filter.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import { actorId } from '../inspection/register.ts';
 import { stateOf } from '../inspection/watch.ts';
@@ -38,8 +38,10 @@ export type RestPosition = z.infer<typeof RestPosition>;
 export type Sources = { store: { runs: Pick<Store['runs'], 'get' | 'list'> }; inspector: Inspector };
 
 export type RunsAtRest = {
-  /** How many there are now. Undefined where only reading all of them would tell. */
-  total: number | undefined;
+  /** Of the lists that may hold such runs, with those that have an actor. */
+  sizes: readonly { status: RestStatus; size: number }[];
+  /** Every run of these lists is meant; otherwise only reading all of them would tell how many are. */
+  isWhole: boolean;
   page(from: RestPosition | undefined, limit: number): { items: LiveActor[]; next?: RestPosition };
 };
 
@@ -50,7 +52,7 @@ export const runsAtRest = (sources: Sources, scope: string, filter: ActorFilter)
     : single(sources, scope, filter.run, filter);
 };
 
-const NONE: RunsAtRest = { total: 0, page: () => ({ items: [] }) };
+const NONE: RunsAtRest = { sizes: [], isWhole: true, page: () => ({ items: [] }) };
 
 const single = (
   { store, inspector }: Sources,
@@ -59,10 +61,11 @@ const single = (
   { thread, state }: ActorFilter,
 ): RunsAtRest => {
   const run = store.runs.get(scope, run_id);
-  if (!run || !RestStatus.safeParse(run.status).success || inspector.hasRun(scope, run_id)) return NONE;
+  const status = RestStatus.safeParse(run?.status).data;
+  if (!run || !status || inspector.hasRun(scope, run_id)) return NONE;
   if (thread !== undefined && run.thread_id !== thread) return NONE;
   const items = actorsOf([run], state);
-  return { total: items.length, page: () => ({ items }) };
+  return { sizes: [{ status, size: items.length }], isWhole: true, page: () => ({ items }) };
 };
 
 const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter): RunsAtRest => {
@@ -76,13 +79,9 @@ const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter)
       size: store.runs.list(scope, { ...inThread, status: list.status }, NO_ROWS).total,
     }))
     .filter(({ size }) => size > 0);
-  const isKnown = lists.every(({ share }) => share === 'all');
-  const rests = lists.map(({ status, size }) =>
-    Math.max(0, size - inspector.count(scope, { machine: 'run', thread, state: tagged(status) })),
-  );
-
   return {
-    total: isKnown ? rests.reduce((sum, each) => sum + each, 0) : undefined,
+    sizes: lists,
+    isWhole: lists.every(({ share }) => share === 'all'),
     page(from, limit) {
       const left = lists.map(({ status }) => status).filter((status) => !isBefore(status, from?.status));
       const items: LiveActor[] = [];
