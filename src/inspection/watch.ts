@@ -9,7 +9,7 @@ import { pathOf } from '../statecharts/naming.ts';
 export const snapshotOf = (actor: AnyActorRef): AnyMachineSnapshot => actor.getSnapshot();
 
 /** Paths of the innermost states, in document order. */
-export const stateOf = ({ _nodes }: AnyMachineSnapshot): string =>
+export const stateOf = ({ _nodes }: Pick<AnyMachineSnapshot, '_nodes'>): string =>
   _nodes
     .filter(({ type }) => type === 'atomic' || type === 'final')
     .sort((one, other) => one.order - other.order)
@@ -38,24 +38,24 @@ const transitionsOf = (machine: AnyStateMachine): Transitions => {
 };
 
 /**
- * Tells of every transition that the actor takes from now on, with the states before and after it. One macrostep
- * may take several, one after the other. Returns what takes the inspector off.
+ * Tells of every transition that the actor takes from now on, with the snapshots before and after it. One macrostep
+ * may take several, one after the other; the actor itself has its new snapshot only behind the last one. Returns what
+ * takes the inspector off.
  */
 export const watchTransitions = (
   actor: AnyActorRef,
-  taken: (transition: TransitionDescription, from: string, to: string) => void,
+  taken: (transition: TransitionDescription, from: AnyMachineSnapshot, to: AnyMachineSnapshot) => void,
 ): (() => void) => {
-  const first = snapshotOf(actor);
-  const transitions = transitionsOf(first.machine);
-  let state = stateOf(first);
+  let to = snapshotOf(actor);
+  const transitions = transitionsOf(to.machine);
   const inspecting = actor.system.inspect((inspected) => {
     if (inspected.type !== '@xstate.microstep' || inspected.actorRef !== actor) return;
-    const from = state;
+    const from = to;
     // Only machines take microsteps.
-    state = stateOf(inspected.snapshot as AnyMachineSnapshot);
+    to = inspected.snapshot as AnyMachineSnapshot;
     for (const definition of inspected._transitions) {
       const transition = transitions.get(definition);
-      if (transition) taken(transition, from, state);
+      if (transition) taken(transition, from, to);
     }
   });
   return () => inspecting.unsubscribe();

@@ -6,7 +6,7 @@ import { Invalid } from '../schema/outcome.ts';
  * that made it. The page size is not bound, so a client may change it.
  */
 
-const BAD = 'cursor must be a valid pagination token';
+export const BAD_CURSOR = 'cursor must be a valid pagination token';
 
 export const encodeCursor = (prefix: string, position: unknown, filters: unknown): string =>
   prefix + Buffer.from(JSON.stringify({ p: position, f: filters })).toString('base64url');
@@ -16,7 +16,7 @@ export const decodeCursor = <Position>(
   cursor: string,
   options: {
     prefix: string;
-    kind: 'thread' | 'message' | 'run';
+    kind: 'thread' | 'message' | 'run' | 'actor';
     filters: unknown;
     /** The query has filters, so that a bare number would not be bound to them. */
     filtered: boolean;
@@ -30,19 +30,19 @@ export const decodeCursor = <Position>(
   const { p, f } = parse(cursor, options.prefix);
   if (JSON.stringify(f) !== JSON.stringify(options.filters)) throw new Invalid(mismatch(options.kind));
   const position = options.position.safeParse(p);
-  if (!position.success) throw new Invalid(BAD);
+  if (!position.success) throw new Invalid(BAD_CURSOR);
   return { position: position.data };
 };
 
 const mismatch = (kind: string): string => `cursor does not match ${kind} query filters`;
 
 const parse = (cursor: string, prefix: string): { p: unknown; f: unknown } => {
-  if (!cursor.startsWith(prefix)) throw new Invalid(BAD);
+  if (!cursor.startsWith(prefix)) throw new Invalid(BAD_CURSOR);
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor.slice(prefix.length), 'base64url').toString());
     if (typeof value === 'object' && value !== null && 'p' in value && 'f' in value) return value;
   } catch {
     // Not JSON: the same answer as for any other text that is no cursor.
   }
-  throw new Invalid(BAD);
+  throw new Invalid(BAD_CURSOR);
 };

@@ -16,7 +16,7 @@ export type StubbedActor = {
   inspectors(): number;
 };
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const start = (machine: AnyStateMachine, input: object): StubbedActor => {
   let running = { resolve(_: unknown): void {}, reject(_: unknown): void {} };
@@ -65,6 +65,13 @@ const countInspectors = ({ system }: Actor<AnyStateMachine>): (() => number) => 
 export const startRun = ({ maxAttempts = 1 } = {}): StubbedActor =>
   start(runMachine, { host: {}, entry: 'inference', attempt: 0, maxAttempts });
 
+/** Runs of one machine, as the runtime has them, whose services never end. */
+export const startRuns = (count: number): Actor<AnyStateMachine>[] => {
+  const { machine } = startRun().actor.getSnapshot();
+  const input = { host: {}, entry: 'inference', attempt: 0, maxAttempts: 1 };
+  return Array.from({ length: count }, () => createActor<AnyStateMachine>(machine, { input }).start());
+};
+
 /** A thread whose questions have this answer: by default nothing is queued and no run waits. */
 export const startThread = (answer = (): boolean => false): StubbedActor =>
   start(threadMachine, { host: new Proxy({}, { get: () => answer }) });
@@ -73,14 +80,28 @@ export const startThread = (answer = (): boolean => false): StubbedActor =>
 export const createFollower = () => {
   let unread = '';
   let announced = 0;
+  let held = 0;
+  let drained = (): void => {};
   return {
+    /** Its socket takes nothing. */
+    stalled: false,
+    onDrain(listener: () => void): void {
+      drained = listener;
+    },
+    /** Its socket takes data again. */
+    drain(): void {
+      this.stalled = false;
+      drained();
+    },
     write(frames: string, count: number): void {
+      if (this.stalled) held += count;
       unread += frames;
       announced += count;
     },
     /** What has come since it was asked last. */
     frames(): ActorFrame[] {
       const texts = unread.split('\n\n').slice(0, -1);
+      if (held > 0) throw new Error(`${held} frames were held`);
       if (texts.length !== announced) throw new Error(`${announced} frames announced: ${unread}`);
       unread = '';
       announced = 0;

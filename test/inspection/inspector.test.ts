@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ActorFrame } from '../../src/inspection/actor.ts';
-import { createInspector } from '../../src/inspection/inspector.ts';
+import { createInspector, type Inspector } from '../../src/inspection/inspector.ts';
 import { describeAll } from '../../src/statecharts/describe.ts';
 import { createFollower, type StubbedActor, startRun, startThread } from './actors.ts';
 
@@ -12,6 +12,8 @@ const setup = () => {
   const clock = { at: 1000, now: () => clock.at };
   return { clock, inspector: createInspector({ clock }) };
 };
+
+const listed = (inspector: Inspector, of: string = scope) => inspector.list(of, {}, 0, 1000).items;
 
 const transitions = (frames: ActorFrame[]) =>
   frames.flatMap((frame) => (frame.type === 'transition' ? [frame] : []));
@@ -33,8 +35,16 @@ t.test('live actors are listed with their state and with who works for whom', as
   inspector.began(startThread().actor, THREAD);
   const ended = inspector.began(run.actor, RUN);
   run.actor.send({ type: 'CLAIM' });
-  const thread = { id: 'thread:T', machine: 'thread', state: 'idle', tags: [], since: 1000, parent: null };
-  t.strictSame(inspector.list(scope), [
+  const thread = {
+    id: 'thread:T',
+    machine: 'thread',
+    state: 'idle',
+    tags: [],
+    since: 1000,
+    parent: null,
+    at_rest: false,
+  };
+  t.strictSame(listed(inspector), [
     { ...thread, children: ['run:R'] },
     {
       id: 'run:R',
@@ -44,10 +54,11 @@ t.test('live actors are listed with their state and with who works for whom', as
       since: 1000,
       parent: 'thread:T',
       children: [],
+      at_rest: false,
     },
   ]);
   ended();
-  t.strictSame(inspector.list(scope), [{ ...thread, children: [] }]);
+  t.strictSame(listed(inspector), [{ ...thread, children: [] }]);
 });
 
 t.test('since is when the actor entered its state, whatever it does inside it', async (t) => {
@@ -56,17 +67,17 @@ t.test('since is when the actor entered its state, whatever it does inside it', 
   inspector.began(actor, RUN);
   clock.at = 2000;
   actor.send({ type: 'CLAIM' });
-  t.match(inspector.list(scope), [{ state: 'running.inferring', since: 2000 }]);
+  t.match(listed(inspector), [{ state: 'running.inferring', since: 2000 }]);
   clock.at = 3000;
   actor.send({ type: 'STEER' });
   t.ok(actor.getSnapshot().context.steered, 'it took the event');
-  t.match(inspector.list(scope), [{ state: 'running.inferring', since: 2000 }]);
+  t.match(listed(inspector), [{ state: 'running.inferring', since: 2000 }]);
 });
 
 t.test('a follower sees every transition of a run, each as the description has it', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
-  inspector.follow(scope, follower);
+  inspector.follow(scope, {}, follower);
   const run = startRun();
   const ended = inspector.began(run.actor, RUN);
   await live(run);
@@ -105,7 +116,7 @@ t.test('failures and delays are told in the words of the description', async (t)
   const follower = createFollower();
   const run = startRun({ maxAttempts: 2 });
   inspector.began(run.actor, RUN);
-  inspector.follow(scope, follower);
+  inspector.follow(scope, {}, follower);
   run.actor.send({ type: 'CLAIM' });
   await run.fail(Object.assign(new Error('busy'), { transient: true }));
   await run.settle();
@@ -127,7 +138,7 @@ t.test('a transition that leaves no state is told; an event that does nothing is
   const follower = createFollower();
   const { actor } = startRun();
   inspector.began(actor, RUN);
-  inspector.follow(scope, follower);
+  inspector.follow(scope, {}, follower);
   follower.frames();
   actor.send({ type: 'STEER' });
   t.strictSame(follower.frames(), []);
@@ -149,10 +160,10 @@ t.test('one who comes late gets what lives, then what happens', async (t) => {
   actor.send({ type: 'CLAIM' });
   clock.at = 5000;
   const follower = createFollower();
-  inspector.follow(scope, follower);
+  inspector.follow(scope, {}, follower);
   t.strictSame(
     follower.frames(),
-    inspector.list(scope).map((listed) => ({ type: 'actor', ...listed })),
+    listed(inspector).map((listed) => ({ type: 'actor', ...listed })),
   );
   actor.send({ type: 'CANCEL' });
   t.match(follower.frames(), [
@@ -173,7 +184,7 @@ t.test('inspectors are on actors only while somebody follows', async (t) => {
   const late = startRun();
   inspector.began(early.actor, RUN);
   t.equal(early.inspectors(), 0);
-  const leave = [createFollower(), createFollower()].map((follower) => inspector.follow(scope, follower));
+  const leave = [createFollower(), createFollower()].map((follower) => inspector.follow(scope, {}, follower));
   const ended = inspector.began(late.actor, { ...RUN, id: 'R2' });
   t.strictSame([early.inspectors(), late.inspectors()], [1, 1], 'one, however many follow');
   leave[0]?.();
@@ -182,7 +193,7 @@ t.test('inspectors are on actors only while somebody follows', async (t) => {
   t.equal(late.inspectors(), 0, 'a gone actor is let go');
   leave[1]?.();
   t.equal(early.inspectors(), 0);
-  inspector.follow(scope, createFollower());
+  inspector.follow(scope, {}, createFollower());
   t.equal(early.inspectors(), 1, 'and on again for the next one');
 });
 
@@ -191,8 +202,8 @@ t.test('one that has left gets nothing more, the others do', async (t) => {
   const [gone, stays] = [createFollower(), createFollower()];
   const { actor } = startRun();
   inspector.began(actor, RUN);
-  const leave = inspector.follow(scope, gone);
-  inspector.follow(scope, stays);
+  const leave = inspector.follow(scope, {}, gone);
+  inspector.follow(scope, {}, stays);
   leave();
   gone.frames();
   stays.frames();
@@ -207,8 +218,15 @@ t.test('one that leaves while it is told something stops nobody', async (t) => {
   const { actor } = startRun();
   inspector.began(actor, RUN);
   let leave = (): void => {};
-  leave = inspector.follow(scope, { write: (frames) => frames.includes('CLAIM') && leave() });
-  inspector.follow(scope, stays);
+  leave = inspector.follow(
+    scope,
+    {},
+    {
+      ...createFollower(),
+      write: (frames) => frames.includes('CLAIM') && leave(),
+    },
+  );
+  inspector.follow(scope, {}, stays);
   stays.frames();
   actor.send({ type: 'CLAIM' });
   t.equal(stays.frames().length, 1);
@@ -219,10 +237,10 @@ t.test('a scope does not see the actors of another one', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
   const { actor, inspectors } = startRun();
-  inspector.follow('other', follower);
+  inspector.follow('other', {}, follower);
   const ended = inspector.began(actor, RUN);
   actor.send({ type: 'CLAIM' });
-  t.strictSame(inspector.list('other'), []);
+  t.strictSame(listed(inspector, 'other'), []);
   t.equal(inspectors(), 0, 'nor does it cost them anything');
   ended();
   t.strictSame(follower.frames(), []);
@@ -233,7 +251,7 @@ t.test('an id names one actor: the older one ends when a newer one takes it', as
   const follower = createFollower();
   const [older, newer] = [startThread(), startThread()];
   const olderEnded = inspector.began(older.actor, THREAD);
-  inspector.follow(scope, follower);
+  inspector.follow(scope, {}, follower);
   follower.frames();
   const newerEnded = inspector.began(newer.actor, THREAD);
   t.match(follower.frames(), [
@@ -243,10 +261,10 @@ t.test('an id names one actor: the older one ends when a newer one takes it', as
   older.actor.send({ type: 'DELETE', request: {} });
   olderEnded();
   t.strictSame(follower.frames(), []);
-  t.equal(inspector.list(scope).length, 1);
+  t.equal(listed(inspector).length, 1);
   newerEnded();
   t.match(follower.frames(), [{ type: 'ended', actor: 'thread:T' }]);
-  t.strictSame(inspector.list(scope), []);
+  t.strictSame(listed(inspector), []);
 });
 
 t.test('one that ends late, when its scope was empty in between, takes nobody with it', async (t) => {
@@ -255,7 +273,7 @@ t.test('one that ends late, when its scope was empty in between, takes nobody wi
   inspector.began(startThread().actor, THREAD)();
   inspector.began(startThread().actor, THREAD);
   olderEnded();
-  t.equal(inspector.list(scope).length, 1);
+  t.equal(listed(inspector).length, 1);
 });
 
 t.test('the failure of an actor is left to the runtime', async (t) => {

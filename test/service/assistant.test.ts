@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createTroupe } from '../../src/index.ts';
+import { ActorList } from '../../src/inspection/actor.ts';
 import { ModelError } from '../../src/models/errors.ts';
 import { CONFIG, RUNS, SECRET, says, startAssistant, user } from '../assistant/chat.ts';
 import { chunksOf } from '../protocols/ai-sdk/client.ts';
@@ -102,10 +103,12 @@ t.test('a run is among the live actors as long as it lasts', async (t) => {
   let text = '';
   while (!text.includes('partial')) text += (await reader?.read())?.value ?? '';
   const run_id = /"runId":"([^"]+)"/.exec(text)?.[1];
-  const actors = async () => (await answer('GET', '/v1/system/actors')).body;
-  t.match(await actors(), [{ id: `run:${run_id}`, machine: 'run', state: 'running.inferring' }]);
+  const actors = async () => ActorList.parse((await answer('GET', '/v1/system/actors')).body);
+  t.match(await actors(), {
+    items: [{ id: `run:${run_id}`, machine: 'run', state: 'running.inferring' }],
+  });
   await reader?.cancel();
-  t.strictSame(await eventually(actors, (list) => Array.isArray(list) && list.length === 0), []);
+  t.match(await eventually(actors, ({ total }) => total === 0), { items: [] });
 });
 
 t.test('the system prompt is that of the service, with the policy behind it', async (t) => {

@@ -1,14 +1,17 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { ActorFrame, LiveActor } from '../../src/inspection/actor.ts';
+import { ActorFrame, ActorList } from '../../src/inspection/actor.ts';
 import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
 import { MachineDescription } from '../../src/statecharts/description.ts';
 import { get, ADMIN_TOKEN as SERVE_TOKEN, serve, turn, when, wire } from '../http/serve.ts';
-import { startRun } from '../inspection/actors.ts';
+import { type StubbedActor, startRun } from '../inspection/actors.ts';
+import { storeFor } from '../store/open.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** What visualisers read of a service: its statecharts, its live actors and what happens to them. */
+
+const EMPTY = { items: [], total: 0, has_more: false, next_cursor: null };
 
 const PATHS = ['/v1/system/machines', '/v1/system/actors', '/v1/system/actors/stream'];
 
@@ -68,11 +71,11 @@ t.test('the catalogue of machines is served as data', async (t) => {
 
 t.test('a slow run is listed with its state, under its thread', async (t) => {
   const { admin, run, models } = await startTroupe(t);
-  t.strictSame((await admin('GET', '/v1/system/actors')).body, []);
+  t.strictSame((await admin('GET', '/v1/system/actors')).body, EMPTY);
   const stream = await run({ agentId: 'slow', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
   const { run_id } = await stream.until('run_start');
   await stream.until('text_delta');
-  const actors = z.array(LiveActor).parse((await admin('GET', '/v1/system/actors')).body);
+  const actors = ActorList.parse((await admin('GET', '/v1/system/actors')).body).items;
   t.match(
     actors.find(({ machine }) => machine === 'run'),
     {
@@ -135,15 +138,27 @@ t.test('one who comes while a run is under way sees it, then what becomes of it'
 
 const STREAM = get('/v1/system/actors/stream', `Authorization: Bearer ${SERVE_TOKEN}`);
 
-const inspected = () => {
+const inspected = async (t: Test, id = 'R') => {
   const inspector = createInspector({ clock: { now: Date.now } });
   const run = startRun();
-  inspector.began(run.actor, { machine: 'run', id: 'R', scope: 'default', parent: 'T' });
-  return { routes: inspectionRoutes({ inspector }), ...run };
+  inspector.began(run.actor, { machine: 'run', id, scope: 'default', parent: 'T' });
+  return { routes: inspectionRoutes({ inspector, store: await storeFor(t) }), ...run };
+};
+
+/** With it sockets take some hundred frames before they stop. */
+const LONG = 'x'.repeat(20_000);
+
+/** Much more than sockets take, while the client takes nothing. */
+const overflow = async (actor: StubbedActor['actor']): Promise<void> => {
+  actor.send({ type: 'CLAIM' });
+  for (let count = 0; count < 5000; count += 1) {
+    actor.send({ type: 'STEER' });
+    if (count % 5 === 0) await turn();
+  }
 };
 
 t.test('when the client leaves, nothing is left of it', async (t) => {
-  const { routes, actor, inspectors } = inspected();
+  const { routes, actor, inspectors } = await inspected(t);
   const { port, streams } = await serve(t, routes);
   const client = wire(t, port, STREAM);
   await client.until('"type":"actor"');
@@ -155,23 +170,41 @@ t.test('when the client leaves, nothing is left of it', async (t) => {
   t.equal(inspectors(), 0);
 });
 
-t.test('a client that does not read is cut off, and the actors go on', async (t) => {
-  const { routes, actor, inspectors } = inspected();
-  const { port, streams } = await serve(t, routes);
+t.test(
+  'a client that did not read for a while is told where the actors stand, and nothing was queued',
+  async (t) => {
+    const { routes, actor } = await inspected(t, LONG);
+    const { port, streams } = await serve(t, routes, { settings: { sse_buffer_size: 10 } });
+    const client = wire(t, port, STREAM);
+    await client.until('"type":"actor"');
+    client.socket.pause();
+    await overflow(actor);
+    actor.send({ type: 'CANCEL' });
+    t.equal(streams(), 1, 'it is not cut off');
+    client.socket.resume();
+    const text = await client.until('"state":"concluding"');
+    t.ok(text.split('data: ').length < 2000, `${text.length} bytes`);
+    actor.send({ type: 'CANCEL' });
+    await client.until('"to":"ending"');
+  },
+);
+
+t.test('a service stops although somebody watches and does not read', async (t) => {
+  const { routes, actor, inspectors } = await inspected(t, LONG);
+  const { server, port, streams } = await serve(t, routes);
   const client = wire(t, port, STREAM);
   await client.until('"type":"actor"');
   client.socket.pause();
-  actor.send({ type: 'CLAIM' });
-  while (streams() > 0) {
-    for (let count = 0; count < 1000; count += 1) actor.send({ type: 'STEER' });
-    await turn();
-  }
+  await overflow(actor);
+  await server.close();
+  t.equal(streams(), 0);
   t.equal(inspectors(), 0);
+  actor.send({ type: 'CANCEL' });
   t.equal(actor.getSnapshot().status, 'active');
 });
 
 t.test('the actors of one scope are not seen in another one', async (t) => {
-  const { routes, inspectors } = inspected();
+  const { routes, inspectors } = await inspected(t);
   const headers = { authorization: `Bearer ${SERVE_TOKEN}` };
   for (const [scope, count] of [
     ['default', 1],
@@ -179,7 +212,7 @@ t.test('the actors of one scope are not seen in another one', async (t) => {
   ] as const) {
     const { url, port, streams } = await serve(t, routes, { resolveScope: () => scope });
     const response = await fetch(`${url}/v1/system/actors`, { headers });
-    t.equal(z.array(LiveActor).parse(await response.json()).length, count, scope);
+    t.equal(ActorList.parse(await response.json()).items.length, count, scope);
     const client = wire(t, port, STREAM);
     await when(() => streams() === 1);
     t.equal(inspectors(), count, scope);

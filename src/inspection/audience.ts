@@ -1,0 +1,213 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import type { Clock } from '../schema/clock.ts';
+import type { TransitionDescription } from '../statecharts/description.ts';
+import type { ActorFrame } from './actor.ts';
+import type { ActorFilter } from './filter.ts';
+import { type Entry, isWanted, liveActor, type Register, take } from './register.ts';
+import { snapshotOf, stateOf, watchTransitions } from './watch.ts';
+
+/**
+ * Those who watch the live actors of one scope, each through a filter and at the pace of its own socket.
+ *
+ * Guarantees: a watcher is told of the actors that live, a piece a turn, and of everything that happens to those that
+ * it was told of, in the order of what each did. What happens while its socket takes nothing is not kept: of an actor
+ * that it knows only that there is news, which is then told as the state of that moment, or as the end; of others
+ * nothing, they come when it goes on with the list of actors. So a watcher costs one small entry for each actor that
+ * it knows and has missed something of, however long it takes nothing and whatever happens meanwhile.
+ * With a state in its filter it is told of the transitions into such states and out of them, and of actors as they
+ * come in.
+ * Relies on readers that take text and return.
+ * Costs, while nobody watches, nothing; an XState inspector is only on actors that somebody's filter lets through. A
+ * frame is encoded once, however many watch.
+ */
+
+/** Where frames go; an event stream of `src/http` is one. Never blocks. */
+export type ActorReader = {
+  /** Takes whole SSE frames. */
+  write(frames: string, count: number): void;
+  /** Takes nothing now; `onDrain` tells when it does. */
+  readonly stalled: boolean;
+  onDrain(listener: () => void): void;
+};
+
+type Watcher = {
+  readonly filter: ActorFilter;
+  readonly reader: ActorReader;
+  /** It knows the live actors up to this serial number that its filter lets through. */
+  at: number;
+  /** There may be some behind that. */
+  isBehind: boolean;
+  /** Of actors that it knows and whose news it has not had: those that live, and the ends of the others. */
+  readonly missed: Map<number, Entry | ActorFrame>;
+  /** Its next piece comes in the next turn. */
+  isDue: boolean;
+  isGone: boolean;
+};
+
+export type Audience = {
+  readonly register: Register;
+  readonly clock: Clock;
+  readonly watchers: Set<Watcher>;
+};
+
+export const createAudience = (register: Register, clock: Clock): Audience => ({
+  register,
+  clock,
+  watchers: new Set(),
+});
+
+/** The most actors that one watcher is told of, or that are looked at for it, in one turn of the event loop. */
+const ACTORS_A_TURN = 256;
+
+/** The first piece is written when this returns. Returns what takes the watcher off again. */
+export const join = (audience: Audience, filter: ActorFilter, reader: ActorReader): (() => void) => {
+  const watcher: Watcher = {
+    filter,
+    reader,
+    at: -1,
+    isBehind: true,
+    missed: new Map(),
+    isDue: false,
+    isGone: false,
+  };
+  audience.watchers.add(watcher);
+  reader.onDrain(() => {
+    if (!watcher.isDue) tellPiece(audience, watcher);
+  });
+  tellPiece(audience, watcher);
+  return () => leave(audience, watcher);
+};
+
+const leave = ({ register, watchers }: Audience, watcher: Watcher): void => {
+  watcher.isGone = true;
+  watcher.missed.clear();
+  watchers.delete(watcher);
+  const others = [...watchers];
+  for (const entry of register.actors.values()) {
+    if (entry.unwatch && !others.some(({ filter }) => isWanted(register, filter, entry))) unwatch(entry);
+  }
+};
+
+const unwatch = (entry: Entry): void => {
+  entry.unwatch?.();
+  entry.unwatch = undefined;
+};
+
+/** What it has missed, then what it does not know. */
+const tellPiece = (audience: Audience, watcher: Watcher): void => {
+  const { reader, missed } = watcher;
+  watcher.isDue = false;
+  if (watcher.isGone || reader.stalled) return;
+  const frames: string[] = [];
+  for (const [serial, news] of missed) {
+    if (frames.length === ACTORS_A_TURN) break;
+    missed.delete(serial);
+    frames.push(frameOf('type' in news ? news : { type: 'actor', ...liveActor(audience.register, news) }));
+  }
+  if (watcher.isBehind) frames.push(...nextActors(audience, watcher, ACTORS_A_TURN - frames.length));
+  if (frames.length > 0) reader.write(frames.join(''), frames.length);
+  if (missed.size === 0 && !watcher.isBehind) return;
+  watcher.isDue = true;
+  setImmediate(tellPiece, audience, watcher);
+};
+
+const nextActors = (audience: Audience, watcher: Watcher, most: number): string[] => {
+  const { register } = audience;
+  const { state, ...filter } = watcher.filter;
+  const { entries, more } = take(register, filter, watcher.at, most);
+  watcher.isBehind = more;
+  watcher.at = entries.at(-1)?.serial ?? watcher.at;
+  for (const entry of entries) watch(audience, entry);
+  return entries
+    .filter(({ nodes }) => state === undefined || state(nodes))
+    .map((entry) => frameOf({ type: 'actor', ...liveActor(register, entry) }));
+};
+
+const watch = (audience: Audience, entry: Entry): void => {
+  entry.unwatch ??= watchTransitions(entry.actor, (taken, from, to) =>
+    tellTransition(audience, entry, { taken, from, to }),
+  );
+};
+
+/** An actor is in the register. */
+export const tellBeginning = (audience: Audience, entry: Entry): void => {
+  const { register, watchers } = audience;
+  if (watchers.size === 0) return;
+  const text = encodedOnce(() => ({ type: 'began', ...liveActor(register, entry) }));
+  for (const watcher of watchers) {
+    const { filter, reader } = watcher;
+    if (!isWanted(register, filter, entry)) continue;
+    if (reader.stalled || watcher.isBehind) {
+      watcher.isBehind = true;
+      continue;
+    }
+    watcher.at = entry.serial;
+    watch(audience, entry);
+    if (filter.state === undefined || filter.state(entry.nodes)) reader.write(text(), 1);
+  }
+};
+
+type Step = { taken: TransitionDescription; from: AnyMachineSnapshot; to: AnyMachineSnapshot };
+
+const tellTransition = (audience: Audience, entry: Entry, { taken, from, to }: Step): void => {
+  const { register, clock, watchers } = audience;
+  const text = encodedOnce(() => ({
+    type: 'transition',
+    actor: entry.id,
+    machine: entry.machine,
+    from: stateOf(from),
+    event: taken.event,
+    to: stateOf(to),
+    transition: taken.id,
+    time: clock.now(),
+  }));
+  for (const watcher of watchers) {
+    const { state } = watcher.filter;
+    const was = state === undefined || state(from._nodes);
+    const is = state === undefined || state(to._nodes);
+    if ((!was && !is) || !knows(register, watcher, entry)) continue;
+    if (hasToWait(watcher, entry)) {
+      watcher.missed.set(entry.serial, entry);
+      continue;
+    }
+    watcher.reader.write(text(), 1);
+    if (was) continue;
+    const come = liveActor(register, entry, to, clock.now());
+    watcher.reader.write(frameOf({ type: 'actor', ...come }), 1);
+  }
+};
+
+/** An actor has left the register. */
+export const tellEnd = ({ register, clock, watchers }: Audience, entry: Entry): void => {
+  unwatch(entry);
+  if (watchers.size === 0) return;
+  const { id: actor, machine } = entry;
+  const last = snapshotOf(entry.actor);
+  const frame: ActorFrame = { type: 'ended', actor, machine, state: stateOf(last), time: clock.now() };
+  const text = encodedOnce(() => frame);
+  for (const watcher of watchers) {
+    if (!knows(register, watcher, entry)) continue;
+    const { state } = watcher.filter;
+    // Of one that has left the states of the filter it was told so, unless that is what it has missed.
+    if (state && !state(last._nodes) && !watcher.missed.has(entry.serial)) continue;
+    if (hasToWait(watcher, entry)) watcher.missed.set(entry.serial, frame);
+    else watcher.reader.write(text(), 1);
+  }
+};
+
+const knows = (register: Register, { at, filter }: Watcher, entry: Entry): boolean =>
+  entry.serial <= at && isWanted(register, filter, entry);
+
+/** News of one actor never overtake each other. */
+const hasToWait = ({ reader, missed }: Watcher, { serial }: Entry): boolean =>
+  reader.stalled || missed.has(serial);
+
+const frameOf = (frame: ActorFrame): string => `data: ${JSON.stringify(frame)}\n\n`;
+
+const encodedOnce = (frame: () => ActorFrame): (() => string) => {
+  let text: string | undefined;
+  return () => {
+    text ??= frameOf(frame());
+    return text;
+  };
+};
