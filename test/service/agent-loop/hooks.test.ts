@@ -207,7 +207,7 @@ t.test('of hooks that are run again only what they ask for the second time count
       hooks: {
         after_inference: (): HookOutcome => {
           round += 1;
-          return { state: [update(count, round)], end: ends[round - 1] === true };
+          return { state: [update(count, round)], ...(ends[round - 1] && { end: true }) };
         },
       },
     });
