@@ -75,6 +75,21 @@ t.test('wherever a body is read, it may be refused for its size, its type and it
   }
 });
 
+t.test(
+  'every route says how it answers when all is well, and what is read is answered with 200',
+  async (t) => {
+    const { operations } = await documentOf(t);
+    for (const { name, operation } of operations) {
+      const statuses = Object.keys(operation.responses);
+      t.ok(
+        statuses.some((status) => /^2\d\d$/.test(status)),
+        name,
+      );
+      if (name.startsWith('get ')) t.ok(statuses.includes('200'), name);
+    }
+  },
+);
+
 t.test('a route of the admin surface says that it is refused without the token', async (t) => {
   const { operations } = await documentOf(t);
   const admin = operations.filter(({ operation }) => operation.security?.length);
