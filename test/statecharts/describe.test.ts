@@ -89,6 +89,16 @@ t.test('what an actor takes can be found in the description', async (t) => {
   }
 });
 
+t.test('a guard that is more than one expression is told by its name, or as inline', async (t) => {
+  t.equal(
+    guardName(function isLate() {
+      return true;
+    }),
+    'isLate',
+  );
+  t.equal(guardName(Object.assign(() => true, { toString: () => '() => { return true; }' })), 'inline');
+});
+
 t.test('an unnamed guard of more than 60 letters is cut, and says so', async (t) => {
   const told = (letters: number): string | null => {
     const text = `_ => ${'x'.repeat(letters)}`;
