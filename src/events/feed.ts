@@ -86,7 +86,7 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
     },
     follow(scope, by, cursor, reader) {
       const at = cursor === undefined ? endOf(events, scope, by) : positionOf(events, scope, by, cursor);
-      const follower: Follower = { scope, by, reader, at, state: 'reading' };
+      const follower: Follower = { scope, by, reader, at, state: 'following' };
       replay.add(follower);
       reader.onClose(() => {
         follower.state = 'gone';

@@ -12,7 +12,7 @@ export type EventReader = {
 };
 
 /**
- * A reader and its place in a log. `reading`: what it has not had comes from the store; `live`: from the commits;
+ * A reader and its place in a log. `following`: what it has not had comes from the store, then from the commits;
  * `parked`: from nowhere, until its socket takes data again.
  */
 export type Follower = {
@@ -21,7 +21,7 @@ export type Follower = {
   readonly reader: EventReader;
   /** It has been written every event of its log up to this sequence number, and none behind it. */
   at: number;
-  state: 'reading' | 'live' | 'parked' | 'gone';
+  state: 'following' | 'parked' | 'gone';
 };
 
 /** The most events that are read, and written to one reader, in one turn of the event loop. */

@@ -98,7 +98,6 @@ export const createLiveLog = (deps: LiveLogDeps, scope: string, by: EventScope, 
 
   return {
     join(follower) {
-      follower.state = 'live';
       follower.at = Math.max(follower.at, at);
       followers.add(follower);
     },

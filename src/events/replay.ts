@@ -40,7 +40,7 @@ export const createReplay = (deps: {
   };
 
   const serve = (follower: Follower): number => {
-    if (follower.state !== 'reading') return 0;
+    if (follower.state !== 'following') return 0;
     if (follower.reader.stalled) {
       follower.state = 'parked';
       return 0;
@@ -68,7 +68,7 @@ export const createReplay = (deps: {
 
   return {
     add(follower) {
-      follower.state = 'reading';
+      follower.state = 'following';
       waiting.push(follower);
       schedule();
     },

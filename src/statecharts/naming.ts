@@ -22,7 +22,7 @@ export const pathOf = (node: AnyStateNode): string | null => (node.path.length ?
 
 /** The text of an arrow function's body, or the function's name where it has no such body. */
 const textOf = (fn: { name: string; toString(): string }): string => {
-  const body = fn.toString().match(/=>\s*([^{].*)$/s)?.[1];
+  const body = fn.toString().match(/=>\s*([^{\s].*)$/s)?.[1];
   if (body === undefined) return fn.name || 'inline';
   const readable = body
     .replace(/\b(event|context)\./g, '')

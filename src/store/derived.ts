@@ -98,8 +98,7 @@ export const derive = (records: Records): Derived => {
   for (const { key, value } of records.runs) {
     const row = value as { run: Run; order: number; changed_at?: number };
     at = row.order;
-    const changed = row.changed_at ?? row.run.updated_at * 1000;
-    collect((batch) => runs.put(batch, String(key[0]), row.run, undefined, changed));
+    collect((batch) => runs.put(batch, String(key[0]), row.run, undefined, row.changed_at));
   }
   for (const { key, value } of records.dispatches) {
     const row = value as { dispatch: Dispatch; order: number };

@@ -125,6 +125,24 @@ t.test('a long commit leaves in pieces, and a socket that stalls between two mis
   t.strictSame(slow.seen(), ids(1, 3002));
 });
 
+t.test('one piece of a long commit leaves in a turn, whatever is committed meanwhile', async (t) => {
+  const { feed, commit } = await startFeed(t);
+  const reader = createReader();
+  feed.follow('default', THREAD, undefined, reader);
+  await settle();
+  const tell = await commit(ids(1, 3000).map((id) => event(id)));
+  const more = [await commit([event('e3001')]), await commit([event('e3002')])];
+  tell();
+  t.equal(reader.writes.length, 1);
+  for (const tellMore of more) tellMore();
+  t.equal(reader.writes.length, 1);
+  for (let before = 1; reader.seen().length < 3002; before = reader.writes.length) {
+    await turn();
+    t.ok(reader.writes.length <= before + 1);
+  }
+  t.strictSame(reader.seen(), ids(1, 3002));
+});
+
 t.test('large events leave in pieces of a bounded length', async (t) => {
   const { feed, commit } = await startFeed(t);
   const [live, replayed] = [createReader(), createReader()];

@@ -12,6 +12,7 @@ import {
   runOf,
   type Sample,
 } from '../../src/load/index.ts';
+import { turn } from '../http/serve.ts';
 
 const FRAMES = ['run_start', 'text_delta', 'text_delta', 'run_finish'].map(
   (type) => `data: {"event_type":"${type}"}\n\n`,
@@ -96,11 +97,17 @@ t.test('a connection pauses between two streams', async (t) => {
   t.ok(report.seconds >= 0.035, 'two pauses at least');
 });
 
-t.test('a load that rests between two looks reads the same, and ends', async (t) => {
-  const { url } = await serve(t, stream);
-  const report = await runLoad({ url, connections: 3, streams: 6, rest_ms: 2 });
-  t.match(report, { streams: 6, events: 24, errors: {} });
-});
+t.test(
+  'a load that rests between two looks reads the same, and rests no more when it has ended',
+  async (t) => {
+    const { url } = await serve(t, stream);
+    const report = await runLoad({ url, connections: 3, streams: 6, rest_ms: 2 });
+    t.match(report, { streams: 6, events: 24, errors: {} });
+    await turn();
+    await turn();
+    t.notOk(process.getActiveResourcesInfo().includes('Immediate'));
+  },
+);
 
 t.test('a load ends at its time, after the streams under way', async (t) => {
   const { url } = await serve(t, stream);

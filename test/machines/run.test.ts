@@ -338,6 +338,17 @@ t.test('a decision counts as taken where decisions are applied, and nowhere else
   t.same(new Set(resolved.map(nameOf)), new Set(['done in deciding']));
 });
 
+t.test('what came while decisions were applied is applied with them, and not looked for again', async (t) => {
+  const resolved = after('done in deciding').filter((edge) => found(edge) === 'resolved');
+  t.same(
+    new Set(resolved.map(({ to }) => pathOf(to))),
+    new Set(['running.checkpointing', 'running.inferring']),
+  );
+  for (const path of ['running.checkpointing', 'running.inferring'])
+    t.ok(resolved.some(({ from, to }) => from.context.decided && pathOf(to) === path));
+  t.same(resolved.filter(({ to }) => to.context.decided).map(told), []);
+});
+
 t.test('what arrives while a run works or its wait is being written is not lost', async (t) => {
   const arrived = edges.filter(
     ({ from, event }) =>

@@ -9,11 +9,12 @@ import { countFrom, testFiles } from '../run/command-line.ts';
 import { inProject, Places } from '../run/places.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { nearestTests } from './nearest.ts';
-import { play } from './play.ts';
+import { type Fate, play } from './play.ts';
 
 /**
  * Whether tests notice faults: makes single small changes in a room, chosen by chance among those of a table, and
- * runs the nearest tests for each. What survives is a missing test, or code that nothing needs.
+ * runs the nearest tests for each. What survives is a missing test, or code that nothing needs; what ran out of time is
+ * to be looked at.
  */
 
 const USAGE = `Usage: npm run mutate -- [--count N] [--jobs N] [--at LINE] ROOM ...
@@ -61,6 +62,11 @@ const choose = (mutants: readonly Mutant[], count: number): Mutant[] => {
   return [...chosen.values()];
 };
 
+const placeOf = ({ file, line, name }: Mutant): string => `${file}:${line} ${name}`;
+
+const by = (fate: Fate): string =>
+  fate.kind === 'survived' ? '' : `, by ${fate.file}${fate.broken ? ` (${fate.broken})` : ''}`;
+
 const main = async (): Promise<void> => {
   const { values, positionals: rooms } = parseArgs({
     allowPositionals: true,
@@ -84,21 +90,21 @@ const main = async (): Promise<void> => {
   for (const [room, all] of sources) {
     const chosen = line === undefined ? choose(all, count) : all.filter((mutant) => mutant.line === line);
     const tried = chosen.length;
-    const survivors: Mutant[] = [];
+    const left: { mutant: Mutant; fate: Fate }[] = [];
     const work = async (slot: number): Promise<void> => {
       for (let mutant = chosen.shift(); mutant !== undefined; mutant = chosen.shift()) {
-        const killer = await play(mutant, nearestTests(mutant.file, graph), `${FOLDER}/${slot}`);
-        if (killer === undefined) survivors.push(mutant);
-        const { file, line, name } = mutant;
-        console.log(
-          `${killer === undefined ? 'SURVIVED' : 'killed  '} ${file}:${line} ${name}${killer ? `, by ${killer}` : ''}`,
-        );
+        const fate = await play(mutant, nearestTests(mutant.file, graph), `${FOLDER}/${slot}`);
+        if (fate.kind !== 'killed') left.push({ mutant, fate });
+        console.log(`${fate.kind.padEnd(15)} ${placeOf(mutant)}${by(fate)}`);
       }
     };
     await Promise.all(Array.from({ length: jobs }, (_, slot) => work(slot)));
-    console.log(`${room}: ${survivors.length} of ${tried} survived, of ${all.length} that there are`);
-    for (const { file, line, name, was } of survivors) console.log(`  ${file}:${line} ${name}: ${was}`);
-    if (survivors.length > tried * MOST_SURVIVORS) process.exitCode = 1;
+    const countOf = (kind: Fate['kind']): number => left.filter(({ fate }) => fate.kind === kind).length;
+    console.log(
+      `${room}: ${countOf('survived')} of ${tried} survived, ${countOf('ran out of time')} ran out of time, of ${all.length} that there are`,
+    );
+    for (const { mutant, fate } of left) console.log(`  ${placeOf(mutant)}: ${mutant.was} (${fate.kind})`);
+    if (countOf('survived') > tried * MOST_SURVIVORS) process.exitCode = 1;
   }
   rmSync(inProject(FOLDER), { recursive: true, force: true });
 };

@@ -114,7 +114,7 @@ const literal: Rule = (node) => {
   if (typeof node.value === 'boolean')
     return [edit(node, String(!node.value), `${node.value} becomes its opposite`)];
   if (typeof node.value === 'number')
-    return [edit(node, `(${node.value} + 1)`, `${node.value} becomes one more`)];
+    return [edit(node, String(node.value + 1), `${node.value} becomes one more`)];
   return [];
 };
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { mutantsOf } from './mutants.ts';
 import { nearestTests } from './nearest.ts';
+import { fateOf } from './play.ts';
 
 t.test('each place of the table gives its changes, and types give none', async (t) => {
   const changes = (text: string, file = 'src/a.ts'): string[] =>
@@ -15,13 +16,14 @@ t.test('each place of the table gives its changes, and types give none', async (
     'const x: 1 | true = !z;',
     'const x: 1 | true = y ?? z;',
   ]);
-  t.strictSame(changes('const x = 4;'), ['const x = (4 + 1);']);
+  t.strictSame(changes('const x = 4;'), ['const x = 5;']);
+  t.strictSame(changes('const x = { 401: y };'), ['const x = { 402: y };']);
   t.strictSame(changes('const x = all.some(f) && n <= m;'), [
     'const x = all.every(f) && n <= m;',
     'const x = all.some(f) || n <= m;',
     'const x = all.some(f) && n < m;',
   ]);
-  t.strictSame(changes('log.warn(1 as const);'), ['log.warn((1 + 1) as const);']);
+  t.strictSame(changes('log.warn(1 as const);'), ['log.warn(2 as const);']);
   t.strictSame(changes('const x = { guard: g, other: h };', 'machines/a.ts'), ['const x = {  other: h };']);
 });
 
@@ -50,4 +52,14 @@ t.test('the nearest tests reach a file by the fewest imports, through cycles too
     'test/store/b.test.ts',
     'test/service/x.test.ts',
   ]);
+});
+
+t.test('a change at which a file ran out of time does not count as noticed', async (t) => {
+  const passed = { file: 'a.test.ts', ok: true };
+  const failed = { file: 'b.test.ts', ok: false };
+  const late = { ...failed, broken: 'did not end within 5 s', late: true };
+  t.strictSame(fateOf([passed]), { kind: 'survived' });
+  t.match(fateOf([passed, failed]), { kind: 'killed', file: 'b.test.ts' });
+  t.match(fateOf([passed, { ...failed, broken: 'its process ended' }]), { kind: 'killed' });
+  t.match(fateOf([passed, late]), { kind: 'ran out of time', file: 'b.test.ts', broken: late.broken });
 });

@@ -14,14 +14,24 @@ const STAGES = [
 const FILE_MS = 120_000;
 
 /** Tests that start the built program, or measure, do not see the change or take minutes. */
-const BLIND = /^test\/(?:crash|e2e|load|readme|examples|interop)\//;
+const BLIND = /^test\/(?:crash|e2e|readme|examples|interop)\/|^test\/load\/bench\.test/;
 
-/** @returns the test file that noticed, with nothing when none did */
-export const play = async (
-  mutant: Mutant,
-  nearest: readonly string[],
-  folder: string,
-): Promise<string | undefined> => {
+/**
+ * What became of a change. A file that `ran out of time` may have noticed a loop that does not end, or have come upon
+ * a slow machine.
+ */
+export type Fate =
+  | { kind: 'survived' }
+  | { kind: 'killed' | 'ran out of time'; file: string; broken: string | undefined };
+
+export const fateOf = (ended: readonly Pick<Ended, 'file' | 'ok' | 'broken' | 'late'>[]): Fate => {
+  const killer = ended.find(({ ok }) => !ok);
+  if (!killer) return { kind: 'survived' };
+  const { file, broken, late } = killer;
+  return { kind: late ? 'ran out of time' : 'killed', file, broken };
+};
+
+export const play = async (mutant: Mutant, nearest: readonly string[], folder: string): Promise<Fate> => {
   const places = new Places(inProject(folder));
   const seeing = nearest.filter((file) => !BLIND.test(file));
   for (const [from, to] of STAGES) {
@@ -30,8 +40,8 @@ export const play = async (
     await bundle(files, places, { [mutant.file]: mutant.text });
     const ended: Ended[] = [];
     await runGroup(files, { places, seed: SEED, fileMs: FILE_MS, bail: true }, (end) => ended.push(end));
-    const killer = ended.find(({ ok }) => !ok);
-    if (killer) return killer.broken ? `${killer.file} (${killer.broken})` : killer.file;
+    const fate = fateOf(ended);
+    if (fate.kind !== 'survived') return fate;
   }
-  return undefined;
+  return { kind: 'survived' };
 };

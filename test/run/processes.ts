@@ -11,6 +11,8 @@ export interface Ended {
   wallMs: number;
   residue: string[];
   broken?: string;
+  /** It was given up after `fileMs`. */
+  late?: boolean;
   /** What was printed meanwhile, in short. */
   printed: string;
 }
@@ -94,6 +96,6 @@ const runProcess = async (
   if (file === undefined || (options.bail && ended.some(({ ok }) => !ok))) return files.length;
   const way = signal ?? `exit code ${code}`;
   const broken = late ? `did not end within ${options.fileMs / 1000} s` : `its process ended (${way})`;
-  tell({ file, ok: false, cpuMs: 0, residue: [], broken });
+  tell({ file, ok: false, cpuMs: 0, residue: [], broken, late });
   return options.bail ? files.length : ended.length;
 };

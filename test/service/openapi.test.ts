@@ -12,6 +12,7 @@ const Operation = z.object({
     .object({ content: z.record(z.string(), z.object({ schema: z.looseObject({}) })) })
     .optional(),
   responses: z.record(z.string(), z.unknown()),
+  security: z.array(z.unknown()).optional(),
 });
 
 const Document = z.object({
@@ -72,6 +73,28 @@ t.test('wherever a body is read, it may be refused for its size, its type and it
   for (const { name, operation } of reading) {
     for (const status of ['400', '413', '415']) t.ok(status in operation.responses, `${name}: ${status}`);
   }
+});
+
+t.test(
+  'every route says how it answers when all is well, and what is read is answered with 200',
+  async (t) => {
+    const { operations } = await documentOf(t);
+    for (const { name, operation } of operations) {
+      const statuses = Object.keys(operation.responses);
+      t.ok(
+        statuses.some((status) => /^2\d\d$/.test(status)),
+        name,
+      );
+      if (name.startsWith('get ')) t.ok(statuses.includes('200'), name);
+    }
+  },
+);
+
+t.test('a route of the admin surface says that it is refused without the token', async (t) => {
+  const { operations } = await documentOf(t);
+  const admin = operations.filter(({ operation }) => operation.security?.length);
+  t.ok(admin.length > 20);
+  for (const { name, operation } of admin) t.ok('401' in operation.responses, name);
 });
 
 t.test('where only some values are taken, they are listed', async (t) => {

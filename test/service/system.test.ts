@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createLog } from '../../src/telemetry/log.ts';
+import { says } from './agent-loop/agents.ts';
+import { asks } from './models.ts';
+import { withTools } from './suspended.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** runtime.md 19, checks 66 to 70. */
@@ -82,6 +85,19 @@ t.test(
     t.match(text, /^process_resident_memory_bytes [1-9]\d+$/m);
   },
 );
+
+t.test('metrics tell what became of runs, of calls of models and of calls of tools', async (t) => {
+  const { troupe } = await withTools(t);
+  troupe.models.steps.push(asks(['c1', 'get_weather', { location: 'Oslo' }]), says('done'));
+  await troupe.runToEnd({ agentId: 'steps', messages: [{ role: 'user', content: 'x' }] });
+  const text = String((await troupe.call('GET', '/metrics')).body.text);
+  const ofModel = 'model="steps-upstream",provider="test"';
+  t.match(text, 'service_runs_total{outcome="completed"} 1\n');
+  t.match(text, `service_inference_requests_total{${ofModel},status="ok"} 2\n`);
+  t.match(text, `service_inference_tokens_total{${ofModel},type="output"} `);
+  t.match(text, 'service_tool_calls_total{tool="get_weather",status="succeeded"} 1\n');
+  t.match(text, 'service_active_runs 0\n');
+});
 
 t.test('the log has a line for the start, the end of each run and the stop', async (t) => {
   const lines: { msg: string }[] = [];

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { textOf } from '../../src/schema/message.ts';
+import { createLog } from '../../src/telemetry/log.ts';
 import { asks, type Call } from './models.ts';
 import { resume, suspend as suspendOn, withTools } from './suspended.ts';
 import { eventually, type Troupe, type TroupeOptions } from './troupe.ts';
@@ -191,4 +192,19 @@ t.test('a wait whose lease here is over goes on without this process', async (t)
   await view.until(run_id, 'done');
   t.strictSame(tools.executed, ['c1']);
   await view.check(t);
+});
+
+t.test('a wait that goes on without this process, or is replaced, is no execution that failed', async (t) => {
+  const lines: { msg: string }[] = [];
+  const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+  const { troupe, view } = await begin(t, {
+    settings: { mailbox: { suspended_lease_ms: 1, lease_ms: 20, lease_renewal_ms: 5 } },
+    app: { log: createLog({ level: 'info', destination }) },
+  });
+  await suspend(troupe, ['c1', 'risky']);
+  await eventually(view.dispatches, ([dispatch]) => dispatch?.status === 'Acked');
+  await suspendOn(troupe, 'U', ['c2', 'risky']);
+  await troupe.runToEnd({ agentId: 'echo', threadId: 'U', messages: [{ role: 'user', content: 'x' }] });
+  t.notMatch(String((await troupe.call('GET', '/metrics')).body.text), 'outcome="transient_error"');
+  t.notOk(lines.some(({ msg }) => msg === 'run let go'));
 });

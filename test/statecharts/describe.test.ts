@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { machines } from '../../machines/index.ts';
 import { describeAll, describeMachine, transitionIds } from '../../src/statecharts/describe.ts';
 import { MachineDescription } from '../../src/statecharts/description.ts';
+import { guardName } from '../../src/statecharts/naming.ts';
 import { AWKWARD, lampMachine } from './lamp.ts';
 
 const lamp = describeMachine('lamp', lampMachine);
@@ -86,6 +87,25 @@ t.test('what an actor takes can be found in the description', async (t) => {
     const described = describeMachine(name, machine).transitions.map(({ id }) => id);
     t.same([...transitionIds(machine).values()], described, name);
   }
+});
+
+t.test('a guard that is more than one expression is told by its name, or as inline', async (t) => {
+  t.equal(
+    guardName(function isLate() {
+      return true;
+    }),
+    'isLate',
+  );
+  t.equal(guardName(Object.assign(() => true, { toString: () => '() => { return true; }' })), 'inline');
+});
+
+t.test('an unnamed guard of more than 60 letters is cut, and says so', async (t) => {
+  const told = (letters: number): string | null => {
+    const text = `_ => ${'x'.repeat(letters)}`;
+    return guardName(Object.assign(() => true, { toString: () => text }));
+  };
+  t.equal(told(60), 'x'.repeat(60));
+  t.equal(told(61), `${'x'.repeat(59)}…`);
 });
 
 t.test('an unnamed guard is told in readable words', async (t) => {

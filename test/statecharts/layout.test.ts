@@ -141,8 +141,9 @@ for (const { title, picture } of pictures) {
     const open = picture.states.filter((shown) => shown.open).map(({ state }) => state);
     const initials = [picture.machine, ...open].flatMap(({ initial }) => initial ?? []);
     t.equal(starts.length, initials.length);
-    for (const [index, { points }] of starts.entries()) {
-      const [end, box] = [points.at(-1), boxOf(initials[index] ?? null)];
+    for (const [index, { dot, points }] of starts.entries()) {
+      const [start, end, box] = [points[0], points.at(-1), boxOf(initials[index] ?? null)];
+      t.ok(start && touches(start, dot), `${initials[index]}`);
       t.ok(end && box && touches(end, box), `${initials[index]}`);
     }
   });

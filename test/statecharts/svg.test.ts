@@ -59,6 +59,39 @@ const textsIn = (root: Element, name: string): string[] =>
     .filter((element) => element.name === name)
     .map(({ inside }) => inside.join(''));
 
+const named = (root: Element, name: string): Element[] =>
+  elements(root).filter((element) => element.name === name);
+
+/** States and arrows. */
+const placedIn = (root: Element): Element[] =>
+  named(root, 'g').filter(({ attributes }) => attributes.has('data-state') || attributes.has('data-from'));
+
+type Box = { x: number; y: number; width: number; height: number };
+const boxOf = ({ attributes }: Element): Box => {
+  const of = (name: string): number => Number(attributes.get(name) ?? Number.NaN);
+  return { x: of('x'), y: of('y'), width: of('width'), height: of('height') };
+};
+
+/** How far the sides of one box are from those of the box around it: left, top, right, bottom. */
+const margins = (inner: Box, outer: Box): number[] =>
+  [
+    inner.x - outer.x,
+    inner.y - outer.y,
+    outer.x + outer.width - inner.x - inner.width,
+    outer.y + outer.height - inner.y - inner.height,
+  ].map((margin) => Number(margin.toFixed(6)));
+
+/** Lines stand one under the other in a box, none on its edge. */
+const stands = (lines: readonly Element[], box: Box): boolean => {
+  const bases = lines.map((line) => boxOf(line).y - box.y);
+  const isBelow = (base: number, index: number): boolean => base >= (bases[index - 1] ?? 0) + 10;
+  return (
+    bases.every(isBelow) &&
+    bases.every((base) => base < box.height) &&
+    lines.every((line) => boxOf(line).x > box.x)
+  );
+};
+
 const transitionsIn = (root: Element): string[] =>
   elements(root).flatMap(({ attributes }) => JSON.parse(attributes.get('data-transitions') ?? '[]'));
 
@@ -89,6 +122,52 @@ for (const { title, picture } of pictures) {
       t.equal(more.length, 0, path);
       t.ok(head && textsIn(head, 'text').includes(path.slice(path.lastIndexOf('.') + 1)), path);
       t.ok(drawn && textsIn(drawn, 'title').join('').startsWith(description), path);
+    }
+  });
+
+  t.test(`all of ${title} is drawn on a paper of the size of the picture`, async (t) => {
+    const [width, height] = [Number(svg.attributes.get('width')), Number(svg.attributes.get('height'))];
+    t.equal(svg.attributes.get('viewBox'), `0 0 ${width} ${height}`);
+    const paper = { x: 0, y: 0, width, height };
+    t.strictSame(named(svg, 'rect').map(boxOf)[0], paper);
+    const drawn = placedIn(svg).flatMap((group) => named(group, 'rect').map(boxOf));
+    t.ok(drawn.length > states.length);
+    for (const box of drawn)
+      t.ok(
+        margins(box, paper).every((margin) => margin >= 0),
+        JSON.stringify(box),
+      );
+  });
+
+  t.test(`what is said of a state or an arrow of ${title} stands in its box`, async (t) => {
+    for (const group of placedIn(svg)) {
+      const [box] = named(group, 'rect').map(boxOf);
+      t.ok(box && stands(named(group, 'text'), box), textsIn(group, 'text').join());
+    }
+  });
+
+  t.test(
+    `of ${title} what is final has a second outline, and what shows states inside is paler`,
+    async (t) => {
+      for (const { state, open } of states) {
+        const drawn = named(svg, 'g').filter(({ attributes }) => attributes.get('data-state') === state.path);
+        const [outer, inner, ...more] = drawn.flatMap((group) => named(group, 'rect'));
+        t.equal(more.length, 0);
+        t.equal(inner !== undefined, state.type === 'final', state.path);
+        if (outer && inner) t.strictSame(margins(boxOf(inner), boxOf(outer)), [3, 3, 3, 3]);
+        t.equal(Number(outer?.attributes.get('fill-opacity')) < 1, open, state.path);
+      }
+    },
+  );
+
+  t.test(`each start of ${title} is a dot with an arrow from its edge`, async (t) => {
+    const top = svg.inside.filter((inner) => typeof inner === 'object');
+    const dots = top.flatMap((dot, index) => (dot.name === 'circle' ? [{ dot, arrow: top[index + 1] }] : []));
+    t.ok(dots.length > 0);
+    for (const { dot, arrow } of dots) {
+      const [cx = 0, cy = 0, r = 0] = ['cx', 'cy', 'r'].map((name) => Number(dot.attributes.get(name)));
+      const [, x, y] = /^M(\S+) ([\d.]+)/.exec(arrow?.attributes.get('d') ?? '') ?? [];
+      t.ok(Math.abs(Math.hypot(Number(x) - cx, Number(y) - cy) - r) < 0.1, `${x} ${y}`);
     }
   });
 

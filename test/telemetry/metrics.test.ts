@@ -202,6 +202,27 @@ t.test('a duration that is negative or missing counts as 0', async (t) => {
   t.equal(series.get('service_run_duration_seconds_sum{outcome="cancelled"}'), 0);
 });
 
+t.test(
+  'durations are told by bounds that queries may name: 10 s, 2 minutes and 15 minutes at most',
+  async (t) => {
+    const series = await recorded(({ http, inference, runs }) => {
+      http.request('GET', '/health', 200, 1);
+      inference.ended({ model: 'm', provider: 'p', status: 'ok', seconds: 1 });
+      runs.ended('completed', 1);
+    });
+    const boundsOf = (name: string): string[] =>
+      [...series.keys()].flatMap((line) =>
+        line.startsWith(`service_${name}_bucket{`) ? (/le="([^"]+)"/.exec(line)?.[1] ?? []) : [],
+      );
+    const expected = {
+      http_request_duration_seconds: '0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf',
+      inference_duration_seconds: '0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 120 +Inf',
+      run_duration_seconds: '0.01 0.05 0.1 0.5 1 5 10 30 60 300 900 +Inf',
+    };
+    for (const [name, bounds] of Object.entries(expected)) t.equal(boundsOf(name).join(' '), bounds, name);
+  },
+);
+
 t.test('the prefix is before every name, and two services do not share a registry', async (t) => {
   const feed = (metrics: ReturnType<typeof createMetrics>) => metrics.error('Integrity');
   const series = await recorded(feed, 'troupe_');

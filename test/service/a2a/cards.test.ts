@@ -117,6 +117,20 @@ t.test('an agent that runs elsewhere, or cannot run, is neither public nor a ten
   }
 });
 
+t.test('without any agent that can run here there is no card, and no message is taken', async (t) => {
+  const { call, post, restart } = await startTroupe(t, minimal());
+  await restart({ agents: [] });
+  const { items } = (await call('GET', '/v1/config/agents', undefined, admin)).body as {
+    items: { id: string }[];
+  };
+  for (const { id } of items)
+    t.ok((await call('DELETE', `/v1/config/agents/${id}?force=true`, undefined, admin)).status < 300, id);
+  const error = { code: 404, status: 'NOT_FOUND', message: 'no runnable local agents registered' };
+  t.match(await call('GET', CARD), { status: 404, body: { error } });
+  const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] };
+  t.match(await post('/v1/a2a/message:send', { message }), { status: 404, body: { error } });
+});
+
 t.test('an agent is a tenant as soon as it is published, and no longer than that', async (t) => {
   const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
   const path = '/v1/a2a/a2/extendedAgentCard';

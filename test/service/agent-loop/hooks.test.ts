@@ -4,6 +4,7 @@ import { ModelError } from '../../../src/models/errors.ts';
 import type { HookContext, HookOutcome, Hooks } from '../../../src/plugins/plugin.ts';
 import { defineState, update } from '../../../src/tools/state.ts';
 import { defineTool } from '../../../src/tools/tool.ts';
+import { defer } from '../../http/serve.ts';
 import { asks } from '../models.ts';
 import { createTestTools } from '../tools.ts';
 import { viewOf } from '../view.ts';
@@ -197,6 +198,56 @@ t.test('hooks that write the same key are run again, one after the other, in plu
   const events = await troupe.runToEnd(say('own'));
   t.strictSame(order, ['p', 'q', 'p', 'q']);
   t.match(stateIn(events), { 'test.count': 112 });
+});
+
+t.test('of hooks that are run again only what they ask for the second time counts', async (t) => {
+  const asking = (id: string, ends: readonly boolean[]) => {
+    let round = 0;
+    return pluginOf(id, {
+      hooks: {
+        after_inference: (): HookOutcome => {
+          round += 1;
+          return { state: [update(count, round)], ...(ends[round - 1] && { end: true }) };
+        },
+      },
+    });
+  };
+  const endings = {
+    natural_end: [asking('p', [true, false]), asking('q', [true, false])],
+    behavior_requested: [asking('p', [false, true]), asking('q', [false, false])],
+  };
+  for (const [type, plugins] of Object.entries(endings)) {
+    await t.test(type, async (t) => {
+      const troupe = await startWith(t, { agents: ownAgent('p', 'q'), plugins });
+      t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type } });
+    });
+  }
+});
+
+t.test('a run that is cancelled while its hooks are run again calls none of the others', async (t) => {
+  const called: string[] = [];
+  const [reached, cancelled] = [defer(), defer()];
+  const writer = (id: string) =>
+    pluginOf(id, {
+      hooks: {
+        before_inference: async ({ signal }): Promise<HookOutcome> => {
+          called.push(id);
+          if (called.length === 3) {
+            signal.addEventListener('abort', () => cancelled.resolve());
+            reached.resolve();
+            await cancelled.promise;
+          }
+          return { state: [update(count, called.length)] };
+        },
+      },
+    });
+  const troupe = await startWith(t, { agents: ownAgent('p', 'q'), plugins: [writer('p'), writer('q')] });
+  const stream = await troupe.run(say('own', 'x', 'T'));
+  await reached.promise;
+  t.equal((await troupe.post('/v1/threads/T/cancel')).status, 202);
+  t.match(endOf(await stream.rest()), { termination: { type: 'cancelled' } });
+  await viewOf(troupe, 'T').check(t);
+  t.strictSame(called, ['p', 'q', 'p']);
 });
 
 t.test('an action may schedule another one; all are done in the same phase', async (t) => {

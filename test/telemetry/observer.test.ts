@@ -1,0 +1,37 @@
+import t from 'tap';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createObserver } from '../../src/telemetry/observer.ts';
+import { createRuntimeStats } from '../../src/telemetry/runtime-stats.ts';
+
+/** What the runtime observes once is told by the metrics of the service and by the statistics of the agent. */
+
+t.test('one observation counts in the metrics and for its agent, in milliseconds there', async (t) => {
+  const metrics = createMetrics();
+  const stats = createRuntimeStats({ clock: { now: () => 1_767_225_600_000 } });
+  const observer = createObserver({ metrics, stats });
+  const usage = { prompt_tokens: 3, completion_tokens: 4 };
+  const model = { agent: 'a', model: 'm', provider: 'p' };
+  observer.inference.ended({ ...model, status: 'ok', seconds: 2, usage });
+  observer.inference.ended({ ...model, status: 'error', seconds: 1, errorClass: 'timeout' });
+  observer.tools.ended({ agent: 'a', tool: 'x', status: 'suspended', seconds: 0.5 });
+  observer.tools.ended({ agent: 'a', tool: 'x', status: 'failed', seconds: 0.5, errorClass: 'timeout' });
+  observer.agents.suspension('a');
+  observer.agents.handoff('a');
+  observer.agents.delegation('a');
+  const text = await metrics.render();
+  for (const status of ['ok', 'error'])
+    t.match(text, `service_inference_requests_total{model="m",provider="p",status="${status}"} 1\n`);
+  for (const status of ['suspended', 'failed'])
+    t.match(text, `service_tool_calls_total{tool="x",status="${status}"} 1\n`);
+  t.match(stats.snapshot('a'), {
+    inference_count: 2,
+    error_count: 1,
+    input_tokens: 3,
+    output_tokens: 4,
+    max_inference_duration_ms: 2000,
+    suspensions: 1,
+    handoffs: 1,
+    delegations: 1,
+    tool_calls_by_tool: [{ tool: 'x', call_count: 2, failure_count: 1, total_duration_ms: 1000 }],
+  });
+});
