@@ -42,7 +42,14 @@ export type RunOutcome =
 
 /** Counts and times; must not throw. Durations are seconds. */
 export type RuntimeObserver = LoopObserver & {
-  runs: { started(): void; ended(outcome: RunOutcome, seconds: number): void };
+  runs: {
+    /** One more executes, or one less. */
+    executing(delta: 1 | -1): void;
+    /** The dispatch of a run that was executed has finished. */
+    ended(outcome: RunOutcome, seconds: number): void;
+    /** A dispatch has finished that nobody ever claimed. */
+    dismissed(outcome: RunOutcome): void;
+  };
   mailbox: {
     queued(delta: number): void;
     operation(operation: string, result: 'ok' | 'error'): void;

@@ -116,6 +116,7 @@ export const createExecution = (
   let released: string | undefined;
   let isHeard = input.isHeard;
   let dropped = false;
+  let counted = false;
   let actor: Actor<BoundRunMachine> | undefined;
   let gone = (): void => {};
   /** The tickets that readers of the log know of. */
@@ -253,7 +254,10 @@ export const createExecution = (
       stream.channel().emit(terminal);
       stream.close();
     },
-    parked: () => input.onParked(),
+    parked() {
+      count(false);
+      input.onParked();
+    },
     async conclude(ending, signal) {
       reopenFor(ending);
       if (ending.type !== 'error') await completeStep(turn, signal);
@@ -324,7 +328,15 @@ export const createExecution = (
     write.commit('progress').catch(() => {});
   };
 
+  /** A run that waits executes nothing. */
+  const count = (executes: boolean): void => {
+    if (counted === executes) return;
+    counted = executes;
+    deps.observe.runs.executing(executes ? 1 : -1);
+  };
+
   const settle = (): void => {
+    count(false);
     if (dropped) return;
     const how = actor && hasEnded(actor.getSnapshot()) ? 'ended' : 'released';
     gone();
@@ -340,6 +352,7 @@ export const createExecution = (
 
   const drop = (): void => {
     dropped = true;
+    count(false);
     gone();
     actor?.stop();
   };
@@ -359,6 +372,7 @@ export const createExecution = (
       if (record.takeInput(write, boundary) > 0) record.put(write);
     },
     start() {
+      count(true);
       observeStart(deps, record.dispatch());
       const { attempt_count: attempt, max_attempts: maxAttempts } = record.dispatch();
       const machineInput = { host, entry: begins, attempt, maxAttempts };
@@ -416,6 +430,7 @@ export const createExecution = (
       record.set(write, parked ? claimedRun(noted, run.session_id ?? '', write.at) : noted);
     },
     resume(attach) {
+      count(true);
       if (attach) stream.readersOfNext(attach);
       actor?.send({ type: 'RESUME' });
     },

@@ -9,7 +9,7 @@ import type { Run } from '../schema/run.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { Batch, MessageRow, Store, ThreadRecord, TimedRun } from '../store/index.ts';
-import type { EventListener, RuntimeObserver, RunWatch } from './deps.ts';
+import type { EventListener, RunOutcome, RuntimeObserver, RunWatch } from './deps.ts';
 import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
 import { retractedBy } from './retraction.ts';
@@ -97,7 +97,7 @@ export type LedgerDeps = {
   events: EventListener | undefined;
   /** Without, nobody follows runs from outside. */
   runs: RunWatch | undefined;
-  observe: RuntimeObserver['mailbox'];
+  observe: Pick<RuntimeObserver, 'mailbox' | 'runs'>;
   /** Called for every run record that a commit has written. */
   onStored(run: Run): void;
   /** A run of the thread is done, or is about to be. */
@@ -407,17 +407,28 @@ const OPERATION = {
   DeadLetter: 'dead_letter',
 } as const satisfies Record<Dispatch['status'], string>;
 
+/** What a dispatch came to that nobody claimed. */
+const UNTOUCHED: Partial<Record<Dispatch['status'], RunOutcome>> = {
+  Cancelled: 'cancelled',
+  Superseded: 'superseded',
+  DeadLetter: 'dead_letter',
+};
+
 const observeDispatch = (
-  observe: RuntimeObserver['mailbox'],
+  { mailbox, runs }: LedgerDeps['observe'],
   after: Dispatch,
   before: Dispatch | undefined,
 ): void => {
-  if (!before) observe.operation('enqueue', 'ok');
+  if (!before) mailbox.operation('enqueue', 'ok');
   if (before ? before.status !== after.status : after.status !== 'Queued') {
-    observe.operation(OPERATION[after.status], 'ok');
+    mailbox.operation(OPERATION[after.status], 'ok');
   }
   const delta = Number(after.status === 'Queued') - Number(before?.status === 'Queued');
-  if (delta !== 0) observe.queued(delta);
+  if (delta !== 0) mailbox.queued(delta);
+  // One that was claimed before has an execution, which tells how it ended.
+  const isUntouched = before?.status === 'Queued' && before.run_status === undefined;
+  const outcome = isUntouched ? UNTOUCHED[after.status] : undefined;
+  if (outcome) runs.dismissed(outcome);
 };
 
 const touch = (thread: Thread, at: number): Thread => ({

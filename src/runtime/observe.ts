@@ -11,7 +11,6 @@ type Deps = Pick<RuntimeDeps, 'clock' | 'observe' | 'log'>;
 
 export const observeStart = ({ clock, observe }: Deps, dispatch: Dispatch): void => {
   const now = clock.now();
-  observe.runs.started();
   if (isStandIn(dispatch)) return;
   observe.mailbox.started({
     enqueueToStart: Math.max(0, now - dispatch.created_at) / 1000,

@@ -167,7 +167,7 @@ export const createThreadActor = (deps: RuntimeDeps, options: ThreadOptions): Th
       ids,
       events: deps.events,
       runs: deps.runs,
-      observe: deps.observe.mailbox,
+      observe: deps.observe,
       onStored(run) {
         options.children.stored(run);
         if (run.status === 'done') admission.dismiss(run);

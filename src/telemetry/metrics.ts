@@ -91,12 +91,11 @@ const createRunMetrics = (families: Families) => {
     { suffix: 'runs_total', help: 'Finished dispatches' },
   );
   return {
-    started() {
-      active.inc();
+    executing(delta: 1 | -1) {
+      active.inc(delta);
     },
     /** The dispatch of a started run has finished. */
     ended(outcome: RunOutcome, seconds: number) {
-      active.dec();
       ended.observe(seconds, outcome);
     },
     /** A dispatch has finished without a start: cancelled or superseded while it was queued, or dead. */

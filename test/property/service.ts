@@ -82,7 +82,7 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
     ids,
     settings: SETTINGS,
     observe: {
-      runs: { started: nothing, ended: nothing },
+      runs: { executing: nothing, ended: nothing, dismissed: nothing },
       mailbox: {
         queued(delta) {
           queued += delta;

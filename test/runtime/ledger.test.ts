@@ -26,7 +26,7 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
       ids: createIds(),
       events: undefined,
       runs: undefined,
-      observe: createObserver({ metrics: createMetrics(), stats: undefined }).mailbox,
+      observe: createObserver({ metrics: createMetrics(), stats: undefined }),
       onStored: nothing,
       onRunDone: nothing,
       onRunWritten: nothing,

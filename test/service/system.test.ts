@@ -3,7 +3,7 @@ import t from 'tap';
 import { createLog } from '../../src/telemetry/log.ts';
 import { says } from './agent-loop/agents.ts';
 import { asks } from './models.ts';
-import { withTools } from './suspended.ts';
+import { suspend, withTools } from './suspended.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** runtime.md 19, checks 66 to 70. */
@@ -97,6 +97,29 @@ t.test('metrics tell what became of runs, of calls of models and of calls of too
   t.match(text, `service_inference_tokens_total{${ofModel},type="output"} `);
   t.match(text, 'service_tool_calls_total{tool="get_weather",status="succeeded"} 1\n');
   t.match(text, 'service_active_runs 0\n');
+});
+
+t.test('a run counts as executing only while it does, and what ends in the queue is counted', async (t) => {
+  const { troupe } = await withTools(t);
+  const metrics = async (): Promise<string> => String((await troupe.call('GET', '/metrics')).body.text);
+  const waits = await suspend(troupe, 'T', ['c1', 'risky']);
+  t.match(await metrics(), 'service_active_runs 0\n', 'it waits');
+  const messages = [{ role: 'user', content: 'x' }];
+  const slow = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
+  const { run_id } = await slow.until('run_start');
+  await slow.until('text_delta');
+  t.match(await metrics(), 'service_active_runs 1\n', 'another one has taken its place');
+  t.equal((await troupe.post(`/v1/runs/${run_id}/inputs`, { mode: 'queue', messages })).status, 202);
+  t.equal((await troupe.post('/v1/threads/T/interrupt')).status, 202);
+  await slow.rest();
+  const text = await metrics();
+  t.match(text, 'service_active_runs 0\n');
+  t.match(
+    text,
+    'service_runs_total{outcome="superseded"} 2\n',
+    'the one in the queue, and the one that executed',
+  );
+  t.equal((await troupe.call('GET', `/v1/runs/${waits.run_id}`)).body.status, 'done');
 });
 
 t.test('the log has a line for the start, the end of each run and the stop', async (t) => {

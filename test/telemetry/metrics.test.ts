@@ -39,7 +39,7 @@ t.test('gauges go up and come back to 0', async (t) => {
   metrics.http.inFlight(1);
   metrics.http.stream(1);
   metrics.http.stream(1);
-  metrics.runs.started();
+  metrics.runs.executing(1);
   metrics.mailbox.queued(3);
   const up = seriesOf(await metrics.render());
   t.equal(up.get('service_http_requests_in_flight'), 1);
@@ -48,7 +48,7 @@ t.test('gauges go up and come back to 0', async (t) => {
   t.equal(up.get('service_mailbox_queue_depth'), 3);
   metrics.http.inFlight(-1);
   metrics.http.stream(-2);
-  metrics.runs.ended('completed', 1);
+  metrics.runs.executing(-1);
   metrics.mailbox.queued(-3);
   const down = seriesOf(await metrics.render());
   for (const name of ['http_requests_in_flight', 'sse_connections', 'active_runs', 'mailbox_queue_depth']) {
@@ -60,7 +60,8 @@ t.test(
   'a dispatch that never started counts as finished, without a duration and without an active run',
   async (t) => {
     const series = await recorded(({ runs }) => {
-      runs.started();
+      runs.executing(1);
+      runs.executing(-1);
       runs.ended('completed', 20);
       runs.dismissed('superseded');
     });
