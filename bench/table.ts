@@ -107,7 +107,8 @@ const readmeCells = (row: Row): string[] => [
 
 const beside = (rate: number | undefined): string => (rate === undefined ? '' : ` (${figure(rate)}/s)`);
 
-const tail = ({ p99, unit, rates }: Row): string =>
-  p99 === undefined || rates || unit.endsWith('/s') ? '' : `, p99 ${figure(p99)}`;
+/** Of a row that is itself of the p99, its value says so. */
+const tail = ({ p99, unit, rates, value }: Row): string =>
+  p99 === undefined || p99 === value.median || rates || unit.endsWith('/s') ? '' : `, p99 ${figure(p99)}`;
 
 const spread = ({ min, max }: Range): string => (min === max ? '' : ` (${figure(min)} to ${figure(max)})`);
