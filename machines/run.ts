@@ -138,6 +138,18 @@ const failed = (retried: string, final: string) =>
 const storeFailed = (final: string) =>
   failed('The store failed; the attempt is repeated from the last commit.', final);
 
+/** Nothing executes that could be repeated: a phase that failed ends the run, a store that failed lets go of it. */
+const notWritten = (final: string) =>
+  [
+    {
+      guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
+      target: '#run.ending',
+      actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
+      description: final,
+    },
+    { target: '#run.released', description: 'The store does not take it; the lease will expire.' },
+  ] as const;
+
 const found = { params: ({ event }: Found) => event.output };
 
 const blocked = {
@@ -200,15 +212,7 @@ const wait = <const Tags extends readonly RunTag[], const Answered extends objec
             },
             { target: 'parked', description: 'Durable.' },
           ],
-          onError: [
-            {
-              guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
-              target: '#run.ending',
-              actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
-              description: 'A phase or hook failed.',
-            },
-            { target: '#run.released', description: 'The store does not take it; the lease will expire.' },
-          ],
+          onError: notWritten('A phase or hook failed.'),
         },
       },
       parked: {
@@ -539,15 +543,7 @@ export const runMachine = setup({
         src: 'conclude',
         input: ({ context }) => context,
         onDone: { target: 'ending', description: 'Nothing is left to do but to say so.' },
-        onError: [
-          {
-            guard: { type: 'isFinal', params: ({ event }: Failed) => ({ error: event.error }) },
-            target: 'ending',
-            actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
-            description: 'A phase or hook failed; that is how the run ends.',
-          },
-          { target: 'released', description: 'The store does not take it; the lease will expire.' },
-        ],
+        onError: notWritten('A phase or hook failed; that is how the run ends.'),
       },
     },
     ending: {

@@ -13,61 +13,69 @@ import { isStandIn } from './stand-in.ts';
 export class Occupancy {
   #slot: Slot;
   #whenVacant: (() => void)[] = [];
-  active: Execution | undefined = undefined;
-  held: Execution | undefined = undefined;
+  #active: Execution | undefined;
+  #held: Execution | undefined;
 
   constructor(slot: Slot) {
     this.#slot = slot;
   }
 
+  get active(): Execution | undefined {
+    return this.#active;
+  }
+
+  get held(): Execution | undefined {
+    return this.#held;
+  }
+
   begin(execution: Execution): void {
-    this.active = execution;
+    this.#active = execution;
     this.#takeSlot(execution);
   }
 
   /** It waits, and nothing executes. */
   park(execution: Execution): void {
-    this.active = undefined;
-    this.held = execution;
+    this.#active = undefined;
+    this.#held = execution;
     this.#tellVacant();
   }
 
   /** What is held executes again. */
   unpark(): Execution | undefined {
-    this.active = this.held;
-    this.held = undefined;
-    if (this.active) this.#takeSlot(this.active);
-    return this.active;
+    this.#active = this.#held;
+    this.#held = undefined;
+    if (this.#active) this.#takeSlot(this.#active);
+    return this.#active;
   }
 
   /** Other work takes the thread: the wait goes on without this process. */
   leave(write: Write): void {
-    this.held?.leave(write);
-    this.held = undefined;
+    this.#held?.leave(write);
+    this.#held = undefined;
   }
 
   /** Somebody else has written the end of what is held. */
   dropHeld(): void {
-    this.held?.drop();
-    this.held = undefined;
+    this.#held?.drop();
+    this.#held = undefined;
   }
 
   /** It has ended, or was let go. */
   gone(execution: Execution): void {
-    if (this.active === execution) this.active = undefined;
-    if (this.held === execution) this.held = undefined;
+    if (this.#active === execution) this.#active = undefined;
+    if (this.#held === execution) this.#held = undefined;
     this.#tellVacant();
   }
 
   /** Nothing follows what executed last: its slot is for another thread. */
   vacate(): void {
-    if (!this.active) this.#slot.giveBack();
+    if (!this.#active) this.#slot.giveBack();
   }
 
   /** Resolves when nothing executes. */
   vacant(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.active) this.#whenVacant.push(resolve);
+      if (this.#active) this.#whenVacant.push(resolve);
       else resolve();
     });
   }
