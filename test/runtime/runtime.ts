@@ -52,6 +52,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   let reached: Deferred<void> = defer();
   let untilFailure = Number.POSITIVE_INFINITY;
   let failsOnce = true;
+  const failing = new Set<Promise<unknown>>();
   const whenRestored = new Set<() => void>();
   const live = new Set<ActorName>();
   const isFull = (): boolean => untilFailure <= 0 && !failsOnce;
@@ -74,7 +75,10 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
       untilFailure -= 1;
       if (untilFailure === 0 || isFull()) {
         refusals += 1;
-        return real.commit(unwritable(args[0]), args[1]);
+        const refused = real.commit(unwritable(args[0]), args[1]);
+        const over: Promise<unknown> = refused.catch(() => {}).then(() => failing.delete(over));
+        failing.add(over);
+        return refused;
       }
       left -= 1;
       if (left < 0) {
@@ -182,7 +186,8 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     },
     restore: async () => {
       untilFailure = Number.POSITIVE_INFINITY;
-      // What failed in this turn fails everything that comes in it.
+      // What fails still takes with it what waits behind it, and what comes in the same turn.
+      await Promise.all(failing);
       await settle();
       await real.check();
       for (const listener of whenRestored) listener();
