@@ -231,6 +231,8 @@ const answered = { target: '#run.waiting.answered', description: 'It goes on whe
 
 const cancel = { type: 'end', params: { ending: { type: 'cancelled' } } } as const;
 
+const naturally = { type: 'end', params: { ending: { type: 'natural_end' } } } as const;
+
 /** Nothing executes that would have to conclude. */
 const cancelled = (description: string) => ({ target: '#run.ending', actions: cancel, description }) as const;
 
@@ -273,6 +275,8 @@ export const runMachine = setup({
     isAwaited: ({ context }) => context.steered || context.decided,
     isOver: (_, { over }: Checkpointed) => over,
     isOverButWaits: (_, checkpointed: Checkpointed) => checkpointed.over && checkpointed.waits === true,
+    /** Is something to be done between the answer and the last commit? The runtime knows. */
+    mustConclude: () => true,
     isFinal: (_, { error }: { error: unknown }) => (error as Failure | null)?.final === true,
     canRetry: ({ context }, { error }: { error: unknown }) =>
       (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
@@ -400,9 +404,15 @@ export const runMachine = setup({
               },
               ...asked('The agent, which runs elsewhere,'),
               {
+                guard: 'mustConclude',
                 target: '#run.concluding',
-                actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
+                actions: naturally,
                 description: 'The model answered without asking for tools.',
+              },
+              {
+                target: '#run.ending',
+                actions: naturally,
+                description: 'The model answered, and nothing has to be done before the run says so.',
               },
             ],
             onError: failed(
@@ -450,7 +460,7 @@ export const runMachine = setup({
               {
                 guard: { type: 'isOver', params: ({ event }) => event.output },
                 target: '#run.concluding',
-                actions: { type: 'end', params: { ending: { type: 'natural_end' } } },
+                actions: naturally,
                 description: 'The model has answered, and what waits is not for this run.',
               },
               { target: 'inferring', description: 'The next step.' },

@@ -1,35 +1,12 @@
-import { setup } from 'xstate';
+import { and, not, setup } from 'xstate';
 
 /**
  * Admission: what a thread does with input, decisions and cancels, given what it is busy with. At most one run
  * executes on a thread. What happens and in which order is decided here; the actions that carry it out are bound
  * by the runtime.
  *
- * `host` is whatever the actions need; the machine hands it on and asks it the questions that are its guards.
+ * `host` is whatever guards and actions need; the machine hands it on and never looks inside.
  */
-
-export type ThreadHost = {
-  /** Is work queued that may start now, and does nothing keep it from starting? */
-  hasQueued(): boolean;
-  /** Do as many runs execute in this process as may, or do other threads wait for their turn? */
-  isFull(): boolean;
-  /** Does a run of the thread wait? */
-  hasWaiting(): boolean;
-  /** Does the input continue the waiting open run (runtime.md 7.4)? */
-  continuesOpenRun(request: object): boolean;
-  /** Does the active run still take this input for its next step? */
-  takesInput(request: object): boolean;
-  /** May the input start now, or is it for later? */
-  isDelayed(request: object): boolean;
-  /** Are these decisions for the run that executes here, and nothing else? */
-  answersActive(request: object): boolean;
-  /** Is the run that a decision is for the one that executes here? */
-  executes(request: object): boolean;
-  /** Is it one that waits in this process? */
-  holds(request: object): boolean;
-  /** Does the run that a task event is for wait for its tasks, and does nothing execute it? */
-  awaitsTasks(request: object): boolean;
-};
 
 export type ThreadEvent =
   | { type: 'FOREGROUND'; request: object }
@@ -114,27 +91,36 @@ const keepsEvent = {
 
 const nothingToContinue = { actions: 'refuse', description: 'No run waits here.' } as const;
 
+/** What only the thread itself knows; the runtime answers. */
+const asked = (): boolean => false;
+
 export const threadMachine = setup({
-  types: {} as { context: { host: ThreadHost }; events: ThreadEvent; input: { host: ThreadHost } },
+  types: {} as { context: { host: object }; events: ThreadEvent; input: { host: object } },
   guards: {
-    hasQueued: ({ context }) => context.host.hasQueued(),
-    isFull: ({ context }) => context.host.isFull(),
-    continuesWhenFull: ({ context, event }) =>
-      context.host.isFull() && 'request' in event && context.host.continuesOpenRun(event.request),
-    hasWaiting: ({ context }) => context.host.hasWaiting(),
-    hasNoneWaiting: ({ context }) => !context.host.hasWaiting(),
-    continuesOpenRun: ({ context, event }) =>
-      'request' in event && context.host.continuesOpenRun(event.request),
-    takesInput: ({ context, event }) => 'request' in event && context.host.takesInput(event.request),
-    isDelayed: ({ context, event }) => 'request' in event && context.host.isDelayed(event.request),
-    answersActive: ({ context, event }) => 'request' in event && context.host.answersActive(event.request),
-    executes: ({ context, event }) => 'request' in event && context.host.executes(event.request),
-    holds: ({ context, event }) => 'request' in event && context.host.holds(event.request),
-    awaitsTasks: ({ context, event }) => 'request' in event && context.host.awaitsTasks(event.request),
-    holdsAwaiting: ({ context, event }) =>
-      'request' in event && context.host.holds(event.request) && context.host.awaitsTasks(event.request),
-    awaitsTasksWhenFull: ({ context, event }) =>
-      context.host.isFull() && 'request' in event && context.host.awaitsTasks(event.request),
+    /** Is work queued that may start now, and does nothing keep it from starting? */
+    hasQueued: asked,
+    /** Do as many runs execute in this process as may, or do other threads wait for their turn? */
+    isFull: asked,
+    /** Does a run of the thread wait? */
+    hasWaiting: asked,
+    hasNoneWaiting: not('hasWaiting'),
+    /** Does the input continue the waiting open run (runtime.md 7.4)? */
+    continuesOpenRun: asked,
+    continuesWhenFull: and(['isFull', 'continuesOpenRun']),
+    /** Does the active run still take this input for its next step? */
+    takesInput: asked,
+    /** May the input start now, or is it for later? */
+    isDelayed: asked,
+    /** Are these decisions for the run that executes here, and nothing else? */
+    answersActive: asked,
+    /** Is the run that a decision is for the one that executes here? */
+    executes: asked,
+    /** Is it one that waits in this process? */
+    holds: asked,
+    /** Does the run that a task event is for wait for its tasks, and does nothing execute it? */
+    awaitsTasks: asked,
+    holdsAwaiting: and(['holds', 'awaitsTasks']),
+    awaitsTasksWhenFull: and(['isFull', 'awaitsTasks']),
   },
   actions: {
     startRun: () => {},

@@ -19,3 +19,5 @@ export const createCompactors = (deps: { clock: Clock; ids: Ids }) => {
     return current.compactor;
   };
 };
+
+export type Compactors = ReturnType<typeof createCompactors>;

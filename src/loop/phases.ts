@@ -37,6 +37,9 @@ export type StepScratch = {
 
 type Asked = { plugin: string; outcome: HookOutcome };
 
+/** Does anything happen in this phase? */
+export const hasHooks = (turn: Turn, phase: Phase): boolean => partsOf(turn.agent).hooks.has(phase);
+
 /** True when a hook ends the run. */
 export const runPhase = async (
   turn: Turn,

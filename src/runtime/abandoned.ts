@@ -1,7 +1,7 @@
 import type { Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { retryDelay } from './dispatch-records.ts';
 import { finishOf } from './ending.ts';
-import { retryDelay } from './run-services.ts';
 import type { Past } from './thread.ts';
 
 /**

@@ -88,7 +88,7 @@ const childrenOf = (run: Run): { awaited: string[]; lost: string[] } => {
 };
 
 /** Who waits until a run rests: done, or waiting for somebody. */
-type Rests = {
+export type Rests = {
   wait(run_id: string): Promise<Run | undefined>;
   /** False when nobody waits for it. Without a run: this process has let go of it. */
   tell(run_id: string, run: Run | undefined): boolean;

@@ -7,8 +7,9 @@ import type { Run, Termination } from '../schema/run.ts';
 import { restStateOf } from '../schema/run-state.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { restOf, statusReason, terminationOf } from './ending.ts';
-import type { Write } from './ledger.ts';
-import { advanceDormant, ENDED } from './records.ts';
+import { advanceDormant, ENDED } from './run-records.ts';
+import type { Write } from './write.ts';
+import { logEvent, putRun } from './write.ts';
 
 /**
  * Ends a run that nothing executes: queued work that is withdrawn, a wait that is cancelled, a run whose workers
@@ -35,7 +36,7 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
     finished_at: seconds(write.at),
     updated_at: seconds(write.at),
   };
-  write.run(after, before);
+  putRun(write, after, before);
   logTerminal(write, after, mode);
   return after;
 };
@@ -58,7 +59,7 @@ const endedState = (before: Run, termination: Termination, at: number): Run['sta
 const logTerminal = (write: Write, run: Run, mode: CaptureMode): void => {
   const finish = restOf(run);
   for (const kind of kindsOf(finish, mode, false)) {
-    write.event(kind, finish, {
+    logEvent(write, kind, finish, {
       run_id: run.run_id,
       ...(run.dispatch_id !== undefined && { correlation_id: run.dispatch_id }),
     });

@@ -9,7 +9,8 @@ import type { Run, Termination } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
 import type { RunOutcome } from './deps.ts';
-import { advanceDispatch, identityOf } from './records.ts';
+import { advanceDispatch } from './dispatch-records.ts';
+import { identityOf } from './run-records.ts';
 
 /** What the end of a run writes: record, dispatch, and the words for it on the wire (runtime.md 2.7, 10.4). */
 
@@ -133,12 +134,13 @@ const whyUnanswered = (before: Dispatch, { status }: Dispatch, failure: unknown)
 export const outcomeOf = (
   how: 'ended' | 'released',
   run: Run,
-  dispatch: Dispatch,
+  dispatch: Dispatch | undefined,
   failure: unknown,
 ): RunOutcome => {
   if (how === 'released') return 'transient_error';
-  if (dispatch.status === 'Superseded') return 'superseded';
+  if (dispatch?.status === 'Superseded') return 'superseded';
   if (run.termination_reason?.type === 'cancelled') return 'cancelled';
-  if (dispatch.status !== 'DeadLetter') return 'completed';
+  if (dispatch ? dispatch.status !== 'DeadLetter' : howItEnded(run, failure) === 'consumed')
+    return 'completed';
   return failure instanceof InferenceFailed && failure.permanent ? 'permanent_error' : 'dead_letter';
 };

@@ -1,28 +1,48 @@
-import { type Actor, createActor } from 'xstate';
-import { abandonStep } from '../loop/step.ts';
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { StepCall } from '../loop/turn.ts';
+import type { Message, ToolCall } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
-import type { Attach } from './channel.ts';
+import type { Resume, ResumeMode, RunAdapter } from '../schema/run.ts';
+import { type Attach, createChannel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { finishOf } from './ending.ts';
-import { createHost, createMemory, type MemoryInput } from './ephemeral-host.ts';
-import { identityOf } from './records.ts';
-import { type BoundRunMachine, bindRunMachine } from './run-services.ts';
+import { beginStream, type Execution, type RunOwner } from './execution.ts';
+import { abandonRun, releaseRun } from './run-control.ts';
+import { newRun } from './run-records.ts';
+import { bindRunMachine } from './run-services.ts';
+import { createExecution, startExecution } from './run-start.ts';
+import type { DecisionInput } from './submission.ts';
+import { unstoredLedger } from './unstored.ts';
 
 /**
  * Runs that nobody keeps: the client brings the whole history with each request and takes away what came of it.
  *
- * Guarantees: the run machine and the loop of every other run, live in the inspection of actors, and not one read
- * or write of the store. A call that waits for a decision ends the run; the next request brings the call and the
- * decision, and a run of another id goes on. Without the client there is nobody whom a run could be for: it is
- * cancelled when its signal fires. Nothing survives the process.
+ * Guarantees: the execution of every other run, live in the inspection of actors, and not one read or write of the
+ * store. A call that waits for a decision ends the run; the next request brings the call and the decision, and a run
+ * of another id goes on. Without the client there is nobody whom a run could be for: it is cancelled when its signal
+ * fires. Nothing survives the process.
  * Relies on the client for what it says of earlier calls.
  */
 
-export type EphemeralInput = MemoryInput & {
+export type EphemeralInput = {
+  scope: string;
+  thread_id: string;
+  agent: ResolvedAgent;
+  adapter: RunAdapter;
+  /** The oldest first, with the calls of assistant messages and their results. */
+  messages: readonly Message[];
+  waiting: readonly WaitingCall[];
   attach: Attach;
   signal: AbortSignal;
   /** What the stream says of a failure, in the words of whoever answers for the run. */
   failed(reason: string): string;
+};
+
+/** A call of the last assistant message that has no result; without a decision it keeps waiting. */
+export type WaitingCall = {
+  call: ToolCall;
+  ticket_id: string;
+  resume_mode: ResumeMode;
+  decision?: Omit<DecisionInput, 'tool_call_id'>;
 };
 
 /** With an end; for a decision; or because the service stops. */
@@ -46,93 +66,117 @@ export type EphemeralRuns = {
 
 export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
   const machine = bindRunMachine(deps);
-  const live = new Set<Live>();
+  const live = new Set<Execution>();
   let closed = false;
   return {
     start(input) {
       if (closed) throw new Unavailable('service is shutting down');
-      const run = begin(deps, machine, input);
-      live.add(run);
-      const done = run.done
-        .catch((error): End => {
-          deps.log.error({ err: error, run_id: run.run_id }, 'the end of a run failed');
-          return 'released';
-        })
-        .finally(() => live.delete(run));
-      return { run_id: run.run_id, done };
+      let tell = (_end: End): void => {};
+      const done = new Promise<End>((resolve) => {
+        tell = resolve;
+      });
+      const execution = createFor(deps, machine, input, (end) => {
+        live.delete(execution);
+        input.signal.removeEventListener('abort', cancel);
+        tell(end);
+      });
+      const cancel = (): void => execution.actor?.send({ type: 'CANCEL' });
+      live.add(execution);
+      input.attach(execution.stream.channel());
+      beginStream(execution, false);
+      startExecution(execution);
+      input.signal.addEventListener('abort', cancel);
+      if (input.signal.aborted) cancel();
+      return { run_id: execution.run_id, done };
     },
     live: () => live.size,
     close: () => {
       closed = true;
     },
     release(reason) {
-      for (const run of live) run.release(reason);
+      for (const execution of live) releaseRun(execution, reason);
     },
   };
 };
 
-type Live = EphemeralRun & { release(reason: string): void };
-
-const begin = (deps: RuntimeDeps, machine: BoundRunMachine, input: EphemeralInput): Live => {
-  const memory = createMemory(deps, input);
-  const { run, turn, channel } = memory;
-  const { run_id, thread_id } = run;
-  let end: End = 'released';
-  let released = 'the run was given up';
-
-  const host = createHost(memory, {
-    parked() {
-      end = 'suspended';
-      // Nobody waits here: the next request brings what is waited for.
-      actor.send({ type: 'RELEASE' });
-    },
-    ended() {
-      end = 'ended';
-    },
-    failed: input.failed,
-    broke: (err) => deps.log.error({ err, run_id }, 'what the run was doing failed'),
+const createFor = (
+  deps: RuntimeDeps,
+  machine: ReturnType<typeof bindRunMachine>,
+  { scope, thread_id, agent, adapter, messages, waiting, failed }: EphemeralInput,
+  ended: (end: End) => void,
+): Execution => {
+  const at = deps.clock.now();
+  const run = newRun({
+    run_id: deps.ids.uuid(),
+    thread_id,
+    agent_id: agent.spec.id,
+    resolution_id: agent.resolution_id,
+    origin: 'user',
+    adapter,
+    mode: 'foreground',
+    at,
   });
-  const entry = input.waiting.length > 0 ? 'decisions' : 'inference';
-  const maxAttempts = deps.settings.mailbox.max_attempts;
-  const actor = createActor(machine, { input: { host, entry, attempt: 0, maxAttempts } });
-  const gone = deps.actors.began(actor, { machine: 'run', id: run_id, scope: input.scope });
-  const cancel = (): void => actor.send({ type: 'CANCEL' });
-
-  const done = settled(deps, actor, run_id).then(() => {
-    gone();
-    input.signal.removeEventListener('abort', cancel);
-    if (end === 'released') {
-      abandonStep(turn);
-      channel.emit(finishOf(run, { type: 'error', value: input.failed(released) }));
-    }
-    channel.close();
-    return end;
+  const execution = createExecution({ ...deps, runs: undefined }, machine, {
+    owner: ownerOf(failed, ended),
+    ledger: unstoredLedger(deps, { scope, id: thread_id, history: messages }),
+    agent,
+    run,
+    dispatch: undefined,
+    channel: createChannel({ held: false }),
+    isHeard: false,
+    compactor: undefined,
+    tasks: undefined,
+    mail: undefined,
+    from: 'created',
   });
+  const { turn } = execution;
+  turn.calls = waiting.map((each) => restored(each, at));
+  for (const { call, decision } of waiting) {
+    if (decision) turn.decisions.set(call.id, decided(deps, decision, at));
+  }
+  execution.entry = waiting.length > 0 ? 'decisions' : 'inference';
+  // Whatever becomes of it, its stream says so.
+  execution.released = GIVEN_UP;
+  return execution;
+};
 
-  input.attach(channel);
-  channel.emit({ event_type: 'run_start', thread_id, run_id, identity: identityOf(run) });
-  actor.start();
-  actor.send({ type: 'CLAIM' });
-  input.signal.addEventListener('abort', cancel);
-  if (input.signal.aborted) cancel();
+const GIVEN_UP = 'the run was given up';
 
+const ownerOf = (worded: RunOwner['worded'], ended: (end: End) => void): RunOwner => {
+  let isParked = false;
   return {
-    run_id,
-    done,
-    release(reason) {
-      released = reason;
-      actor.send({ type: 'RELEASE' });
+    progressed() {},
+    parked(execution) {
+      isParked = true;
+      // Nobody waits here: the next request brings what is waited for. What it waits for has been said.
+      execution.released = undefined;
+      abandonRun(execution);
     },
+    settled: (_execution, how) => ended(isParked ? 'suspended' : how),
+    streamLeft: (_execution, channel) => channel.close(),
+    leftOver() {},
+    worded,
   };
 };
 
-const settled = ({ log }: RuntimeDeps, actor: Actor<BoundRunMachine>, run_id: string): Promise<void> =>
-  new Promise((resolve) => {
-    actor.subscribe({
-      complete: resolve,
-      error(error) {
-        log.error({ err: error, run_id }, 'the run machine failed');
-        resolve();
-      },
-    });
-  });
+const restored = ({ call, ticket_id, resume_mode }: WaitingCall, updated_at: number): StepCall => ({
+  call,
+  malformed: undefined,
+  status: 'suspended',
+  updated_at,
+  ticket: { id: ticket_id, reason: `tool:${call.name}`, resume_mode },
+  kept: undefined,
+});
+
+const decided = (
+  { ids }: RuntimeDeps,
+  { action, payload, reason, decided_by }: NonNullable<WaitingCall['decision']>,
+  updated_at: number,
+): Resume => ({
+  decision_id: ids.uuid(),
+  action,
+  result: payload,
+  ...(reason !== undefined && { reason }),
+  ...(decided_by !== undefined && { decided_by }),
+  updated_at,
+});

@@ -2,6 +2,7 @@ import type { Deadline } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { expiryOf } from './expiry.ts';
 import type { Supervisor } from './supervisor.ts';
+import { expireTickets } from './thread-requests.ts';
 
 /**
  * Tickets whose time is over are decided as they say (runtime.md 12).
@@ -27,7 +28,7 @@ export const createExpiry = (
     const { scope, thread_id, run_id } = deadline;
     const run = store.runs.get(scope, run_id);
     if (run && expiryOf(run) === deadline.at)
-      return supervisor.use(scope, thread_id, (actor) => actor.expire(run_id));
+      return supervisor.use(scope, thread_id, (thread) => expireTickets(thread, run_id));
     // Rows move with the record of their run, in one commit: this one was left by accident.
     const batch = store.batch();
     store.deadlines.remove(batch, deadline);

@@ -4,6 +4,7 @@ import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Attach } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './ephemeral.ts';
+import { quiet } from './ledger.ts';
 import { type Maintenance, startMaintenance } from './maintenance.ts';
 import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
 import { createRecovery } from './recovery.ts';
@@ -11,14 +12,24 @@ import { createSubAgents } from './sub-agents.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { cancelTarget, NOTHING_TO_CANCEL, nothingOn, targetsOf } from './targets.ts';
+import { releaseThread } from './thread-life.ts';
+import {
+  cancelInThread,
+  decideInThread,
+  followInThread,
+  interruptThread,
+  isExecuting,
+  isPausing,
+  submit,
+  viewThread,
+} from './thread-requests.ts';
 import type { ThreadView } from './thread-view.ts';
 import { createThreads, type Threads } from './threads.ts';
 
 export { deniedText } from '../loop/history.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { RunWatch } from './deps.ts';
-export type { EphemeralInput, EphemeralRun } from './ephemeral.ts';
-export type { WaitingCall } from './ephemeral-host.ts';
+export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';
 export { listMessages, type MessageFilter, type MessageStart, viewed } from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';
@@ -86,12 +97,12 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
   const supervisor = createSupervisor(deps, { accepting: () => !stopping, onMake: recovery.meet });
   const ephemeral = createEphemeralRuns(deps);
 
-  const executing = () => supervisor.busy().filter((actor) => actor.isExecuting());
+  const executing = () => supervisor.busy().filter(isExecuting);
 
   const use: Supervisor['use'] = (scope, thread_id, act) =>
-    supervisor.use(scope, thread_id, (actor) => {
+    supervisor.use(scope, thread_id, (thread) => {
       if (stopping) throw new Unavailable(STOPPING);
-      return act(actor);
+      return act(thread);
     });
 
   return {
@@ -101,17 +112,19 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
     subAgents: createSubAgents(deps, supervisor.use, () => letGo),
     ephemeral: ephemeral.start,
     lastAgent: (scope, thread_id) => supervisor.record(scope, thread_id)?.agent_id,
-    submit: (scope, thread_id, submission) => use(scope, thread_id, (actor) => actor.submit(submission)),
+    submit: (scope, thread_id, submission) => use(scope, thread_id, (thread) => submit(thread, submission)),
     admit: (scope, thread_id, read) =>
-      use(scope, thread_id, (actor) => {
-        const submission = read(actor.view());
-        return submission && actor.submit(submission);
+      use(scope, thread_id, (thread) => {
+        const submission = read(viewThread(thread));
+        return submission && submit(thread, submission);
       }),
     follow: ({ run_id, thread_id }, scope, attach) =>
-      use(scope, thread_id, (actor) => actor.follow(run_id, attach)),
+      use(scope, thread_id, (thread) => followInThread(thread, run_id, attach)),
     async decide(scope, id, kind, decision) {
       for (const { thread_id, ...target } of targetsOf(store, scope, id)) {
-        const decided = await use(scope, thread_id, (actor) => actor.decide({ ...decision, ...target }));
+        const decided = await use(scope, thread_id, (thread) =>
+          decideInThread(thread, { ...decision, ...target }),
+        );
         if (decided) return;
       }
       const what = `no open decision '${decision.tool_call_id}'`;
@@ -119,13 +132,14 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
     },
     async cancel(scope, id, kind) {
       const { thread_id, run_id } = await cancelTarget({ store, supervisor }, scope, id, kind);
-      const reached = await use(scope, thread_id, (actor) => actor.cancel(run_id));
+      const reached = await use(scope, thread_id, (thread) => cancelInThread(thread, run_id));
       if (!reached) throw nothingOn({ store, supervisor }, scope, { id, kind, what: NOTHING_TO_CANCEL });
     },
-    cancelRun: (scope, thread_id, run_id) => use(scope, thread_id, (actor) => actor.cancel(run_id)),
+    cancelRun: (scope, thread_id, run_id) =>
+      use(scope, thread_id, (thread) => cancelInThread(thread, run_id)),
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
-      const superseded = await use(scope, thread_id, (actor) => actor.interrupt());
+      const superseded = await use(scope, thread_id, interruptThread);
       if (superseded === undefined) throw new NotFound(`nothing to interrupt on thread '${thread_id}'`);
       return superseded;
     },
@@ -144,7 +158,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       supervisor.stopTasks();
       const deadline = deps.clock.now() + timeoutMs;
       // What waits for its next attempt does nothing that could be waited for.
-      const underWay = () => executing().filter((actor) => !actor.isPausing()).length + ephemeral.live();
+      const underWay = () => executing().filter((thread) => !isPausing(thread)).length + ephemeral.live();
       let told = 0;
       for (let runs = underWay(); runs > 0 && deps.clock.now() < deadline; runs = underWay()) {
         if (runs !== told) waiting(runs);
@@ -153,11 +167,11 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       }
       letGo = true;
       const busy = supervisor.busy();
-      for (const actor of busy) actor.release(STOPPING);
+      for (const thread of busy) releaseThread(thread, STOPPING);
       ephemeral.release(STOPPING);
       supervisor.abandoned.endStreams(STOPPING);
       // A run whose end is being written has its last frame when that is durable. A disk that hangs holds nobody.
-      await atMost(LAST_COMMITS_MS, Promise.all(busy.map(({ ledger }) => ledger.quiet())));
+      await atMost(LAST_COMMITS_MS, Promise.all(busy.map(({ ledger }) => quiet(ledger))));
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);
     },

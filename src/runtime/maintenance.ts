@@ -1,6 +1,8 @@
 import type { RuntimeDeps } from './deps.ts';
 import { createExpiry } from './expiry-rounds.ts';
 import type { Supervisor } from './supervisor.ts';
+import { wakeThread } from './thread-alarm.ts';
+import { renewThread } from './thread-life.ts';
 
 /**
  * What goes on beside the work (runtime.md 16, 17): leases are renewed, threads whose actor failed are taken up
@@ -40,11 +42,11 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
   };
 
   const renewLeases = (): void => {
-    for (const actor of supervisor.busy()) {
+    for (const thread of supervisor.busy()) {
       try {
-        actor.renew();
+        renewThread(thread);
       } catch (err) {
-        deps.log.warn({ err, thread_id: actor.ledger.id }, 'the lease of a thread is not renewed');
+        deps.log.warn({ err, thread_id: thread.id }, 'the lease of a thread is not renewed');
       }
     }
   };
@@ -56,7 +58,7 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
     for (const { scope, id } of all ? due : due.slice(0, mailbox.lease_sweep_batch)) {
       if (stopped) return;
       await supervisor
-        .use(scope, id, (actor) => actor.wake())
+        .use(scope, id, wakeThread)
         .catch((err) => deps.log.error({ err, thread_id: id }, 'a thread cannot be taken up again'));
     }
   };

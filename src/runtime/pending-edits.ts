@@ -3,10 +3,13 @@ import type { ContentBlock } from '../schema/message.ts';
 import { Conflict, Invalid, NotFound } from '../schema/outcome.ts';
 import type { Boundary, DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { historyOf } from './ledger.ts';
 import type { UserMessage } from './submission.ts';
 import { userMessage } from './submission.ts';
 import type { Supervisor } from './supervisor.ts';
-import type { ThreadActor } from './thread.ts';
+import type { Thread } from './thread.ts';
+import { steerThread } from './thread-requests.ts';
+import { commit, openWrite, restage, stage } from './write.ts';
 
 /**
  * Messages that wait to join a history, for programs that embed the service (runtime.md 9.3). An edit names the
@@ -38,69 +41,70 @@ export const createPendingEdits = (
   use: Supervisor['use'],
 ): PendingEdits => {
   const inThread: Supervisor['use'] = (scope, thread_id, act) =>
-    use(scope, thread_id, (actor) => {
-      if (!actor.ledger.record()) throw new NotFound(`thread not found: ${thread_id}`);
-      return act(actor);
+    use(scope, thread_id, (thread) => {
+      if (!thread.ledger.record) throw new NotFound(`thread not found: ${thread_id}`);
+      return act(thread);
     });
 
   /** Replaces what waits by a changed list, in one commit. */
   const rewrite = async (
-    { ledger }: ThreadActor,
+    { ledger }: Thread,
     change: (entries: readonly PendingMessage[], at: number) => PendingMessage[],
   ): Promise<void> => {
-    const write = ledger.open(clock.now());
-    write.restage(change(ledger.pending(), seconds(write.at)));
-    await write.commit('input');
+    const write = openWrite(ledger, clock.now());
+    restage(write, change(ledger.pending, seconds(write.at)));
+    await commit(write, 'input');
   };
 
   return {
-    list: (scope, thread_id) => inThread(scope, thread_id, ({ ledger }) => ledger.pending()),
+    list: (scope, thread_id) => inThread(scope, thread_id, ({ ledger }) => ledger.pending),
     add: (scope, thread_id, message, { granularity = 'batch', ...delivery }) =>
-      inThread(scope, thread_id, async ({ ledger, steer }) => {
-        const write = ledger.open(clock.now());
-        const [staged] = write.stage([userMessage(ids.uuid(), message)], { ...delivery, granularity });
-        const durable = write.commit('input');
-        if (delivery.boundary === 'next_step') steer();
+      inThread(scope, thread_id, async (thread) => {
+        const { ledger } = thread;
+        const write = openWrite(ledger, clock.now());
+        const [staged] = stage(write, [userMessage(ids.uuid(), message)], { ...delivery, granularity });
+        const durable = commit(write, 'input');
+        if (delivery.boundary === 'next_step') steerThread(thread);
         await durable;
         if (!staged) throw new Invalid('a pending message needs content');
         return staged;
       }),
     update: (scope, thread_id, at, content) =>
-      inThread(scope, thread_id, async (actor) => {
-        const entry = entryAt(actor, at);
+      inThread(scope, thread_id, async (thread) => {
+        const entry = entryAt(thread, at);
         const edited: PendingMessage = {
           ...entry,
           message: { ...entry.message, content },
           revision: entry.revision + 1,
           updated_at: seconds(clock.now()),
         };
-        await rewrite(actor, (entries) => entries.map((other) => (other === entry ? edited : other)));
+        await rewrite(thread, (entries) => entries.map((other) => (other === entry ? edited : other)));
         return edited;
       }),
     reorder: (scope, thread_id, at, position) =>
-      inThread(scope, thread_id, (actor) => {
-        const entry = entryAt(actor, at);
-        const size = actor.ledger.pending().length;
+      inThread(scope, thread_id, (thread) => {
+        const entry = entryAt(thread, at);
+        const size = thread.ledger.pending.length;
         if (!Number.isInteger(position) || position < 1 || position > size)
           throw new Invalid(`position must be an integer from 1 to ${size}, got ${position}`);
-        return rewrite(actor, (entries, now) => {
+        return rewrite(thread, (entries, now) => {
           const others = entries.filter((other) => other !== entry);
           const moved = { ...entry, revision: entry.revision + 1, updated_at: now };
           return [...others.slice(0, position - 1), moved, ...others.slice(position - 1)];
         });
       }),
     remove: (scope, thread_id, at) =>
-      inThread(scope, thread_id, (actor) => {
-        const entry = entryAt(actor, at);
-        return rewrite(actor, (entries) => entries.filter((other) => other !== entry));
+      inThread(scope, thread_id, (thread) => {
+        const entry = entryAt(thread, at);
+        return rewrite(thread, (entries) => entries.filter((other) => other !== entry));
       }),
   };
 };
 
-const entryAt = ({ ledger }: ThreadActor, { pending_id, revision }: PendingAt): PendingMessage => {
-  const entry = ledger.pending().find((other) => other.pending_id === pending_id);
+const entryAt = ({ ledger }: Thread, { pending_id, revision }: PendingAt): PendingMessage => {
+  const entry = ledger.pending.find((other) => other.pending_id === pending_id);
   if (!entry) {
-    const consumed = ledger.history().some(({ id }) => id === pending_id);
+    const consumed = historyOf(ledger).some(({ id }) => id === pending_id);
     if (consumed) throw new Conflict(`pending message '${pending_id}' is already consumed`);
     throw new NotFound(`pending message not found: ${pending_id}`);
   }

@@ -1,6 +1,8 @@
 import type { AwaitingRun, OpenDispatch, ScopedPending } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Supervisor } from './supervisor.ts';
+import { wakeThread } from './thread-alarm.ts';
+import { tellThread } from './thread-requests.ts';
 
 /**
  * Takes up what an earlier process left behind (runtime.md 17). Commits are whole: a run without its dispatch, a
@@ -76,7 +78,7 @@ export const createRecovery = (
 
   const take = async ({ scope, thread_id }: Thread): Promise<void> => {
     try {
-      await supervisor().use(scope, thread_id, (actor) => actor.wake());
+      await supervisor().use(scope, thread_id, wakeThread);
     } catch (err) {
       log.error({ err, thread_id }, 'the work of a thread cannot be taken up: see `troupe doctor`');
     }
@@ -91,7 +93,7 @@ export const createRecovery = (
 
   const wake = async ({ scope, thread_id, run_id }: AwaitingRun): Promise<void> => {
     try {
-      await supervisor().use(scope, thread_id, (actor) => actor.told({ run_id, staged() {} }));
+      await supervisor().use(scope, thread_id, (thread) => tellThread(thread, { run_id, staged() {} }));
     } catch (err) {
       log.error({ err, thread_id, run_id }, 'a run that waits for tasks is not woken');
     }

@@ -2,7 +2,8 @@ import type { RunStream } from '../loop/turn.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { type Attach, type Channel, createChannel } from './channel.ts';
-import type { Write } from './ledger.ts';
+import type { Write } from './write.ts';
+import { logEvent } from './write.ts';
 
 /**
  * Where the events of an execution go: to the readers of its channel at once, and into the event log with the
@@ -79,7 +80,7 @@ export const createLoggedStream = (
     },
     flush(write, correlation_id) {
       for (const { kind, payload, ofThread } of captured) {
-        write.event(kind, payload, ofThread ? { visibility: 'internal' } : { run_id, correlation_id });
+        logEvent(write, kind, payload, ofThread ? { visibility: 'internal' } : { run_id, correlation_id });
       }
       captured = [];
     },

@@ -7,6 +7,7 @@ import type { Attach, Protocol } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { DecisionInput, Submission } from './submission.ts';
 import type { Supervisor } from './supervisor.ts';
+import { cancelInThread, restedRun, submit } from './thread-requests.ts';
 
 /**
  * Runs that are driven by tool calls of other runs (runtime.md 5.4): on threads of their own, without a dispatch.
@@ -28,7 +29,7 @@ export const createSubAgents = (
   const cancel = (scope: string, { run_id, thread_id }: Pick<Run, 'run_id' | 'thread_id'>): void => {
     // What this process lets go of is ended by the next one.
     if (isLetGo()) return;
-    use(scope, thread_id, (actor) => actor.cancel(run_id)).catch((error) =>
+    use(scope, thread_id, (thread) => cancelInThread(thread, run_id)).catch((error) =>
       log.warn({ err: error, run_id }, 'a sub-agent could not be cancelled'),
     );
   };
@@ -49,7 +50,7 @@ export const createSubAgents = (
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      const run = await use(scope, child.thread_id, (actor) => actor.rested(child.run_id));
+      const run = await use(scope, child.thread_id, (thread) => restedRun(thread, child.run_id));
       return outcomeOf(child.run_id, run, heard);
     } finally {
       signal.removeEventListener('abort', stop);
@@ -81,7 +82,7 @@ export const createSubAgents = (
         // A delegate is a part of what its parent was resolved with.
         const resolution_id = store.runs.get(scope, call.run_id)?.resolution_id;
         const submission = { ...driven(call, { agent, resolution_id }, heard), messages: said(prompt) };
-        const child = await use(scope, ids.uuid(), (actor) => actor.submit(submission));
+        const child = await use(scope, ids.uuid(), (thread) => submit(thread, submission));
         return await follow(call, child, heard);
       } catch (error) {
         return { ...UNSTARTED, status: 'failed', reason: reasonOf(error) };
@@ -93,12 +94,12 @@ export const createSubAgents = (
       if (!child) return { ...UNSTARTED, status: 'failed', reason: `run not found: ${child_run_id}` };
       try {
         const heard: Heard = {};
-        await use(scope, child.thread_id, async (actor) => {
-          const { waiting } = actor.ledger.waiting().get(child_run_id) ?? {};
+        await use(scope, child.thread_id, async (thread) => {
+          const { waiting } = thread.ledger.waiting.get(child_run_id) ?? {};
           // It has gone on by itself, or by somebody else: its end is the answer.
           if (!waiting) return;
           const decisions = waiting.tickets?.map(({ tool_call_id }) => decisionOn(tool_call_id, decision));
-          await actor.submit({
+          await submit(thread, {
             ...driven(call, { agent: child.agent_id, resolution_id: child.resolution_id }, heard),
             into: child_run_id,
             messages: decisions ? [] : said(inputOf(decision.result)),

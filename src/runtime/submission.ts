@@ -96,3 +96,14 @@ export const userMessage = (newId: string, message: UserMessage): Message => {
     }),
   };
 };
+
+/** Answers for the run, and nothing else. */
+export const isAnswerTo = (
+  run_id: string | undefined,
+  { mode, into, messages, decisions = [] }: Submission,
+): boolean =>
+  run_id !== undefined &&
+  mode === 'foreground' &&
+  into === run_id &&
+  messages.length === 0 &&
+  decisions.length > 0;

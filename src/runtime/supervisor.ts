@@ -4,10 +4,13 @@ import { createChildRuns } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Peers } from './mail.ts';
 import { bindRunMachine } from './run-services.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, inLine, slotOf } from './slots.ts';
 import { createTaskBoard } from './tasks.ts';
-import { createThreadActor, NO_PAST, type ThreadActor } from './thread.ts';
+import { NO_PAST, type Thread } from './thread.ts';
+import { wakeThread } from './thread-alarm.ts';
+import { adoptReaders, closeThread, isPassive, makeThread } from './thread-life.ts';
 import { bindThreadMachine } from './thread-machine.ts';
+import { cancelInThread, decideInThread, submit, tellThread } from './thread-requests.ts';
 
 /**
  * Finds or makes the actor of a thread; there is never more than one.
@@ -25,15 +28,11 @@ export type Supervisor = {
    * thread at a time would give out the same sequence numbers. `act` asks before it waits for anything, since an
    * actor that has been retired meanwhile does not answer.
    */
-  use<Answer>(
-    scope: string,
-    id: string,
-    act: (actor: ThreadActor) => Answer | Promise<Answer>,
-  ): Promise<Answer>;
+  use<Answer>(scope: string, id: string, act: (thread: Thread) => Answer | Promise<Answer>): Promise<Answer>;
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   /** Those that are not passive. */
-  busy(): ThreadActor[];
+  busy(): Thread[];
   /** Threads whose runs wait for their turn. */
   inLine(): number;
   /** What tasks still do is for nobody: the process ends. */
@@ -54,7 +53,7 @@ type Cell = {
   readonly key: string;
   readonly scope: string;
   readonly id: string;
-  actor: ThreadActor | undefined;
+  thread: Thread | undefined;
   users: number;
 };
 
@@ -69,44 +68,46 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
 
   const keyOf = (scope: string, id: string): string => `${scope}\0${id}`;
 
-  const make = (cell: Cell): ThreadActor => {
+  const make = (cell: Cell): Thread => {
     const { key, scope, id } = cell;
     onMake(scope, id);
     const left = abandoned.of(key);
-    const made: ThreadActor = createThreadActor(deps, {
+    const made: Thread = makeThread(deps, {
       scope,
       id,
-      runMachine,
-      threadMachine,
-      tasks,
-      peers,
-      accepting,
-      slot: slots.of(scope, id),
+      slot: slotOf(slots, scope, id),
       past: left?.past ?? NO_PAST,
-      onRetired(quiet, past) {
-        if (past) abandoned.add(key, { scope, id }, past);
-        if (cell.actor !== made) return;
-        cell.actor = undefined;
-        busy.delete(key);
-        passive.delete(key);
-        made.close();
-        const gone = quiet.then(() => {
-          if (retired.get(key) === gone) retired.delete(key);
-        });
-        retired.set(key, gone);
+      around: {
+        runMachine,
+        threadMachine,
+        tasks,
+        peers,
+        accepting,
+        onRetired(quiet, past) {
+          if (past) abandoned.add(key, { scope, id }, past);
+          if (cell.thread !== made) return;
+          cell.thread = undefined;
+          busy.delete(key);
+          passive.delete(key);
+          closeThread(made);
+          const gone = quiet.then(() => {
+            if (retired.get(key) === gone) retired.delete(key);
+          });
+          retired.set(key, gone);
+        },
+        onStreamLeft: (run_id, channel) => abandoned.keep(key, { scope, id }, run_id, channel),
+        onSettled: () => settle(cell),
+        children: createChildRuns(deps, {
+          scope,
+          id,
+          cancel: (thread_id, run_id) => use(scope, thread_id, (thread) => cancelInThread(thread, run_id)),
+          decide: (thread_id, target) => use(scope, thread_id, (thread) => decideInThread(thread, target)),
+        }),
       },
-      onStreamLeft: (run_id, channel) => abandoned.keep(key, { scope, id }, run_id, channel),
-      onSettled: () => settle(cell),
-      children: createChildRuns(deps, {
-        scope,
-        id,
-        cancel: (thread_id, run_id) => use(scope, thread_id, (actor) => actor.cancel(run_id)),
-        decide: (thread_id, target) => use(scope, thread_id, (actor) => actor.decide(target)),
-      }),
     });
-    cell.actor = made;
+    cell.thread = made;
     abandoned.taken(key);
-    for (const [run_id, channel] of left?.streams ?? []) made.adopt(run_id, channel);
+    for (const [run_id, channel] of left?.streams ?? []) adoptReaders(made, run_id, channel);
     return made;
   };
 
@@ -114,7 +115,7 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
   const engage = (scope: string, id: string): Cell => {
     const key = keyOf(scope, id);
     const found = busy.get(key) ?? passive.get(key);
-    const cell: Cell = found ?? { key, scope, id, actor: undefined, users: 0 };
+    const cell: Cell = found ?? { key, scope, id, thread: undefined, users: 0 };
     if (!found) make(cell);
     passive.delete(key);
     busy.set(key, cell);
@@ -122,15 +123,15 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
   };
 
   const settle = (cell: Cell): void => {
-    const { key, actor } = cell;
-    if (!actor || cell.users > 0 || !actor.isPassive() || !busy.delete(key)) return;
+    const { key, thread } = cell;
+    if (!thread || cell.users > 0 || !isPassive(thread) || !busy.delete(key)) return;
     passive.set(key, cell);
     if (passive.size <= IDLE_ACTORS) return;
     const [oldest] = passive.values();
     if (!oldest) return;
     passive.delete(oldest.key);
-    oldest.actor?.close();
-    oldest.actor = undefined;
+    if (oldest.thread) closeThread(oldest.thread);
+    oldest.thread = undefined;
   };
 
   const use: Supervisor['use'] = async (scope, id, act) => {
@@ -138,13 +139,13 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
     for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
     const isNew = !busy.has(key) && !passive.has(key);
     const cell = engage(scope, id);
-    const { actor } = cell;
-    if (!actor) throw new Error(`thread '${id}' has no actor`);
+    const { thread } = cell;
+    if (!thread) throw new Error(`thread '${id}' has no actor`);
     cell.users += 1;
     try {
       // Work that was left goes on before anybody adds to it.
-      if (isNew && !actor.isPassive()) actor.wake();
-      return await act(actor);
+      if (isNew && !isPassive(thread)) wakeThread(thread);
+      return await act(thread);
     } finally {
       cell.users -= 1;
       settle(cell);
@@ -152,7 +153,7 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
   };
 
   const slots = createSlots(deps.settings.max_concurrent_runs, (scope, thread_id) =>
-    use(scope, thread_id, (actor) => actor.wake()).catch((err) =>
+    use(scope, thread_id, wakeThread).catch((err) =>
       deps.log.error({ err, thread_id }, 'the queued work of a thread could not be started'),
     ),
   );
@@ -160,25 +161,25 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
     clock: deps.clock,
     ids: deps.ids,
     log: deps.log,
-    deliver: (scope, id, event) => use(scope, id, (actor) => actor.told(event)),
+    deliver: (scope, id, event) => use(scope, id, (thread) => tellThread(thread, event)),
   });
 
   const record: Supervisor['record'] = (scope, id) => {
     const key = keyOf(scope, id);
-    const actor = (busy.get(key) ?? passive.get(key))?.actor;
-    return actor ? actor.ledger.record() : deps.store.threads.get(scope, id);
+    const thread = (busy.get(key) ?? passive.get(key))?.thread;
+    return thread ? thread.ledger.record : deps.store.threads.get(scope, id);
   };
 
   const peers: Peers = {
     record,
-    submit: (scope, id, submission) => use(scope, id, (actor) => actor.submit(submission)),
+    submit: (scope, id, submission) => use(scope, id, (thread) => submit(thread, submission)),
   };
 
   return {
     use,
     record,
-    busy: () => Array.from(busy.values()).flatMap(({ actor }) => actor ?? []),
-    inLine: slots.inLine,
+    busy: () => Array.from(busy.values()).flatMap(({ thread }) => thread ?? []),
+    inLine: () => inLine(slots),
     stopTasks: tasks.stop,
     abandoned,
   };

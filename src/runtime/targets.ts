@@ -1,6 +1,7 @@
 import { NotFound } from '../schema/outcome.ts';
 import type { Store } from '../store/index.ts';
 import type { Supervisor } from './supervisor.ts';
+import { cancellableRun } from './thread-requests.ts';
 
 /**
  * What an id in a path of cancel and decision means: a run, a dispatch or a thread (runtime.md 11.1, 12). A run
@@ -45,7 +46,7 @@ export const cancelTarget = async (
 ): Promise<Required<Target>> => {
   const runs = new Map<string, Required<Target>>();
   for (const { thread_id, run_id } of targetsOf(store, scope, id)) {
-    const named = run_id ?? (await supervisor.use(scope, thread_id, (actor) => actor.cancellable()));
+    const named = run_id ?? (await supervisor.use(scope, thread_id, cancellableRun));
     if (named !== undefined) runs.set(named, { thread_id, run_id: named });
   }
   const [only, another] = runs.values();

@@ -1,89 +1,95 @@
 import { NotFound } from '../schema/outcome.ts';
+import { logDispatch } from './dispatch-records.ts';
 import { threadFacts } from './facts.ts';
-import type { Write } from './ledger.ts';
-import { logDispatch } from './records.ts';
-import type { Host } from './thread-machine.ts';
-import { INTERRUPTED, OVERTAKEN, type ThreadParts } from './thread-parts.ts';
-import type { Waits } from './thread-waits.ts';
+import { quiet } from './ledger.ts';
+import { cancelWork, withdrawWork, workOf } from './queue.ts';
+import type { Cancel, Interrupt, Removal } from './requests.ts';
+import { cancelRun, isStoppable } from './run-control.ts';
+import { commitInBackground, INTERRUPTED, OVERTAKEN, type Thread, vacant, writeNow } from './thread.ts';
+import { endWait, resting } from './thread-waits.ts';
+import { bumpEpoch, commit, logEvent, removeThread, type Write } from './write.ts';
 
 /** How the work of a thread is ended from outside: one run, everything that came so far, or the thread itself. */
 
-export type Ends = Pick<
-  Host,
-  'cancel' | 'bumpEpoch' | 'interrupt' | 'clear' | 'cancelActive' | 'reportTimeout' | 'remove'
->;
+/** Whatever is queued or executes now belongs to an epoch that is over. Returns how many were queued. */
+const overtake = ({ queue, active }: Thread, write: Write, reason: string): number => {
+  bumpEpoch(write);
+  const superseded = withdrawWork(queue, write, reason);
+  if (active && isStoppable(active)) logDispatch(write, 'RunInterrupted', active.dispatch);
+  return superseded;
+};
 
-export const createEnds = (
-  { deps: { settings }, id, ledger, queue, occupancy, open, commitInBackground }: ThreadParts,
-  { resting, endWait }: Pick<Waits, 'resting' | 'endWait'>,
-  /** The actor must not be used any more. */
-  retire: (quiet: Promise<void>) => void,
-): Ends => {
-  /** Whatever is queued or executes now belongs to an epoch that is over. */
-  const overtake = (write: Write, reason: string): number => {
-    write.bumpEpoch();
-    const superseded = queue.withdraw(write, reason);
-    const { active } = occupancy;
-    if (active?.stoppable()) logDispatch(write, 'RunInterrupted', active.dispatch());
-    return superseded;
-  };
+/** Nothing is left of what came so far but the run that executes. */
+const clearAll = (thread: Thread, write: Write): number => {
+  const superseded = overtake(thread, write, INTERRUPTED);
+  for (const run of resting(thread)) endWait(thread, write, run);
+  return superseded;
+};
 
-  /** Nothing is left of what came so far but the run that executes. */
-  const clear = (write: Write): number => {
-    const superseded = overtake(write, INTERRUPTED);
-    for (const run of resting()) endWait(write, run);
-    return superseded;
-  };
+/** One run: executing, waiting or queued. */
+export const cancel = (thread: Thread, { run_id, done, refuse }: Cancel): void => {
+  const { active, ledger, queue } = thread;
+  if (active?.run_id === run_id) {
+    done(cancelRun(active));
+    return;
+  }
+  const write = writeNow(thread);
+  const waiting = ledger.waiting.get(run_id);
+  if (waiting) endWait(thread, write, waiting);
+  else if (workOf(queue, run_id)) cancelWork(queue, write, run_id);
+  else {
+    done(false);
+    return;
+  }
+  commit(write, 'input').then(() => done(true), refuse);
+};
 
-  return {
-    cancel({ run_id, done, refuse }) {
-      const { active } = occupancy;
-      if (active?.run_id === run_id) return done(active.cancel());
-      const write = open();
-      const waiting = ledger.waiting().get(run_id);
-      if (waiting) endWait(write, waiting);
-      else if (queue.find(run_id)) queue.cancel(write, run_id);
-      else return done(false);
-      write.commit('input').then(() => done(true), refuse);
-    },
-    bumpEpoch() {
-      const write = open();
-      overtake(write, OVERTAKEN);
-      commitInBackground(write);
-    },
-    interrupt({ done, refuse }) {
-      const write = open();
-      const superseded = clear(write);
-      write.commit('input').then(() => done(superseded), refuse);
-    },
-    clear() {
-      const write = open();
-      clear(write);
-      commitInBackground(write);
-    },
-    cancelActive() {
-      occupancy.active?.cancel();
-    },
-    reportTimeout() {
-      if (!occupancy.active) return;
-      const write = open();
-      logDispatch(write, 'MailboxTimeout', occupancy.active.dispatch(), {
-        reason: 'local_cancel_release_wait',
-        timeout_ms: settings.foreground_release_wait_ms,
-      });
-      commitInBackground(write);
-    },
-    remove({ strategy, done, refuse }) {
-      const record = ledger.record();
-      if (!record) return refuse(new NotFound(`thread not found: ${id}`));
-      const write = open();
-      clear(write);
-      write.remove();
-      const facts = { ...threadFacts(record.thread), child_strategy: strategy };
-      write.event('ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
-      write.commit('input').then(done, refuse);
-      occupancy.active?.cancel();
-      retire(occupancy.vacant().then(ledger.quiet));
-    },
-  };
+export const overtakeAll = (thread: Thread): void => {
+  const write = writeNow(thread);
+  overtake(thread, write, OVERTAKEN);
+  commitInBackground(write);
+};
+
+export const interrupt = (thread: Thread, { done, refuse }: Interrupt): void => {
+  const write = writeNow(thread);
+  const superseded = clearAll(thread, write);
+  commit(write, 'input').then(() => done(superseded), refuse);
+};
+
+export const clear = (thread: Thread): void => {
+  const write = writeNow(thread);
+  clearAll(thread, write);
+  commitInBackground(write);
+};
+
+export const cancelActive = ({ active }: Thread): void => {
+  if (active) cancelRun(active);
+};
+
+export const reportTimeout = (thread: Thread): void => {
+  const { active, deps } = thread;
+  if (!active) return;
+  const write = writeNow(thread);
+  logDispatch(write, 'MailboxTimeout', active.dispatch, {
+    reason: 'local_cancel_release_wait',
+    timeout_ms: deps.settings.foreground_release_wait_ms,
+  });
+  commitInBackground(write);
+};
+
+export const remove = (thread: Thread, { strategy, done, refuse }: Removal): void => {
+  const { ledger, id, around } = thread;
+  const { record } = ledger;
+  if (!record) {
+    refuse(new NotFound(`thread not found: ${id}`));
+    return;
+  }
+  const write = writeNow(thread);
+  clearAll(thread, write);
+  removeThread(write);
+  const facts = { ...threadFacts(record.thread), child_strategy: strategy };
+  logEvent(write, 'ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
+  commit(write, 'input').then(done, refuse);
+  cancelActive(thread);
+  around.onRetired(vacant(thread).then(() => quiet(ledger)));
 };

@@ -1,100 +1,120 @@
-import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
+import { threadMachine } from '../../machines/thread.ts';
 import type { RuntimeDeps } from './deps.ts';
-import type { Accepted, DecisionTarget, Submission } from './submission.ts';
-import type { TaskEvent } from './tasks.ts';
-import type { Ticket } from './wait.ts';
+import type { Cancel, Decision, Input, Interrupt, Refusable, Removal, TaskTold } from './requests.ts';
+import { takesInput } from './run-control.ts';
+import { isSlotFree } from './slots.ts';
+import { isAnswerTo } from './submission.ts';
+import type { Thread } from './thread.ts';
+import { hasQueued } from './thread-alarm.ts';
+import { cancel, cancelActive, clear, interrupt, overtakeAll, remove, reportTimeout } from './thread-ends.ts';
+import {
+  continueRun,
+  deliverInput,
+  enqueue,
+  enqueueContinuation,
+  enqueueForeground,
+  enqueueInstead,
+  holdClaimant,
+  refuse,
+  refuseClaimant,
+  replaceOpen,
+  startClaimant,
+  startNext,
+  startRun,
+} from './thread-starts.ts';
+import {
+  answer,
+  decide,
+  deliverEvent,
+  enqueueDecision,
+  isAwaitingTasks,
+  keepEvent,
+  resumeHeld,
+  wakeHeld,
+  wakeInLine,
+} from './thread-waits.ts';
+import { continuesOpen, openFor } from './work.ts';
 
-/** The thread machine bound to the actions of an actor: which request comes with which event. */
+/** The thread machine bound to the thread: which request comes with which event, and what its guards ask. */
 
-export type ChildStrategy = 'detach' | 'reject' | 'cascade';
+type Args = { context: { host: object }; event: { type: string } };
 
-type Refusable = { refuse(error: unknown): void };
-
-export type Input = Submission & Refusable & { accept(accepted: Accepted): void };
-export type Decision = Refusable & { ticket: Ticket; target: DecisionTarget; accept(): void };
-export type Cancel = Refusable & { run_id: string; done(reached: boolean): void };
-export type Interrupt = Refusable & { done(superseded: number): void };
-export type TaskTold = Refusable & TaskEvent & { accept(): void };
-export type Removal = Refusable & { strategy: ChildStrategy; done(): void };
-
-/** What the machine's guards and actions call. */
-export type Host = ThreadHost & {
-  startRun(request: Input): void;
-  continueRun(request: Input): void;
-  enqueue(request: Input): void;
-  enqueueForeground(request: Input): void;
-  enqueueInstead(request: Input): void;
-  deliver(request: Input): void;
-  refuse(request: Refusable): void;
-  startNext(): void;
-  decide(request: Decision): void;
-  answer(request: Input): void;
-  resumeHeld(request: Decision): void;
-  enqueueDecision(request: Decision): void;
-  enqueueContinuation(request: Input): void;
-  deliverEvent(request: TaskTold): void;
-  enqueueWake(request: TaskTold): void;
-  wakeHeld(request: TaskTold): void;
-  keepEvent(request: TaskTold): void;
-  cancel(request: Cancel): void;
-  bumpEpoch(): void;
-  interrupt(request: Interrupt): void;
-  clear(): void;
-  cancelActive(): void;
-  replaceOpen(request: Input): void;
-  holdClaimant(request: Input): void;
-  startClaimant(): void;
-  refuseClaimant(): void;
-  reportTimeout(): void;
-  remove(request: Removal): void;
-};
-
-type ActionArgs = { context: { host: ThreadHost }; event: { type: string } };
-
-// Every host of a thread machine in this room is made by createThreadActor, which also sends every request.
-const hostOf = ({ context }: ActionArgs): Host => context.host as Host;
-const requestOf = <Request>({ event }: ActionArgs): Request =>
+// The host of every thread machine that this room starts is a Thread, and all of its requests are made here.
+const threadOf = ({ context }: Args): Thread => context.host as Thread;
+const requestOf = <Request>({ event }: Args): Request =>
   (event as { type: string } & { request: Request }).request;
 
-const answering =
-  <Request extends Refusable>(act: (host: Host) => (request: Request) => void) =>
-  (args: ActionArgs): void =>
-    act(hostOf(args))(requestOf<Request>(args));
+const does =
+  (act: (thread: Thread) => void) =>
+  (args: Args): void =>
+    act(threadOf(args));
+
+const answers =
+  <Request extends Refusable>(act: (thread: Thread, request: Request) => void) =>
+  (args: Args): void =>
+    act(threadOf(args), requestOf<Request>(args));
+
+/** The run that a decision or the news of a task is for. */
+const runNamedBy = (request: Decision | TaskTold): string =>
+  'ticket' in request ? request.ticket.run_id : request.run_id;
+
+/** A task event is for one run; other input may be. */
+const isTaken = ({ active }: Thread, { into }: Pick<Input, 'into'>): boolean =>
+  active !== undefined && takesInput(active) && (into === undefined || into === active.run_id);
+
+const continuesResting = (thread: Thread, request: Input): boolean =>
+  continuesOpen(thread, request) && openFor(thread, request)?.run_id !== thread.active?.run_id;
 
 /** Made once, since binding a machine is not cheap. */
-export const bindThreadMachine = (settings: RuntimeDeps['settings']) =>
+export const bindThreadMachine = (settings: RuntimeDeps['settings']): typeof threadMachine =>
   threadMachine.provide({
+    guards: {
+      hasQueued: (args) => hasQueued(threadOf(args)),
+      isFull: (args) => !isSlotFree(threadOf(args).slot),
+      hasWaiting: (args) => threadOf(args).ledger.waiting.size > 0,
+      continuesOpenRun: (args) => continuesResting(threadOf(args), requestOf<Input>(args)),
+      takesInput: (args) => isTaken(threadOf(args), requestOf<Input>(args)),
+      isDelayed: (args) => (requestOf<Input>(args).available_at ?? 0) > threadOf(args).deps.clock.now(),
+      answersActive: (args) => isAnswerTo(threadOf(args).active?.run_id, requestOf<Input>(args)),
+      executes: (args) => requestOf<Decision>(args).ticket.run_id === threadOf(args).active?.run_id,
+      holds(args) {
+        const { held } = threadOf(args);
+        // A run that nobody drives any more goes on with a dispatch, as after a restart.
+        return (
+          held?.dispatch !== undefined && held.run_id === runNamedBy(requestOf<Decision | TaskTold>(args))
+        );
+      },
+      awaitsTasks: (args) => isAwaitingTasks(threadOf(args), requestOf<TaskTold>(args).run_id),
+    },
     actions: {
-      startRun: answering<Input>((host) => host.startRun),
-      continueRun: answering<Input>((host) => host.continueRun),
-      enqueue: answering<Input>((host) => host.enqueue),
-      enqueueForeground: answering<Input>((host) => host.enqueueForeground),
-      enqueueInstead: answering<Input>((host) => host.enqueueInstead),
-      deliver: answering<Input>((host) => host.deliver),
-      refuse: answering<Refusable>((host) => host.refuse),
-      startNext: (args) => hostOf(args).startNext(),
-      decide: answering<Decision>((host) => host.decide),
-      answer: answering<Input>((host) => host.answer),
-      resumeHeld: answering<Decision>((host) => host.resumeHeld),
-      enqueueContinuation: answering<Input>((host) => host.enqueueContinuation),
-      enqueueDecision: answering<Decision>((host) => host.enqueueDecision),
-      deliverEvent: answering<TaskTold>((host) => host.deliverEvent),
-      enqueueWake: answering<TaskTold>((host) => host.enqueueWake),
-      wakeHeld: answering<TaskTold>((host) => host.wakeHeld),
-      keepEvent: answering<TaskTold>((host) => host.keepEvent),
-      cancel: answering<Cancel>((host) => host.cancel),
-      bumpEpoch: (args) => hostOf(args).bumpEpoch(),
-      interrupt: answering<Interrupt>((host) => host.interrupt),
-      clear: (args) => hostOf(args).clear(),
-      cancelActive: (args) => hostOf(args).cancelActive(),
-      replaceOpen: answering<Input>((host) => host.replaceOpen),
-      holdClaimant: (args) => hostOf(args).holdClaimant(requestOf<Input>(args)),
-      startClaimant: (args) => hostOf(args).startClaimant(),
-      refuseClaimant: (args) => hostOf(args).refuseClaimant(),
-      reportTimeout: (args) => hostOf(args).reportTimeout(),
-      remove: answering<Removal>((host) => host.remove),
+      startRun: answers<Input>((thread, request) => startRun(thread, request)),
+      continueRun: answers<Input>(continueRun),
+      enqueue: answers<Input>(enqueue),
+      enqueueForeground: answers<Input>((thread, request) => enqueueForeground(thread, request)),
+      enqueueInstead: answers<Input>(enqueueInstead),
+      enqueueContinuation: answers<Input>(enqueueContinuation),
+      deliver: answers<Input>(deliverInput),
+      refuse: answers<Refusable>(refuse),
+      startNext: does(startNext),
+      decide: answers<Decision>(decide),
+      answer: answers<Input>(answer),
+      resumeHeld: answers<Decision>(resumeHeld),
+      enqueueDecision: answers<Decision>(enqueueDecision),
+      deliverEvent: answers<TaskTold>(deliverEvent),
+      enqueueWake: answers<TaskTold>(wakeInLine),
+      wakeHeld: answers<TaskTold>(wakeHeld),
+      keepEvent: answers<TaskTold>(keepEvent),
+      cancel: answers<Cancel>(cancel),
+      bumpEpoch: does(overtakeAll),
+      interrupt: answers<Interrupt>(interrupt),
+      clear: does(clear),
+      cancelActive: does(cancelActive),
+      replaceOpen: answers<Input>(replaceOpen),
+      holdClaimant: answers<Input>(holdClaimant),
+      startClaimant: does(startClaimant),
+      refuseClaimant: does((thread) => refuseClaimant(thread)),
+      reportTimeout: does(reportTimeout),
+      remove: answers<Removal>(remove),
     },
     delays: { releaseWait: settings.foreground_release_wait_ms },
   });
-
-export type BoundThreadMachine = ReturnType<typeof bindThreadMachine>;

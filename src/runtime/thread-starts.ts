@@ -1,186 +1,227 @@
 import { Conflict, NotFound } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
-import type { Admission } from './admission.ts';
 import type { Channel } from './channel.ts';
-import type { Execution, ExecutionInput } from './execution.ts';
-import type { Write } from './ledger.ts';
+import { openRunOf } from './ledger.ts';
+import { type Claimed, claimNext, withdrawWork } from './queue.ts';
+import { attachTo, channelOf, heldChannel } from './readers.ts';
+import type { Input, Refusable } from './requests.ts';
+import { steerRun } from './run-control.ts';
+import { startExecution } from './run-start.ts';
 import type { Accepted } from './submission.ts';
-import type { Host, Input } from './thread-machine.ts';
-import { OVERTAKEN, type ThreadParts } from './thread-parts.ts';
+import { commitInBackground, leaveHeld, OVERTAKEN, type Thread, writeNow } from './thread.ts';
+import { armAlarm } from './thread-alarm.ts';
+import { launch } from './thread-launch.ts';
+import { endWait } from './thread-waits.ts';
 import { nextStepOf } from './wake.ts';
+import { messagesOf, newRunFor, type Order, openFor, putWork, type Work } from './work.ts';
+import { bumpEpoch, commit, stage, type Write } from './write.ts';
 
 /** How work comes to a thread: started at once, queued, delivered to what executes, or claimed when that has ended. */
 
-export type Starts = Pick<
-  Host,
-  | 'startRun'
-  | 'replaceOpen'
-  | 'continueRun'
-  | 'enqueue'
-  | 'enqueueForeground'
-  | 'enqueueInstead'
-  | 'enqueueContinuation'
-  | 'deliver'
-  | 'refuse'
-  | 'startNext'
-  | 'holdClaimant'
-  | 'startClaimant'
-  | 'refuseClaimant'
-> & {
-  /** A foreground run that waits for the end of another one. */
-  isClaimed(): boolean;
-  refuseClaim(error: Error): void;
+export const startRun = (thread: Thread, request: Input, instead?: Run): void => {
+  const write = writeNow(thread);
+  if (request.mode === 'foreground') overtakeQueue(thread, write);
+  if (instead) endWait(thread, write, instead);
+  leaveHeld(thread, write);
+  const work = putWork(thread, write, {
+    ...orderOf(thread, request),
+    now: true,
+    mode: request.mode === 'foreground' || request.mode === 'sub_agent' ? 'foreground' : 'scheduled',
+    run: newRunFor(thread, request),
+  });
+  beginFor(thread, request, write, { ...work, agent: request.agent });
 };
 
-export type Launch = (
-  input: Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 'isHeard' | 'from'>,
-  write: Write,
-) => Execution;
+/** The open run is over; another one comes in its place. */
+export const replaceOpen = (thread: Thread, request: Input): void =>
+  startRun(thread, request, openRunOf(thread.ledger));
 
-type StartDeps = {
-  launch: Launch;
-  endWait(write: Write, run: Run): void;
-  /** Nothing was there to be started after all. */
-  nothingStarted(): void;
-  /** The next queued work may be due at another time now. */
-  armAlarm(): void;
+/** The run that waits goes on with the input at once: decisions first, then the messages. */
+export const continueRun = (thread: Thread, request: Input): void => {
+  const open = waitingFor(thread, request);
+  const agent = thread.deps.resolve(open.agent_id, open.resolution_id);
+  const write = writeNow(thread);
+  leaveHeld(thread, write);
+  const work = putWork(thread, write, {
+    ...orderOf(thread, request),
+    now: true,
+    mode: request.mode === 'foreground' ? 'foreground' : 'resume',
+    run: { open, news: false },
+  });
+  beginFor(thread, request, write, { ...work, agent });
+};
+
+/** A run that waits for its turn. */
+export const enqueue = (thread: Thread, request: Input): void => {
+  const write = writeNow(thread);
+  queueFor(thread, request, write);
+};
+
+/** As `startRun`, when it is its turn: it begins with what it overtakes gone, and its readers wait with it. */
+export const enqueueForeground = (thread: Thread, request: Input, instead?: Run): void => {
+  const write = writeNow(thread);
+  overtakeQueue(thread, write);
+  if (instead) endWait(thread, write, instead);
+  queueFor(thread, request, write);
+};
+
+export const enqueueInstead = (thread: Thread, request: Input): void =>
+  enqueueForeground(thread, request, openRunOf(thread.ledger));
+
+/** The run that waits goes on with the input when it is its turn. */
+export const enqueueContinuation = (thread: Thread, request: Input): void => {
+  const open = waitingFor(thread, request);
+  const write = writeNow(thread);
+  leaveHeld(thread, write);
+  const order: Order = {
+    ...orderOf(thread, request),
+    now: false,
+    mode: 'resume',
+    run: { open, news: false },
+  };
+  answerQueued(thread, request, write, putWork(thread, write, order));
+};
+
+/** Joins the run that executes, at its next step. */
+export const deliverInput = (thread: Thread, request: Input): void => {
+  const { active } = thread;
+  if (!active) throw new Conflict(`no run of thread '${thread.id}' executes`);
+  const { run_id } = active;
+  const write = writeNow(thread);
+  stage(write, messagesOf(thread, request), nextStepOf(run_id));
+  const dispatch_id = active.dispatch?.dispatch_id ?? run_id;
+  commitAnswering(thread, write, request, { run_id, dispatch_id, status: 'running' });
+  steerRun(active);
+};
+
+export const refuse = ({ ledger, id }: Thread, request: Refusable): void => {
+  const run_id = ledger.record?.thread.open_run_id;
+  request.refuse(new NotFound(`run not found: ${run_id ?? `open run for thread ${id}`}`));
+};
+
+/** Takes the next dispatch that may start. One that turns out to be void is settled, and the next one is tried. */
+export const startNext = (thread: Thread): void => {
+  const write = writeNow(thread);
+  leaveHeld(thread, write);
+  const claimed = claimNext(thread.queue, write);
+  const started = claimed && launchClaimed(thread, write, claimed);
+  commitInBackground(write);
+  if (started) startExecution(started);
+  else nothingStarted(thread);
+};
+
+const launchClaimed = (thread: Thread, write: Write, claimed: Claimed) =>
+  launch(thread, write, { ...claimed, ...channelOf(thread.readers, claimed.run.run_id) });
+
+/** Nothing was there to be started after all. */
+const nothingStarted = ({ actor }: Thread): void => actor.send({ type: 'RUN_ENDED' });
+
+export const holdClaimant = (thread: Thread, request: Input): void => {
+  thread.claimant = request;
+};
+
+export const startClaimant = (thread: Thread): void => {
+  const request = takeClaimant(thread);
+  if (!request) {
+    nothingStarted(thread);
+    return;
+  }
+  try {
+    startRun(thread, request);
+  } catch (error) {
+    // The event was not its own: nobody else knows of it any more.
+    request.refuse(error);
+    throw error;
+  }
 };
 
 const BUSY = 'thread has an active run; cannot claim inline';
 
-export const createStarts = (
-  { id, ledger, queue, admission, occupancy, open, commitInBackground }: ThreadParts,
-  { launch, endWait, nothingStarted, armAlarm }: StartDeps,
-): Starts => {
-  let claimant: Input | undefined;
+export const refuseClaimant = (thread: Thread, error: Error = new Conflict(BUSY)): void =>
+  takeClaimant(thread)?.refuse(error);
 
-  const commitAnswering = (
-    write: Write,
-    request: Input,
-    accepted: Omit<Accepted, 'thread_id'>,
-    whenDurable = (): void => {},
-  ): void => {
-    write.commit('input').then(() => {
-      whenDurable();
-      request.accept({ ...accepted, thread_id: id });
-    }, request.refuse);
+const takeClaimant = (thread: Thread): Input | undefined => {
+  const { claimant } = thread;
+  thread.claimant = undefined;
+  return claimant;
+};
+
+/** Whatever is queued belongs to an epoch that is over. */
+const overtakeQueue = ({ queue }: Thread, write: Write): void => {
+  bumpEpoch(write);
+  withdrawWork(queue, write, OVERTAKEN);
+};
+
+const waitingFor = (thread: Thread, request: Input): Run => {
+  const run = openFor(thread, request);
+  if (!run) throw new Conflict(`no run of thread '${thread.id}' waits`);
+  return run;
+};
+
+/** What a request gives to the work that it makes. */
+const orderOf = (thread: Thread, request: Input) => ({
+  messages: messagesOf(thread, request),
+  decisions: request.decisions,
+  frontend_tools: request.frontend_tools,
+  driven: request.mode === 'sub_agent',
+  dispatch: wantedOf(request),
+});
+
+const wantedOf = ({
+  dispatch_id,
+  priority,
+  dedupe_key,
+  available_at,
+}: Input): NonNullable<Order['dispatch']> => ({
+  ...(dispatch_id !== undefined && { dispatch_id }),
+  ...(priority !== undefined && { priority }),
+  ...(dedupe_key !== undefined && { dedupe_key }),
+  ...(available_at !== undefined && { available_at }),
+});
+
+const queueFor = (thread: Thread, request: Input, write: Write): void => {
+  const order: Order = {
+    ...orderOf(thread, request),
+    now: false,
+    mode: 'scheduled',
+    run: newRunFor(thread, request),
   };
+  answerQueued(thread, request, write, putWork(thread, write, order));
+};
 
-  const begin = (
-    request: Input,
-    prepared: ReturnType<Admission['prepare']>,
-    write: Write,
-    channel: Channel,
-  ): void => {
-    const started = launch({ ...prepared, channel, isHeard: false }, write);
-    const { run, dispatch } = prepared;
-    const accepted = { run_id: run.run_id, dispatch_id: dispatch.dispatch_id, status: 'running' } as const;
-    commitAnswering(write, request, accepted, channel.release);
-    started.start();
-  };
+const answerQueued = (thread: Thread, request: Input, write: Write, { run, dispatch }: Work): void => {
+  const { run_id } = run;
+  if (request.attach) attachTo(thread.readers, run_id, request.attach);
+  const dispatch_id = dispatch?.dispatch_id ?? run_id;
+  commitAnswering(thread, write, request, { run_id, dispatch_id, status: 'queued' });
+  armAlarm(thread);
+};
 
-  const startRun = (request: Input, instead?: Run): void => {
-    const write = open();
-    if (request.mode === 'foreground') {
-      write.bumpEpoch();
-      queue.withdraw(write, OVERTAKEN);
-    }
-    if (instead) endWait(write, instead);
-    occupancy.leave(write);
-    begin(request, admission.prepare(write, request), write, admission.channelFor(request));
-  };
+const beginFor = (
+  thread: Thread,
+  request: Input,
+  write: Write,
+  work: Work & { agent: Input['agent'] },
+): void => {
+  const { run, dispatch } = work;
+  const channel = heldChannel(request.attach);
+  const started = launch(thread, write, { ...work, channel, isHeard: false });
+  const dispatch_id = dispatch?.dispatch_id ?? run.run_id;
+  const accepted = { run_id: run.run_id, dispatch_id, status: 'running' } as const;
+  commitAnswering(thread, write, request, accepted, channel);
+  startExecution(started);
+};
 
-  /** As `startRun`, when it is its turn: it begins with what it overtakes gone, and its readers wait with it. */
-  const enqueueForeground = (request: Input, instead?: Run): void => {
-    const write = open();
-    write.bumpEpoch();
-    queue.withdraw(write, OVERTAKEN);
-    if (instead) endWait(write, instead);
-    const { run_id, dispatch_id } = admission.enqueue(write, request);
-    commitAnswering(write, request, { run_id, dispatch_id, status: 'queued' });
-    armAlarm();
-  };
-
-  const openFor = (request: Input): Run => {
-    const run = admission.openFor(request);
-    if (!run) throw new Conflict(`no run of thread '${id}' waits`);
-    return run;
-  };
-
-  const takeClaimant = (): Input | undefined => {
-    const taken = claimant;
-    claimant = undefined;
-    return taken;
-  };
-
-  const refuseClaim = (error: Error): void => takeClaimant()?.refuse(error);
-
-  return {
-    startRun: (request) => startRun(request),
-    replaceOpen: (request) => startRun(request, ledger.openRun()),
-    continueRun(request) {
-      const run = openFor(request);
-      const write = open();
-      occupancy.leave(write);
-      const prepared = admission.prepareContinuation(write, request, run);
-      begin(request, prepared, write, admission.channelFor(request));
-    },
-    enqueue(request) {
-      const write = open();
-      const { run_id, dispatch_id } = admission.enqueue(write, request);
-      commitAnswering(write, request, { run_id, dispatch_id, status: 'queued' });
-      armAlarm();
-    },
-    enqueueForeground: (request) => enqueueForeground(request),
-    enqueueInstead: (request) => enqueueForeground(request, ledger.openRun()),
-    enqueueContinuation(request) {
-      const run = openFor(request);
-      const write = open();
-      occupancy.leave(write);
-      const { dispatch_id } = admission.enqueueContinuation(write, request, run);
-      commitAnswering(write, request, { run_id: run.run_id, dispatch_id, status: 'queued' });
-      armAlarm();
-    },
-    deliver(request) {
-      const { active } = occupancy;
-      if (!active) throw new Conflict(`no run of thread '${id}' executes`);
-      const { run_id } = active;
-      const { dispatch_id } = active.dispatch();
-      const write = open();
-      admission.stageFor(write, request, nextStepOf(run_id));
-      commitAnswering(write, request, { run_id, dispatch_id, status: 'running' });
-      active.steer();
-    },
-    refuse(request) {
-      const run_id = ledger.record()?.thread.open_run_id;
-      request.refuse(new NotFound(`run not found: ${run_id ?? `open run for thread ${id}`}`));
-    },
-    /** Takes the next dispatch that may start. One that turns out to be void is settled, and the next one is tried. */
-    startNext() {
-      const write = open();
-      occupancy.leave(write);
-      const claimed = queue.take(write);
-      const started = claimed && launch({ ...claimed, ...admission.channelOf(claimed.run) }, write);
-      commitInBackground(write);
-      if (started) started.start();
-      else nothingStarted();
-    },
-    holdClaimant(request) {
-      claimant = request;
-    },
-    startClaimant() {
-      const request = takeClaimant();
-      if (!request) return nothingStarted();
-      try {
-        startRun(request);
-      } catch (error) {
-        // The event was not its own: nobody else knows of it any more.
-        request.refuse(error);
-        throw error;
-      }
-    },
-    refuseClaimant: () => refuseClaim(new Conflict(BUSY)),
-    isClaimed: () => claimant !== undefined,
-    refuseClaim,
-  };
+/** @param channel holds back what its readers hear until the input is durable */
+const commitAnswering = (
+  { id }: Thread,
+  write: Write,
+  request: Input,
+  { run_id, dispatch_id, status }: Omit<Accepted, 'thread_id'>,
+  channel?: Channel,
+): void => {
+  commit(write, 'input').then(() => {
+    channel?.release();
+    request.accept({ run_id, thread_id: id, dispatch_id, status });
+  }, request.refuse);
 };

@@ -1,7 +1,8 @@
 import type { Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
 import type { Ledger } from './ledger.ts';
-import type { Submission } from './submission.ts';
+import { hasMessage, historyOf, openRunOf } from './ledger.ts';
+import { openTicketsIn } from './run-control.ts';
 import { ticketsOf } from './wait.ts';
 
 /**
@@ -32,24 +33,20 @@ export const viewOf = (
   execution: Execution | undefined,
   run: ThreadView['run'],
 ): ThreadView => {
-  const open = ledger.openRun();
+  const open = openRunOf(ledger);
   return {
-    has: ledger.hasMessage,
-    last: () => ledger.history().findLast(({ visibility }) => visibility === undefined)?.id,
-    fresh: ledger.record()?.thread.latest_run_id === undefined,
+    has: (message_id) => hasMessage(ledger, message_id),
+    last: () => historyOf(ledger).findLast(({ visibility }) => visibility === undefined)?.id,
+    fresh: ledger.record?.thread.latest_run_id === undefined,
     run_id: execution?.run_id ?? open?.run_id,
     executes: execution?.run_id,
     run,
     runOf(message_id) {
-      const stored = ledger.history().findLast(({ id }) => id === message_id);
-      const staged = ledger.pending().find(({ message }) => message.id === message_id);
+      const stored = historyOf(ledger).findLast(({ id }) => id === message_id);
+      const staged = ledger.pending.find(({ message }) => message.id === message_id);
       const run_id = stored?.metadata?.run_id ?? staged?.delivery_mode.target_run_id;
       return run_id === undefined ? undefined : run(run_id);
     },
-    tickets: execution ? execution.tickets() : open ? ticketsOf(open) : [],
+    tickets: execution ? openTicketsIn(execution) : open ? ticketsOf(open) : [],
   };
 };
-
-/** Answers for the run, and nothing else. */
-export const isAnswerTo = (run_id: string, { mode, into, messages, decisions = [] }: Submission): boolean =>
-  mode === 'foreground' && into === run_id && messages.length === 0 && decisions.length > 0;

@@ -1,182 +1,191 @@
 import { NotFound } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
+import { awaitsTasks } from '../schema/run-state.ts';
 import { endDormant } from './dormant.ts';
 import { settleDispatch } from './ending.ts';
 import type { Execution } from './execution.ts';
-import type { Write } from './ledger.ts';
-import { resumedRun } from './records.ts';
+import { targetedAt } from './pending.ts';
+import { consumeWork, workOf } from './queue.ts';
+import { attachTo } from './readers.ts';
+import type { Decision, Input, TaskTold } from './requests.ts';
+import { followRun, noteDecision, renewLease, resumeRun, steerRun, wakeRun } from './run-control.ts';
 import type { DecisionInput, DecisionTarget } from './submission.ts';
-import type { Decision, Host, Input, TaskTold } from './thread-machine.ts';
-import type { ThreadParts } from './thread-parts.ts';
+import { dropHeld, leaveHeld, type Thread, takeUpHeld, writeNow } from './thread.ts';
+import { lineUpIfFull } from './thread-alarm.ts';
 import { decisionOf, heldTicketOf, logDecision, type Ticket, ticketOf } from './wait.ts';
-import { enqueueWake, stageEvent } from './wake.ts';
+import { stageEvent } from './wake.ts';
+import { putWork } from './work.ts';
+import { commit, deliver, putDispatch, type Write } from './write.ts';
 
 /** Runs of a thread that wait: the decisions and the news of tasks that they wait for, and how a wait ends. */
 
-export type Waits = Pick<
-  Host,
-  | 'decide'
-  | 'answer'
-  | 'resumeHeld'
-  | 'enqueueDecision'
-  | 'deliverEvent'
-  | 'enqueueWake'
-  | 'wakeHeld'
-  | 'keepEvent'
-> & {
-  /** Runs that wait and do nothing else: one whose wait is being written still executes. */
-  resting(): Run[];
-  restingRun(run_id: string): Run | undefined;
-  /** The wait is over: the run is done, and no ticket of it is open. */
-  endWait(write: Write, run: Run): void;
-  /** The open ticket that a decision is for; of several runs the newest one that has it. */
-  ticketFor(target: DecisionTarget): Ticket | undefined;
+/** Runs that wait and do nothing else: one whose wait is being written still executes. */
+export const resting = ({ ledger, active }: Thread): Run[] =>
+  [...ledger.waiting.values()].filter(({ run_id }) => run_id !== active?.run_id);
+
+const restingRun = (thread: Thread, run_id: string): Run | undefined =>
+  resting(thread).find((run) => run.run_id === run_id);
+
+/** The run of this id waits for its tasks, and nothing executes it. */
+export const isAwaitingTasks = (thread: Thread, run_id: string): boolean =>
+  awaitsTasks(restingRun(thread, run_id));
+
+/** The wait is over: the run is done, and no ticket of it is open. */
+export const endWait = (thread: Thread, write: Write, run: Run): void => {
+  const { ledger, queue, deps, held } = thread;
+  deliver(write, targetedAt(ledger.pending, run.run_id), run.run_id);
+  const after = endDormant(write, run, { type: 'CANCEL' }, deps.settings.event_capture_mode);
+  if (held?.run_id === run.run_id) {
+    const { dispatch } = held;
+    if (dispatch)
+      putDispatch(write, settleDispatch(dispatch, after, undefined, ledger.epoch, write.at), dispatch);
+    dropHeld(thread);
+  }
+  consumeWork(queue, write, run.run_id);
 };
 
-export const createWaits = (
-  { deps: { ids, settings }, id, ledger, queue, admission, occupancy, open }: ThreadParts,
-  { lineUp }: { lineUp(): void },
-): Waits => {
-  const resting = (): Run[] =>
-    [...ledger.waiting().values()].filter(({ run_id }) => run_id !== occupancy.active?.run_id);
+/** The open ticket that a decision is for; of several runs the newest one that has it. */
+export const ticketFor = (thread: Thread, { run_id, tool_call_id }: DecisionTarget): Ticket | undefined => {
+  const { active, held } = thread;
+  const here = [active, held].flatMap((each) => (each ? [heldTicketOf(each, tool_call_id)] : []));
+  const dormant = resting(thread)
+    .reverse()
+    .filter((run) => run.run_id !== held?.run_id)
+    .map((run) => ticketOf(run, tool_call_id));
+  return [...here, ...dormant].find((found) => found && (run_id === undefined || found.run_id === run_id));
+};
 
-  const restingRun = (run_id: string): Run | undefined => resting().find((run) => run.run_id === run_id);
+/** On a call of the run that executes. */
+export const decide = (thread: Thread, request: Decision): void => {
+  if (thread.active) decideHere(thread, request, thread.active, false);
+};
 
-  const note = (
-    write: Write,
-    on: Execution,
-    ticket: Ticket,
-    target: DecisionInput,
-    parked: boolean,
-  ): void => {
-    const decision = decisionOf(ids, ticket, target, write.at);
-    on.note(write, ticket.call_id, decision, parked);
-    const { dispatch_id } = on.dispatch();
-    logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
-  };
+/** On a call of the run that is held: it executes again. */
+export const resumeHeld = (thread: Thread, request: Decision): void => {
+  const resumed = takeUpHeld(thread);
+  if (resumed) decideHere(thread, request, resumed, true);
+};
 
-  const decideHere = ({ ticket, target, ...answer }: Decision, on: Execution, parked: boolean): void => {
-    const write = open();
-    on.renew(write);
-    note(write, on, ticket, target, parked);
-    write.commit('input').then(answer.accept, answer.refuse);
-    on.resume(target.attach);
-  };
+const decideHere = (
+  thread: Thread,
+  { ticket, target, accept, refuse }: Decision,
+  on: Execution,
+  parked: boolean,
+): void => {
+  const write = writeNow(thread);
+  renewLease(on, write);
+  note(thread, write, { on, ticket, target, parked });
+  commit(write, 'input').then(accept, refuse);
+  resumeRun(on, target.attach);
+};
 
-  /** Of the run that executes: one of its calls waits, others are under way. */
-  const answer = ({ decisions = [], attach, accept, refuse }: Input, on: Execution): void => {
-    const write = open();
-    on.renew(write);
-    let noted = 0;
-    for (const target of decisions) {
-      const ticket = heldTicketOf(on, target.tool_call_id);
-      if (!ticket) continue;
-      note(write, on, ticket, target, false);
-      noted += 1;
-    }
-    const { run_id } = on;
-    const { dispatch_id } = on.dispatch();
-    const accepted = { run_id, thread_id: id, dispatch_id, status: 'running' } as const;
-    write.commit('input').then(() => accept(accepted), refuse);
-    if (noted > 0) on.resume(attach);
-    else if (attach) on.follow(attach);
-  };
+type Note = { on: Execution; ticket: Ticket; target: DecisionInput; parked: boolean };
 
-  /** Stages what a task tells, with the rest of what it leads to. */
-  const hear = (
-    { run_id, message, staged, accept, refuse }: TaskTold,
-    more?: (write: Write) => void,
-  ): void => {
-    const write = open();
-    stageEvent(write, run_id, message);
-    more?.(write);
-    write.commit('input').then(accept, refuse);
-    staged();
-  };
+const note = ({ deps, id }: Thread, write: Write, { on, ticket, target, parked }: Note): void => {
+  const decision = decisionOf(deps.ids, ticket, target, write.at);
+  noteDecision(on, write, { call_id: ticket.call_id, decision, parked });
+  const dispatch_id = on.dispatch?.dispatch_id ?? on.run_id;
+  logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
+};
 
-  return {
-    resting,
-    restingRun,
-    endWait(write, run) {
-      write.deliver(admission.inputFor(run.run_id), run.run_id);
-      const after = endDormant(write, run, { type: 'CANCEL' }, settings.event_capture_mode);
-      const { held } = occupancy;
-      if (held?.run_id === run.run_id) {
-        const dispatch = held.dispatch();
-        write.dispatch(settleDispatch(dispatch, after, undefined, ledger.epoch(), write.at), dispatch);
-        occupancy.dropHeld();
-      }
-      queue.consume(write, run.run_id);
-    },
-    ticketFor({ run_id, tool_call_id }) {
-      const { active, held } = occupancy;
-      const here = [active, held].flatMap((each) => (each ? [heldTicketOf(each, tool_call_id)] : []));
-      const dormant = resting()
-        .reverse()
-        .filter((run) => run.run_id !== held?.run_id)
-        .map((run) => ticketOf(run, tool_call_id));
-      return [...here, ...dormant].find(
-        (found) => found && (run_id === undefined || found.run_id === run_id),
-      );
-    },
-    decide(request) {
-      if (occupancy.active) decideHere(request, occupancy.active, false);
-    },
-    answer(request) {
-      if (occupancy.active) answer(request, occupancy.active);
-    },
-    resumeHeld(request) {
-      const resumed = occupancy.unpark();
-      if (resumed) decideHere(request, resumed, true);
-    },
-    enqueueDecision({ ticket, target, accept, refuse }) {
-      const run = ledger.waiting().get(ticket.run_id);
-      if (!run) return refuse(new NotFound(`run not found: ${ticket.run_id}`));
-      const write = open();
-      if (occupancy.held?.run_id === run.run_id) occupancy.leave(write);
-      const decision = decisionOf(ids, ticket, target, write.at);
-      const queued = queue.find(run.run_id);
-      const before = queued ? (run.activation?.seeded_decisions ?? []) : [];
-      const dispatch = queued ?? admission.newWork(write, run.run_id);
-      const after = resumedRun(run, {
-        mode: 'resume',
-        dispatch_id: dispatch.dispatch_id,
-        at: write.at,
-        decisions: [...before, [ticket.call_id, decision]],
-        input: false,
-      });
-      write.run(after, run);
-      if (target.attach) admission.attachTo(run.run_id, target.attach);
-      const about = { thread_id: id, dispatch_id: dispatch.dispatch_id, ...ticket };
-      logDecision(write, about, decision, 'durable_dispatch');
-      if (!queued) queue.add(write, dispatch);
-      write.commit('input').then(accept, refuse);
-      lineUp();
-    },
-    deliverEvent(request) {
-      occupancy.active?.steer();
-      hear(request);
-    },
-    enqueueWake(request) {
-      hear(request, (write) => {
-        // Held, it waits in this process; from now on it waits for its turn.
-        if (occupancy.held?.run_id === request.run_id) occupancy.leave(write);
-        enqueueWake({ ledger, queue, newWork: admission.newWork }, write, request.run_id);
-      });
-      lineUp();
-    },
-    wakeHeld(request) {
-      const woken = occupancy.unpark();
-      hear(request, (write) => {
-        woken?.renew(write);
-        woken?.wake(write);
-      });
-      woken?.resume();
-    },
-    keepEvent(request) {
-      if (restingRun(request.run_id)) return hear(request);
-      request.staged();
-      request.accept();
-    },
-  };
+/** Of the run that executes: one of its calls waits, others are under way. */
+export const answer = (thread: Thread, { decisions = [], attach, accept, refuse }: Input): void => {
+  const on = thread.active;
+  if (!on) return;
+  const write = writeNow(thread);
+  renewLease(on, write);
+  let noted = 0;
+  for (const target of decisions) {
+    const ticket = heldTicketOf(on, target.tool_call_id);
+    if (!ticket) continue;
+    note(thread, write, { on, ticket, target, parked: false });
+    noted += 1;
+  }
+  const { run_id } = on;
+  const dispatch_id = on.dispatch?.dispatch_id ?? run_id;
+  const accepted = { run_id, thread_id: thread.id, dispatch_id, status: 'running' } as const;
+  commit(write, 'input').then(() => accept(accepted), refuse);
+  if (noted > 0) resumeRun(on, attach);
+  else if (attach) followRun(on, attach);
+};
+
+/** On a call of a run that waits: it goes on when it is its turn. */
+export const enqueueDecision = (
+  thread: Thread,
+  { ticket, target: { run_id: _run, attach, ...decision }, accept, refuse }: Decision,
+): void => {
+  const { ledger, held, readers } = thread;
+  const open = ledger.waiting.get(ticket.run_id);
+  if (!open) {
+    refuse(new NotFound(`run not found: ${ticket.run_id}`));
+    return;
+  }
+  const write = writeNow(thread);
+  if (held?.run_id === open.run_id) leaveHeld(thread, write);
+  if (attach) attachTo(readers, open.run_id, attach);
+  putWork(thread, write, {
+    now: false,
+    mode: 'resume',
+    messages: [],
+    decisions: [decision],
+    run: { open, news: false },
+  });
+  commit(write, 'input').then(accept, refuse);
+  lineUpIfFull(thread);
+};
+
+/** What a task tells joins its run, which executes, at the next step. */
+export const deliverEvent = (thread: Thread, told: TaskTold): void => {
+  if (thread.active) steerRun(thread.active);
+  hear(thread, told);
+};
+
+/** The run that waits for the task goes on when it is its turn. */
+export const wakeInLine = (thread: Thread, told: TaskTold): void => {
+  hear(thread, told, (write) => {
+    // Held, it waits in this process; from now on it waits for its turn.
+    if (thread.held?.run_id === told.run_id) leaveHeld(thread, write);
+    enqueueWake(thread, write, told.run_id);
+  });
+  lineUpIfFull(thread);
+};
+
+/** Nothing is added when work for the run is queued already. */
+const enqueueWake = (thread: Thread, write: Write, run_id: string): void => {
+  const open = thread.ledger.waiting.get(run_id);
+  if (!open || workOf(thread.queue, run_id)) return;
+  putWork(thread, write, { now: false, mode: 'internal_wake', messages: [], run: { open, news: true } });
+};
+
+/** The run that waits for the task is held, and executes again. */
+export const wakeHeld = (thread: Thread, told: TaskTold): void => {
+  const woken = takeUpHeld(thread);
+  hear(thread, told, (write) => {
+    if (!woken) return;
+    renewLease(woken, write);
+    wakeRun(woken, write);
+  });
+  if (woken) resumeRun(woken);
+};
+
+/** Its run waits for something else and learns of it then; if it is done, nobody has to know. */
+export const keepEvent = (thread: Thread, told: TaskTold): void => {
+  if (restingRun(thread, told.run_id)) hear(thread, told);
+  else {
+    told.staged();
+    told.accept();
+  }
+};
+
+/** Stages what a task tells, with whatever else it leads to. */
+const hear = (
+  thread: Thread,
+  { run_id, message, staged, accept, refuse }: TaskTold,
+  more?: (write: Write) => void,
+): void => {
+  const write = writeNow(thread);
+  stageEvent(write, run_id, message);
+  more?.(write);
+  commit(write, 'input').then(accept, refuse);
+  staged();
 };

@@ -3,9 +3,11 @@ import type { Thread } from '../schema/thread.ts';
 import { MAX_ID_BYTES, type ThreadRecord } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { threadFacts } from './facts.ts';
+import type { ChildStrategy } from './requests.ts';
 import type { Supervisor } from './supervisor.ts';
-import type { ThreadActor } from './thread.ts';
-import type { ChildStrategy } from './thread-machine.ts';
+import type { Thread as ThreadActor } from './thread.ts';
+import { deleteThread } from './thread-requests.ts';
+import { changeThread, commit, createThread, logEvent, openWrite } from './write.ts';
 
 /** Create, change and delete threads (runtime.md 3). Changes of one thread go through its actor's ledger. */
 
@@ -38,9 +40,9 @@ export const createThreads = (
 
   const detach = (scope: string, child: string): Promise<void> =>
     supervisor.use(scope, child, async ({ ledger }) => {
-      const write = ledger.open(clock.now());
-      write.thread(({ parent_thread_id: _gone, ...thread }) => thread);
-      await write.commit('input');
+      const write = openWrite(ledger, clock.now());
+      changeThread(write, ({ parent_thread_id: _gone, ...thread }) => thread);
+      await commit(write, 'input');
     });
 
   return {
@@ -48,7 +50,7 @@ export const createThreads = (
       const id = ids.uuid();
       const parent = input.parent_thread_id && parentOf(scope, id, input.parent_thread_id);
       return supervisor.use(scope, id, async ({ ledger }) => {
-        const write = ledger.open(clock.now());
+        const write = openWrite(ledger, clock.now());
         const thread: Thread = {
           id,
           ...(input.resource_id !== undefined && { resource_id: input.resource_id }),
@@ -59,8 +61,8 @@ export const createThreads = (
             ...(input.title !== undefined && { title: input.title }),
           },
         };
-        write.create(thread);
-        await write.commit('input');
+        createThread(write, thread);
+        await commit(write, 'input');
         return thread;
       });
     },
@@ -69,22 +71,23 @@ export const createThreads = (
       supervisor.use(scope, id, async ({ ledger }) => {
         const before = existing(supervisor, scope, id);
         if (patch.parent_thread_id) parentOf(scope, id, patch.parent_thread_id);
-        const write = ledger.open(clock.now());
-        write.thread((thread) => patched(thread, patch));
-        const after = ledger.record()?.thread ?? before.thread;
+        const write = openWrite(ledger, clock.now());
+        changeThread(write, (thread) => patched(thread, patch));
+        const after = ledger.record?.thread ?? before.thread;
         const { resource_id, parent_thread_id, title, updated_at } = threadFacts(before.thread);
         const previous = { resource_id, parent_thread_id, title, updated_at };
-        write.event(
+        logEvent(
+          write,
           'ThreadUpdated',
           { ...threadFacts(after), previous },
           { correlation_id: id, origin: 'server' },
         );
-        await write.commit('input');
+        await commit(write, 'input');
         return after;
       }),
 
     remove: (scope, id, strategy) =>
-      supervisor.use(scope, id, async (actor) => {
+      supervisor.use(scope, id, async (thread) => {
         existing(supervisor, scope, id);
         const children = store.threads.children(scope, id);
         if (strategy === 'reject' && children.length > 0) {
@@ -92,7 +95,7 @@ export const createThreads = (
         }
         const below = strategy === 'cascade' ? descendants(store.threads.children, scope, id) : [];
         await Promise.all([
-          actor.remove(strategy),
+          deleteThread(thread, strategy),
           ...below.map((each) => supervisor.use(scope, each, (doomed) => removeIfThere(doomed, strategy))),
           ...(strategy === 'cascade' ? [] : children.map((child) => detach(scope, child))),
         ]);
@@ -100,8 +103,8 @@ export const createThreads = (
   };
 };
 
-const removeIfThere = async (actor: ThreadActor, strategy: ChildStrategy): Promise<void> => {
-  if (actor.ledger.record()) await actor.remove(strategy);
+const removeIfThere = async (thread: ThreadActor, strategy: ChildStrategy): Promise<void> => {
+  if (thread.ledger.record) await deleteThread(thread, strategy);
 };
 
 const existing = (supervisor: Supervisor, scope: string, id: string): ThreadRecord => {

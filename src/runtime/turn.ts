@@ -8,6 +8,7 @@ import { type Message, textOf } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Ledger } from './ledger.ts';
+import { historyOf, keptFor } from './ledger.ts';
 import { selectPending } from './pending.ts';
 
 /** What the loop works on, from the rows of the run and its thread. */
@@ -15,17 +16,17 @@ import { selectPending } from './pending.ts';
 type TurnInput = {
   run: Run;
   agent: ResolvedAgent;
-  ledger: Pick<Ledger, 'scope' | 'history' | 'pending' | 'kept'>;
+  ledger: Ledger;
   from: string;
 } & Pick<Turn, 'compactor' | 'tasks' | 'mail'>;
 
 export const createTurn = (
   deps: RuntimeDeps,
   { run, agent, ledger, from, compactor, tasks, mail }: TurnInput,
-  { stream, checkpoint, tell }: Pick<Turn, 'stream' | 'checkpoint' | 'tell'>,
+  { stream, checkpoint, tell, actor }: Pick<Turn, 'stream' | 'checkpoint' | 'tell' | 'actor'>,
 ): Turn => {
   const { run_id, thread_id } = run;
-  const state = createRunState(run.state, ledger.kept(run_id));
+  const state = createRunState(run.state, keptFor(ledger, run_id));
   // Whoever takes the run over has them too.
   const equipped = (each: ResolvedAgent) => withFrontendTools(each, run.activation?.options.frontend_tools);
   return {
@@ -39,7 +40,7 @@ export const createTurn = (
     state,
     observe: deps.observe,
     warn: (data, text) => deps.log.warn(data, text),
-    committed: ledger.history,
+    committed: () => historyOf(ledger),
     produced: [],
     begun: false,
     maxPhaseRounds: deps.settings.max_phase_rounds,
@@ -50,7 +51,7 @@ export const createTurn = (
     hasInput: () =>
       (['resume_input', 'next_step'] as const).some((at) =>
         // What tasks tell does not end a wait for a decision.
-        selectPending(ledger.pending(), at, run_id).some(({ message }) => message.visibility !== 'internal'),
+        selectPending(ledger.pending, at, run_id).some(({ message }) => message.visibility !== 'internal'),
       ),
     steps: run.steps,
     answered: false,
@@ -63,8 +64,9 @@ export const createTurn = (
     overrides: run.activation?.options.overrides ?? {},
     inputTokens: run.input_tokens,
     outputTokens: run.output_tokens,
-    response: from === 'created' ? '' : lastAnswer(ledger.history(), run_id),
+    response: from === 'created' ? '' : lastAnswer(historyOf(ledger), run_id),
     checkpoint,
+    actor,
   };
 };
 

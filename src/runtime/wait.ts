@@ -1,8 +1,10 @@
 import type { Ids } from '../schema/clock.ts';
 import type { Resume, ResumeMode, Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
-import type { Write } from './ledger.ts';
+import { ticketIn } from './run-control.ts';
 import type { DecisionInput } from './submission.ts';
+import type { Write } from './write.ts';
+import { logEvent } from './write.ts';
 
 /** Decisions on the tickets of runs that wait (runtime.md 2.9, 12). */
 
@@ -24,7 +26,7 @@ export const ticketOf = (run: Run, id: string): Ticket | undefined => {
 
 /** The same for a run that an execution holds: what came since its last commit counts. */
 export const heldTicketOf = (execution: Execution, id: string): Ticket | undefined => {
-  const found = execution.ticket(id);
+  const found = ticketIn(execution, id);
   return (
     found?.ticket && {
       run_id: execution.run_id,
@@ -53,7 +55,7 @@ const approvedIn = (payload: Resume['result']): unknown =>
 export type DeliveryPath = 'local_live' | 'durable_dispatch';
 
 export const logDecision = (
-  write: Pick<Write, 'event'>,
+  write: Write,
   about: { thread_id: string; run_id: string; dispatch_id: string; call_id: string },
   decision: Resume,
   delivery_path: DeliveryPath,
@@ -73,7 +75,8 @@ export const logDecision = (
     delivery_path,
   };
   const options = { run_id: about.run_id, correlation_id: decision_id };
-  write.event('MailboxDecisionReceived', payload, options);
+  logEvent(write, 'MailboxDecisionReceived', payload, options);
   const approved = approvedIn(result);
-  if (typeof approved === 'boolean') write.event('ToolPermissionResolved', { ...payload, approved }, options);
+  if (typeof approved === 'boolean')
+    logEvent(write, 'ToolPermissionResolved', { ...payload, approved }, options);
 };

@@ -62,9 +62,22 @@ const events: AnyEventObject[] = [
   { type: 'RELEASE' },
 ];
 
+/** Whether anything is left to be done when the model has answered. */
+const CONCLUDED = [
+  { entries: ENTRIES, mustConclude: true },
+  { entries: ['inference'] as RunEntry[], mustConclude: false },
+];
+
+const worlds = CONCLUDED.flatMap(({ entries, mustConclude }) =>
+  entries.map((entry) => ({
+    entry,
+    machine: runMachine.provide({ guards: { mustConclude: () => mustConclude } }),
+  })),
+);
+
 const walks = await Promise.all(
-  ENTRIES.map((entry) =>
-    walk(runMachine, {
+  worlds.map(({ entry, machine }) =>
+    walk(machine, {
       input: { host: {}, entry, attempt: 0, maxAttempts: MAX_ATTEMPTS },
       events,
       services,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AnyEventObject } from 'xstate';
-import { type ThreadHost, threadMachine } from '../../machines/thread.ts';
+import { threadMachine } from '../../machines/thread.ts';
 import { type Edge, pathOf, untaken, walk } from './walk.ts';
 
 /**
@@ -51,22 +51,27 @@ const events: AnyEventObject[] = [
 ];
 
 const world = { queued: false, waits: false, full: false };
-const says = (flag: string) => (request: object) => new Map(Object.entries(request)).get(flag) === true;
-const host: ThreadHost = {
-  hasQueued: () => world.queued,
-  isFull: () => world.full,
-  hasWaiting: () => world.waits,
-  takesInput: says('takes'),
-  continuesOpenRun: says('continues'),
-  isDelayed: says('delayed'),
-  answersActive: says('answers'),
-  executes: says('executes'),
-  holds: says('holds'),
-  awaitsTasks: says('awaits'),
-};
+const says =
+  (flag: string) =>
+  ({ event }: { event: AnyEventObject }): boolean =>
+    event.request !== undefined && new Map(Object.entries(event.request)).get(flag) === true;
+const machine = threadMachine.provide({
+  guards: {
+    hasQueued: () => world.queued,
+    isFull: () => world.full,
+    hasWaiting: () => world.waits,
+    takesInput: says('takes'),
+    continuesOpenRun: says('continues'),
+    isDelayed: says('delayed'),
+    answersActive: says('answers'),
+    executes: says('executes'),
+    holds: says('holds'),
+    awaitsTasks: says('awaits'),
+  },
+});
 
-const walked = await walk(threadMachine, {
-  input: { host },
+const walked = await walk(machine, {
+  input: { host: {} },
   events,
   before: ({ queued = false, waits = false, full = false }) => Object.assign(world, { queued, waits, full }),
 });

@@ -3,6 +3,15 @@ import { createIds } from '../../src/ids.ts';
 import { NOTHING_KEPT } from '../../src/loop/state.ts';
 import { listMessages } from '../../src/runtime/index.ts';
 import { createLedger } from '../../src/runtime/ledger.ts';
+import {
+  appendMessages,
+  commit,
+  createThread,
+  keepState,
+  openWrite,
+  putRun,
+  removeThread,
+} from '../../src/runtime/write.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import type { Store } from '../../src/store/index.ts';
@@ -40,9 +49,9 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
 
 const created = async (store: Store) => {
   const ledger = ledgerOn(store);
-  const write = ledger.open(1);
-  write.create(threadRecord(THREAD, 1).thread);
-  await write.commit('input');
+  const write = openWrite(ledger, 1);
+  createThread(write, threadRecord(THREAD, 1).thread);
+  await commit(write, 'input');
   return ledger;
 };
 
@@ -50,20 +59,23 @@ t.test('a ledger takes nothing more once a commit has failed, though the store d
   const store = await storeFor(t);
   let isFull = true;
   const failures: unknown[] = [];
-  const commit: Store['commit'] = (batch, kind) => store.commit(isFull ? unwritable(batch) : batch, kind);
-  const ledger = ledgerOn({ ...store, commit }, (error) => failures.push(error));
-  const lost = ledger.open(1);
-  lost.create(threadRecord(THREAD, 1).thread);
-  await t.rejects(lost.commit('input'), Unavailable);
+  const failing: Store['commit'] = (batch, kind) => store.commit(isFull ? unwritable(batch) : batch, kind);
+  const ledger = ledgerOn({ ...store, commit: failing }, (error) => failures.push(error));
+  const lost = openWrite(ledger, 1);
+  createThread(lost, threadRecord(THREAD, 1).thread);
+  await t.rejects(commit(lost, 'input'), Unavailable);
   isFull = false;
 
-  t.throws(() => ledger.open(2), { name: 'Unavailable', message: `thread 't1': a commit failed; try again` });
-  t.equal(ledger.isSound(), false);
+  t.throws(() => openWrite(ledger, 2), {
+    name: 'Unavailable',
+    message: `thread 't1': a commit failed; try again`,
+  });
+  t.equal(ledger.broken, true);
   t.equal(failures.length, 1);
   t.equal(store.threads.get(SCOPE, THREAD), undefined);
   await turn();
   const next = await created(store);
-  t.equal(next.record()?.thread.id, THREAD, 'another ledger of the thread begins with what is stored');
+  t.equal(next.record?.thread.id, THREAD, 'another ledger of the thread begins with what is stored');
 });
 
 const asked = (id: string, call: string): Message => ({
@@ -88,22 +100,23 @@ const shown = (store: Store): string[] =>
 t.test('what was retracted from a thread hides nothing of the one that has its id later', async (t) => {
   const store = await storeFor(t);
   const ledger = await created(store);
-  const said = ledger.open(2);
-  said.messages(
+  const said = openWrite(ledger, 2);
+  appendMessages(
+    said,
     [asked('m1', 'c'), told('m2', 'c'), told('m3', 'c', { visibility: 'internal' }), message('m4', 'r1')],
     'r1',
   );
-  await said.commit('progress');
+  await commit(said, 'progress');
   t.strictSame(shown(store), ['m1', 'm4'], 'the result is retracted, and so is the marker');
 
-  const gone = ledger.open(3);
-  gone.remove();
-  await gone.commit('input');
+  const gone = openWrite(ledger, 3);
+  removeThread(gone);
+  await commit(gone, 'input');
   t.strictSame(store.retractions.range(SCOPE, THREAD, 1, 10), [], 'no row stays');
   const again = await created(store);
-  const write = again.open(4);
-  write.messages([message('n1', 'r2'), message('n2', 'r2'), message('n3', 'r2')], 'r2');
-  await write.commit('progress');
+  const write = openWrite(again, 4);
+  appendMessages(write, [message('n1', 'r2'), message('n2', 'r2'), message('n3', 'r2')], 'r2');
+  await commit(write, 'progress');
   t.strictSame(shown(store), ['n1', 'n2', 'n3']);
 });
 
@@ -111,14 +124,14 @@ t.test('the state of a thread does not grow with its runs', async (t) => {
   const store = await storeFor(t);
   const ledger = await created(store);
   const before = run('r1', { status: 'running' });
-  const begun = ledger.open(2);
-  begun.run(before, undefined);
-  begun.keep('r1', { ...NOTHING_KEPT, thread: { seen: 1 }, runHidden: { secret: 1 } });
-  await begun.commit('progress');
+  const begun = openWrite(ledger, 2);
+  putRun(begun, before, undefined);
+  keepState(begun, 'r1', { ...NOTHING_KEPT, thread: { seen: 1 }, runHidden: { secret: 1 } });
+  await commit(begun, 'progress');
   t.match(store.state.get(SCOPE, THREAD), { thread: { seen: 1 }, runs: { r1: { secret: 1 } } });
 
-  const ended = ledger.open(3);
-  ended.run({ ...before, status: 'done' }, before);
-  await ended.commit('progress');
+  const ended = openWrite(ledger, 3);
+  putRun(ended, { ...before, status: 'done' }, before);
+  await commit(ended, 'progress');
   t.strictSame(store.state.get(SCOPE, THREAD), { thread: { seen: 1 }, threadHidden: {}, runs: {} });
 });

@@ -1,5 +1,13 @@
 import t, { type Test } from 'tap';
-import { createSlots } from '../../src/runtime/slots.ts';
+import {
+  createSlots,
+  giveBackSlot,
+  inLine,
+  isSlotFree,
+  lineUp,
+  slotOf,
+  takeSlot,
+} from '../../src/runtime/slots.ts';
 import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
@@ -153,17 +161,17 @@ t.test('one who is called and starts nothing makes room for the next', async (t)
     called.push(thread_id);
     await new Promise(setImmediate);
   });
-  const holder = slots.of(SCOPE, 'holder');
-  holder.take();
-  for (let index = 0; index < 100; index += 1) slots.of(SCOPE, `t${index}`).lineUp();
-  const last = slots.of(SCOPE, 'last');
-  last.lineUp();
-  last.lineUp();
-  t.equal(slots.inLine(), 101);
-  t.notOk(last.isFree());
-  holder.giveBack();
-  holder.giveBack();
-  while (slots.inLine() > 0 || !last.isFree()) await new Promise(setImmediate);
+  const holder = slotOf(slots, SCOPE, 'holder');
+  takeSlot(holder);
+  for (let index = 0; index < 100; index += 1) lineUp(slotOf(slots, SCOPE, `t${index}`));
+  const last = slotOf(slots, SCOPE, 'last');
+  lineUp(last);
+  lineUp(last);
+  t.equal(inLine(slots), 101);
+  t.notOk(isSlotFree(last));
+  giveBackSlot(holder);
+  giveBackSlot(holder);
+  while (inLine(slots) > 0 || !isSlotFree(last)) await new Promise(setImmediate);
   t.equal(called.length, 101);
   t.equal(called.at(-1), 'last');
 });

@@ -1,10 +1,15 @@
 import t from 'tap';
 import type { DecisionInput } from '../../src/runtime/submission.ts';
+import { unstoredLedger } from '../../src/runtime/unstored.ts';
 import { decisionOf, logDecision, type Ticket } from '../../src/runtime/wait.ts';
+import { openWrite } from '../../src/runtime/write.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createObserver } from '../../src/telemetry/observer.ts';
 
 /** runtime.md 12: what is kept and told of a decision. */
 
 const ids = { uuid: () => 'd1' };
+const observe = createObserver({ metrics: createMetrics(), stats: undefined });
 const about = { thread_id: 'T', run_id: 'r1', dispatch_id: 'w1', call_id: 'c1' };
 
 const decided = (input: Partial<DecisionInput>, resume_mode: Ticket['resume_mode'] = 'replay_tool_call') =>
@@ -16,14 +21,11 @@ const decided = (input: Partial<DecisionInput>, resume_mode: Ticket['resume_mode
   );
 
 const told = (input: Partial<DecisionInput>): [kind: string, payload: object][] => {
-  const events: [string, object][] = [];
-  logDecision(
-    { event: (kind, payload) => events.push([kind, payload]) },
-    about,
-    decided(input),
-    'durable_dispatch',
-  );
-  return events;
+  const ledger = unstoredLedger({ ids, observe }, { scope: 'default', id: 'T', history: [] });
+  const logged = { ...ledger, deps: { ...ledger.deps, events: { appended() {} } } };
+  const write = openWrite(logged, 7);
+  logDecision(write, about, decided(input), 'durable_dispatch');
+  return write.events.map(({ event_kind, payload }) => [event_kind, payload]);
 };
 
 t.test('a decision says why and by whom, where it was given that', async (t) => {

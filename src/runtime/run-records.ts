@@ -1,9 +1,7 @@
 import type { SnapshotFrom } from 'xstate';
-import { advance, rememberingAdvance } from '../../machines/advance.ts';
-import { type DispatchEvent, dispatchMachine } from '../../machines/dispatch.ts';
+import { advance } from '../../machines/advance.ts';
 import { type RunMachineEvent, runMachine } from '../../machines/run.ts';
 import { seconds } from '../schema/clock.ts';
-import type { Dispatch, DispatchStatus } from '../schema/dispatch.ts';
 import {
   type Activation,
   type Resume,
@@ -16,12 +14,9 @@ import {
 import type { RunIdentity } from '../schema/run-event.ts';
 import { atRest, type RestState, restStateOf } from '../schema/run-state.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
-import type { RuntimeDeps } from './deps.ts';
 import type { MessageRange } from './facts.ts';
-import type { Write } from './ledger.ts';
-import { isStandIn } from './stand-in.ts';
 
-/** How run and dispatch records come to be and change (runtime.md 2.4, 2.5, 2.8). Statuses come from the machines. */
+/** How run records come to be and change (runtime.md 2.4, 2.5). Statuses come from the machine. */
 
 /** The status on the wire is the tag of the machine's state. `released` has none: the record stays as it is. */
 export const statusOf = (snapshot: SnapshotFrom<typeof runMachine>): RunStatus => {
@@ -54,15 +49,15 @@ export type RunSeed = {
   adapter: RunAdapter;
   mode: RunMode;
   /** Without, a tool call drives the run. */
-  dispatch_id?: string;
+  dispatch_id?: string | undefined;
   /** The tool call, of a run of another thread. */
-  parent?: { run_id: string; thread_id: string; call_id: string };
+  parent?: { run_id: string; thread_id: string; call_id: string } | undefined;
   /** Of the execution that claims it in the same commit; without, the run waits for its turn. */
-  session_id?: string;
+  session_id?: string | undefined;
   /** milliseconds */
   at: number;
   /** Absent while the input is staged. */
-  input?: { range: MessageRange | undefined; trigger_message_ids: string[] };
+  input?: { range: MessageRange | undefined; trigger_message_ids: string[] } | undefined;
   frontend_tools?: readonly ToolDescriptor[] | undefined;
 };
 
@@ -208,137 +203,3 @@ export const identityOf = (run: Run): RunIdentity => {
     ...(trace && trace.adapter !== 'internal' && { adapter: trace.adapter }),
   };
 };
-
-export const newDispatch = (seed: {
-  dispatch_id: string;
-  thread_id: string;
-  run_id: string;
-  epoch: number;
-  maxAttempts: number;
-  at: number;
-  priority?: number;
-  dedupe_key?: string;
-  /** milliseconds; later than `at` when the work is delayed */
-  available_at?: number;
-}): Dispatch => ({
-  dispatch_id: seed.dispatch_id,
-  thread_id: seed.thread_id,
-  run_id: seed.run_id,
-  priority: seed.priority ?? 128,
-  dedupe_key: seed.dedupe_key ?? null,
-  dispatch_epoch: seed.epoch,
-  status: 'Queued',
-  available_at: seed.available_at ?? seed.at,
-  attempt_count: 0,
-  max_attempts: seed.maxAttempts,
-  last_error: null,
-  claim_token: null,
-  claimed_by: null,
-  lease_until: null,
-  created_at: seed.at,
-  updated_at: seed.at,
-});
-
-const STATE_OF_STATUS = {
-  Queued: 'queued',
-  Claimed: 'claimed',
-  Acked: 'acked',
-  Cancelled: 'cancelled',
-  Superseded: 'superseded',
-  DeadLetter: 'deadLetter',
-} as const satisfies Record<DispatchStatus, string>;
-
-const STATUS_OF_STATE = {
-  queued: 'Queued',
-  claimed: 'Claimed',
-  acked: 'Acked',
-  cancelled: 'Cancelled',
-  superseded: 'Superseded',
-  deadLetter: 'DeadLetter',
-} as const satisfies Record<string, DispatchStatus>;
-
-const nextDispatch = rememberingAdvance(dispatchMachine);
-
-const NO_LEASE = { claim_token: null, claimed_by: null, lease_until: null } as const;
-
-/**
- * The dispatch after an event, with the changes that go with it.
- * @throws IllegalTransition
- */
-export const advanceDispatch = (
-  dispatch: Dispatch,
-  event: DispatchEvent,
-  changes: Partial<Dispatch> & { updated_at: number },
-): Dispatch => {
-  const context = {
-    attemptCount: dispatch.attempt_count,
-    maxAttempts: dispatch.max_attempts,
-    epoch: 0,
-  };
-  const next = nextDispatch({ value: STATE_OF_STATUS[dispatch.status], context }, relative(event, dispatch));
-  const status = STATUS_OF_STATE[next.value];
-  return {
-    ...dispatch,
-    ...changes,
-    ...(status !== 'Claimed' && NO_LEASE),
-    status,
-    attempt_count: next.context.attemptCount,
-  };
-};
-
-/** Epochs count from the dispatch's own, so that the machine is asked few different questions. */
-const relative = (event: DispatchEvent, dispatch: Dispatch): DispatchEvent =>
-  'threadEpoch' in event
-    ? { ...event, threadEpoch: event.threadEpoch > dispatch.dispatch_epoch ? 1 : 0 }
-    : event;
-
-/** What a claim by this process writes. */
-export const claimChanges = (
-  { ids, worker, settings }: Pick<RuntimeDeps, 'ids' | 'worker' | 'settings'>,
-  session_id: string,
-  at: number,
-) => ({
-  claim_token: ids.uuid(),
-  claimed_by: worker,
-  lease_until: at + settings.mailbox.lease_ms,
-  dispatch_instance_id: session_id,
-  run_status: CLAIMED,
-  updated_at: at,
-});
-
-const SNAKE_STATUS = {
-  Queued: 'queued',
-  Claimed: 'claimed',
-  Acked: 'acked',
-  Cancelled: 'cancelled',
-  Superseded: 'superseded',
-  DeadLetter: 'dead_letter',
-} as const satisfies Record<DispatchStatus, string>;
-
-/** An event at the level of the dispatch (runtime.md 13.4). */
-export const logDispatch = (
-  write: Write,
-  kind: string,
-  dispatch: Dispatch,
-  more: Record<string, unknown> = {},
-): void => {
-  if (isStandIn(dispatch)) return;
-  write.event(
-    kind,
-    { ...dispatchFacts(dispatch), ...more },
-    { run_id: dispatch.run_id, correlation_id: dispatch.dispatch_id },
-  );
-};
-
-/** Base payload of the dispatch events (runtime.md 13.4). */
-const dispatchFacts = (dispatch: Dispatch): Record<string, unknown> => ({
-  thread_id: dispatch.thread_id,
-  run_id: dispatch.run_id,
-  dispatch_id: dispatch.dispatch_id,
-  dispatch_epoch: dispatch.dispatch_epoch,
-  attempt_count: dispatch.attempt_count,
-  status: SNAKE_STATUS[dispatch.status],
-  available_at: dispatch.available_at,
-  created_at: dispatch.created_at,
-  updated_at: dispatch.updated_at,
-});

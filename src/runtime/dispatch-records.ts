@@ -1,0 +1,147 @@
+import { rememberingAdvance } from '../../machines/advance.ts';
+import { type DispatchEvent, dispatchMachine } from '../../machines/dispatch.ts';
+import type { Dispatch, DispatchStatus } from '../schema/dispatch.ts';
+import type { RuntimeDeps } from './deps.ts';
+import { CLAIMED } from './run-records.ts';
+import { logEvent, type Write } from './write.ts';
+
+/** How dispatch records come to be and change (runtime.md 2.8, 10.4). Statuses come from the machine. */
+
+export const newDispatch = (seed: {
+  dispatch_id: string;
+  thread_id: string;
+  run_id: string;
+  epoch: number;
+  maxAttempts: number;
+  at: number;
+  priority?: number;
+  dedupe_key?: string;
+  /** milliseconds; later than `at` when the work is delayed */
+  available_at?: number;
+}): Dispatch => ({
+  dispatch_id: seed.dispatch_id,
+  thread_id: seed.thread_id,
+  run_id: seed.run_id,
+  priority: seed.priority ?? 128,
+  dedupe_key: seed.dedupe_key ?? null,
+  dispatch_epoch: seed.epoch,
+  status: 'Queued',
+  available_at: seed.available_at ?? seed.at,
+  attempt_count: 0,
+  max_attempts: seed.maxAttempts,
+  last_error: null,
+  claim_token: null,
+  claimed_by: null,
+  lease_until: null,
+  created_at: seed.at,
+  updated_at: seed.at,
+});
+
+const STATE_OF_STATUS = {
+  Queued: 'queued',
+  Claimed: 'claimed',
+  Acked: 'acked',
+  Cancelled: 'cancelled',
+  Superseded: 'superseded',
+  DeadLetter: 'deadLetter',
+} as const satisfies Record<DispatchStatus, string>;
+
+const STATUS_OF_STATE = {
+  queued: 'Queued',
+  claimed: 'Claimed',
+  acked: 'Acked',
+  cancelled: 'Cancelled',
+  superseded: 'Superseded',
+  deadLetter: 'DeadLetter',
+} as const satisfies Record<string, DispatchStatus>;
+
+const nextDispatch = rememberingAdvance(dispatchMachine);
+
+const NO_LEASE = { claim_token: null, claimed_by: null, lease_until: null } as const;
+
+/**
+ * The dispatch after an event, with the changes that go with it.
+ * @throws IllegalTransition
+ */
+export const advanceDispatch = (
+  dispatch: Dispatch,
+  event: DispatchEvent,
+  changes: Partial<Dispatch> & { updated_at: number },
+): Dispatch => {
+  const context = {
+    attemptCount: dispatch.attempt_count,
+    maxAttempts: dispatch.max_attempts,
+    epoch: 0,
+  };
+  const next = nextDispatch({ value: STATE_OF_STATUS[dispatch.status], context }, relative(event, dispatch));
+  const status = STATUS_OF_STATE[next.value];
+  return {
+    ...dispatch,
+    ...changes,
+    ...(status !== 'Claimed' && NO_LEASE),
+    status,
+    attempt_count: next.context.attemptCount,
+  };
+};
+
+/** Epochs count from the dispatch's own, so that the machine is asked few different questions. */
+const relative = (event: DispatchEvent, dispatch: Dispatch): DispatchEvent =>
+  'threadEpoch' in event
+    ? { ...event, threadEpoch: event.threadEpoch > dispatch.dispatch_epoch ? 1 : 0 }
+    : event;
+
+/** What a claim by this process writes. */
+export const claimChanges = (
+  { ids, worker, settings }: Pick<RuntimeDeps, 'ids' | 'worker' | 'settings'>,
+  session_id: string,
+  at: number,
+) => ({
+  claim_token: ids.uuid(),
+  claimed_by: worker,
+  lease_until: at + settings.mailbox.lease_ms,
+  dispatch_instance_id: session_id,
+  run_status: CLAIMED,
+  updated_at: at,
+});
+
+const SNAKE_STATUS = {
+  Queued: 'queued',
+  Claimed: 'claimed',
+  Acked: 'acked',
+  Cancelled: 'cancelled',
+  Superseded: 'superseded',
+  DeadLetter: 'dead_letter',
+} as const satisfies Record<DispatchStatus, string>;
+
+/** An event at the level of the dispatch (runtime.md 13.4); none of a run that has no dispatch. */
+export const logDispatch = (
+  write: Write,
+  kind: string,
+  dispatch: Dispatch | undefined,
+  more: Record<string, unknown> = {},
+): void => {
+  if (!dispatch) return;
+  logEvent(
+    write,
+    kind,
+    { ...dispatchFacts(dispatch), ...more },
+    { run_id: dispatch.run_id, correlation_id: dispatch.dispatch_id },
+  );
+};
+
+/** Base payload of the dispatch events (runtime.md 13.4). */
+const dispatchFacts = (dispatch: Dispatch): Record<string, unknown> => ({
+  thread_id: dispatch.thread_id,
+  run_id: dispatch.run_id,
+  dispatch_id: dispatch.dispatch_id,
+  dispatch_epoch: dispatch.dispatch_epoch,
+  attempt_count: dispatch.attempt_count,
+  status: SNAKE_STATUS[dispatch.status],
+  available_at: dispatch.available_at,
+  created_at: dispatch.created_at,
+  updated_at: dispatch.updated_at,
+});
+
+/** The retry delay of a dispatch in ms (runtime.md 10.4 rule 5). */
+export const retryDelay = (settings: RuntimeDeps['settings']['mailbox'], attempt: number): number =>
+  Math.min(settings.retry_cap_ms, settings.retry_base_ms * 2 ** Math.min(Math.max(attempt - 1, 0), 6));

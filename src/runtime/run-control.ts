@@ -1,0 +1,118 @@
+import { findTicket } from '../loop/calls.ts';
+import { isPausing } from '../loop/infer.ts';
+import type { StepCall } from '../loop/turn.ts';
+import type { Resume, WaitingTicket } from '../schema/run.ts';
+import type { Attach } from './channel.ts';
+import { count, type Execution } from './execution.ts';
+import { advanceWork, setRecord, ticketsOf } from './run-record.ts';
+import { claimedRun } from './run-records.ts';
+import type { Write } from './write.ts';
+
+/** What may be asked of an execution from outside, and what it may be told. */
+
+/** Its end is not being written yet. */
+export const isStoppable = ({ actor }: Execution): boolean =>
+  actor?.getSnapshot().can({ type: 'CANCEL' }) ?? false;
+
+/** False when it is too late. */
+export const cancelRun = (execution: Execution): boolean => {
+  if (!isStoppable(execution)) return false;
+  execution.actor?.send({ type: 'CANCEL' });
+  return true;
+};
+
+export const takesInput = ({ actor }: Execution): boolean =>
+  actor?.getSnapshot().can({ type: 'STEER' }) ?? false;
+
+/** Input was staged for it. */
+export const steerRun = ({ actor }: Execution): void => actor?.send({ type: 'STEER' });
+
+const isDecidable = ({ actor }: Execution): boolean => actor?.getSnapshot().can({ type: 'RESUME' }) ?? false;
+
+/** The suspended call that a decision may be made on, by its id or that of its ticket. */
+export const ticketIn = (execution: Execution, id: string): StepCall | undefined => {
+  if (!isDecidable(execution)) return undefined;
+  const found = findTicket(execution.turn.calls, id);
+  return found?.status === 'suspended' && !execution.turn.decisions.has(found.call.id) ? found : undefined;
+};
+
+/** All that a decision may be made on. */
+export const openTicketsIn = (execution: Execution): WaitingTicket[] =>
+  isDecidable(execution)
+    ? ticketsOf(execution.turn).filter(({ tool_call_id }) => !execution.turn.decisions.has(tool_call_id))
+    : [];
+
+/** Notes a decision in the record, with the write of the caller; `resumeRun` then applies it. */
+export const noteDecision = (
+  execution: Execution,
+  write: Write,
+  { call_id, decision, parked }: { call_id: string; decision: Resume; parked: boolean },
+): void => {
+  const { run, turn } = execution;
+  turn.decisions.set(call_id, decision);
+  const activation = run.activation && { ...run.activation, seeded_decisions: [...turn.decisions] };
+  const noted = activation ? { ...run, activation } : run;
+  setRecord(execution, write, parked ? claimedRun(noted, run.session_id ?? '', write.at) : noted);
+};
+
+export const resumeRun = (execution: Execution, attach?: Attach): void => {
+  count(execution, true);
+  if (attach) execution.stream.readersOfNext(attach);
+  execution.actor?.send({ type: 'RESUME' });
+};
+
+/** A reader for the rest of its stream. False when that has ended. */
+export const followRun = ({ stream }: Execution, attach: Attach): boolean => {
+  if (!stream.isOpen()) return false;
+  attach(stream.channel());
+  return true;
+};
+
+/** The wait ends by itself, with the write of the caller; `resumeRun` then goes on. Must be parked. */
+export const wakeRun = (execution: Execution, write: Write): void => {
+  const { run } = execution;
+  const activation = run.activation && {
+    ...run.activation,
+    trace: { ...run.activation.trace, run_mode: 'internal_wake' as const },
+  };
+  const woken = activation ? { ...run, activation } : run;
+  setRecord(execution, write, claimedRun(woken, run.session_id ?? '', write.at));
+};
+
+export const renewLease = (execution: Execution, write: Write): void => {
+  const { ledger, deps } = execution;
+  const lease_until = write.at + deps.settings.mailbox.lease_ms;
+  const renewed = { lease_until, run_status: 'running' } as const;
+  advanceWork(execution, write, { type: 'RENEW', threadEpoch: ledger.epoch }, renewed);
+};
+
+/** The wait goes on without this process: its dispatch is consumed. Must be parked. */
+export const leaveWait = (execution: Execution, write: Write): void => {
+  const done = { run_status: execution.run.status, completed_at: write.at };
+  advanceWork(execution, write, { type: 'ACK', threadEpoch: execution.ledger.epoch }, done);
+  dropRun(execution);
+};
+
+/** Ends silently; somebody else has written the end of the run. */
+export const dropRun = (execution: Execution): void => {
+  execution.dropped = true;
+  count(execution, false);
+  execution.gone();
+  execution.actor?.send({ type: 'RELEASE' });
+};
+
+/** It failed, and waits for its next try or attempt. */
+export const isRunPausing = ({ turn, actor }: Execution): boolean =>
+  isPausing(turn) || (actor?.getSnapshot().matches({ running: { retrying: 'pausing' } }) ?? false);
+
+/** Gives its dispatch back without an end; streams are told the reason. */
+export const releaseRun = (execution: Execution, reason: string): void => {
+  execution.released = reason;
+  abandonRun(execution);
+};
+
+/** Stops at once and writes nothing; who goes on from the last commit has its stream (`RunOwner.streamLeft`). */
+export const abandonRun = ({ turn, actor }: Execution): void => {
+  turn.letGo = true;
+  actor?.send({ type: 'RELEASE' });
+};

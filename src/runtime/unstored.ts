@@ -1,0 +1,51 @@
+import type { Ids } from '../schema/clock.ts';
+import type { Message } from '../schema/message.ts';
+import type { RuntimeDeps } from './deps.ts';
+import { createLedger, type Ledger, type LedgerDeps, type LedgerStore } from './ledger.ts';
+
+/** The ledger of a thread that nobody keeps: it lasts as long as whoever has it, and nothing of it is written. */
+
+const nothing = (): void => {};
+const none = (): undefined => undefined;
+const empty = (): [] => [];
+
+/** Nothing is in it, and what is put into it goes nowhere. */
+const NOWHERE: LedgerStore = {
+  batch: () => ({ writes: [], counts: [], notes: [] }),
+  commit: () => Promise.resolve(),
+  threads: { get: none, put: nothing, remove: nothing },
+  messages: { last: none, range: empty, append: nothing, removeAll: nothing },
+  retractions: { put: nothing, removeAll: nothing },
+  pending: { of: empty, put: nothing, remove: nothing, removeAll: nothing },
+  runs: { waitingOf: empty, put: (_batch, _scope, _after, _before, now = 0) => now },
+  dispatches: { put: nothing },
+  deadlines: { put: nothing, remove: nothing },
+  awaiting: { put: nothing, remove: nothing },
+  state: { get: none, put: nothing, remove: nothing },
+  events: { last: () => 0, append: nothing },
+};
+
+/** With a history that somebody else keeps. */
+export const unstoredLedger = (
+  { ids, observe }: { ids: Ids } & Pick<RuntimeDeps, 'observe'>,
+  { scope, id, history }: { scope: string; id: string; history: readonly Message[] },
+): Ledger => {
+  const deps: LedgerDeps = {
+    store: NOWHERE,
+    ids,
+    events: undefined,
+    runs: undefined,
+    observe,
+    onStored: nothing,
+    onRunDone: nothing,
+    onRunWritten: nothing,
+    onFailure: nothing,
+    onQuiet: nothing,
+    onDeafListener: nothing,
+  };
+  const ledger = createLedger(deps, scope, id);
+  ledger.record = { thread: { id, metadata: {} }, epoch: 0 };
+  ledger.history = [...history];
+  ledger.tail = { seq: history.length, external: 0 };
+  return ledger;
+};

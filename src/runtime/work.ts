@@ -1,0 +1,244 @@
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { Message } from '../schema/message.ts';
+import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
+import type { Resume, Run, RunAdapter, RunMode, RunOrigin } from '../schema/run.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import { advanceDispatch, claimChanges, logDispatch, newDispatch } from './dispatch-records.ts';
+import type { MessageRange } from './facts.ts';
+import { openRunOf } from './ledger.ts';
+import { selectPending } from './pending.ts';
+import { addWork, consumeWork, workOf } from './queue.ts';
+import { claimedRun, newRun, resumedRun } from './run-records.ts';
+import { type DecisionInput, type ParentCall, type Submission, userMessage } from './submission.ts';
+import type { Thread } from './thread.ts';
+import { decisionOf, logDecision, ticketOf } from './wait.ts';
+import {
+  appendMessages,
+  createThread,
+  deliver,
+  ofRun,
+  putDispatch,
+  putRun,
+  restage,
+  stage,
+  type Write,
+} from './write.ts';
+
+/**
+ * How input, decisions and news become work: a run, the dispatch by which it is delivered, and its input, in the
+ * commit of the caller, so that nothing accepted is ever half there.
+ */
+
+export type Order = {
+  /** It executes from this commit on; otherwise it waits for its turn, and its input with it. */
+  now: boolean;
+  mode: RunMode;
+  /** New input, behind what waits to join the history at this moment. */
+  messages: readonly Message[];
+  /** On open tickets of the run that goes on, in the order in which they are to be applied. */
+  decisions?: readonly DecisionInput[] | undefined;
+  /** Tools that the client executes; without, those that the run has. */
+  frontend_tools?: readonly ToolDescriptor[] | undefined;
+  /** A tool call of another thread drives the run: it has no dispatch. */
+  driven?: boolean;
+  dispatch?: Pick<Submission, 'dispatch_id' | 'priority' | 'dedupe_key' | 'available_at'>;
+  /** The waiting run that goes on, or what a new run is of. */
+  run: { open: Run; news: boolean } | NewRun;
+};
+
+type NewRun = {
+  run_id: string;
+  agent_id: string;
+  resolution_id: string;
+  origin: RunOrigin;
+  adapter: RunAdapter;
+  parent?: ParentCall | undefined;
+  /** It takes the input of other work with it, which waits already. */
+  left?: readonly PendingMessage[];
+};
+
+export type Work = { run: Run; dispatch: Dispatch | undefined; from: 'created' | 'waiting' };
+
+export const putWork = (thread: Thread, write: Write, order: Order): Work => {
+  const { queue, deps } = thread;
+  const { run: of, now } = order;
+  const open = 'open' in of ? of.open : undefined;
+  const run_id = 'open' in of ? of.open.run_id : of.run_id;
+  if (!('open' in of)) createMissing(thread, write, of.parent);
+  const standing = workOf(queue, run_id);
+  // It may have been queued already; what executes now takes that along.
+  if (now) consumeWork(queue, write, run_id);
+  const queued = (now ? undefined : standing) ?? newWork(thread, write, run_id, order);
+  const session_id = now ? deps.ids.uuid() : undefined;
+  const run =
+    'open' in of
+      ? continued(thread, write, { order, of, queued, session_id })
+      : begun(thread, write, { order, of, queued, session_id });
+  const dispatch = queued && session_id !== undefined ? claim(thread, write, queued, session_id) : queued;
+  putRun(write, run, open);
+  if (!now && queued && queued !== standing) addWork(queue, write, queued);
+  return { run, dispatch, from: open ? 'waiting' : 'created' };
+};
+
+/** The thread comes into being with its first run. */
+const createMissing = ({ ledger }: Thread, write: Write, parent: ParentCall | undefined): void => {
+  if (ledger.record) return;
+  createThread(write, {
+    id: ledger.id,
+    ...(parent && { parent_thread_id: parent.thread_id }),
+    metadata: { created_at: write.at, updated_at: write.at },
+  });
+};
+
+const newWork = (
+  { ledger, deps }: Thread,
+  write: Write,
+  run_id: string,
+  { driven, dispatch: { dispatch_id = deps.ids.uuid(), ...asked } = {} }: Order,
+): Dispatch | undefined =>
+  driven
+    ? undefined
+    : newDispatch({
+        ...asked,
+        dispatch_id,
+        thread_id: ledger.id,
+        run_id,
+        epoch: ledger.epoch,
+        maxAttempts: deps.settings.mailbox.max_attempts,
+        at: write.at,
+      });
+
+/** Queued and claimed in one commit. */
+const claim = ({ ledger, deps }: Thread, write: Write, queued: Dispatch, session_id: string): Dispatch => {
+  const event = { type: 'CLAIM', threadEpoch: ledger.epoch } as const;
+  const dispatch = advanceDispatch(queued, event, claimChanges(deps, session_id, write.at));
+  logDispatch(write, 'RunQueued', queued);
+  logDispatch(write, 'RunSubmitted', dispatch);
+  putDispatch(write, dispatch, undefined);
+  return dispatch;
+};
+
+type Putting<Of> = { order: Order; of: Of; queued: Dispatch | undefined; session_id: string | undefined };
+
+const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: Putting<NewRun>): Run => {
+  const { run_id, agent_id, resolution_id, origin, adapter, parent } = of;
+  const { mode, messages, now, frontend_tools } = order;
+  return newRun({
+    run_id,
+    thread_id: thread.id,
+    agent_id,
+    resolution_id,
+    origin,
+    adapter,
+    mode,
+    parent,
+    dispatch_id: queued?.dispatch_id,
+    session_id,
+    at: write.at,
+    input: now
+      ? {
+          range: takeAtOnce(thread, write, run_id, order),
+          trigger_message_ids: messages.map(({ id }) => id),
+        }
+      : waitWith(thread, write, of, messages),
+    frontend_tools,
+  });
+};
+
+/** What waits for this moment comes before the input. */
+const takeAtOnce = (
+  { ledger }: Thread,
+  write: Write,
+  run_id: string,
+  { mode, messages }: Order,
+): MessageRange | undefined => {
+  const boundary = mode === 'foreground' ? 'interrupt' : 'new_run';
+  const earlier = deliver(write, selectPending(ledger.pending, boundary, run_id), run_id);
+  const own = appendMessages(
+    write,
+    messages.map((message) => ofRun(message, run_id)),
+    run_id,
+  );
+  return earlier && own ? { from_seq: earlier.from_seq, to_seq: own.to_seq } : (earlier ?? own);
+};
+
+/** The input is staged: the run has none before it begins. */
+const waitWith = (
+  { ledger }: Thread,
+  write: Write,
+  { run_id, left = [] }: NewRun,
+  messages: readonly Message[],
+): undefined => {
+  const delivery_mode: DeliveryMode = { boundary: 'new_run', granularity: 'batch', target_run_id: run_id };
+  if (left.length > 0)
+    restage(
+      write,
+      ledger.pending.map((entry) => (left.includes(entry) ? { ...entry, delivery_mode } : entry)),
+    );
+  stage(write, messages, delivery_mode);
+};
+
+const continued = (
+  thread: Thread,
+  write: Write,
+  { order, of: { open, news }, queued, session_id }: Putting<{ open: Run; news: boolean }>,
+): Run => {
+  const decided = decisionsOn(thread, write, open, {
+    order,
+    dispatch_id: queued?.dispatch_id ?? open.run_id,
+  });
+  stage(write, order.messages, {
+    boundary: 'resume_input',
+    granularity: 'batch',
+    target_run_id: open.run_id,
+  });
+  const resumed = resumedRun(open, {
+    mode: order.mode,
+    dispatch_id: queued?.dispatch_id,
+    at: write.at,
+    // What was decided for it before is applied with it.
+    decisions: [...(open.activation?.seeded_decisions ?? []), ...decided],
+    input: news || order.messages.length > 0,
+    frontend_tools: order.frontend_tools,
+  });
+  return session_id === undefined ? resumed : claimedRun(resumed, session_id, write.at);
+};
+
+const decisionsOn = (
+  { deps, id }: Thread,
+  write: Write,
+  open: Run,
+  { order: { decisions = [] }, dispatch_id }: { order: Order; dispatch_id: string },
+): [string, Resume][] =>
+  decisions.flatMap((input): [string, Resume][] => {
+    const ticket = ticketOf(open, input.tool_call_id);
+    if (!ticket) return [];
+    const decision = decisionOf(deps.ids, ticket, input, write.at);
+    logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'durable_dispatch');
+    return [[ticket.call_id, decision]];
+  });
+
+export const messagesOf = ({ deps }: Thread, { messages }: Submission): Message[] =>
+  messages.map((message) => userMessage(deps.ids.uuid(), message));
+
+/** A run of its own for the input of a request. */
+export const newRunFor = ({ deps }: Thread, request: Submission): NewRun => ({
+  run_id: request.run_id ?? deps.ids.uuid(),
+  agent_id: request.agent.spec.id,
+  resolution_id: request.agent.resolution_id,
+  origin: request.origin,
+  adapter: request.adapter,
+  parent: request.parent,
+});
+
+/** The waiting run that the input would continue. */
+export const openFor = ({ ledger }: Thread, { into }: Submission): Run | undefined =>
+  (into === undefined ? undefined : ledger.waiting.get(into)) ?? openRunOf(ledger);
+
+/** Does the input continue the run that waits, or is it for another one? */
+export const continuesOpen = (thread: Thread, request: Submission): boolean => {
+  const open = openFor(thread, request);
+  if (!open || request.mode === 'interrupt_then_queue' || request.run_id !== undefined) return false;
+  if (request.mode === 'sub_agent') return open.run_id === request.into;
+  return !request.named || request.agent.spec.id === open.agent_id;
+};

@@ -1,0 +1,404 @@
+import type { KeptState } from '../loop/state.ts';
+import type { EventVisibility, LoggedEvent } from '../schema/canonical-event.ts';
+import { seconds } from '../schema/clock.ts';
+import type { Dispatch } from '../schema/dispatch.ts';
+import type { Message } from '../schema/message.ts';
+import { Unavailable } from '../schema/outcome.ts';
+import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
+import type { Run } from '../schema/run.ts';
+import { awaitsTasks } from '../schema/run-state.ts';
+import type { Thread } from '../schema/thread.ts';
+import type { Batch, MessageRow, TimedRun } from '../store/index.ts';
+import type { RunOutcome, RuntimeObserver } from './deps.ts';
+import { expiryOf } from './expiry.ts';
+import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
+import { historyOf, keptRow, type Ledger, type Tail } from './ledger.ts';
+import { retractedBy } from './retraction.ts';
+
+/**
+ * One commit of a thread: what is put into a write becomes durable together, or not at all, and then everybody who
+ * has to know is told. The ledger has all of it at once.
+ */
+
+export type Write = {
+  readonly ledger: Ledger;
+  /** milliseconds; one reading of the clock for everything in the commit */
+  readonly at: number;
+  readonly batch: Batch;
+  readonly events: LoggedEvent[];
+  readonly runs: TimedRun[];
+  readonly dispatches: [after: Dispatch, before: Dispatch | undefined][];
+  /** One id a commit, numbered: making ten would cost more than writing the events. */
+  readonly eventId: string;
+  /** The record of the thread has changed. */
+  touched: boolean;
+  durable: boolean;
+};
+
+/** @throws Unavailable once a commit has failed */
+export const openWrite = (ledger: Ledger, at: number): Write => {
+  if (ledger.broken) throw new Unavailable(`thread '${ledger.id}': a commit failed; try again`);
+  return {
+    ledger,
+    at,
+    batch: ledger.deps.store.batch(),
+    events: [],
+    runs: [],
+    dispatches: [],
+    eventId: `evt_${ledger.deps.ids.uuid()}`,
+    touched: false,
+    durable: false,
+  };
+};
+
+export const changeThread = (write: Write, change: (thread: Thread) => Thread): void => {
+  const { record } = write.ledger;
+  if (record) keepThread(write, change(record.thread), record.agent_id);
+};
+
+const keepThread = (write: Write, changed: Thread, agent_id: string | undefined): void => {
+  const { ledger, at } = write;
+  const thread = { ...changed };
+  thread.metadata = { ...changed.metadata };
+  thread.metadata.updated_at = at;
+  write.touched = true;
+  ledger.record =
+    agent_id === undefined ? { thread, epoch: ledger.epoch } : { thread, epoch: ledger.epoch, agent_id };
+};
+
+export const createThread = (write: Write, thread: Thread): void => {
+  const { ledger } = write;
+  write.touched = true;
+  ledger.record = { thread, epoch: ledger.epoch };
+  logEvent(write, 'ThreadCreated', threadFacts(thread), { correlation_id: ledger.id, origin: 'server' });
+};
+
+export const removeThread = ({ ledger, batch }: Write): void => {
+  const { deps, scope, id } = ledger;
+  const { store } = deps;
+  if (ledger.committed) store.threads.remove(batch, scope, ledger.committed);
+  store.messages.removeAll(batch, scope, id);
+  store.pending.removeAll(batch, scope, id);
+  store.retractions.removeAll(batch, scope, id);
+  store.state.remove(batch, scope, id);
+  ledger.pending = [];
+  ledger.kept = undefined;
+  ledger.committed = undefined;
+  ledger.record = undefined;
+  ledger.history = [];
+  ledger.known = undefined;
+  ledger.tail = { seq: 0, external: 0 };
+};
+
+export const bumpEpoch = (write: Write): void => {
+  const { ledger } = write;
+  ledger.epoch += 1;
+  if (!ledger.record) return;
+  write.touched = true;
+  ledger.record = { ...ledger.record };
+  ledger.record.epoch = ledger.epoch;
+};
+
+export const appendMessages = (
+  write: Write,
+  messages: readonly Message[],
+  run_id: string,
+): MessageRange | undefined => {
+  const { ledger, batch, at } = write;
+  const { deps, scope, id, tail } = ledger;
+  if (!ledger.record || messages.length === 0) return undefined;
+  const rows = numbered(messages, tail, seconds(at));
+  const history = historyOf(ledger);
+  history.push(...messages);
+  for (const message of messages) ledger.known?.add(message.id);
+  for (const row of rows) {
+    for (const retraction of retractedBy(history, row)) {
+      deps.store.retractions.put(batch, scope, id, retraction);
+    }
+  }
+  deps.store.messages.append(batch, scope, id, rows);
+  const range = { from_seq: tail.seq + 1, to_seq: tail.seq + rows.length };
+  ledger.tail = rows.at(-1) ?? tail;
+  const about = { run_id, correlation_id: run_id };
+  for (const row of rows) logEvent(write, 'MessageCommitted', messageFacts(id, run_id, row), about);
+  logEvent(write, 'ThreadMessagesCheckpointed', checkpointFacts(id, run_id, range, messages), about);
+  return range;
+};
+
+const numbered = (messages: readonly Message[], after: Tail, created_at: number): MessageRow[] => {
+  let { seq, external } = after;
+  return messages.map((message) => {
+    seq += 1;
+    if (message.visibility === undefined) external += 1;
+    return { seq, message, created_at, external };
+  });
+};
+
+/** Puts messages behind those that wait already. */
+export const stage = (
+  { ledger, batch, at }: Write,
+  messages: readonly Message[],
+  delivery_mode: DeliveryMode,
+): PendingMessage[] => {
+  const first = (ledger.pending.at(-1)?.position ?? 0) + 1;
+  const staged = messages.map((message, index) => ({
+    pending_id: message.id,
+    thread_id: ledger.id,
+    position: first + index,
+    message,
+    revision: 1,
+    delivery_mode,
+    created_at: seconds(at),
+    updated_at: seconds(at),
+  }));
+  for (const entry of staged) ledger.deps.store.pending.put(batch, ledger.scope, entry);
+  ledger.pending = [...ledger.pending, ...staged];
+  return staged;
+};
+
+/** Puts what waits into this order, with these changes. */
+export const restage = ({ ledger, batch }: Write, entries: readonly PendingMessage[]): void => {
+  const { deps, scope } = ledger;
+  for (const entry of ledger.pending) deps.store.pending.remove(batch, scope, entry);
+  ledger.pending = entries.map((entry, index) => ({ ...entry, position: index + 1 }));
+  for (const entry of ledger.pending) deps.store.pending.put(batch, scope, entry);
+};
+
+const unstage = ({ ledger, batch }: Write, entries: readonly PendingMessage[]): void => {
+  if (entries.length === 0) return;
+  for (const entry of entries) ledger.deps.store.pending.remove(batch, ledger.scope, entry);
+  ledger.pending = ledger.pending.filter((entry) => !entries.includes(entry));
+};
+
+/** What waited joins the history, as input of the run. */
+export const deliver = (
+  write: Write,
+  entries: readonly PendingMessage[],
+  run_id: string,
+): MessageRange | undefined => {
+  unstage(write, entries);
+  return appendMessages(
+    write,
+    entries.map(({ message }) => ofRun(message, run_id)),
+    run_id,
+  );
+};
+
+/** The message as one of the run. */
+export const ofRun = (message: Message, run_id: string): Message => ({
+  ...message,
+  metadata: { ...message.metadata, run_id },
+});
+
+export const putRun = (write: Write, after: Run, before: Run | undefined): void => {
+  const { ledger, batch, at } = write;
+  const { deps, scope, waiting, created } = ledger;
+  const { run_id, status } = after;
+  const changed_at = deps.store.runs.put(batch, scope, after, before, at);
+  write.runs.push({ run: after, changed_at });
+  moveDeadline(write, before && expiryOf(before), expiryOf(after), run_id);
+  moveAwaiting(write, before, after);
+  waiting.delete(run_id);
+  created.delete(run_id);
+  if (status === 'done' && ledger.kept?.runs[run_id]) {
+    keepState(write, run_id, { ...ledger.kept, runHidden: {} });
+  }
+  if (status === 'done') deps.onRunDone(run_id);
+  deps.onRunWritten(after, before);
+  if (status === 'waiting') waiting.set(run_id, after);
+  if (status === 'created') created.set(run_id, after);
+  projectRun(write, after);
+};
+
+/** A wait that has an end is found by its time, also by the next process. */
+const moveDeadline = (
+  { ledger: { deps, scope, id }, batch }: Write,
+  before: number | undefined,
+  after: number | undefined,
+  run_id: string,
+): void => {
+  if (before === after) return;
+  const { deadlines } = deps.store;
+  if (before !== undefined) deadlines.remove(batch, { at: before, scope, thread_id: id, run_id });
+  if (after !== undefined) deadlines.put(batch, { at: after, scope, thread_id: id, run_id });
+};
+
+/** A wait for tasks is found by the next process, which does not have them. */
+const moveAwaiting = (
+  { ledger: { deps, scope, id }, batch }: Write,
+  before: Run | undefined,
+  after: Run,
+): void => {
+  if (awaitsTasks(before) === awaitsTasks(after)) return;
+  const row = { scope, thread_id: id, run_id: after.run_id };
+  if (awaitsTasks(after)) deps.store.awaiting.put(batch, row);
+  else deps.store.awaiting.remove(batch, row);
+};
+
+/** The run pointers of a thread follow the commits of its runs (runtime.md 2.1). */
+const projectRun = (write: Write, run: Run): void => {
+  const { record } = write.ledger;
+  if (!record) return;
+  const { latest_run_updated_at } = record.thread;
+  const isLatest = latest_run_updated_at === undefined || run.updated_at >= latest_run_updated_at;
+  const thread = isLatest ? pointed(record.thread, run) : record.thread;
+  keepThread(write, thread, thread.latest_run_id === run.run_id ? run.agent_id : record.agent_id);
+};
+
+const pointed = ({ active_run_id, open_run_id, ...rest }: Thread, run: Run): Thread => {
+  const { run_id, status } = run;
+  const thread: Thread = rest;
+  thread.latest_run_id = run_id;
+  thread.latest_run_updated_at = run.updated_at;
+  if (status === 'running') thread.active_run_id = run_id;
+  if (status !== 'done') thread.open_run_id = run_id;
+  else {
+    if (active_run_id !== undefined && active_run_id !== run_id) thread.active_run_id = active_run_id;
+    if (open_run_id !== undefined && open_run_id !== run_id) thread.open_run_id = open_run_id;
+  }
+  return thread;
+};
+
+/** State that is not part of the run record. */
+export const keepState = (
+  { ledger, batch }: Write,
+  run_id: string,
+  { thread, threadHidden, runHidden }: KeptState,
+): void => {
+  const runs = { ...keptRow(ledger).runs, [run_id]: runHidden };
+  if (Object.keys(runHidden).length === 0) delete runs[run_id];
+  ledger.kept = { thread, threadHidden, runs };
+  if (ledger.record) ledger.deps.store.state.put(batch, ledger.scope, ledger.id, ledger.kept);
+};
+
+export const putDispatch = (write: Write, after: Dispatch, before: Dispatch | undefined): void => {
+  write.ledger.deps.store.dispatches.put(write.batch, write.ledger.scope, after, before);
+  write.dispatches.push([after, before]);
+};
+
+export type EventOptions = {
+  run_id?: string;
+  correlation_id?: string;
+  causation_id?: string;
+  origin?: string;
+  visibility?: EventVisibility;
+};
+
+export const logEvent = (
+  { ledger, at, events, eventId }: Write,
+  kind: string,
+  payload: Record<string, unknown>,
+  options: EventOptions = NO_OPTIONS,
+): void => {
+  if (!ledger.deps.events) return;
+  events.push({
+    event_id: `${eventId}_${events.length}`,
+    event_kind: kind,
+    payload,
+    thread_id: ledger.id,
+    origin: 'mailbox',
+    visibility: 'public',
+    created_at: at,
+    ...options,
+  });
+};
+
+const NO_OPTIONS: EventOptions = {};
+
+/** `input` waits for what the durability setting promises for accepted input. */
+export const commit = async (write: Write, kind: 'progress' | 'input'): Promise<void> => {
+  const { ledger, batch, events } = write;
+  const { deps, scope, id } = ledger;
+  if (write.touched && ledger.record) {
+    deps.store.threads.put(batch, scope, ledger.record, ledger.committed);
+    ledger.committed = ledger.record;
+  }
+  const from_seq = ledger.lastEvent + 1;
+  if (events.length > 0) {
+    deps.store.events.append(batch, scope, id, from_seq, events);
+    ledger.lastEvent += events.length;
+  }
+  if (deps.runs && write.runs.length > 0) ledger.untold.push(write);
+  ledger.underWay += 1;
+  try {
+    await deps.store.commit(batch, kind);
+  } catch (error) {
+    ledger.underWay -= 1;
+    if (!ledger.broken) deps.onFailure(error);
+    ledger.broken = true;
+    tellQuiet(ledger);
+    throw error;
+  }
+  ledger.underWay -= 1;
+  tell(write, from_seq);
+  if (ledger.underWay === 0) deps.onQuiet();
+  tellQuiet(ledger);
+};
+
+/** What is durable stays so, whatever becomes of those who are told. */
+const tell = (write: Write, from_seq: number): void => {
+  const { ledger, events } = write;
+  const { deps, scope, id } = ledger;
+  for (const [after, before] of write.dispatches)
+    telling(ledger, () => observeDispatch(deps.observe, after, before));
+  if (events.length > 0) telling(ledger, () => deps.events?.appended(scope, id, from_seq, events));
+  for (const { run } of write.runs) telling(ledger, () => deps.onStored(run));
+  write.durable = true;
+  telling(ledger, () => tellRuns(ledger));
+};
+
+const telling = ({ deps }: Ledger, act: () => void): void => {
+  try {
+    act();
+  } catch (error) {
+    deps.onDeafListener(error);
+  }
+};
+
+/** Commits become durable out of order, since some wait for the disk; a reader must not see a run go back. */
+const tellRuns = (ledger: Ledger): void => {
+  for (let first = ledger.untold[0]; first?.durable; first = ledger.untold[0]) {
+    ledger.untold.shift();
+    for (const { run, changed_at } of first.runs) ledger.deps.runs?.stored(ledger.scope, run, changed_at);
+  }
+};
+
+const tellQuiet = (ledger: Ledger): void => {
+  if (ledger.underWay > 0 || ledger.whenQuiet.length === 0) return;
+  const told = ledger.whenQuiet;
+  ledger.whenQuiet = [];
+  for (const resolve of told) resolve();
+};
+
+const OPERATION = {
+  Queued: 'nack',
+  Claimed: 'claim',
+  Acked: 'ack',
+  Cancelled: 'cancel',
+  Superseded: 'supersede',
+  DeadLetter: 'dead_letter',
+} as const satisfies Record<Dispatch['status'], string>;
+
+/** What a dispatch came to that nobody claimed. */
+const UNTOUCHED: Partial<Record<Dispatch['status'], RunOutcome>> = {
+  Cancelled: 'cancelled',
+  Superseded: 'superseded',
+  DeadLetter: 'dead_letter',
+};
+
+const observeDispatch = (
+  { mailbox, runs }: Pick<RuntimeObserver, 'mailbox' | 'runs'>,
+  after: Dispatch,
+  before: Dispatch | undefined,
+): void => {
+  if (!before) mailbox.operation('enqueue', 'ok');
+  if (before ? before.status !== after.status : after.status !== 'Queued') {
+    mailbox.operation(OPERATION[after.status], 'ok');
+  }
+  const delta = Number(after.status === 'Queued') - Number(before?.status === 'Queued');
+  if (delta !== 0) mailbox.queued(delta);
+  // One that was claimed before has an execution, which tells how it ended.
+  const isUntouched = before?.status === 'Queued' && before.run_status === undefined;
+  const outcome = isUntouched ? UNTOUCHED[after.status] : undefined;
+  if (outcome) runs.dismissed(outcome);
+};
