@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
+import type { AnyActorRef } from 'xstate';
 import { createCardReader } from './a2a/card.ts';
 import { createA2aDiscovery } from './a2a/discovery.ts';
 import { createRemoteAgents } from './a2a/remote/agents.ts';
@@ -10,6 +11,7 @@ import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
+import { nameOf } from './inspection/name.ts';
 import { type Breakers, createBreakers } from './models/breakers.ts';
 import type { Provider } from './models/model.ts';
 import { createRoutes } from './models/route.ts';
@@ -115,6 +117,9 @@ export const startApp = async (input: AppInput): Promise<App> => {
     ...(settings.secrets_key !== undefined && { secretsKey: settings.secrets_key }),
   });
   const inspector = createInspector({ clock });
+  const actors = {
+    began: (actor: AnyActorRef, scope: string) => inspector.began(actor, nameOf(actor, scope)),
+  };
   // A card may come before there is a configuration to publish its agent in.
   let publishAgents = async (): Promise<void> => {};
   const changed = (): void => {
@@ -128,7 +133,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     log,
     metrics,
     subAgents,
-    remoteAgents: createRemoteAgents({ log, actors: inspector }),
+    remoteAgents: createRemoteAgents({ log, actors }),
     a2a: a2aServers,
     breakers,
     assistant: () => assistant.capabilities(),
@@ -146,7 +151,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     store,
     events,
     runs: tasks.runWatch,
-    actors: inspector,
+    actors,
     clock,
     ids,
     settings,
@@ -209,7 +214,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     version,
     host: listenAddress(settings.http_addr).host,
     log,
-    actors: inspector,
+    actors,
   });
   const { host, port } = listenAddress(settings.http_addr);
   const http = createHttpServer({

@@ -1,9 +1,9 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import type { MachineName } from '../../machines/index.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { LiveActor } from './actor.ts';
 import { type ActorReader, type Audience, createAudience, join, tellBeginning, tellEnd } from './audience.ts';
 import type { ActorFilter } from './filter.ts';
+import type { ActorName } from './name.ts';
 import { actorId, add, count, createRegister, type Entry, liveActor, remove, take } from './register.ts';
 import { snapshotOf } from './watch.ts';
 
@@ -15,8 +15,6 @@ import { snapshotOf } from './watch.ts';
  * Relies on being told of every actor.
  * Costs, while nobody follows: a subscription for each actor and a comparison for each of its transitions.
  */
-
-type ActorName = { machine: MachineName; id: string; scope: string; parent?: string };
 
 export type ActorPage = {
   items: LiveActor[];
@@ -96,27 +94,21 @@ export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
 /** Above all that an earlier process can have given out: nobody makes a million actors a second. */
 const firstSerial = (clock: Clock): number => clock.now() * 1000;
 
-/** What kind of actor the `parent` in a name is. */
-const PARENTS: Partial<Record<MachineName, MachineName>> = { run: 'thread', 'remote-task': 'run' };
-
 const newEntry = (
   actor: AnyActorRef,
   { machine, id, parent }: ActorName,
   serial: number,
   since: number,
-): Entry => {
-  const parents = PARENTS[machine];
-  return {
-    id: actorId(machine, id),
-    machine,
-    serial,
-    parent: parents && parent !== undefined ? actorId(parents, parent) : null,
-    actor,
-    nodes: snapshotOf(actor)._nodes,
-    since,
-    unwatch: undefined,
-  };
-};
+): Entry => ({
+  id: actorId(machine, id),
+  machine,
+  serial,
+  parent: parent ?? null,
+  actor,
+  nodes: snapshotOf(actor)._nodes,
+  since,
+  unwatch: undefined,
+});
 
 /** Keeps `since` right. All that is done for an actor that nobody looks at. */
 const noteChanges = (entry: Entry, clock: Clock): { unsubscribe(): void } =>

@@ -153,6 +153,7 @@ const attempt = async (
         await turn.checkpoint();
       },
       isLetGo: () => turn.letGo === true,
+      actor: turn.actor,
     });
     if (!signal.aborted) keepCall(turn, entry, undefined);
     return 'suspend' in output ? output : jsonOutput(output);

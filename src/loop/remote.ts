@@ -54,7 +54,7 @@ type Talk = { remote: RemoteAgent; step: Step; signal: AbortSignal };
 /** @throws Error when the message was not accepted, or there is none */
 const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteOutcome> => {
   const { key } = remote;
-  const { scope, run_id, stream } = turn;
+  const { scope, stream } = turn;
   const stop = new AbortController();
   const leave = new AbortController();
   const cutOff = (): void => {
@@ -71,7 +71,7 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
   let submitted = opening.follow !== undefined;
   const outcome = await remote.converse({
     ...opening,
-    run: { scope, run_id },
+    run: { scope, actor: turn.actor() },
     async onSubmitted(task) {
       if (signal.aborted) return;
       submitted = true;

@@ -1,5 +1,4 @@
 import type { AnyActorRef } from 'xstate';
-import type { MachineName } from '../../machines/index.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
@@ -81,11 +80,8 @@ export type RunWatch = {
   stored(scope: string, run: Run, changed_at: number): void;
 };
 
-/** An actor as those who watch actors know it. */
-export type ActorName = { machine: MachineName; id: string; scope: string; parent?: string };
-
 /** Told of every actor that begins; must not throw. What it returns is called once, when the actor is gone. */
-export type ActorListener = { began(actor: AnyActorRef, name: ActorName): () => void };
+export type ActorListener = { began(actor: AnyActorRef, scope: string): () => void };
 
 export type RuntimeDeps = {
   store: Store;

@@ -145,6 +145,7 @@ const GIVEN_UP = 'the run was given up';
 const ownerOf = (worded: RunOwner['worded'], ended: (end: End) => void): RunOwner => {
   let isParked = false;
   return {
+    isObserved: false,
     progressed() {},
     parked(execution) {
       isParked = true;

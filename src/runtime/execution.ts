@@ -59,6 +59,8 @@ export type Execution = {
 
 /** Whose run it is, and what it is told. */
 export type RunOwner = {
+  /** Its runs are counted, and their ends logged. */
+  readonly isObserved: boolean;
   /** The actor that the run works for. */
   actor?(): AnyActorRef;
   /** Something that the run did is durable. */
@@ -92,7 +94,7 @@ export const correlationOf = ({ dispatch, run_id }: Execution): string => dispat
 
 /** A run that waits executes nothing. */
 export const count = (execution: Execution, executes: boolean): void => {
-  if (execution.counted === executes) return;
+  if (execution.counted === executes || !execution.owner.isObserved) return;
   execution.counted = executes;
   execution.deps.observe.runs.executing(executes ? 1 : -1);
 };

@@ -3,9 +3,8 @@ import type { Ids } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
-import type { Batch, Store, ThreadRecord } from '../store/index.ts';
+import type { Batch, Store, ThreadRecord, TimedRun } from '../store/index.ts';
 import type { EventListener, RuntimeObserver, RunWatch } from './deps.ts';
-import type { Write } from './write.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory. `write.ts` is
@@ -58,6 +57,9 @@ export type LedgerDeps = {
 
 export type KeptRow = Omit<KeptState, 'runHidden'> & { runs: Record<string, KeptState['runHidden']> };
 
+/** What followers of runs are told of a commit, once it and those before it are durable. */
+export type Told = { readonly runs: TimedRun[]; durable: boolean };
+
 /** The last message of a history: its number, and how many up to it are for clients. */
 export type Tail = { seq: number; external: number };
 
@@ -88,8 +90,8 @@ export type Ledger = {
   underWay: number;
   /** A commit has failed. */
   broken: boolean;
-  /** Writes whose runs have not been told of, in the order of the commits. */
-  untold: Write[];
+  /** In the order of the commits. */
+  untold: Told[];
   whenQuiet: (() => void)[];
 };
 

@@ -122,7 +122,7 @@ const reportLostTasks = ({ ledger, turn, run_id }: Execution, write: Write): voi
 export const startExecution = (execution: Execution): void => {
   const { deps, machine, owner, dispatch, entry, from, run_id, turn } = execution;
   count(execution, true);
-  observeStart(deps, dispatch);
+  if (owner.isObserved) observeStart(deps, dispatch);
   const input = {
     host: execution,
     entry,
@@ -144,7 +144,7 @@ export const startExecution = (execution: Execution): void => {
       settle(execution);
     },
   });
-  execution.gone = deps.actors.began(actor, { machine: 'run', id: run_id, scope: execution.ledger.scope });
+  execution.gone = deps.actors.began(actor, execution.ledger.scope);
   actor.start();
   actor.send({ type: from === 'waiting' ? 'RESUME' : 'CLAIM' });
   // What came while the calls of a step executed, before the process died.
@@ -161,7 +161,8 @@ const settle = (execution: Execution): void => {
   execution.gone();
   if (how === 'released') leaveStream(execution);
   stream.close();
-  observeEnd(deps, { how, startedAt, failure, run: execution.run, dispatch: execution.dispatch });
+  const { run, dispatch } = execution;
+  if (owner.isObserved) observeEnd(deps, { how, startedAt, failure, run, dispatch });
   owner.settled(execution, how);
 };
 

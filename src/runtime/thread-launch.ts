@@ -31,6 +31,7 @@ export const launch = (thread: Thread, write: Write, launched: Launched): Execut
 
 /** What the runs of a thread tell it. `thread` is asked for when they do. */
 export const ownerOf = (thread: () => Thread): RunOwner => ({
+  isObserved: true,
   actor: () => thread().actor,
   progressed() {
     thread().failures = 0;

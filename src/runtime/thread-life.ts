@@ -69,7 +69,7 @@ export const makeThread = (deps: RuntimeDeps, { scope, id, around, slot, past }:
   };
   const actor = createActor(around.threadMachine, { id, input: { host: state } });
   actor.subscribe({ error: (error) => retireThread(thread, error) });
-  const gone = deps.actors.began(actor, { machine: 'thread', id, scope });
+  const gone = deps.actors.began(actor, scope);
   const thread: Thread = Object.assign(state, { actor, gone });
   takeUp(thread, past);
   actor.start();

@@ -8,11 +8,11 @@ import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
 import type { Thread } from '../schema/thread.ts';
-import type { Batch, MessageRow, TimedRun } from '../store/index.ts';
+import type { Batch, MessageRow } from '../store/index.ts';
 import type { RunOutcome, RuntimeObserver } from './deps.ts';
 import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
-import { historyOf, keptRow, type Ledger, type Tail } from './ledger.ts';
+import { historyOf, keptRow, type Ledger, type Tail, type Told } from './ledger.ts';
 import { retractedBy } from './retraction.ts';
 
 /**
@@ -20,19 +20,17 @@ import { retractedBy } from './retraction.ts';
  * has to know is told. The ledger has all of it at once.
  */
 
-export type Write = {
+export type Write = Told & {
   readonly ledger: Ledger;
   /** milliseconds; one reading of the clock for everything in the commit */
   readonly at: number;
   readonly batch: Batch;
   readonly events: LoggedEvent[];
-  readonly runs: TimedRun[];
   readonly dispatches: [after: Dispatch, before: Dispatch | undefined][];
   /** One id a commit, numbered: making ten would cost more than writing the events. */
   readonly eventId: string;
   /** The record of the thread has changed. */
   touched: boolean;
-  durable: boolean;
 };
 
 /** @throws Unavailable once a commit has failed */

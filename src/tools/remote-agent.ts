@@ -1,3 +1,4 @@
+import type { AnyActorRef } from 'xstate';
 import type { Json } from '../schema/endpoint.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { TaskState } from '../schema/task-state.ts';
@@ -39,8 +40,8 @@ export type RemoteOutcome = {
 
 /** What is said to the agent; or nothing, when a task that was submitted before is followed on. */
 export type RemoteTurn = {
-  /** The run that it works for, for those who watch actors. */
-  run?: { scope: string; run_id: string };
+  /** The run that it works for, and its actor. */
+  run?: { scope: string; actor: AnyActorRef | undefined };
   /** Follows this task on, and submits nothing. */
   follow?: RemoteTask;
   say?: {

@@ -1,3 +1,4 @@
+import type { AnyActorRef } from 'xstate';
 import { z } from 'zod';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
@@ -56,6 +57,8 @@ export type ToolContext = {
   kept?: Json;
   /** Once `signal` has fired: the call was let go, for another process to go on with what was kept. */
   isLetGo(): boolean;
+  /** The actor of the run: what the call has others do is found by it. */
+  actor(): AnyActorRef | undefined;
   state: StateView;
   /**
    * Work that goes on when the call is over; the run waits for it before it ends. Only where the agent lists the

@@ -72,9 +72,9 @@ export const startRuns = (count: number): Actor<AnyStateMachine>[] => {
   return Array.from({ length: count }, () => createActor<AnyStateMachine>(machine, { input }).start());
 };
 
-/** A thread whose questions have this answer: by default nothing is queued and no run waits. */
+/** A thread whose guards have this answer: by default nothing is queued and no run waits. */
 export const startThread = (answer = (): boolean => false): StubbedActor =>
-  start(threadMachine, { host: new Proxy({}, { get: () => answer }) });
+  start(threadMachine.provide({ guards: { hasQueued: () => answer() } }), { host: {} });
 
 /** A follower that keeps the frames; what it takes must be of the shape that the schema promises. */
 export const createFollower = () => {

@@ -30,7 +30,7 @@ const beginRuns = (inspector: Inspector, count: number, from = 0) =>
     const id = String(from + index);
     return {
       actor,
-      ended: inspector.began(actor, { machine: 'run', id: `R${id}`, scope, parent: `T${id}` }),
+      ended: inspector.began(actor, { machine: 'run', id: `R${id}`, scope, parent: `thread:T${id}` }),
     };
   });
 
@@ -176,7 +176,7 @@ t.test('through a filter only what it lets through is told, and only that is ins
   const { inspector, watch } = setup();
   const [mine, task, other, thread] = [startRun(), startRun(), startRun(), startThread()];
   inspector.began(thread.actor, { machine: 'thread', id: 'T', scope });
-  inspector.began(mine.actor, { machine: 'run', id: 'R', scope, parent: 'T' });
+  inspector.began(mine.actor, { machine: 'run', id: 'R', scope, parent: 'thread:T' });
   const watchers = {
     machine: watch({ machine: 'thread' }),
     thread: watch({ thread: 'T' }),
@@ -184,8 +184,8 @@ t.test('through a filter only what it lets through is told, and only that is ins
     both: watch({ thread: 'T', machine: 'remote-task' }),
     none: watch({ run: 'R', machine: 'thread' }),
   };
-  inspector.began(other.actor, { machine: 'run', id: 'R2', scope, parent: 'T2' });
-  const ended = inspector.began(task.actor, { machine: 'remote-task', id: 'X', scope, parent: 'R' });
+  inspector.began(other.actor, { machine: 'run', id: 'R2', scope, parent: 'thread:T2' });
+  const ended = inspector.began(task.actor, { machine: 'remote-task', id: 'X', scope, parent: 'run:R' });
   for (const { actor } of [mine, task, other]) actor.send({ type: 'DEAD_LETTER', reason: 'x' });
   t.equal(other.inspectors(), 0);
   ended();

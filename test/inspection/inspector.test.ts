@@ -5,7 +5,7 @@ import { describeAll } from '../../src/statecharts/describe.ts';
 import { createFollower, type StubbedActor, startRun, startThread } from './actors.ts';
 
 const scope = 'default';
-const RUN = { machine: 'run', id: 'R', scope, parent: 'T' } as const;
+const RUN = { machine: 'run', id: 'R', scope, parent: 'thread:T' } as const;
 const THREAD = { machine: 'thread', id: 'T', scope } as const;
 
 const setup = () => {

@@ -13,7 +13,12 @@ const PAGE = 100;
 const setup = (at = 1000) => createInspector({ clock: { now: () => at } });
 
 const beginRun = (inspector: Inspector, actor: Actor<AnyStateMachine>, id: string, parent?: string) =>
-  inspector.began(actor, { machine: 'run', id, scope, ...(parent !== undefined && { parent }) });
+  inspector.began(actor, {
+    machine: 'run',
+    id,
+    scope,
+    ...(parent !== undefined && { parent: `thread:${parent}` }),
+  });
 
 const idsOf = (inspector: Inspector, filter: ActorFilter): string[] =>
   inspector.list(scope, filter, 0, MANY).items.map(({ id }) => id);
@@ -72,7 +77,7 @@ t.test('actors are chosen by machine, by thread and run with all that work for t
   inspector.began(startThread().actor, { machine: 'thread', id: 'T', scope });
   beginRun(inspector, mine.actor, 'R', 'T');
   beginRun(inspector, alone.actor, 'alone');
-  inspector.began(task.actor, { machine: 'remote-task', id: 'X', scope, parent: 'R' });
+  inspector.began(task.actor, { machine: 'remote-task', id: 'X', scope, parent: 'run:R' });
   inspector.began(startThread().actor, { machine: 'thread', id: 'R', scope });
   mine.actor.send({ type: 'CLAIM' });
   const [early, T, R, other, X, threadR] = [

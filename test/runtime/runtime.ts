@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
 import { createIds } from '../../src/ids.ts';
+import { type ActorName, nameOf } from '../../src/inspection/name.ts';
 import type { Provider } from '../../src/models/model.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
-import type { ActorName } from '../../src/runtime/deps.ts';
 import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
@@ -112,7 +112,8 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     store,
     events: { appended },
     actors: {
-      began(_, name) {
+      began(actor, scope) {
+        const name = nameOf(actor, scope);
         live.add(name);
         return () => live.delete(name);
       },

@@ -65,7 +65,12 @@ const routesOver = async (t: Test) => {
   /** Runs that are `created`, as in the store, or execute. */
   const live = (count: number, id: (index: number) => string, executing = false) =>
     startRuns(count).map((actor, index) => {
-      const ended = inspector.began(actor, { machine: 'run', id: id(index), scope: SCOPE, parent: 't1' });
+      const ended = inspector.began(actor, {
+        machine: 'run',
+        id: id(index),
+        scope: SCOPE,
+        parent: 'thread:t1',
+      });
       if (executing) actor.send({ type: 'CLAIM' });
       return ended;
     });

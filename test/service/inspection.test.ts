@@ -141,7 +141,7 @@ const STREAM = get('/v1/system/actors/stream', `Authorization: Bearer ${SERVE_TO
 const inspected = async (t: Test, id = 'R') => {
   const inspector = createInspector({ clock: { now: Date.now } });
   const run = startRun();
-  inspector.began(run.actor, { machine: 'run', id, scope: 'default', parent: 'T' });
+  inspector.began(run.actor, { machine: 'run', id, scope: 'default', parent: 'thread:T' });
   return { routes: inspectionRoutes({ inspector, store: await storeFor(t) }), ...run };
 };
 

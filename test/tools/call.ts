@@ -14,6 +14,7 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   relay: () => {},
   keep: async () => {},
   isLetGo: () => false,
+  actor: () => undefined,
   state: { get: () => undefined },
   ...overrides,
 });

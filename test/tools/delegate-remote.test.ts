@@ -36,6 +36,7 @@ const toolWith = (converse: (turn: RemoteTurn) => Promise<RemoteOutcome>) => {
     relay() {},
     async keep() {},
     isLetGo: () => false,
+    actor: () => undefined,
     state: { get: () => undefined },
     ...more,
   });

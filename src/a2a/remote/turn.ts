@@ -12,10 +12,7 @@ export type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
 /** What it returns is called when the actor is gone. */
 export type Actors = {
-  began(
-    actor: AnyActorRef,
-    name: { machine: 'remote-task'; id: string; scope: string; parent: string },
-  ): () => void;
+  began(actor: AnyActorRef, scope: string): () => void;
 };
 
 type PlayerDeps = { actors?: Actors; timers?: Timers };
@@ -36,8 +33,13 @@ export const createPlayer = ({ actors, timers = TIMERS }: PlayerDeps): Play => {
     new Promise((resolve, reject) => {
       const continues = turn.say?.task_id !== undefined;
       const input = { host: conversation, continues, ...pausesOf(endpoint) };
-      const actor = createActor(machine, { input, clock: timers });
-      const gone = turn.run && actors?.began(actor, nameOf(turn, turn.run));
+      const actor = createActor(machine, {
+        id: idOf(turn),
+        input,
+        clock: timers,
+        ...(turn.run?.actor && { parent: turn.run.actor }),
+      });
+      const gone = turn.run && actors?.began(actor, turn.run.scope);
       const deaf = listen(turn, endpoint, timers, (type) => actor.send({ type }));
       const finished = (): void => {
         conversation.close();
@@ -95,12 +97,7 @@ const listen = (
 };
 
 /** A message and a task have different ids, and a run has one turn at a time with each. */
-const nameOf = ({ follow, say }: RemoteTurn, { scope, run_id }: NonNullable<RemoteTurn['run']>) => ({
-  machine: 'remote-task' as const,
-  id: follow?.task_id ?? say?.message_id ?? run_id,
-  scope,
-  parent: run_id,
-});
+const idOf = ({ follow, say }: RemoteTurn): string => follow?.task_id ?? say?.message_id ?? '';
 
 const FIRST_PAUSE_MS = 200;
 const DEFAULT_PAUSE_MS = 2_000;

@@ -1,5 +1,7 @@
 import t from 'tap';
-import type { AnyActorRef } from 'xstate';
+import { type AnyActorRef, createActor } from 'xstate';
+import { threadMachine } from '../../../machines/thread.ts';
+import { nameOf } from '../../../src/inspection/name.ts';
 import {
   type Answer,
   agentAt,
@@ -151,7 +153,7 @@ t.test('a task that cannot be told to stop is logged', async (t) => {
   const over = new Promise<void>((resolve) => {
     gone = resolve;
   });
-  const told = createTurn({ run: { scope: 's', run_id: 'r' } });
+  const told = createTurn({ run: { scope: 's', actor: undefined } });
   const { agent, warnings } = agentAt(peer.base_url, {}, { actors: { began: () => gone } });
   const outcome = agent.converse(told.turn);
   await peer.until(SUBSCRIBE);
@@ -265,12 +267,14 @@ t.test('those who watch actors see the task of a run as one of them, until it is
   const peer = await startPeer(t, { [SEND]: accepted, [READ]: json(task('COMPLETED')) });
   const seen: unknown[] = [];
   const actors = {
-    began(actor: AnyActorRef, name: object) {
-      seen.push(name);
+    began(actor: AnyActorRef, scope: string) {
+      seen.push(nameOf(actor, scope));
       return () => void seen.push(actor.getSnapshot().value);
     },
   };
   const { agent } = agentAt(peer.base_url, {}, { actors });
-  await agent.converse(createTurn({ run: { scope: 's', run_id: 'r' } }).turn);
-  t.strictSame(seen, [{ machine: 'remote-task', id: 'm-1', scope: 's', parent: 'r' }, 'settled']);
+  // Of whatever machine: here one that is at hand.
+  const actor = createActor(threadMachine, { id: 'r', input: { host: {} } });
+  await agent.converse(createTurn({ run: { scope: 's', actor } }).turn);
+  t.strictSame(seen, [{ machine: 'remote-task', id: 'm-1', scope: 's', parent: 'thread:r' }, 'settled']);
 });

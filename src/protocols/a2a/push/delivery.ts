@@ -15,7 +15,7 @@ export type DeliveryDeps = FollowerDeps & {
   log: { warn(data: object, text: string): void };
   /** Told of every actor that begins; what it returns is called when the actor is gone. */
   actors: {
-    began(actor: AnyActorRef, name: { machine: 'push-delivery'; id: string; scope: string }): () => void;
+    began(actor: AnyActorRef, scope: string): () => void;
   };
   /** Tests bring their own. */
   timers?: Timers | undefined;
@@ -77,7 +77,8 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
   });
   const attempts = store.pushOutbox.first(place)?.attempts ?? 0;
   const input = { host: hostFor(deps, place, follower), attempts, maxAttempts: MAX_ATTEMPTS };
-  const actor = createActor(machine, { input, clock: timers });
+  const id = `${place.task_id}/${place.tenant ?? ''}/${place.id}`;
+  const actor = createActor(machine, { id, input, clock: timers });
   actor.subscribe({
     error(error) {
       log.warn({ err: error, ...named(place) }, 'the delivery of push notifications failed');
@@ -90,11 +91,7 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
       leave();
     },
   });
-  const gone = deps.actors.began(actor, {
-    machine: 'push-delivery',
-    id: `${place.task_id}/${place.tenant ?? ''}/${place.id}`,
-    scope: place.scope,
-  });
+  const gone = deps.actors.began(actor, place.scope);
   const leave = (): void => {
     follower.stop();
     gone();
