@@ -299,7 +299,7 @@ export const runMachine = setup({
 }).createMachine({
   id: 'run',
   description: 'One execution of an agent on a thread, from accepted input to its terminal event.',
-  context: ({ input }) => ({ ...input, ending: undefined, steered: false, decided: false }),
+  context: ({ input }) => ({ ending: undefined, steered: false, decided: false, ...input }),
   initial: 'created',
   states: {
     created: {

@@ -104,7 +104,7 @@ const observe = (turn: Turn, { step, hearing, end, error }: Ended): void => {
     seconds: (monotonic(turn.clock) - step.startedAt) / 1000,
     ...(firstAt !== undefined && { firstSeconds: (firstAt - step.startedAt) / 1000 }),
   };
-  if (end) turn.observe.inference.ended({ ...call, status: 'ok', ...(end.usage && { usage: end.usage }) });
+  if (end) turn.observe.inference.ended({ status: 'ok', ...call, ...(end.usage && { usage: end.usage }) });
   else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });
 };
 

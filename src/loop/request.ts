@@ -17,8 +17,10 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
   const { due, state } = injectContext(turn.state.view(), scratch.messages, step.index);
   if (state.length > 0) turn.state.apply(state);
   const history = modelHistory(folded(turn));
+  const { system, messages } = placeContext(spec.system_prompt, due, history);
   const request: InferenceRequest = {
-    ...placeContext(spec.system_prompt, due, history),
+    system,
+    messages,
     tools: offered(turn, scratch),
     overrides: checkedOverrides(turn, {
       ...(spec.reasoning_effort !== undefined && { reasoning_effort: spec.reasoning_effort }),

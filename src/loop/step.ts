@@ -3,7 +3,7 @@ import { takeCompaction } from './compaction.ts';
 import { runPhase } from './phases.ts';
 import { setLifecycle } from './state.ts';
 import { noteTasks } from './tasks.ts';
-import { produce, type Turn } from './turn.ts';
+import { produce, type Step, type Turn } from './turn.ts';
 
 /** Ends the open step of a turn, in one of the ways of runtime.md 6.3. Without an open step nothing happens. */
 
@@ -14,16 +14,31 @@ import { produce, type Turn } from './turn.ts';
 export const completeStep = async (turn: Turn, signal: AbortSignal): Promise<void> => {
   const { step } = turn;
   if (!step) return;
-  if (!step.reported) reportInference(turn);
-  else if (!step.completed) {
-    step.completed = true;
-    keepNote(turn);
-    takeCompaction(turn);
-    noteTasks(turn);
-    turn.steps += 1;
-    await runPhase(turn, 'step_end', signal);
-  }
+  if (countStep(turn, step)) await runPhase(turn, 'step_end', signal);
   if (turn.step === step) closeStep(turn);
+};
+
+/** The same, at once: where no hook is called for the end of a step. */
+export const completeStepNow = (turn: Turn): void => {
+  const { step } = turn;
+  if (!step) return;
+  countStep(turn, step);
+  closeStep(turn);
+};
+
+/** Whether it counts, and did not before. */
+const countStep = (turn: Turn, step: Step): boolean => {
+  if (!step.reported) {
+    reportInference(turn);
+    return false;
+  }
+  if (step.completed) return false;
+  step.completed = true;
+  keepNote(turn);
+  takeCompaction(turn);
+  noteTasks(turn);
+  turn.steps += 1;
+  return true;
 };
 
 const keepNote = (turn: Turn): void => {

@@ -164,10 +164,10 @@ export const produce = (
   turn: Turn,
   { metadata, ...message }: Omit<Message, 'metadata'> & { metadata?: { denied: true } },
 ): Message => {
-  const attributed: Message = {
-    ...message,
-    metadata: { run_id: turn.run_id, ...(turn.step && { step_index: turn.step.index }), ...metadata },
-  };
+  const attributed: Message = { ...message };
+  attributed.metadata = turn.step
+    ? { run_id: turn.run_id, step_index: turn.step.index, ...metadata }
+    : { run_id: turn.run_id, ...metadata };
   turn.produced.push(attributed);
   return attributed;
 };

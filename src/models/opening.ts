@@ -27,7 +27,7 @@ export const withOpeningRetry = (model: Model, rules: OpeningRules): Model => ({
   ...model,
   stream(request, sink, signal) {
     const watched = watchSink(sink, signal);
-    return retryOpening({ ...rules, signal, begun: watched.begun }, () =>
+    return retryOpening({ signal, begun: watched.begun, ...rules }, () =>
       model.stream(request, watched.sink, signal),
     );
   },

@@ -15,7 +15,8 @@ import { backoffMs, type Pause, type RetrySettings } from './retry.ts';
 export const withRecovery = (model: Model, settings: RetrySettings, pause: Pause): Model => ({
   ...model,
   stream(request, sink, signal) {
-    const idle = { ...request, stream_idle_timeout_secs: settings.stream_idle_timeout_secs };
+    const idle = { ...request };
+    idle.stream_idle_timeout_secs = settings.stream_idle_timeout_secs;
     return canRecover(sink)
       ? recovering({ model, settings, pause, request: idle, sink, signal })
       : model.stream(idle, sink, signal);

@@ -75,13 +75,10 @@ export const advanceDispatch = (
   };
   const next = nextDispatch({ value: STATE_OF_STATUS[dispatch.status], context }, relative(event, dispatch));
   const status = STATUS_OF_STATE[next.value];
-  return {
-    ...dispatch,
-    ...changes,
-    ...(status !== 'Claimed' && NO_LEASE),
-    status,
-    attempt_count: next.context.attemptCount,
-  };
+  const after = Object.assign({ ...dispatch }, changes, status !== 'Claimed' && NO_LEASE);
+  after.status = status;
+  after.attempt_count = next.context.attemptCount;
+  return after;
 };
 
 /** Epochs count from the dispatch's own, so that the machine is asked few different questions. */

@@ -69,20 +69,18 @@ export const finishedRun = (
   history: readonly Message[],
   at: number,
 ): Run => {
-  const termination_reason = terminationOf(ending);
-  const outcome = {
-    termination_reason,
-    ...(turn.response !== '' && { final_output: turn.response }),
-    ...(ending.type === 'error' && { error_payload: { message: ending.value } }),
-  };
-  return {
-    ...run,
-    ...outcome,
-    ...(run.output && { output: { ...run.output, message_ids: producedIds(run, history) } }),
-    outcome,
-    finished_at: seconds(at),
-    updated_at: seconds(at),
-  };
+  const outcome: NonNullable<Run['outcome']> = { termination_reason: terminationOf(ending) };
+  if (turn.response !== '') outcome.final_output = turn.response;
+  if (ending.type === 'error') outcome.error_payload = { message: ending.value };
+  const finished: Run = Object.assign({ ...run }, outcome);
+  if (run.output) {
+    finished.output = { ...run.output };
+    finished.output.message_ids = producedIds(run, history);
+  }
+  finished.outcome = outcome;
+  finished.finished_at = seconds(at);
+  finished.updated_at = seconds(at);
+  return finished;
 };
 
 const producedIds = (run: Run, history: readonly Message[]): string[] => {

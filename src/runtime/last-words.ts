@@ -61,7 +61,7 @@ export const wordsOfWait = (turn: Turn, run: Run, waits: WaitsFor): RunEventOf<'
   const status_reason = wordOfWait(turn, waits);
   noteLifecycle(turn, 'waiting', status_reason);
   turn.stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-  return { ...finishOf(run, termination), ...resultOf(turn, termination, status_reason) };
+  return Object.assign(finishOf(run, termination), resultOf(turn, termination, status_reason));
 };
 
 /** The tail of the stream (runtime.md 6.3), up to the terminal event, which the caller lets go. */
@@ -73,5 +73,5 @@ export const lastWords = (turn: Turn, run: Run, ending: RunEnding): RunEventOf<'
   noteLifecycle(turn, 'done', status_reason);
   if (ending.type !== 'error')
     turn.stream.emit({ event_type: 'state_snapshot', snapshot: turn.state.snapshot() });
-  return { ...finishOf(run, termination), ...resultOf(turn, termination, status_reason) };
+  return Object.assign(finishOf(run, termination), resultOf(turn, termination, status_reason));
 };

@@ -74,7 +74,7 @@ export const bindRunMachine = (deps: RuntimeDeps): typeof runMachine =>
         return heard(execution, signal, park(execution, input.waits, signal));
       }),
       conclude: telling((execution, { input, signal }) => conclude(execution, endingOf(input), signal)),
-      finish: telling((execution, { input, signal }) => finish(execution, endingOf(input), signal)),
+      finish: telling((execution, { input }) => finish(execution, endingOf(input))),
     },
     actions: { reportParked: ({ context }) => reportParked(executionOf(context)) },
     delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },

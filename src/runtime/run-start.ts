@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import type { runMachine } from '../../machines/run.ts';
+import type { RunInput, runMachine } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
 import { recoverEntry } from '../loop/recover.ts';
@@ -119,6 +119,13 @@ const reportLostTasks = ({ ledger, turn, run_id }: Execution, write: Write): voi
     stageEvent(write, run_id, event);
 };
 
+/** Its wait is over, and it goes on from there. */
+const asAnswered = (machine: typeof runMachine, input: RunInput) =>
+  machine.resolveState({
+    value: atRest('answered').value,
+    context: { ending: undefined, steered: false, decided: false, ...input },
+  });
+
 export const startExecution = (execution: Execution): void => {
   const { deps, machine, owner, dispatch, entry, from, run_id, turn } = execution;
   count(execution, true);
@@ -129,12 +136,11 @@ export const startExecution = (execution: Execution): void => {
     attempt: dispatch?.attempt_count ?? 0,
     maxAttempts: dispatch?.max_attempts ?? deps.settings.mailbox.max_attempts,
   };
-  const context = { ...input, ending: undefined, steered: false, decided: false };
   const actor = createActor(machine, {
     id: run_id,
     input,
     ...(owner.actor && { parent: owner.actor() }),
-    ...(from === 'waiting' && { snapshot: machine.resolveState({ ...atRest('answered'), context }) }),
+    ...(from === 'waiting' && { snapshot: asAnswered(machine, input) }),
   });
   execution.actor = actor;
   actor.subscribe({

@@ -4,7 +4,7 @@ import { InferenceFailed } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
 import { hasHooks, runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
-import { abandonStep, completeStep } from '../loop/step.ts';
+import { abandonStep, completeStep, completeStepNow } from '../loop/step.ts';
 import { mustWait } from '../loop/tasks.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { Boundary } from '../schema/pending.ts';
@@ -156,11 +156,14 @@ export const conclude = async (
   if (ledger.record) await sendMail(execution, signal, true);
 };
 
-/** The last commit, and the terminal frame behind it. */
-export const finish = async (execution: Execution, ending: RunEnding, signal: AbortSignal): Promise<void> => {
+/**
+ * The last commit, and the terminal frame behind it. Nothing comes between the decision that the run ends and the
+ * write of its end: whatever overtakes the run later finds it ended.
+ */
+export const finish = async (execution: Execution, ending: RunEnding): Promise<void> => {
   const { turn, stream, owner } = execution;
   reopenFor(execution, ending);
-  if (ending.type === 'natural_end') await completeStep(turn, signal);
+  if (ending.type === 'natural_end') completeStepNow(turn);
   turn.tasks?.end();
   const told = ending.type === 'error' ? { type: ending.type, value: owner.worded(ending.value) } : ending;
   const terminal = lastWords(turn, execution.run, told);

@@ -17,12 +17,12 @@ export const launch = (thread: Thread, write: Write, launched: Launched): Execut
   const { deps, around, scope, id, ledger, owner, compactors } = thread;
   const { run_id, parent_run_id } = launched.run;
   const execution = createExecution(deps, around.runMachine, {
-    ...launched,
     owner,
     ledger,
     compactor: compactors(launched.agent),
     tasks: around.tasks.of({ scope, thread_id: id, run_id, inPlace: parent_run_id !== null }),
     mail: createMail(deps, around.peers, { scope, thread_id: id, run: launched.run }),
+    ...launched,
   });
   occupy(thread, execution);
   announce(execution, write);

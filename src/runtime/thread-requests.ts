@@ -49,7 +49,7 @@ export const submit = async (thread: Thread, submission: Submission): Promise<Ac
   if (!isAnswerTo(thread.active?.run_id, submission)) refuseInput(thread, submission);
   const type = EVENT_OF[submission.mode];
   return ask(thread, (accept, refuse) => {
-    const request: Input = { ...submission, accept, refuse };
+    const request: Input = { accept, refuse, ...submission };
     return { type, request };
   });
 };
@@ -129,7 +129,7 @@ export const expireTickets = async (thread: Thread, run_id: string): Promise<voi
 /** A task of one of its runs has told something. Resolves when that is durable, or for nobody. */
 export const tellThread = (thread: Thread, event: TaskEvent): Promise<void> =>
   ask<void>(thread, (accept, refuse) => {
-    const request: TaskTold & { into: string } = { ...event, into: event.run_id, accept, refuse };
+    const request: TaskTold & { into: string } = { into: event.run_id, accept, refuse, ...event };
     return { type: 'TASK_EVENT', request };
   });
 

@@ -24,12 +24,12 @@ export const startRun = (thread: Thread, request: Input, instead?: Run): void =>
   if (instead) endWait(thread, write, instead);
   leaveHeld(thread, write);
   const work = putWork(thread, write, {
-    ...orderOf(thread, request),
     now: true,
     mode: request.mode === 'foreground' || request.mode === 'sub_agent' ? 'foreground' : 'scheduled',
     run: newRunFor(thread, request),
+    ...orderOf(thread, request),
   });
-  beginFor(thread, request, write, { ...work, agent: request.agent });
+  beginFor(thread, request, write, { agent: request.agent, ...work });
 };
 
 /** The open run is over; another one comes in its place. */
@@ -43,12 +43,12 @@ export const continueRun = (thread: Thread, request: Input): void => {
   const write = writeNow(thread);
   leaveHeld(thread, write);
   const work = putWork(thread, write, {
-    ...orderOf(thread, request),
     now: true,
     mode: request.mode === 'foreground' ? 'foreground' : 'resume',
     run: { open, news: false },
+    ...orderOf(thread, request),
   });
-  beginFor(thread, request, write, { ...work, agent });
+  beginFor(thread, request, write, { agent, ...work });
 };
 
 /** A run that waits for its turn. */
@@ -74,10 +74,10 @@ export const enqueueContinuation = (thread: Thread, request: Input): void => {
   const write = writeNow(thread);
   leaveHeld(thread, write);
   const order: Order = {
-    ...orderOf(thread, request),
     now: false,
     mode: 'resume',
     run: { open, news: false },
+    ...orderOf(thread, request),
   };
   answerQueued(thread, request, write, putWork(thread, write, order));
 };
@@ -181,10 +181,10 @@ const wantedOf = ({
 
 const queueFor = (thread: Thread, request: Input, write: Write): void => {
   const order: Order = {
-    ...orderOf(thread, request),
     now: false,
     mode: 'scheduled',
     run: newRunFor(thread, request),
+    ...orderOf(thread, request),
   };
   answerQueued(thread, request, write, putWork(thread, write, order));
 };
@@ -205,7 +205,7 @@ const beginFor = (
 ): void => {
   const { run, dispatch } = work;
   const channel = heldChannel(request.attach);
-  const started = launch(thread, write, { ...work, channel, isHeard: false });
+  const started = launch(thread, write, { channel, isHeard: false, ...work });
   const dispatch_id = dispatch?.dispatch_id ?? run.run_id;
   const accepted = { run_id: run.run_id, dispatch_id, status: 'running' } as const;
   commitAnswering(thread, write, request, accepted, channel);

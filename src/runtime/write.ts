@@ -183,10 +183,12 @@ export const deliver = (
 };
 
 /** The message as one of the run. */
-export const ofRun = (message: Message, run_id: string): Message => ({
-  ...message,
-  metadata: { ...message.metadata, run_id },
-});
+export const ofRun = (message: Message, run_id: string): Message => {
+  const attributed: Message = { ...message };
+  attributed.metadata = { ...message.metadata };
+  attributed.metadata.run_id = run_id;
+  return attributed;
+};
 
 export const putRun = (write: Write, after: Run, before: Run | undefined): void => {
   const { ledger, batch, at } = write;
