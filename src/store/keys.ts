@@ -32,6 +32,9 @@ export const indexed = (text: string): string =>
 /** LMDB's own limit, as lmdb sets it for pages of 4 KiB. */
 const MAX_KEY_BYTES = 1978;
 
+/** Nine, and the one that ends it. */
+const NUMBER_BYTES = 10;
+
 /**
  * The key, if a transaction takes it. One that it does not take would fail in the middle of it, behind writes that
  * are then kept although their batch was refused.
@@ -41,10 +44,10 @@ const MAX_KEY_BYTES = 1978;
 export const writable = (key: Key): Key => {
   let most = 0;
   // A unit of UTF-16 is three bytes of UTF-8 at most; each part has a byte that ends it.
-  for (const part of key) most += typeof part === 'string' ? 3 * part.length + 1 : 9;
+  for (const part of key) most += typeof part === 'string' ? 3 * part.length + 1 : NUMBER_BYTES;
   if (most <= MAX_KEY_BYTES) return key;
   let bytes = 0;
-  for (const part of key) bytes += typeof part === 'string' ? Buffer.byteLength(part) + 1 : 9;
+  for (const part of key) bytes += typeof part === 'string' ? Buffer.byteLength(part) + 1 : NUMBER_BYTES;
   if (bytes <= MAX_KEY_BYTES) return key;
   throw new RangeError(`a key of ${bytes} bytes cannot be stored; at most ${MAX_KEY_BYTES} bytes`);
 };
