@@ -45,9 +45,9 @@ const forLater = {
 
 /** Nothing executes: what waits or is queued goes, and the input comes in its place. */
 const comesInPlace = [
-  { ...forLater, actions: ['clear', 'enqueue'] },
-  { ...linesUp, actions: ['clear', 'enqueue'] },
-  { ...startsNow, actions: ['clear', 'startRun'] },
+  { ...forLater, actions: 'enqueueCleared' },
+  { ...linesUp, actions: 'enqueueCleared' },
+  { ...startsNow, actions: 'startCleared' },
 ] as const;
 
 const continuesRun = {
@@ -143,7 +143,8 @@ export const threadMachine = setup({
     bumpEpoch: () => {},
     cancelActive: () => {},
     interrupt: () => {},
-    clear: () => {},
+    startCleared: () => {},
+    enqueueCleared: () => {},
     answer: () => {},
     replaceOpen: () => {},
     holdClaimant: () => {},
@@ -217,7 +218,7 @@ export const threadMachine = setup({
           { actions: 'enqueue', description: 'The run is past its last step: as QUEUE.' },
         ],
         INTERRUPT_THEN_QUEUE: {
-          actions: ['clear', 'cancelActive', 'enqueue'],
+          actions: ['enqueueCleared', 'cancelActive'],
           description: 'Stops the run, drops the queue, and is next.',
         },
         CONTINUE: [continuesLater, nothingToContinue],
@@ -267,7 +268,7 @@ export const threadMachine = setup({
         ],
         INTERRUPT_THEN_QUEUE: {
           target: 'busy',
-          actions: ['clear', 'refuseClaimant', 'enqueue'],
+          actions: ['refuseClaimant', 'enqueueCleared'],
           description: 'The claimant is interrupted before it began; the input is next.',
         },
         CONTINUE: [continuesLater, nothingToContinue],

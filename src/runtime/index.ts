@@ -36,7 +36,15 @@ export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submi
 export type { ThreadView } from './thread-view.ts';
 export { checkClientId } from './threads.ts';
 
-/** The actors of threads and runs, and everything that may be asked of them. */
+/**
+ * The actors of threads and runs, and everything that may be asked of them.
+ *
+ * The way of one run, by the names of functions: `submit` asks the actor of the thread (`thread-requests.ts`), whose
+ * machine decides (`machines/thread.ts`): `startRun` (`thread-starts.ts`) puts run, dispatch and input into one write
+ * (`putWork` in `work.ts`) and `launch`es the execution (`thread-launch.ts`), whose own machine (`machines/run.ts`,
+ * bound in `run-services.ts`) calls the loop to `infer`, `act` and `decide`, and `checkpoint`, `park` and `finish`
+ * (`run-work.ts`) to make durable what came of it (`run-record.ts`, `write.ts`).
+ */
 export type Runtime = {
   readonly threads: Threads;
   /** Edits of messages that wait to join a history. */

@@ -20,7 +20,7 @@ const overtake = ({ queue, active }: Thread, write: Write, reason: string): numb
 };
 
 /** Nothing is left of what came so far but the run that executes. */
-const clearAll = (thread: Thread, write: Write): number => {
+export const clearAll = (thread: Thread, write: Write): number => {
   const superseded = overtake(thread, write, INTERRUPTED);
   for (const run of resting(thread)) endWait(thread, write, run);
   return superseded;
@@ -54,12 +54,6 @@ export const interrupt = (thread: Thread, { done, refuse }: Interrupt): void => 
   const write = writeNow(thread);
   const superseded = clearAll(thread, write);
   commit(write, 'input').then(() => done(superseded), refuse);
-};
-
-export const clear = (thread: Thread): void => {
-  const write = writeNow(thread);
-  clearAll(thread, write);
-  commitInBackground(write);
 };
 
 export const cancelActive = ({ active }: Thread): void => {

@@ -6,11 +6,12 @@ import { isSlotFree } from './slots.ts';
 import { isAnswerTo } from './submission.ts';
 import type { Thread } from './thread.ts';
 import { hasQueued } from './thread-alarm.ts';
-import { cancel, cancelActive, clear, interrupt, overtakeAll, remove, reportTimeout } from './thread-ends.ts';
+import { cancel, cancelActive, interrupt, overtakeAll, remove, reportTimeout } from './thread-ends.ts';
 import {
   continueRun,
   deliverInput,
   enqueue,
+  enqueueCleared,
   enqueueContinuation,
   enqueueForeground,
   enqueueInstead,
@@ -19,6 +20,7 @@ import {
   refuseClaimant,
   replaceOpen,
   startClaimant,
+  startCleared,
   startNext,
   startRun,
 } from './thread-starts.ts';
@@ -87,10 +89,10 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']): typeof thr
       awaitsTasks: (args) => isAwaitingTasks(threadOf(args), requestOf<TaskTold>(args).run_id),
     },
     actions: {
-      startRun: answers<Input>((thread, request) => startRun(thread, request)),
+      startRun: answers<Input>(startRun),
       continueRun: answers<Input>(continueRun),
       enqueue: answers<Input>(enqueue),
-      enqueueForeground: answers<Input>((thread, request) => enqueueForeground(thread, request)),
+      enqueueForeground: answers<Input>(enqueueForeground),
       enqueueInstead: answers<Input>(enqueueInstead),
       enqueueContinuation: answers<Input>(enqueueContinuation),
       deliver: answers<Input>(deliverInput),
@@ -107,7 +109,8 @@ export const bindThreadMachine = (settings: RuntimeDeps['settings']): typeof thr
       cancel: answers<Cancel>(cancel),
       bumpEpoch: does(overtakeAll),
       interrupt: answers<Interrupt>(interrupt),
-      clear: does(clear),
+      startCleared: answers<Input>(startCleared),
+      enqueueCleared: answers<Input>(enqueueCleared),
       cancelActive: does(cancelActive),
       replaceOpen: answers<Input>(replaceOpen),
       holdClaimant: answers<Input>(holdClaimant),

@@ -10,6 +10,7 @@ import { startExecution } from './run-start.ts';
 import type { Accepted } from './submission.ts';
 import { commitInBackground, leaveHeld, OVERTAKEN, type Thread, writeNow } from './thread.ts';
 import { armAlarm } from './thread-alarm.ts';
+import { clearAll } from './thread-ends.ts';
 import { launch } from './thread-launch.ts';
 import { endWait } from './thread-waits.ts';
 import { nextStepOf } from './wake.ts';
@@ -18,23 +19,35 @@ import { bumpEpoch, commit, stage, type Write } from './write.ts';
 
 /** How work comes to a thread: started at once, queued, delivered to what executes, or claimed when that has ended. */
 
-export const startRun = (thread: Thread, request: Input, instead?: Run): void => {
+export const startRun = (thread: Thread, request: Input): void =>
+  startWith(thread, request, (write) => {
+    if (request.mode === 'foreground') overtakeQueue(thread, write);
+  });
+
+/** The open run is over; another one comes in its place. */
+export const replaceOpen = (thread: Thread, request: Input): void =>
+  startWith(thread, request, (write) => {
+    overtakeQueue(thread, write);
+    endOpen(thread, write);
+  });
+
+/** What waits or is queued goes, and the run comes in its place. */
+export const startCleared = (thread: Thread, request: Input): void =>
+  startWith(thread, request, (write) => void clearAll(thread, write));
+
+const startWith = (thread: Thread, request: Input, makeRoom: (write: Write) => void): void => {
   const write = writeNow(thread);
-  if (request.mode === 'foreground') overtakeQueue(thread, write);
-  if (instead) endWait(thread, write, instead);
+  makeRoom(write);
   leaveHeld(thread, write);
+  const driven = request.mode === 'sub_agent';
   const work = putWork(thread, write, {
     now: true,
-    mode: request.mode === 'foreground' || request.mode === 'sub_agent' ? 'foreground' : 'scheduled',
+    mode: driven || request.mode === 'foreground' ? 'foreground' : 'scheduled',
     run: newRunFor(thread, request),
     ...orderOf(thread, request),
   });
   beginFor(thread, request, write, { agent: request.agent, ...work });
 };
-
-/** The open run is over; another one comes in its place. */
-export const replaceOpen = (thread: Thread, request: Input): void =>
-  startRun(thread, request, openRunOf(thread.ledger));
 
 /** The run that waits goes on with the input at once: decisions first, then the messages. */
 export const continueRun = (thread: Thread, request: Input): void => {
@@ -52,21 +65,29 @@ export const continueRun = (thread: Thread, request: Input): void => {
 };
 
 /** A run that waits for its turn. */
-export const enqueue = (thread: Thread, request: Input): void => {
-  const write = writeNow(thread);
-  queueFor(thread, request, write);
-};
+export const enqueue = (thread: Thread, request: Input): void => queueFor(thread, request, writeNow(thread));
 
 /** As `startRun`, when it is its turn: it begins with what it overtakes gone, and its readers wait with it. */
-export const enqueueForeground = (thread: Thread, request: Input, instead?: Run): void => {
+export const enqueueForeground = (thread: Thread, request: Input): void => {
   const write = writeNow(thread);
   overtakeQueue(thread, write);
-  if (instead) endWait(thread, write, instead);
   queueFor(thread, request, write);
 };
 
-export const enqueueInstead = (thread: Thread, request: Input): void =>
-  enqueueForeground(thread, request, openRunOf(thread.ledger));
+/** As `replaceOpen`, when it is its turn. */
+export const enqueueInstead = (thread: Thread, request: Input): void => {
+  const write = writeNow(thread);
+  overtakeQueue(thread, write);
+  endOpen(thread, write);
+  queueFor(thread, request, write);
+};
+
+/** As `startCleared`, when it is its turn. */
+export const enqueueCleared = (thread: Thread, request: Input): void => {
+  const write = writeNow(thread);
+  clearAll(thread, write);
+  queueFor(thread, request, write);
+};
 
 /** The run that waits goes on with the input when it is its turn. */
 export const enqueueContinuation = (thread: Thread, request: Input): void => {
@@ -150,6 +171,11 @@ const takeClaimant = (thread: Thread): Input | undefined => {
 const overtakeQueue = ({ queue }: Thread, write: Write): void => {
   bumpEpoch(write);
   withdrawWork(queue, write, OVERTAKEN);
+};
+
+const endOpen = (thread: Thread, write: Write): void => {
+  const open = openRunOf(thread.ledger);
+  if (open) endWait(thread, write, open);
 };
 
 const waitingFor = (thread: Thread, request: Input): Run => {

@@ -13,6 +13,7 @@ import { type Edge, pathOf, untaken, walk } from './walk.ts';
 
 const STARTS = [
   'startRun',
+  'startCleared',
   'replaceOpen',
   'startNext',
   'continueRun',
@@ -155,12 +156,12 @@ t.test('input that interrupts ends everything that came before it, in one step',
   const interrupting = on('INTERRUPT_THEN_QUEUE');
   t.same(new Set(interrupting.map((edge) => pathOf(edge.from))), new Set(STATES));
   const ways: Record<string, string[]> = {
-    busy: ['clear', 'cancelActive', 'enqueue'],
-    displacing: ['clear', 'refuseClaimant', 'enqueue'],
+    busy: ['enqueueCleared', 'cancelActive'],
+    displacing: ['refuseClaimant', 'enqueueCleared'],
   };
   for (const edge of interrupting) {
     const { full, request } = edge.event;
-    const inPlace = ['clear', full || request.delayed ? 'enqueue' : 'startRun'];
+    const inPlace = [full || request.delayed ? 'enqueueCleared' : 'startCleared'];
     t.same(edge.actions, ways[pathOf(edge.from)] ?? inPlace, told(edge));
   }
 });
@@ -272,7 +273,7 @@ t.test('a foreground run replaces what executes and what waits, unless it contin
 
 t.test('only a foreground run and an interrupt stop other work, and only a cancel one run', async (t) => {
   const stopping = edges.filter(
-    (edge) => count(edge, 'cancelActive', 'interrupt', 'clear', 'replaceOpen') > 0,
+    (edge) => count(edge, 'cancelActive', 'interrupt', 'startCleared', 'enqueueCleared', 'replaceOpen') > 0,
   );
   t.same(
     new Set(stopping.map(({ event }) => event.type)),
