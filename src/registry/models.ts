@@ -24,11 +24,14 @@ export type Target = {
 export type Models = {
   /** @throws Unmet `model not found: <id>` and the like */
   target(modelId: string): Target;
-  /** Entries that cannot be built for reasons of their own. Builds them all. */
-  readonly problems: readonly string[];
+  /** Those that are meant and cannot be built for reasons of their own. Builds them. */
+  problems(isMeant: IsMeant): readonly string[];
   /** For the models of the next snapshot. */
   readonly built: Built;
 };
+
+/** Which entries a question is about. */
+export type IsMeant = (namespace: 'providers' | 'models' | 'agents', id: string) => boolean;
 
 export type ModelsInput = {
   records: Pick<Records, 'providers' | 'models' | 'model_pools'>;
@@ -94,12 +97,14 @@ export const createModels = (input: ModelsInput): Models => {
 
   return {
     built: { providers, models, pools },
-    get problems() {
-      return [
-        ...[...providers].flatMap(([id, { provider }]) => problemOf(`provider '${id}'`, provider)),
-        ...[...specs.keys()].flatMap((id) => problemOf(`model '${id}'`, modelOf(id))),
-      ];
-    },
+    problems: (isMeant) => [
+      ...[...providers]
+        .filter(([id]) => isMeant('providers', id))
+        .flatMap(([id, { provider }]) => problemOf(`provider '${id}'`, provider)),
+      ...[...specs.keys()]
+        .filter((id) => isMeant('models', id))
+        .flatMap((id) => problemOf(`model '${id}'`, modelOf(id))),
+    ],
     target(id) {
       const isModel = specs.has(id);
       if (isModel && poolSpecs.has(id)) {

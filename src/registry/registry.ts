@@ -6,7 +6,7 @@ import type { Catalogue } from '../tools/catalogue.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import { createResolver, type RemoteAgents, type Resolved } from './agents.ts';
 import { type Diagnostic, diagnose } from './diagnostics.ts';
-import { createModels, type Models, type ModelsInput } from './models.ts';
+import { createModels, type IsMeant, type Models, type ModelsInput } from './models.ts';
 import type { Records } from './records.ts';
 import { type Attempt, attempt, Unmet } from './unmet.ts';
 
@@ -23,8 +23,8 @@ import { type Attempt, attempt, Unmet } from './unmet.ts';
 
 export type Registry = {
   readonly resolution_id: string;
-  /** Empty when every entry can be used. Compiles every agent. */
-  readonly problems: readonly string[];
+  /** Empty when the entries can be used, all of them or those named. Compiles the agents among them. */
+  problems(isMeant?: IsMeant): readonly string[];
   readonly models: Models;
   /** @throws Invalid `agent not found: <id>`, or why the agent cannot be resolved */
   resolve(agentId: string): Resolved;
@@ -101,12 +101,12 @@ export const createRegistry = (input: RegistryInput): Registry => {
   return {
     resolution_id,
     models,
-    get problems() {
+    problems(isMeant = () => true) {
       return [
         ...diagnostics().map(({ message }) => message),
         ...sharedIds(records),
-        ...models.problems,
-        ...[...specs.keys()].flatMap((id) => faultOf(id) ?? []),
+        ...models.problems(isMeant),
+        ...[...specs.keys()].flatMap((id) => (isMeant('agents', id) && faultOf(id)) || []),
       ];
     },
     resolve(agentId) {

@@ -34,7 +34,7 @@ const registryOf = (lists: EntriesInput, more: Partial<RegistryInput> = {}) =>
 /** The agent `a` with these fields, on model `m`. */
 const agentOf = (fields: Omit<AgentInput, 'id'>, plugins: readonly Plugin[] = []) => {
   const registry = registryOf({ agents: [{ id: 'a', model_id: 'm', ...fields }] }, { plugins });
-  return { problems: registry.problems, resolve: () => registry.resolve('a') };
+  return { problems: registry.problems(), resolve: () => registry.resolve('a') };
 };
 
 t.test('an agent is resolved with its model, tools and rounds', async (t) => {
@@ -97,7 +97,7 @@ t.test('what an agent names and nobody has is told when it is resolved, and repo
   for (const [lists, resolution, problems] of table) {
     const registry = registryOf(lists);
     t.strictSame(
-      registry.problems.map((problem) => problem.replace(/ \(supported: .*\)$/, '')),
+      registry.problems().map((problem) => problem.replace(/ \(supported: .*\)$/, '')),
       problems,
     );
     t.throws(() => registry.resolve('a'), { message: resolution });
@@ -117,7 +117,7 @@ t.test('one broken agent does not touch the others', async (t) => {
       { id: 'good', model_id: 'm' },
     ],
   });
-  t.match(registry.problems, [
+  t.match(registry.problems(), [
     "bad: agent spec 'bad' has invalid tool catalog: excluded_tool_patterns[] is not a valid pattern: pattern is empty",
   ]);
   t.doesNotThrow(() => registry.resolve('good'));
@@ -269,9 +269,9 @@ t.test('providers of the program go over records', async (t) => {
     providers: [{ id: 'p', adapter: 'nope' }],
     agents: [{ id: 'a', model_id: 'm' }],
   });
-  t.strictSame(registry.problems, []);
+  t.strictSame(registry.problems(), []);
   t.equal(registry.resolve('a').model.provider, 'p');
-  t.strictSame(registryOf({}, { records: NO_RECORDS }).problems, []);
+  t.strictSame(registryOf({}, { records: NO_RECORDS }).problems(), []);
 });
 
 t.test('an agent has a tool for each of its delegates, as its rules allow', async (t) => {
@@ -282,7 +282,7 @@ t.test('an agent has a tool for each of its delegates, as its rules allow', asyn
       { id: 'c', model_id: 'm', description: 'Counts.' },
     ],
   });
-  t.strictSame(registry.problems, []);
+  t.strictSame(registry.problems(), []);
   const { tools } = registry.resolve('a');
   t.strictSame([...tools.keys()], ['get_weather', 'finish', 'agent_run_b', 'agent_run_a']);
   t.equal(tools.get('agent_run_b')?.descriptor.description, 'é'.repeat(100));

@@ -113,7 +113,7 @@ t.test('every seeded agent can be resolved, with the plugins that are built in',
       env: {},
       resolution_id: '1',
     });
-    t.strictSame(registry.problems, []);
+    t.strictSame(registry.problems(), []);
   }
 });
 

@@ -12,18 +12,25 @@ export const createReminderPlugin = ({ builtIn = [] }: { builtIn?: readonly Rule
     id: 'reminder',
     section: reminderSection,
     create: ({ rules }, { agent }) => {
-      const reminders = (agent.sections[reminderSection.key] ? rules : builtIn).map(compileRule);
+      const written = agent.sections[reminderSection.key] ? rules : builtIn;
+      let reminders: readonly Reminder[] | undefined;
       return {
         hooks: {
-          after_tool_execute: ({ call, result }) => ({
-            actions: reminders
-              .filter(({ isTool, isOutput }) => isTool(call) && isOutput(result))
-              .map(({ action }) => action),
-          }),
+          after_tool_execute: ({ call, result }) => {
+            // Not before: most agents are made at a start, and few of them run.
+            reminders ??= written.map(compileRule);
+            return {
+              actions: reminders
+                .filter(({ isTool, isOutput }) => isTool(call) && isOutput(result))
+                .map(({ action }) => action),
+            };
+          },
         },
       };
     },
   });
+
+type Reminder = ReturnType<typeof compileRule>;
 
 const compileRule = ({ name, tool, output, message }: Rule, index: number) => {
   const key = `reminder.${name ?? `rule-${index}-${tool}`}`;

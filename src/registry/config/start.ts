@@ -37,26 +37,32 @@ export const startOf =
     const seed: Seed = { version: program.version, entries: seedEntries(program, isToolIn(deps)) };
     const { changes, events } = planSeed(stored, seed, clock.now());
     const check = (snapshot: Snapshot): void => {
-      const own = problemsAlone(deps, seed);
-      if (own.length === 0) return;
       const servers = new Set([
         ...withChanges(stored, changes)['a2a-servers'].keys(),
         ...(deps.a2a?.own ?? []),
       ]);
-      const here = new Set(problemsWith(snapshot, { changes, servers }));
-      const problems = own.filter((problem) => here.has(problem));
+      const here = new Set(problemsWith(snapshot, { seed, changes, servers }));
+      if (here.size === 0) return;
+      const problems = problemsAlone(deps, seed).filter((problem) => here.has(problem));
       if (problems.length > 0) throw new Invalid(problems.join('\n'));
     };
     return { changes, events, caller: CALLER, check };
   };
 
-const isToolIn = ({ program, snapshots }: StartDeps): ((id: string) => boolean) => {
+const isToolIn = (deps: StartDeps): ((id: string) => boolean) => {
+  let ids: ReadonlySet<string> | undefined;
+  return (id) => {
+    ids ??= toolIdsOf(deps);
+    return ids.has(id);
+  };
+};
+
+const toolIdsOf = ({ program, snapshots }: StartDeps): ReadonlySet<string> => {
   const nothing = createSkillSource(() => ({ skills: [], broken: [] }));
-  const ids = new Set([
+  return new Set([
     ...program.tools.map(({ descriptor }) => descriptor.id),
     ...snapshots.plugins(nothing).flatMap((plugin) => toolsOfPlugin(plugin).map(({ id }) => id)),
   ]);
-  return (id) => ids.has(id);
 };
 
 /** Of the entries of the program, if there were no others. */
@@ -71,17 +77,18 @@ const problemsAlone = (deps: StartDeps, seed: Seed): readonly string[] => {
     discovered: undefined,
     previous: undefined,
   });
-  return snapshot.registry.problems;
+  return snapshot.registry.problems();
 };
 
 /**
- * Of all entries, without those of an entry that an earlier start took and that has lost what it needs since, and
- * without agents of A2A servers, whose cards come later.
+ * Of the entries of the program among all others, without those of an entry that an earlier start took and that has
+ * lost what it needs since, and without agents of A2A servers, whose cards come later.
  */
 const problemsWith = (
   { registry }: Snapshot,
-  { changes, servers }: { changes: readonly Change[]; servers: ReadonlySet<string> },
+  { seed, changes, servers }: { seed: Seed; changes: readonly Change[]; servers: ReadonlySet<string> },
 ): string[] => {
+  const seeded = new Set(seed.entries.map(({ namespace, id }) => `${namespace}/${id}`));
   const changed = new Set(changes.map(({ namespace, id }) => `${namespace}/${id}`));
   const mayCome = ({ namespace, id }: Diagnostic['depends_on']): boolean =>
     namespace === 'agents' && servers.has(id.slice(0, Math.max(0, id.indexOf('/'))));
@@ -94,5 +101,7 @@ const problemsWith = (
       .filter(isExcused)
       .map(({ message }) => message),
   );
-  return registry.problems.filter((problem) => !excused.has(problem));
+  return registry
+    .problems((namespace, id) => seeded.has(`${namespace}/${id}`))
+    .filter((problem) => !excused.has(problem));
 };
