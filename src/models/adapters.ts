@@ -1,9 +1,6 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogleGenerativeAI } from '@ai-sdk/google';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible';
 import type { ProviderSpec } from '../schema/model.ts';
-import type { AiSdkAdapter } from './ai-sdk.ts';
+import { type AiSdkAdapter, onceLoaded } from './ai-sdk.ts';
 import { anthropicCache, compatibleCache, openaiCache } from './cache-hints.ts';
 import {
   anthropicEffort,
@@ -14,6 +11,7 @@ import {
   openaiChatEffort,
   openaiResponsesEffort,
 } from './effort.ts';
+import { googleLanguage } from './google.ts';
 import { connectVertex, vertexBaseUrl } from './vertex.ts';
 
 /**
@@ -37,11 +35,19 @@ export type AdapterRow = {
   connect(connection: Connection, spec: ProviderSpec): AiSdkAdapter;
 };
 
+const compatibleChat = (
+  options: Connection & Pick<OpenAICompatibleProviderSettings, 'transformRequestBody'>,
+): AiSdkAdapter['language'] =>
+  onceLoaded(async () => {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    return createOpenAICompatible({ name: 'compatible', includeUsage: true, ...options }).chatModel;
+  });
+
 const compatible = (baseUrl: string, keyVariable: string): AdapterRow => ({
   baseUrl,
   keyVariable,
   connect: (connection) => ({
-    language: createOpenAICompatible({ name: 'compatible', includeUsage: true, ...connection }).chatModel,
+    language: compatibleChat(connection),
     effort: compatibleEffort,
     systemFirst: false,
   }),
@@ -54,12 +60,7 @@ const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
  * them reads. What models of OpenAI refuse is left out of what they are sent, also through somebody else.
  */
 const foreign = (connection: Connection): AiSdkAdapter => ({
-  language: createOpenAICompatible({
-    name: 'compatible',
-    includeUsage: true,
-    transformRequestBody: withoutRefused,
-    ...connection,
-  }).chatModel,
+  language: compatibleChat({ ...connection, transformRequestBody: withoutRefused }),
   effort: foreignEffort,
   cache: compatibleCache,
   systemFirst: false,
@@ -71,13 +72,21 @@ const withoutRefused = (body: Record<string, unknown>): Record<string, unknown> 
   return max_tokens === undefined ? rest : { ...rest, max_completion_tokens: max_tokens };
 };
 
+const openai = async (connection: Connection) => {
+  const { createOpenAI } = await import('@ai-sdk/openai');
+  return createOpenAI(connection);
+};
+
 /** In the order in which `capabilities.supported_adapters` lists them. */
 export const ADAPTERS = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1/',
     keyVariable: 'ANTHROPIC_API_KEY',
     connect: (connection) => ({
-      language: createAnthropic(connection).languageModel,
+      language: onceLoaded(async () => {
+        const { createAnthropic } = await import('@ai-sdk/anthropic');
+        return createAnthropic(connection).languageModel;
+      }),
       effort: anthropicEffort,
       cache: anthropicCache,
       systemFirst: true,
@@ -89,7 +98,7 @@ export const ADAPTERS = {
     connect: (connection) =>
       OPENAI_HOSTS.test(new URL(connection.baseURL).hostname)
         ? {
-            language: createOpenAI(connection).chat,
+            language: onceLoaded(async () => (await openai(connection)).chat),
             effort: openaiChatEffort,
             cache: openaiCache,
             systemFirst: false,
@@ -100,7 +109,7 @@ export const ADAPTERS = {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
     connect: (connection) => ({
-      language: createOpenAI(connection).responses,
+      language: onceLoaded(async () => (await openai(connection)).responses),
       effort: openaiResponsesEffort,
       cache: openaiCache,
       // The history is sent whole every time; without a stored copy the service returns its reasoning encrypted.
@@ -113,7 +122,7 @@ export const ADAPTERS = {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/',
     keyVariable: 'GEMINI_API_KEY',
     connect: (connection) => ({
-      language: createGoogleGenerativeAI(connection).languageModel,
+      language: googleLanguage(connection),
       effort: geminiEffort,
       systemFirst: true,
     }),

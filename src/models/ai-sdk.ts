@@ -25,13 +25,25 @@ import { createWatchdog, type Watchdog } from './watchdog.ts';
  */
 
 export type AiSdkAdapter = {
-  language(upstream: string): LanguageModelV3;
+  language(upstream: string): Promise<LanguageModelV3>;
   effort: EffortOptions;
   /** Provider options of every call. */
   options?: LanguageModelV3CallOptions['providerOptions'];
   /** Absent: the provider caches by itself, or not at all. */
   cache?: CacheHints;
   systemFirst: boolean;
+};
+
+/** A package is loaded when the first of its models is asked: a start needs none, and most services use one. */
+export const onceLoaded = (
+  load: () => Promise<(upstream: string) => LanguageModelV3>,
+): AiSdkAdapter['language'] => {
+  let loaded: ReturnType<typeof load> | undefined;
+  return async (upstream) => {
+    loaded ??= load();
+    const language = await loaded;
+    return language(upstream);
+  };
 };
 
 type AiSdkModelOptions = { provider: string; timeoutSeconds: number };
@@ -50,7 +62,7 @@ export const createAiSdkModel = (
     try {
       if (signal.aborted) throw new ModelError('cancelled', '');
       const reader = await open(
-        adapter.language(upstreamOf(request, spec)),
+        await adapter.language(upstreamOf(request, spec)),
         callOptions(adapter, spec, request, watchdog.signal),
       );
       watchdog.opened();

@@ -1,7 +1,7 @@
-import { createGoogleGenerativeAI } from '@ai-sdk/google';
-import type { LanguageModelV3 } from '@ai-sdk/provider';
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
+import type { AiSdkAdapter } from './ai-sdk.ts';
+import { googleLanguage } from './google.ts';
 import { createTokenSource, parseServiceAccount } from './google-token.ts';
 import { credentialsKindOf, scopesOf, textOptionOf } from './provider-options.ts';
 
@@ -36,16 +36,15 @@ type Connection = { baseURL: string; apiKey: string; headers: Record<string, str
 export const connectVertex = (
   { baseURL, apiKey, headers, fetch: send }: Connection,
   spec: ProviderSpec,
-): ((upstream: string) => LanguageModelV3) => {
+): AiSdkAdapter['language'] => {
   // The package leaves out what Vertex does not take when it is told this name.
   const name = 'google.vertex.chat';
   const takesKey = !spec.base_url && projectOf(spec) === undefined;
-  if (takesKey)
-    return createGoogleGenerativeAI({ name, baseURL, apiKey, headers, fetch: send }).languageModel;
+  if (takesKey) return googleLanguage({ name, baseURL, apiKey, headers, fetch: send });
   const token = isServiceAccount(spec)
     ? createTokenSource(parseServiceAccount(apiKey), scopesOf(spec))
     : async () => apiKey;
-  return createGoogleGenerativeAI({
+  return googleLanguage({
     name,
     baseURL,
     // The package insists on a key; it is taken out again below.
@@ -57,7 +56,7 @@ export const connectVertex = (
       sent.set('authorization', `Bearer ${await orAborted(token(), init?.signal)}`);
       return send(input, { ...init, headers: sent });
     },
-  }).languageModel;
+  });
 };
 
 /** A token may be shared by several calls, so a cancel ends the wait and not the exchange. */
