@@ -10,7 +10,7 @@ import { removedAtExit } from './folders.ts';
 /**
  * A build of the service that is measured, and the programs of the benchmarks that belong to it.
  *
- * Everything that is measured starts as the service starts: sources bundled, packages outside, plain node with the
+ * Everything that is measured starts as the service starts: sources and packages bundled, plain node with the
  * flags of the command's first line. Programs that open a store or embed the service are bundled with the sources
  * of the build that they are for; the packages are those of this tree.
  */

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { register } from 'tsx/esm/api';
+import { z } from 'zod';
 import { loadConfigFile } from '../../src/commands/config-file.ts';
 import { appInput } from '../../src/config.ts';
-import { createTroupe } from '../../src/index.ts';
+import { createTroupe, ToolError } from '../../src/index.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { ask } from '../examples/ask.ts';
 import { INDEX } from './built.ts';
@@ -31,6 +32,8 @@ export default {
 };
 `;
 
+const Unit = z.enum(['mm', 'cm']).meta({ id: 'Unit' });
+
 const fileOf = (t: Test, name: string, content: string): string => join(t.testdir({ [name]: content }), name);
 
 t.test('a config file brings providers, agents and settings, and flags go over these', async (t) => {
@@ -43,6 +46,36 @@ t.test('a config file brings providers, agents and settings, and flags go over t
   service.child.kill('SIGTERM');
   t.equal(await service.ended(), 0);
 });
+
+t.test(
+  'a tool may have a schema of the program’s own zod, which is another copy than that of the service',
+  async (t) => {
+    const built: typeof import('../../src/index.ts') = await import(pathToFileURL(INDEX).href);
+    const double = built.defineTool({
+      id: 'double',
+      description: 'Doubles a number.',
+      input: z.strictObject({
+        n: z.number().meta({ description: 'what is doubled' }),
+        unit: Unit.optional(),
+      }),
+      execute: ({ n, unit }) => ({ data: `${n * 2} ${unit ?? ''}` }),
+    });
+    t.strictSame(double.descriptor.parameters, {
+      type: 'object',
+      properties: {
+        n: { type: 'number', description: 'what is doubled' },
+        unit: { $ref: '#/$defs/Unit' },
+      },
+      required: ['n'],
+      additionalProperties: false,
+      $defs: { Unit: { type: 'string', enum: ['mm', 'cm'] } },
+    });
+    t.equal(double.refuses?.({ n: 1, unit: 'cm' }), undefined);
+    const refused = double.refuses?.({ n: 'one', unit: 'inch' });
+    t.match(refused?.message, /^'n': Invalid input: .*; 'unit': Invalid option: /);
+    t.ok(refused instanceof ToolError);
+  },
+);
 
 t.test('a config file may be TypeScript where the runtime loads it', async (t) => {
   // Stands in for a Node that strips types by itself.
