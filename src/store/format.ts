@@ -15,7 +15,7 @@ export type Format = {
 
 export const FORMAT: Format = { version: 1, migrations: {} };
 
-/** @throws Unavailable when the folder is newer than this program, or a migration is missing */
+/** Called inside of a transaction. @throws Unavailable when the folder is newer than this program, or a migration is missing */
 export const bringUpToDate = (root: RootDatabase, meta: Rows, dir: string, format: Format): void => {
   const stored = meta.get(['format']);
   if (typeof stored !== 'number') {
@@ -28,16 +28,14 @@ export const bringUpToDate = (root: RootDatabase, meta: Rows, dir: string, forma
     );
   }
   if (stored === format.version) return;
-  root.transactionSync(() => {
-    for (let version = stored; version < format.version; version += 1) {
-      const migrate = format.migrations[version];
-      if (!migrate) {
-        throw new Unavailable(
-          `storage folder '${dir}' has format ${stored}: there is no way from ${version} to ${version + 1}`,
-        );
-      }
-      migrate(root);
+  for (let version = stored; version < format.version; version += 1) {
+    const migrate = format.migrations[version];
+    if (!migrate) {
+      throw new Unavailable(
+        `storage folder '${dir}' has format ${stored}: there is no way from ${version} to ${version + 1}`,
+      );
     }
-    meta.putSync(['format'], format.version);
-  });
+    migrate(root);
+  }
+  meta.putSync(['format'], format.version);
 };

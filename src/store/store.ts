@@ -95,10 +95,12 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
   let root: RootDatabase | undefined;
   try {
     root = openEnvironment(dir, options.mapSize);
-    bringUpToDate(root, root.openDB('meta', {}), dir, format);
     const opened = root;
     // In one transaction: each table that is made would be a commit of its own.
-    const { store, sealAll } = opened.transactionSync(() => assemble(opened, ownership, { ...options, dir }));
+    const { store, sealAll } = opened.transactionSync(() => {
+      bringUpToDate(opened, opened.openDB('meta', {}), dir, format);
+      return assemble(opened, ownership, { ...options, dir });
+    });
     await sealAll();
     return store;
   } catch (error) {
