@@ -33,7 +33,7 @@ export const createCapabilities = ({
     backends: backendsOf(localKind),
     supported_adapters: [...SUPPORTED_ADAPTERS],
     namespaces: namespaces.all.flatMap(({ name, listed, schema }) =>
-      listed ? [{ namespace: name, schema }] : [],
+      listed ? [{ namespace: name, schema: schema() }] : [],
     ),
   };
   let known: { of: Snapshot; told: JsonObject } | undefined;

@@ -43,7 +43,7 @@ export const createReads = ({
       const { namespace, record } = recordOf(name, id);
       return shown(namespace, record);
     },
-    schema: (name) => namespaces.of(name).schema,
+    schema: (name) => namespaces.of(name).schema(),
     metas: (name, page) =>
       recordsOf(namespaces.of(name), page).map((record) => ({ id: record.id, meta: metaOf(record) })),
     meta: (name, id) => metaOf(recordOf(name, id).record),

@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../schema/endpoint.ts';
 
-/** The JSON Schema of an entry as it is written, for `$schema` (config.md 2.6): an object at the top, with a title. */
-export const entrySchema = (title: string, schema: z.ZodType): JsonObject => {
+/**
+ * The JSON Schema of an entry as it is written, for `$schema` (config.md 2.6): an object at the top, with a title. Made
+ * when somebody asks for it first.
+ */
+export const entrySchema = (title: string, schema: z.ZodType): (() => JsonObject) => {
+  let made: JsonObject | undefined;
+  return () => {
+    made ??= writtenSchema(title, schema);
+    return made;
+  };
+};
+
+const writtenSchema = (title: string, schema: z.ZodType): JsonObject => {
   // A custom type says in its metadata what it is.
   const { $schema, $ref, $defs, ...own } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const name = $ref?.replace('#/$defs/', '');

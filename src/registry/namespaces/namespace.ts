@@ -20,7 +20,7 @@ export type Namespace = {
   /** Others only take overrides. */
   readonly writable: boolean;
   /** JSON Schema of an entry as it is written (config.md 2.6). */
-  readonly schema: JsonObject;
+  schema(): JsonObject;
   /** The body as it will be stored, if it is legal. `stored` is the effective spec that it replaces. */
   prepare(body: JsonObject, stored?: JsonObject): JsonObject;
   /** The shape. Returns what is stored. @throws Invalid */
