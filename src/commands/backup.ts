@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { backupFolder } from '../store/index.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /** `troupe backup DIR`: a copy of the data while the service runs. To restore, start with the copy as data folder. */
@@ -8,6 +7,7 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
   .argument('<folder>', 'where the copy goes; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {
     const { storage_dir } = readSettings(givenFlags(options), process.env);
+    const { backupFolder } = await import('../store/index.ts');
     await backupFolder(storage_dir, folder);
     process.stdout.write(`${storage_dir} is copied to ${folder}\n`);
   });

@@ -5,7 +5,6 @@ import { Command } from 'commander';
 import type { TroupeConfig } from '../config.ts';
 import { devRecords } from '../registry/seed.ts';
 import type { Settings } from '../settings.ts';
-import { makePrivate } from '../store/index.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
 
@@ -18,7 +17,7 @@ export const devCommand = withSettingFlags(new Command('dev'))
   .action(async (options: Record<string, unknown>) => {
     const { env } = process;
     const settings = readSettings(givenFlags(options), env, DEV);
-    const token = settings.AdminApiConfig.bearer_token ?? keptToken(settings.storage_dir);
+    const token = settings.AdminApiConfig.bearer_token ?? (await keptToken(settings.storage_dir));
     settings.AdminApiConfig.bearer_token = token;
     const { url } = await runUntilSignal({
       settings,
@@ -38,9 +37,10 @@ const isReal = ({ openai }: Settings): boolean =>
   openai.api_key !== undefined || openai.base_url !== undefined;
 
 /** Readable by its owner only; whoever can read the data folder can read the data anyway. */
-const keptToken = (dir: string): string => {
+const keptToken = async (dir: string): Promise<string> => {
   const file = join(dir, 'admin-token');
   if (existsSync(file)) {
+    const { makePrivate } = await import('../store/index.ts');
     const problem = makePrivate(file);
     if (problem !== undefined) process.stderr.write(`troupe: ${problem}\n`);
     const kept = readFileSync(file, 'utf8').trim();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { Command } from 'commander';
-import { examine, type Finding, type Report } from '../store/index.ts';
+import type { Finding, Report } from '../store/index.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /**
@@ -24,6 +24,7 @@ export const doctorCommand = withSettingFlags(new Command('doctor'))
     const { storage_dir: dir, secrets_key } = readSettings(givenFlags(options), process.env);
     const beside = `${dir}-before-repair-${new Date().toISOString().replaceAll(':', '')}`;
     const backup = typeof options.backup === 'string' ? options.backup : beside;
+    const { examine } = await import('../store/index.ts');
     const report = await examine({
       dir,
       ...(secrets_key !== undefined && { secretsKey: secrets_key }),

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { drawMachines } from '../statecharts/draw.ts';
 
 const levels = (text: string): number => {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
@@ -37,6 +36,7 @@ export const machinesCommand = new Command('machines')
   .option('--live <states...>', 'mark these states of the machine')
   .option('--out <folder>', 'one file a machine, instead of standard output')
   .action(async ({ format, machine, live, out, ...folding }) => {
+    const { drawMachines } = await import('../statecharts/draw.ts');
     const drawings = await drawMachines({ format, machine, fold: foldOf(folding), live });
     if (out === undefined) {
       process.stdout.write(`${drawings.map(({ text }) => text).join('\n')}\n`);

@@ -1,12 +1,12 @@
 import type { App, AppInput } from '../app.ts';
 import { unknownVariables } from '../settings.ts';
-import { createLog } from '../telemetry/log.ts';
 
 /** Starts the service and stops it gracefully on SIGINT or SIGTERM; a second signal ends it at once. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => {
+  // What serves is loaded by the commands that serve.
+  const { createLog } = await import('../telemetry/log.ts');
   const log = createLog({ level: input.settings.log_level });
   for (const problem of unknownVariables(process.env)) log.warn(problem);
-  // What serves is loaded by the commands that serve.
   const { startApp } = await import('../app.ts');
   const app = await startApp({ ...input, log });
   let stopping = false;

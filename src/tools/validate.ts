@@ -58,13 +58,14 @@ const compile = async (schema: AnySchemaObject): Promise<Check> => {
 };
 
 /** One for each schema: an instance keeps every schema and every `$id` that it has seen. */
+// A module of CommonJS that is loaded late has its exports in `default`, wherever it was bundled.
 const createAjv = async ({ $schema }: AnySchemaObject) => {
   if (typeof $schema === 'string' && /draft-0[4-7]/.test($schema)) {
-    const { Ajv } = await import('ajv');
-    return new Ajv(OPTIONS);
+    const { default: ajv } = await import('ajv');
+    return new ajv.Ajv(OPTIONS);
   }
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  return new Ajv2020(OPTIONS);
+  const { default: ajv } = await import('ajv/dist/2020.js');
+  return new ajv.Ajv2020(OPTIONS);
 };
 
 const linearPattern = Object.assign(

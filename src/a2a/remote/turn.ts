@@ -27,13 +27,13 @@ const TIMERS: Timers = { setTimeout, clearTimeout };
 /** A timer that is set to more fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const createPlayer = ({ actors, timers = TIMERS }: PlayerDeps): Play => {
-  const machine = bindMachine();
-  return (endpoint, turn, conversation) =>
+export const createPlayer =
+  ({ actors, timers = TIMERS }: PlayerDeps): Play =>
+  (endpoint, turn, conversation) =>
     new Promise((resolve, reject) => {
       const continues = turn.say?.task_id !== undefined;
       const input = { host: conversation, continues, ...pausesOf(endpoint) };
-      const actor = createActor(machine, {
+      const actor = createActor(boundMachine(), {
         id: idOf(turn),
         input,
         clock: timers,
@@ -64,7 +64,6 @@ export const createPlayer = ({ actors, timers = TIMERS }: PlayerDeps): Play => {
       actor.send({ type: turn.follow ? 'FOLLOW' : 'SUBMIT' });
       if (turn.signal.aborted) actor.send({ type: 'ABANDON' });
     });
-};
 
 const settle = async (
   conversation: Conversation,
@@ -112,6 +111,14 @@ const pausesOf = ({ options: { poll_interval_ms } }: RemoteEndpoint) => {
 
 // The host of every remote-task machine is the conversation that it was played with.
 const hostOf = ({ host }: RemoteTaskContext): Conversation => host as Conversation;
+
+let bound: ReturnType<typeof bindMachine> | undefined;
+
+/** One for all turns of the process, since a turn is played by the conversation that it brings. */
+const boundMachine = () => {
+  bound ??= bindMachine();
+  return bound;
+};
 
 const bindMachine = () =>
   remoteTaskMachine.provide({
