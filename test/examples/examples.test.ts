@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { bundled, nodeCommand } from '../child.ts';
 import { runProgram } from '../e2e/service.ts';
-import { startTroupe } from '../service/troupe.ts';
+import { startDemo } from '../service/troupe.ts';
 
 /** Every example is a program, and runs here as one. */
 
@@ -35,7 +35,7 @@ t.test('a provider of the program answers, and its failures have a class', async
 });
 
 t.test('the clean-up deletes old threads again and again, but not those in use', async (t) => {
-  const { url, runToEnd, run, call } = await startTroupe(t);
+  const { url, runToEnd, run, call } = await startDemo(t);
   const start = (agentId: string, threadId: string) => ({
     agentId,
     threadId,

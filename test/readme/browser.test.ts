@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { CHROMIUM, hasChromium, startSite } from '../examples/pages.ts';
-import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
+import { ADMIN_TOKEN, startDemo } from '../service/troupe.ts';
 
 /** The component that the README shows, on a page of its own in a real browser. */
 
@@ -34,7 +34,7 @@ else {
   const { origin, browser } = await startSite(t, { root, pages: ['chat'] });
 
   t.test('the component talks to an agent', async (t) => {
-    const troupe = await startTroupe(t, {
+    const troupe = await startDemo(t, {
       settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] } },
     });
     const page = await browser.newPage();

@@ -6,7 +6,14 @@ import { type Run, RunList } from '../../src/schema/run.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { decline, resume } from './suspended.ts';
 import { createTestTools, type TestTools } from './tools.ts';
-import { eventually, type RunEventLike, startTroupe, type Troupe, type TroupeOptions } from './troupe.ts';
+import {
+  eventually,
+  type RunEventLike,
+  startDemo,
+  startTroupe,
+  type Troupe,
+  type TroupeOptions,
+} from './troupe.ts';
 import { type View, viewOf } from './view.ts';
 
 /**
@@ -464,7 +471,7 @@ t.test('a process that dies after the decision leaves no sub-agent running', asy
 });
 
 t.test('the UI tools of the demo give what their sub-agent writes', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   troupe.models.steps.push(asks(['u1', 'render_openui_ui', { prompt: 'a card' }]));
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'ui', messages });
   const output = events

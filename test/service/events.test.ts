@@ -2,7 +2,7 @@ import t from 'tap';
 import type { CanonicalEvent } from '../../src/schema/canonical-event.ts';
 import { when } from '../http/serve.ts';
 import { type EventClient, followEvents } from './follow.ts';
-import { eventually, startTroupe, type Troupe } from './troupe.ts';
+import { eventually, startDemo, type Troupe } from './troupe.ts';
 
 /** runtime.md 19, checks 59 to 63 and 65. */
 
@@ -45,7 +45,7 @@ const cursorIn = (event: CanonicalEvent | undefined, scope: 'thread' | 'run'): s
   event?.cursors_by_scope.find((entry) => entry.scope.scope_type === scope)?.cursor ?? 'none';
 
 t.test('the events of a plain run come in order, in both scopes, and in pages of any size', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const [start] = await troupe.runToEnd(hello('default', 'T'));
   const events = await listAll(troupe, '/v1/threads/T/events');
   const run_id = String(start?.run_id);
@@ -82,7 +82,7 @@ t.test('the events of a plain run come in order, in both scopes, and in pages of
 });
 
 t.test('a stream begins behind its cursor, or Last-Event-ID, or now, and goes on live', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   await troupe.runToEnd(hello('default', 'T'));
   const before = await listAll(troupe, '/v1/threads/T/events');
   const stream = `${troupe.url}/v1/threads/T/events/stream`;
@@ -111,7 +111,7 @@ t.test('a stream begins behind its cursor, or Last-Event-ID, or now, and goes on
 });
 
 t.test('the stream of a run has the events of that run only', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const slow = await troupe.run(hello('slow', 'T'));
   const { run_id } = await slow.until('run_start');
   const client = await followEvents(t, `${troupe.url}/v1/runs/${run_id}/events/stream`);
@@ -129,7 +129,7 @@ t.test('the stream of a run has the events of that run only', async (t) => {
 });
 
 t.test('bad cursors are refused, and unknown logs are empty', async (t) => {
-  const { call, runToEnd, url } = await startTroupe(t);
+  const { call, runToEnd, url } = await startDemo(t);
   const [start] = await runToEnd(hello('default', 'T'));
   await runToEnd(hello('default', 'U'));
   const [ofThread] = (await call('GET', '/v1/threads/T/events')).body.items as CanonicalEvent[];
@@ -166,7 +166,7 @@ t.test('bad cursors are refused, and unknown logs are empty', async (t) => {
 });
 
 t.test('a run that is done has its terminal event, and a race for its end gives it no second', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   for (let round = 0; round < 10; round += 1) {
     const first = await troupe.run(hello('slow', 'T'));
     const { run_id } = await first.until('run_start');
@@ -191,7 +191,7 @@ t.test('a run that is done has its terminal event, and a race for its end gives 
 });
 
 t.test('a thread tells of its creation, its changes and its end, and keeps its events', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const { body: thread } = await troupe.call('POST', '/v1/threads', { title: 'A' });
   const path = `/v1/threads/${thread.id}`;
   const client = await followEvents(t, `${troupe.url}${path}/events/stream`);
@@ -212,7 +212,7 @@ t.test('a thread tells of its creation, its changes and its end, and keeps its e
 
 t.test('who does not read for a whole long run slows nobody and misses nothing', async (t) => {
   const [STEPS, DELTAS] = [8, 125];
-  const troupe = await startTroupe(t, {
+  const troupe = await startDemo(t, {
     settings: { event_capture_mode: 'full_fidelity', sse_heartbeat_ms: 3_600_000 },
   });
   for (let step = 1; step <= STEPS; step += 1) {

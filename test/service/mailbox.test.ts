@@ -1,6 +1,6 @@
 import t from 'tap';
 import { textOf } from '../../src/schema/message.ts';
-import { startTroupe } from './troupe.ts';
+import { startDemo } from './troupe.ts';
 import { viewOf } from './view.ts';
 
 /** The mailbox: runtime.md 2.8, 10 and 19, checks 42 to 44. Priority, delay and keys: test/runtime/mailbox.test.ts. */
@@ -14,7 +14,7 @@ const start = (agentId: string) => ({
 });
 
 t.test('pushed work makes its thread, and its text is that of the payload', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const texts: [payload: unknown, text: string][] = [
     [{ text: 'hi' }, 'hi'],
     [{ text: 'hi', a: 1 }, 'hi'],
@@ -43,7 +43,7 @@ t.test('pushed work makes its thread, and its text is that of the payload', asyn
 });
 
 t.test('a payload keeps every key, also the names of what objects have', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const view = viewOf(troupe, 'T');
   const payload = '{"__proto__":[1],"a":{"__proto__":{"polluted":true},"constructor":2}}';
   const { status, body } = await troupe.call('POST', '/v1/threads/T/mailbox', `{"payload":${payload}}`);
@@ -56,7 +56,7 @@ t.test('a payload keeps every key, also the names of what objects have', async (
 });
 
 t.test('two pushes are two dispatches, also when they come at once on a thread that is new', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const view = viewOf(troupe, 'T');
   const pushes = await Promise.all(
     Array.from({ length: 10 }, (_, index) => view.post('/mailbox', { payload: { text: `${index}` } })),
@@ -70,7 +70,7 @@ t.test('two pushes are two dispatches, also when they come at once on a thread t
 });
 
 t.test('pushed work goes to the last agent of its thread', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   await troupe.runToEnd(start('echo'));
   const view = viewOf(troupe, 'T');
   const { body } = await view.post('/mailbox', { payload: { text: 'pushed' } });
@@ -78,7 +78,7 @@ t.test('pushed work goes to the last agent of its thread', async (t) => {
 });
 
 t.test('bad pushes are refused', async (t) => {
-  const { post, call } = await startTroupe(t);
+  const { post, call } = await startDemo(t);
   t.equal((await call('POST', '/v1/threads/T/mailbox', '{')).status, 400);
   t.equal((await post('/v1/threads/T/mailbox', [1])).status, 422);
   for (const id of ['a%2Fb', '..%5C', 'x%00']) {
@@ -88,7 +88,7 @@ t.test('bad pushes are refused', async (t) => {
 });
 
 t.test('a dispatch is listed with all its keys, and its token is never shown', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   t.strictSame((await troupe.call('GET', '/v1/threads/unknown/mailbox')).body, { items: [] });
   const stream = await troupe.run(start('slow'));
   await stream.until('text_delta');
@@ -139,7 +139,7 @@ t.test('a dispatch is listed with all its keys, and its token is never shown', a
 });
 
 t.test('a dispatch that was consumed tells how its run ended', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   await troupe.runToEnd(start('echo'));
   const view = viewOf(troupe, 'T');
   const [dispatch] = await view.dispatches();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTroupe } from './troupe.ts';
+import { startDemo } from './troupe.ts';
 
 /** runtime.md 19, checks 18 to 21. */
 
@@ -13,7 +13,7 @@ type Listed = { id: string; role: string; seq: number };
 const seqs = (body: Record<string, unknown>) => (body.messages as Listed[]).map(({ seq }) => seq);
 
 t.test('the message list is ordered, windowed and filtered', async (t) => {
-  const { call, runToEnd } = await startTroupe(t);
+  const { call, runToEnd } = await startDemo(t);
   const runs: unknown[] = [];
   for (const text of ['a', 'b', 'c']) runs.push((await runToEnd(say('T', text)))[0]?.run_id);
   const get = async (query: string) => (await call('GET', `/v1/threads/T/messages?${query}`)).body;
@@ -30,7 +30,7 @@ t.test('the message list is ordered, windowed and filtered', async (t) => {
 });
 
 t.test('bad queries of the message list say what is wrong', async (t) => {
-  const { call, runToEnd } = await startTroupe(t);
+  const { call, runToEnd } = await startDemo(t);
   await runToEnd(say('T', 'a'));
   const get = (query: string) => call('GET', `/v1/threads/T/messages?${query}`);
   t.match(await get('order=up'), { status: 400, body: { error: 'order must be asc or desc' } });
@@ -53,7 +53,7 @@ t.test('bad queries of the message list say what is wrong', async (t) => {
 });
 
 t.test('walking page by page gives the list, in both directions', async (t) => {
-  const { call, runToEnd } = await startTroupe(t);
+  const { call, runToEnd } = await startDemo(t);
   for (const text of ['a', 'b', 'c']) await runToEnd(say('T', text));
   for (const order of ['asc', 'desc']) {
     const whole = seqs((await call('GET', `/v1/threads/T/messages?order=${order}`)).body);
@@ -80,7 +80,7 @@ t.test('walking page by page gives the list, in both directions', async (t) => {
 });
 
 t.test('a call without an answer is not shown, its message is', async (t) => {
-  const { call, run, models } = await startTroupe(t);
+  const { call, run, models } = await startDemo(t);
   models.steps.push((sink) => {
     sink.text('let me look');
     sink.toolStart('c1', 'progress_demo');

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
-import { eventually, startTroupe } from './troupe.ts';
+import { eventually, startDemo } from './troupe.ts';
 
 /** runtime.md 19, checks 22 to 36, and the sequences of agent-loop.md 5.3. */
 
@@ -12,7 +12,7 @@ const hello = (agentId: string, threadId?: string, content = 'Hello') => ({
 });
 
 t.test('a plain answer streams the events of a plain answer', async (t) => {
-  const { runToEnd, call } = await startTroupe(t);
+  const { runToEnd, call } = await startDemo(t);
   const events = await runToEnd(hello('default'));
   t.strictSame(
     events.map((event) => event.event_type),
@@ -48,7 +48,7 @@ t.test('a plain answer streams the events of a plain answer', async (t) => {
 });
 
 t.test('each frame is one data line and a blank line, without ids', async (t) => {
-  const { run } = await startTroupe(t);
+  const { run } = await startDemo(t);
   const stream = await run(hello('default'));
   t.equal(stream.status, 200);
   t.equal(stream.headers.get('content-type'), 'text/event-stream');
@@ -59,7 +59,7 @@ t.test('each frame is one data line and a blank line, without ids', async (t) =>
 });
 
 t.test('a tool loop executes two rounds and interrupts the third at max_rounds', async (t) => {
-  const { runToEnd, call } = await startTroupe(t);
+  const { runToEnd, call } = await startDemo(t);
   const events = await runToEnd(hello('default', 'T', 'RUN_WEATHER_TOOL'));
   const step = [
     'step_start',
@@ -90,7 +90,7 @@ t.test('a tool loop executes two rounds and interrupts the third at max_rounds',
 });
 
 t.test('the answer of a last allowed round counts', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   const events = await runToEnd(hello('stopper'));
   t.equal(events.filter((event) => event.event_type === 'step_start').length, 1);
   t.match(events.at(-1), {
@@ -100,7 +100,7 @@ t.test('the answer of a last allowed round counts', async (t) => {
 });
 
 t.test('an unknown tool fails its call and the run goes on', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   const events = await runToEnd(hello('default', undefined, 'RUN_A2UI_TOOL'));
   t.match(
     events.find((event) => event.event_type === 'tool_call_done'),
@@ -110,7 +110,7 @@ t.test('an unknown tool fails its call and the run goes on', async (t) => {
 });
 
 t.test('bad requests are refused before anything is written', async (t) => {
-  const { call } = await startTroupe(t);
+  const { call } = await startDemo(t);
   const messages = [{ role: 'user', content: 'x' }];
   t.equal((await call('POST', '/v1/runs', {})).status, 422);
   for (const key of ['agentId', 'agent_id']) {
@@ -146,7 +146,7 @@ t.test('bad requests are refused before anything is written', async (t) => {
 });
 
 t.test('a thread id may be new, is trimmed, and may come by its alias', async (t) => {
-  const { runToEnd, call } = await startTroupe(t);
+  const { runToEnd, call } = await startDemo(t);
   const [made] = await runToEnd(hello('echo'));
   t.equal((await call('GET', `/v1/threads/${made?.thread_id}`)).status, 200);
   const [named] = await runToEnd(hello('echo', '  x '));
@@ -160,7 +160,7 @@ t.test('a thread id may be new, is trimmed, and may come by its alias', async (t
 });
 
 t.test('a long and unusual text comes back unchanged', async (t) => {
-  const { runToEnd, call } = await startTroupe(t);
+  const { runToEnd, call } = await startDemo(t);
   const content = `${'ä😀\u2028"\\\n'.repeat(2000)}end`;
   const events = await runToEnd(hello('echo', 'T', content));
   t.match(events.at(-1), { result: { response: `echo: ${content}` } });
@@ -171,7 +171,7 @@ t.test('a long and unusual text comes back unchanged', async (t) => {
 });
 
 t.test('a quiet stream gets heartbeats', async (t) => {
-  const { run, models } = await startTroupe(t, { settings: { sse_heartbeat_ms: 40 } });
+  const { run, models } = await startDemo(t, { settings: { sse_heartbeat_ms: 40 } });
   const stream = await run(hello('slow'));
   const rest = stream.rest();
   await eventually(
@@ -183,7 +183,7 @@ t.test('a quiet stream gets heartbeats', async (t) => {
 });
 
 t.test('a client that goes away does not cancel its run', async (t) => {
-  const { run, models, call } = await startTroupe(t);
+  const { run, models, call } = await startDemo(t);
   const stream = await run(hello('slow', 'T'));
   const { run_id } = await stream.until('run_start');
   await stream.close();
@@ -197,7 +197,7 @@ t.test('a client that goes away does not cancel its run', async (t) => {
 });
 
 t.test('a run record keeps the invariants of its status', async (t) => {
-  const { run, models, call } = await startTroupe(t);
+  const { run, models, call } = await startDemo(t);
   const stream = await run(hello('slow', 'T'));
   const { run_id } = await stream
     .until('text_delta')
@@ -239,7 +239,7 @@ t.test('a run record keeps the invariants of its status', async (t) => {
 });
 
 t.test('runs are listed in the order in which they came, and filtered by status', async (t) => {
-  const { runToEnd, call } = await startTroupe(t);
+  const { runToEnd, call } = await startDemo(t);
   const ids: unknown[] = [];
   for (const thread of ['a', 'b', 'a']) ids.push((await runToEnd(hello('echo', thread)))[0]?.run_id);
   const all = (await call('GET', '/v1/runs')).body as { items: { run_id: string }[] };
@@ -263,7 +263,7 @@ t.test('runs are listed in the order in which they came, and filtered by status'
 });
 
 t.test('two runs on one thread at once: one survives, and nothing keeps running', async (t) => {
-  const { run, call, models } = await startTroupe(t);
+  const { run, call, models } = await startDemo(t);
   for (let round = 0; round < 20; round += 1) {
     const thread = `T${round}`;
     const streams = await Promise.all([run(hello('slow', thread)), run(hello('slow', thread))]);
@@ -279,7 +279,7 @@ t.test('two runs on one thread at once: one survives, and nothing keeps running'
 });
 
 t.test('runs on different threads do not mix', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   const all = await Promise.all(
     Array.from({ length: 20 }, (_, index) => runToEnd(hello('echo', `T${index}`, `text ${index}`))),
   );
@@ -294,7 +294,7 @@ t.test('runs on different threads do not mix', async (t) => {
 });
 
 t.test('a new run replaces the one that executes', async (t) => {
-  const { run, runToEnd, call, models } = await startTroupe(t);
+  const { run, runToEnd, call, models } = await startDemo(t);
   const first = await run(hello('slow', 'T'));
   await first.until('text_delta');
   t.equal((await call('POST', '/v1/runs', hello('nope', 'T'))).status, 400);
@@ -317,7 +317,7 @@ t.test('a new run replaces the one that executes', async (t) => {
 });
 
 t.test('a permanent failure of the model ends the run with an error, and the thread goes on', async (t) => {
-  const { runToEnd, call, models } = await startTroupe(t);
+  const { runToEnd, call, models } = await startDemo(t);
   models.failures.push(new ModelError('unauthorized', 'bad key'));
   const events = await runToEnd(hello('flaky', 'T'));
   t.strictSame(
@@ -336,7 +336,7 @@ t.test('a permanent failure of the model ends the run with an error, and the thr
 });
 
 t.test('a transient failure is retried inside the same stream', async (t) => {
-  const { runToEnd, call, models } = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 1 } } });
+  const { runToEnd, call, models } = await startDemo(t, { settings: { mailbox: { retry_base_ms: 1 } } });
   models.failures.push(new ModelError('overloaded', 'busy'));
   const events = await runToEnd(hello('flaky', 'T'));
   const types = events.map((event) => event.event_type);
@@ -353,7 +353,7 @@ t.test('a transient failure is retried inside the same stream', async (t) => {
 });
 
 t.test('transient failures without end use up the attempts', async (t) => {
-  const { runToEnd, models } = await startTroupe(t, {
+  const { runToEnd, models } = await startDemo(t, {
     settings: { mailbox: { retry_base_ms: 1, max_attempts: 3 } },
   });
   for (let index = 0; index < 3; index += 1) {
@@ -366,7 +366,7 @@ t.test('transient failures without end use up the attempts', async (t) => {
 });
 
 t.test('an answer that was cut off is continued in another step', async (t) => {
-  const { runToEnd, call, models } = await startTroupe(t);
+  const { runToEnd, call, models } = await startDemo(t);
   models.steps.push((sink) => {
     sink.text('first ');
     return { stop: 'MaxTokens' };
@@ -385,7 +385,7 @@ t.test('an answer that was cut off is continued in another step', async (t) => {
 });
 
 t.test('a model that asks for tools with broken JSON is told so', async (t) => {
-  const { runToEnd, models } = await startTroupe(t);
+  const { runToEnd, models } = await startDemo(t);
   models.steps.push((sink) => {
     sink.toolStart('c1', 'get_weather');
     sink.toolDelta('c1', '{"loc');
@@ -401,7 +401,7 @@ t.test('a model that asks for tools with broken JSON is told so', async (t) => {
 });
 
 t.test('neighbouring calls run at once, and their results keep the order of the calls', async (t) => {
-  const { runToEnd, models } = await startTroupe(t);
+  const { runToEnd, models } = await startDemo(t);
   models.steps.push((sink) => {
     for (const [id, name, args] of [
       ['c1', 'progress_demo', '{}'],
@@ -436,7 +436,7 @@ t.test('neighbouring calls run at once, and their results keep the order of the 
 });
 
 t.test('an unread stream stalls neither its run nor other streams', async (t) => {
-  const { url, runToEnd, call } = await startTroupe(t, {
+  const { url, runToEnd, call } = await startDemo(t, {
     settings: {
       sse_buffer_size: 10,
       entries: undefined,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ModelError } from '../../src/models/errors.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { defineTool } from '../../src/tools/tool.ts';
-import { eventually, startTroupe } from './troupe.ts';
+import { eventually, startDemo } from './troupe.ts';
 
 /** Graceful stop, and what the next start makes of work that was left (runtime.md 16, 17, 18.2). */
 
@@ -20,7 +20,7 @@ const settledRun = (call: (method: string, path: string) => Promise<{ body: Reco
   );
 
 t.test('a stop waits for running runs', async (t) => {
-  const { run, app, models } = await startTroupe(t, { settings: { shutdown_timeout_ms: 60_000 } });
+  const { run, app, models } = await startDemo(t, { settings: { shutdown_timeout_ms: 60_000 } });
   const stream = await run(say('slow'));
   await stream.until('text_delta');
   const stopped = app.stop();
@@ -34,7 +34,7 @@ t.test('a stop does not wait for a run that only waits for its next try', async 
     mailbox: { retry_base_ms: 600_000, retry_cap_ms: 600_000 },
     shutdown_timeout_ms: 600_000,
   };
-  const { run, app, models, restart, call } = await startTroupe(t, { settings: patient });
+  const { run, app, models, restart, call } = await startDemo(t, { settings: patient });
   models.failures.push(new ModelError('overloaded', 'busy'));
   const stream = await run(say('flaky'));
   await stream.until('stream_reset');
@@ -55,7 +55,7 @@ t.test('a stop does not wait for a provider that asks for patience', async (t) =
   const agents = [
     AgentSpec.parse({ id: 'patient', model_id: 'flaky', sections: { retry: { max_retries: 5 } } }),
   ];
-  const { run, models, restart, call } = await startTroupe(t, { settings: { shutdown_timeout_ms: 600_000 } });
+  const { run, models, restart, call } = await startDemo(t, { settings: { shutdown_timeout_ms: 600_000 } });
   await restart({ agents });
   models.failures.push(new ModelError('rate_limited', 'later', { retryAfterSeconds: 55 }));
   const stream = await run(say('patient'));
@@ -72,7 +72,7 @@ t.test('a stop does not wait for a provider that asks for patience', async (t) =
 });
 
 t.test('a run that outlasts the stop is told so, and the next start finishes it', async (t) => {
-  const { run, restart, models, call } = await startTroupe(t, { settings: { shutdown_timeout_ms: 0 } });
+  const { run, restart, models, call } = await startDemo(t, { settings: { shutdown_timeout_ms: 0 } });
   const stream = await run(say('slow'));
   const { run_id } = await stream.until('run_start');
   await stream.until('text_delta');
@@ -96,7 +96,7 @@ t.test('a run that outlasts the stop is told so, and the next start finishes it'
 });
 
 t.test('a run goes on from its last commit, not from its beginning', async (t) => {
-  const { run, restart, models, call } = await startTroupe(t);
+  const { run, restart, models, call } = await startDemo(t);
   models.steps.push((sink) => {
     sink.text('first');
     sink.toolStart('c1', 'get_weather');
@@ -135,7 +135,7 @@ t.test('a call that had started runs again only if its tool is idempotent', asyn
         return { data: 'done' };
       },
     });
-  const { run, restart, models, call } = await startTroupe(t, {
+  const { run, restart, models, call } = await startDemo(t, {
     app: { tools: [tool('lookup', true), tool('pay', false)] },
   });
   models.steps.push((sink) => {
@@ -163,7 +163,7 @@ t.test('a call that had started runs again only if its tool is idempotent', asyn
 });
 
 t.test('a run whose agent is gone at the next start goes on with the one that it began with', async (t) => {
-  const { run, call, post, restart, models } = await startTroupe(t);
+  const { run, call, post, restart, models } = await startDemo(t);
   const stream = await run(say('slow'));
   await stream.until('text_delta');
   await restart({ agents: [] });

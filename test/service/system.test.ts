@@ -4,12 +4,12 @@ import { createLog } from '../../src/telemetry/log.ts';
 import { says } from './agent-loop/agents.ts';
 import { asks } from './models.ts';
 import { suspend, withTools } from './suspended.ts';
-import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
+import { ADMIN_TOKEN, startDemo } from './troupe.ts';
 
 /** runtime.md 19, checks 66 to 70. */
 
 t.test('health and liveness answer without a token', async (t) => {
-  const { call } = await startTroupe(t);
+  const { call } = await startDemo(t);
   t.match(await call('GET', '/health'), {
     status: 200,
     body: { status: 'healthy', components: { store: 'ok', runtime: 'ok' } },
@@ -18,7 +18,7 @@ t.test('health and liveness answer without a token', async (t) => {
 });
 
 t.test('system routes need the admin token', async (t) => {
-  const { call, admin } = await startTroupe(t);
+  const { call, admin } = await startDemo(t);
   t.match(await call('GET', '/v1/system/info'), {
     status: 401,
     body: { error: 'admin authentication required' },
@@ -44,7 +44,7 @@ t.test('system routes need the admin token', async (t) => {
 });
 
 t.test('the run summary counts open runs', async (t) => {
-  const { admin, call, run, models } = await startTroupe(t);
+  const { admin, call, run, models } = await startDemo(t);
   t.equal((await call('GET', '/v1/runs/summary')).status, 401);
   const stream = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
   await stream.until('text_delta');
@@ -55,7 +55,7 @@ t.test('the run summary counts open runs', async (t) => {
 });
 
 t.test('metrics name routes by their templates, never ids', async (t) => {
-  const { call, runToEnd } = await startTroupe(t);
+  const { call, runToEnd } = await startDemo(t);
   await call('GET', '/health/live');
   const [start] = await runToEnd({ agentId: 'echo', messages: [{ role: 'user', content: 'x' }] });
   await call('GET', `/v1/threads/${start?.thread_id}`);
@@ -72,7 +72,7 @@ t.test('metrics name routes by their templates, never ids', async (t) => {
 t.test(
   'metrics tell the version, the size of the store, the circuit of a model and the first token',
   async (t) => {
-    const { call, runToEnd } = await startTroupe(t);
+    const { call, runToEnd } = await startDemo(t);
     await runToEnd({ agentId: 'echo', messages: [{ role: 'user', content: 'x' }] });
     const text = String((await call('GET', '/metrics')).body.text);
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -87,7 +87,7 @@ t.test(
 );
 
 t.test('metrics tell what became of runs, of calls of models and of calls of tools', async (t) => {
-  const { troupe } = await withTools(t);
+  const troupe = await startDemo(t);
   troupe.models.steps.push(asks(['c1', 'get_weather', { location: 'Oslo' }]), says('done'));
   await troupe.runToEnd({ agentId: 'steps', messages: [{ role: 'user', content: 'x' }] });
   const text = String((await troupe.call('GET', '/metrics')).body.text);
@@ -125,7 +125,7 @@ t.test('a run counts as executing only while it does, and what ends in the queue
 t.test('the log has a line for the start, the end of each run and the stop', async (t) => {
   const lines: { msg: string }[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
-  const { runToEnd, app, call, models, run } = await startTroupe(t, {
+  const { runToEnd, app, call, models, run } = await startDemo(t, {
     app: { log: createLog({ level: 'info', destination }) },
     settings: { shutdown_timeout_ms: 60_000 },
   });
@@ -161,7 +161,7 @@ t.test('the log has a line for the start, the end of each run and the stop', asy
 });
 
 t.test('unknown paths and methods are told apart', async (t) => {
-  const { call } = await startTroupe(t);
+  const { call } = await startDemo(t);
   t.match(await call('GET', '/nope'), { status: 404, body: { error: String } });
   const answer = await call('PUT', '/v1/threads', {});
   t.equal(answer.status, 405);
@@ -169,7 +169,7 @@ t.test('unknown paths and methods are told apart', async (t) => {
 });
 
 t.test('the API document lists every route', async (t) => {
-  const { call } = await startTroupe(t);
+  const { call } = await startDemo(t);
   const { body } = await call('GET', '/openapi.json');
   t.match(body.openapi, /^3\.1/);
   const paths = Object.keys(body.paths as object);

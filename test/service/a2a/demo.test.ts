@@ -3,7 +3,7 @@ import { NO_RECORDS } from '../../../src/registry/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { textIn } from '../agent-loop/agents.ts';
 import { planeOf } from '../config/plane.ts';
-import { startTroupe } from '../troupe.ts';
+import { startDemo } from '../troupe.ts';
 
 /** Demo agents over A2A, from outside and from within: agent-loop.md 20, checks 42, 43 and 51. */
 
@@ -21,7 +21,7 @@ const DEMO = [
 const messages = [{ role: 'user', content: 'plain words' }];
 
 t.test('42: an agent whose endpoint is this very service answers like the agent there', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const endpoint = { base_url: `${troupe.url}/v1/a2a`, target: 'default' };
   t.equal((await planeOf(troupe).post('/v1/config/agents', { id: 'mirror', endpoint })).status, 201);
   const events = await troupe.runToEnd({ agentId: 'mirror', messages });
@@ -34,7 +34,7 @@ t.test('43: an agent that nobody answers for ends in time, and harms nothing', a
   const agents = [
     AgentSpec.parse({ id: 'nobody', endpoint: { base_url: 'http://127.0.0.1:9', timeout_ms: 5000 } }),
   ];
-  const troupe = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
+  const troupe = await startDemo(t, { app: { records: { ...NO_RECORDS, agents } } });
   const events = await troupe.runToEnd({ agentId: 'nobody', messages });
   t.match(events.at(-1), {
     termination: { type: 'error', value: /^failed to submit A2A task: no connection/ },
@@ -46,7 +46,7 @@ t.test('43: an agent that nobody answers for ends in time, and harms nothing', a
 });
 
 t.test('51: each demo agent is a tenant, and takes the id of a task that comes with a context', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const { ids } = await demoAgents(troupe);
   t.strictSame(
     DEMO.filter((id) => !ids.includes(id)),

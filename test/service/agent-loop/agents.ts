@@ -7,7 +7,7 @@ import type { Plugin, PluginParts } from '../../../src/plugins/plugin.ts';
 import { textOf } from '../../../src/schema/message.ts';
 import { type EntriesInput, entriesFrom, type SettingsInput } from '../../../src/settings.ts';
 import { asks, type Call, type Inference } from '../models.ts';
-import { ADMIN_TOKEN, type RunEventLike, startTroupe, type Troupe } from '../troupe.ts';
+import { ADMIN_TOKEN, type RunEventLike, startDemo, type Troupe } from '../troupe.ts';
 
 /** Services with agents of the test's own, and what is read again and again of their runs and requests. */
 
@@ -19,7 +19,7 @@ export const startWith = (
   t: Test,
   { tools, plugins, clock, settings, ...entries }: Own = {},
 ): Promise<Troupe> =>
-  startTroupe(t, {
+  startDemo(t, {
     ...(settings && { settings }),
     app: {
       records: entriesFrom(entries),

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { eventually, startTroupe } from '../troupe.ts';
+import { eventually, startDemo, startTroupe } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, say, startWith, textIn, types } from './agents.ts';
 
 /** The demo agents with the scripted model: agent-loop.md 20, checks 1 to 6, 17 to 22, 35, 44, 47 and 48. */
 
 t.test('1, 2: a greeting is answered in one step, with the events, usage and state of 5.3', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   const events = await runToEnd(say('default'));
   t.strictSame(types(events), [
     'run_start',
@@ -31,7 +31,7 @@ t.test('1, 2: a greeting is answered in one step, with the events, usage and sta
 t.test(
   '3, 4: a tool is executed each round until max_rounds, and the last call is interrupted',
   async (t) => {
-    const { runToEnd } = await startTroupe(t);
+    const { runToEnd } = await startDemo(t);
     for (const [words, call, data] of [
       ['RUN_WEATHER_TOOL', { id: 'call_weather_1', name: 'get_weather' }, { condition: 'Sunny' }],
       [
@@ -60,7 +60,7 @@ t.test(
 );
 
 t.test('5: an agent with one round answers in it, naturally', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   for (const agent of ['limited', 'stopper', 'thinking']) {
     const events = await runToEnd(say(agent, 'anything'));
     t.equal(only(events, 'step_start').length, 1);
@@ -72,14 +72,14 @@ t.test('5: an agent with one round answers in it, naturally', async (t) => {
 });
 
 t.test('6: a text that is cut inside of a character stays whole characters', async (t) => {
-  const { run } = await startTroupe(t);
+  const { run } = await startDemo(t);
   const stream = await run(say('default', `a${'é'.repeat(60)}`));
   t.equal(stream.status, 200);
   t.equal(textIn(await stream.rest()), `Scripted response to: a${'é'.repeat(24)}`);
 });
 
 t.test('17: an interface that can be rendered is rendered each round', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   const events = await runToEnd(say('a2ui', 'RUN_A2UI_TOOL'));
   const done = only(events, 'tool_call_done');
   t.equal(done.length, 8);
@@ -90,7 +90,7 @@ t.test('17: an interface that can be rendered is rendered each round', async (t)
 });
 
 t.test('18: a tool that the agent does not have fails without being asked for', async (t) => {
-  const { runToEnd } = await startTroupe(t);
+  const { runToEnd } = await startDemo(t);
   for (const [agent, words, tool] of [
     ['default', 'RUN_A2UI_TOOL', 'render_a2ui'],
     ['permission', 'RUN_A2UI_TOOL', 'render_a2ui'],
@@ -106,7 +106,7 @@ t.test('18: a tool that the agent does not have fails without being asked for', 
 });
 
 t.test('20, 21, 35: what is asked for wrongly is refused, an empty text is not', async (t) => {
-  const { call, run } = await startTroupe(t);
+  const { call, run } = await startDemo(t);
   t.match(await call('POST', '/v1/runs', say('nope', 'x', 'T')), {
     status: 400,
     body: { error: 'agent not found: nope' },
@@ -131,7 +131,7 @@ t.test('20, 21, 35: what is asked for wrongly is refused, an empty text is not',
 });
 
 t.test('22: runs of a thread follow each other, each seeing those before', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   for (const text of ['one', 'two', 'three']) {
     t.match(endOf(await troupe.runToEnd(say('default', text, 'T'))), {
       termination: { type: 'natural_end' },
@@ -177,7 +177,7 @@ t.test('44: a slow tool that is cancelled ends its run, and the thread goes on',
 });
 
 t.test('47: the minimal profile has one agent and no tools', async (t) => {
-  const troupe = await startTroupe(t, { settings: { seed: { profile: 'minimal' } } });
+  const troupe = await startTroupe(t);
   t.equal((await troupe.post('/v1/runs', say('travel'))).status, 400);
   const events = await troupe.runToEnd(say('default', 'RUN_WEATHER_TOOL'));
   t.match(only(events, 'tool_call_done').slice(0, 2), [
@@ -190,7 +190,7 @@ t.test('47: the minimal profile has one agent and no tools', async (t) => {
 });
 
 t.test('48: parallel runs on many threads do not mix', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const runs = await Promise.all(
     Array.from({ length: 20 }, (_, n) => troupe.runToEnd(say('default', `text ${n}`, `T${n}`))),
   );

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineClientTool } from '../../../src/tools/tool.ts';
 import { asks } from '../models.ts';
 import { createTestTools } from '../tools.ts';
-import { eventually, type RunEventLike, startTroupe, type Troupe } from '../troupe.ts';
+import { eventually, type RunEventLike, startDemo, type Troupe } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, resultsIn, say, says, seenIn, startWith, toolsIn } from './agents.ts';
 import { decide, guarded, logged, type Rule } from './permissions.ts';
@@ -21,7 +21,7 @@ const settled = (troupe: Troupe, run_id: unknown) =>
   );
 
 t.test('7: a call that must be asked for suspends its run', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const events = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
   t.match(only(events, 'tool_call_done'), [
     {
@@ -60,7 +60,7 @@ t.test('7: a call that must be asked for suspends its run', async (t) => {
 t.test('8, 11: an approved call runs once, by either id, and the next step asks again', async (t) => {
   for (const by of ['call_weather_1', 'perm_call_weather_1']) {
     await t.test(by, async (t) => {
-      const troupe = await startTroupe(t);
+      const troupe = await startDemo(t);
       const [start] = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
       const answers = await Promise.all([decide(troupe, by, 'resume'), decide(troupe, by, 'resume')]);
       t.ok(answers.some(({ status }) => status === 202));
@@ -102,7 +102,7 @@ t.test('9: a call that is declined leaves the history, and the next step is told
 });
 
 t.test('12: new text takes the place of an open call, in the same run', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const [start] = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
   const events = await troupe.runToEnd(say('travel', 'Never mind', 'T'));
   t.equal(events[0]?.run_id, start?.run_id);
@@ -126,7 +126,7 @@ t.test('12: new text takes the place of an open call, in the same run', async (t
 });
 
 t.test('13: what the rules allow is not asked for', async (t) => {
-  const troupe = await startTroupe(t);
+  const troupe = await startDemo(t);
   const events = await troupe.runToEnd(say('permission', 'RUN_WEATHER_TOOL'));
   const done = only(events, 'tool_call_done').map(({ outcome }) => outcome);
   t.strictSame(done, [...Array.from({ length: 7 }, () => 'succeeded'), 'failed']);

@@ -4,7 +4,7 @@ import { type EntriesInput, entriesFrom } from '../../../src/settings.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import { asks, type Inference } from '../models.ts';
-import { startTroupe } from '../troupe.ts';
+import { startDemo } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, resultsIn, say, says, seenIn, startWith, textIn, types } from './agents.ts';
 
@@ -354,7 +354,7 @@ t.test('each failed attempt is one short line of the log, which says it once', a
     if (!line.includes('open to other users')) lines.push(line);
   };
   const log = createLog({ level: 'warn', destination: { write } });
-  const troupe = await startTroupe(t, {
+  const troupe = await startDemo(t, {
     settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
     app: { records: entriesFrom({ agents }), log },
   });
@@ -381,7 +381,7 @@ t.test('a clock that is set while something lasts makes it no longer', async (t)
   const DAY = 86_400_000;
   let set = 0;
   const clock = { now: () => Date.now() + set, monotonic: () => performance.now() };
-  const troupe = await startTroupe(t, { app: { records: entriesFrom({ agents }), clock } });
+  const troupe = await startDemo(t, { app: { records: entriesFrom({ agents }), clock } });
   const setClock: Inference = (sink) => {
     set += DAY;
     sink.text('hi');

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, type Answer, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
+import { ADMIN_TOKEN, type Answer, startDemo, type Troupe, type TroupeOptions } from '../troupe.ts';
 
 /** A real service, and a client that has the admin token. */
 
@@ -17,7 +17,7 @@ export type Plane = {
 };
 
 export const startPlane = async (t: Test, options: TroupeOptions = {}): Promise<Plane> =>
-  planeOf(await startTroupe(t, options));
+  planeOf(await startDemo(t, options));
 
 export const planeOf = (troupe: Troupe): Plane => {
   const send =
