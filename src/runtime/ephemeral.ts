@@ -8,7 +8,6 @@ import type { RuntimeDeps } from './deps.ts';
 import { beginStream, type Execution, type RunOwner } from './execution.ts';
 import { abandonRun, releaseRun } from './run-control.ts';
 import { newRun } from './run-records.ts';
-import { bindRunMachine } from './run-services.ts';
 import { createExecution, startExecution } from './run-start.ts';
 import type { DecisionInput } from './submission.ts';
 import { unstoredLedger } from './unstored.ts';
@@ -65,7 +64,6 @@ export type EphemeralRuns = {
 };
 
 export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
-  const machine = bindRunMachine(deps);
   const live = new Set<Execution>();
   let closed = false;
   return {
@@ -75,7 +73,7 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
       const done = new Promise<End>((resolve) => {
         tell = resolve;
       });
-      const execution = createFor(deps, machine, input, (end) => {
+      const execution = createFor(deps, input, (end) => {
         live.delete(execution);
         input.signal.removeEventListener('abort', cancel);
         tell(end);
@@ -101,7 +99,6 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
 
 const createFor = (
   deps: RuntimeDeps,
-  machine: ReturnType<typeof bindRunMachine>,
   { scope, thread_id, agent, adapter, messages, waiting, failed }: EphemeralInput,
   ended: (end: End) => void,
 ): Execution => {
@@ -116,19 +113,22 @@ const createFor = (
     mode: 'foreground',
     at,
   });
-  const execution = createExecution({ ...deps, runs: undefined }, machine, {
-    owner: ownerOf(failed, ended),
-    ledger: unstoredLedger(deps, { scope, id: thread_id, history: messages }),
-    agent,
-    run,
-    dispatch: undefined,
-    channel: createChannel({ held: false }),
-    isHeard: false,
-    compactor: undefined,
-    tasks: undefined,
-    mail: undefined,
-    from: 'created',
-  });
+  const execution = createExecution(
+    { ...deps, runs: undefined },
+    {
+      owner: ownerOf(failed, ended),
+      ledger: unstoredLedger(deps, { scope, id: thread_id, history: messages }),
+      agent,
+      run,
+      dispatch: undefined,
+      channel: createChannel({ held: false }),
+      isHeard: false,
+      compactor: undefined,
+      tasks: undefined,
+      mail: undefined,
+      from: 'created',
+    },
+  );
   const { turn } = execution;
   turn.calls = waiting.map((each) => restored(each, at));
   for (const { call, decision } of waiting) {

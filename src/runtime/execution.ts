@@ -23,7 +23,6 @@ import type { Write } from './write.ts';
 
 export type Execution = {
   readonly deps: RuntimeDeps;
-  readonly machine: typeof runMachine;
   readonly owner: RunOwner;
   readonly ledger: Ledger;
   readonly run_id: string;

@@ -3,7 +3,6 @@ import { type Parking, type RunContext, type RunEnding, runMachine } from '../..
 import { act } from '../loop/act.ts';
 import { decide } from '../loop/decide.ts';
 import { infer } from '../loop/infer.ts';
-import type { RuntimeDeps } from './deps.ts';
 import { retryDelay } from './dispatch-records.ts';
 import type { Execution } from './execution.ts';
 import {
@@ -45,37 +44,41 @@ const telling = <Result>(
     return heard(execution, call.signal, work(execution, call));
   });
 
-/** Made once, since binding a machine is not cheap. */
-export const bindRunMachine = (deps: RuntimeDeps): typeof runMachine =>
-  runMachine.provide({
-    guards: { mustConclude: ({ context }) => mustConclude(executionOf(context)) },
-    actors: {
-      decide: telling(async (execution, { signal }) => {
-        await beginDeciding(execution, signal);
-        return decide(execution.turn, signal);
-      }),
-      infer: fromPromise(async ({ input, signal }) => {
-        const execution = executionOf(input);
-        try {
-          const outcome = await infer(execution.turn, signal);
-          if (outcome.kind === 'answer' && !signal.aborted) answered(execution);
-          return outcome;
-        } catch (error) {
-          if (!signal.aborted) noteFailure(execution, error);
-          throw error;
-        }
-      }),
-      act: telling(({ turn }, { signal }) => act(turn, signal)),
-      checkpoint: telling((execution, { signal }) => checkpoint(execution, signal)),
-      reschedule: telling((execution, { input }) => reschedule(execution, input.attempt)),
-      reclaim: telling((execution) => reclaim(execution)),
-      park: fromPromise<void, Parking>(({ input, signal }) => {
-        const execution = executionOf(input);
-        return heard(execution, signal, park(execution, input.waits, signal));
-      }),
-      conclude: telling((execution, { input, signal }) => conclude(execution, endingOf(input), signal)),
-      finish: telling((execution, { input }) => finish(execution, endingOf(input))),
+/** Made once a process, since binding a machine is not cheap. */
+export const boundRunMachine: typeof runMachine = runMachine.provide({
+  guards: { mustConclude: ({ context }) => mustConclude(executionOf(context)) },
+  actors: {
+    decide: telling(async (execution, { signal }) => {
+      await beginDeciding(execution, signal);
+      return decide(execution.turn, signal);
+    }),
+    infer: fromPromise(async ({ input, signal }) => {
+      const execution = executionOf(input);
+      try {
+        const outcome = await infer(execution.turn, signal);
+        if (outcome.kind === 'answer' && !signal.aborted) answered(execution);
+        return outcome;
+      } catch (error) {
+        if (!signal.aborted) noteFailure(execution, error);
+        throw error;
+      }
+    }),
+    act: telling(({ turn }, { signal }) => act(turn, signal)),
+    checkpoint: telling((execution, { signal }) => checkpoint(execution, signal)),
+    reschedule: telling((execution, { input }) => reschedule(execution, input.attempt)),
+    reclaim: telling((execution) => reclaim(execution)),
+    park: fromPromise<void, Parking>(({ input, signal }) => {
+      const execution = executionOf(input);
+      return heard(execution, signal, park(execution, input.waits, signal));
+    }),
+    conclude: telling((execution, { input, signal }) => conclude(execution, endingOf(input), signal)),
+    finish: telling((execution, { input }) => finish(execution, endingOf(input))),
+  },
+  actions: { reportParked: ({ context }) => reportParked(executionOf(context)) },
+  delays: {
+    retryDelay({ context }) {
+      const { deps } = executionOf(context);
+      return retryDelay(deps.settings.mailbox, context.attempt);
     },
-    actions: { reportParked: ({ context }) => reportParked(executionOf(context)) },
-    delays: { retryDelay: ({ context }) => retryDelay(deps.settings.mailbox, context.attempt) },
-  });
+  },
+});

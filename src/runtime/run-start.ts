@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import type { RunInput, runMachine } from '../../machines/run.ts';
+import type { RunInput } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
 import { recoverEntry } from '../loop/recover.ts';
@@ -20,6 +20,7 @@ import { observeEnd, observeStart } from './observe.ts';
 import { targetedAt } from './pending.ts';
 import { advanceWork, putRecord, takeInput } from './run-record.ts';
 import { hasEnded } from './run-records.ts';
+import { boundRunMachine } from './run-services.ts';
 import { createLoggedStream } from './run-stream.ts';
 import { commitProgress } from './run-work.ts';
 import { createTurn } from './turn.ts';
@@ -47,7 +48,6 @@ export type ExecutionInput = {
 
 export const createExecution = (
   deps: RuntimeDeps,
-  machine: typeof runMachine,
   { owner, ledger, agent, run, dispatch, channel, isHeard, compactor, tasks, mail, from }: ExecutionInput,
 ): Execution => {
   const { run_id } = run;
@@ -72,7 +72,6 @@ export const createExecution = (
   );
   const execution: Execution = {
     deps,
-    machine,
     owner,
     ledger,
     run_id,
@@ -120,14 +119,14 @@ const reportLostTasks = ({ ledger, turn, run_id }: Execution, write: Write): voi
 };
 
 /** Its wait is over, and it goes on from there. */
-const asAnswered = (machine: typeof runMachine, input: RunInput) =>
-  machine.resolveState({
+const asAnswered = (input: RunInput) =>
+  boundRunMachine.resolveState({
     value: atRest('answered').value,
     context: { ending: undefined, steered: false, decided: false, ...input },
   });
 
 export const startExecution = (execution: Execution): void => {
-  const { deps, machine, owner, dispatch, entry, from, run_id, turn } = execution;
+  const { deps, owner, dispatch, entry, from, run_id, turn } = execution;
   count(execution, true);
   if (owner.isObserved) observeStart(deps, dispatch);
   const input = {
@@ -136,11 +135,11 @@ export const startExecution = (execution: Execution): void => {
     attempt: dispatch?.attempt_count ?? 0,
     maxAttempts: dispatch?.max_attempts ?? deps.settings.mailbox.max_attempts,
   };
-  const actor = createActor(machine, {
+  const actor = createActor(boundRunMachine, {
     id: run_id,
     input,
     ...(owner.actor && { parent: owner.actor() }),
-    ...(from === 'waiting' && { snapshot: asAnswered(machine, input) }),
+    ...(from === 'waiting' && { snapshot: asAnswered(input) }),
   });
   execution.actor = actor;
   actor.subscribe({

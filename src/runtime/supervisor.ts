@@ -3,13 +3,11 @@ import { type Abandoned, createAbandoned } from './abandoned.ts';
 import { createChildRuns } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Peers } from './mail.ts';
-import { bindRunMachine } from './run-services.ts';
 import { createSlots, inLine, slotOf } from './slots.ts';
 import { createTaskBoard } from './tasks.ts';
 import { NO_PAST, type Thread } from './thread.ts';
 import { wakeThread } from './thread-alarm.ts';
 import { adoptReaders, closeThread, isPassive, makeThread } from './thread-life.ts';
-import { bindThreadMachine } from './thread-machine.ts';
 import { cancelInThread, decideInThread, submit, tellThread } from './thread-requests.ts';
 
 /**
@@ -58,8 +56,6 @@ type Cell = {
 };
 
 export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: SupervisorOptions): Supervisor => {
-  const runMachine = bindRunMachine(deps);
-  const threadMachine = bindThreadMachine(deps.settings);
   const busy = new Map<string, Cell>();
   /** In the order of use: an actor that becomes passive goes to the end. */
   const passive = new Map<string, Cell>();
@@ -78,8 +74,6 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
       slot: slotOf(slots, scope, id),
       past: left?.past ?? NO_PAST,
       around: {
-        runMachine,
-        threadMachine,
         tasks,
         peers,
         accepting,

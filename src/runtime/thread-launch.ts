@@ -16,7 +16,7 @@ type Launched = Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 
 export const launch = (thread: Thread, write: Write, launched: Launched): Execution => {
   const { deps, around, scope, id, ledger, owner, compactors } = thread;
   const { run_id, parent_run_id } = launched.run;
-  const execution = createExecution(deps, around.runMachine, {
+  const execution = createExecution(deps, {
     owner,
     ledger,
     compactor: compactors(launched.agent),

@@ -22,6 +22,7 @@ import {
   writeNow,
 } from './thread.ts';
 import { ownerOf } from './thread-launch.ts';
+import { boundThreadMachine } from './thread-machine.ts';
 import { retireThread } from './thread-retired.ts';
 import { refuseClaimant } from './thread-starts.ts';
 import { endWait } from './thread-waits.ts';
@@ -67,7 +68,7 @@ export const makeThread = (deps: RuntimeDeps, { scope, id, around, slot, past }:
     failures: past.failures,
     isOwnFault: true,
   };
-  const actor = createActor(around.threadMachine, { id, input: { host: state } });
+  const actor = createActor(boundThreadMachine, { id, input: { host: state } });
   actor.subscribe({ error: (error) => retireThread(thread, error) });
   const gone = deps.actors.began(actor, scope);
   const thread: Thread = Object.assign(state, { actor, gone });

@@ -1,5 +1,4 @@
 import { threadMachine } from '../../machines/thread.ts';
-import type { RuntimeDeps } from './deps.ts';
 import type { Cancel, Decision, Input, Interrupt, Refusable, Removal, TaskTold } from './requests.ts';
 import { takesInput } from './run-control.ts';
 import { isSlotFree } from './slots.ts';
@@ -67,57 +66,54 @@ const isTaken = ({ active }: Thread, { into }: Pick<Input, 'into'>): boolean =>
 const continuesResting = (thread: Thread, request: Input): boolean =>
   continuesOpen(thread, request) && openFor(thread, request)?.run_id !== thread.active?.run_id;
 
-/** Made once, since binding a machine is not cheap. */
-export const bindThreadMachine = (settings: RuntimeDeps['settings']): typeof threadMachine =>
-  threadMachine.provide({
-    guards: {
-      hasQueued: (args) => hasQueued(threadOf(args)),
-      isFull: (args) => !isSlotFree(threadOf(args).slot),
-      hasWaiting: (args) => threadOf(args).ledger.waiting.size > 0,
-      continuesOpenRun: (args) => continuesResting(threadOf(args), requestOf<Input>(args)),
-      takesInput: (args) => isTaken(threadOf(args), requestOf<Input>(args)),
-      isDelayed: (args) => (requestOf<Input>(args).available_at ?? 0) > threadOf(args).deps.clock.now(),
-      answersActive: (args) => isAnswerTo(threadOf(args).active?.run_id, requestOf<Input>(args)),
-      executes: (args) => requestOf<Decision>(args).ticket.run_id === threadOf(args).active?.run_id,
-      holds(args) {
-        const { held } = threadOf(args);
-        // A run that nobody drives any more goes on with a dispatch, as after a restart.
-        return (
-          held?.dispatch !== undefined && held.run_id === runNamedBy(requestOf<Decision | TaskTold>(args))
-        );
-      },
-      awaitsTasks: (args) => isAwaitingTasks(threadOf(args), requestOf<TaskTold>(args).run_id),
+/** Made once a process, since binding a machine is not cheap. */
+export const boundThreadMachine: typeof threadMachine = threadMachine.provide({
+  guards: {
+    hasQueued: (args) => hasQueued(threadOf(args)),
+    isFull: (args) => !isSlotFree(threadOf(args).slot),
+    hasWaiting: (args) => threadOf(args).ledger.waiting.size > 0,
+    continuesOpenRun: (args) => continuesResting(threadOf(args), requestOf<Input>(args)),
+    takesInput: (args) => isTaken(threadOf(args), requestOf<Input>(args)),
+    isDelayed: (args) => (requestOf<Input>(args).available_at ?? 0) > threadOf(args).deps.clock.now(),
+    answersActive: (args) => isAnswerTo(threadOf(args).active?.run_id, requestOf<Input>(args)),
+    executes: (args) => requestOf<Decision>(args).ticket.run_id === threadOf(args).active?.run_id,
+    holds(args) {
+      const { held } = threadOf(args);
+      // A run that nobody drives any more goes on with a dispatch, as after a restart.
+      return held?.dispatch !== undefined && held.run_id === runNamedBy(requestOf<Decision | TaskTold>(args));
     },
-    actions: {
-      startRun: answers<Input>(startRun),
-      continueRun: answers<Input>(continueRun),
-      enqueue: answers<Input>(enqueue),
-      enqueueForeground: answers<Input>(enqueueForeground),
-      enqueueInstead: answers<Input>(enqueueInstead),
-      enqueueContinuation: answers<Input>(enqueueContinuation),
-      deliver: answers<Input>(deliverInput),
-      refuse: answers<Refusable>(refuse),
-      startNext: does(startNext),
-      decide: answers<Decision>(decide),
-      answer: answers<Input>(answer),
-      resumeHeld: answers<Decision>(resumeHeld),
-      enqueueDecision: answers<Decision>(enqueueDecision),
-      deliverEvent: answers<TaskTold>(deliverEvent),
-      enqueueWake: answers<TaskTold>(wakeInLine),
-      wakeHeld: answers<TaskTold>(wakeHeld),
-      keepEvent: answers<TaskTold>(keepEvent),
-      cancel: answers<Cancel>(cancel),
-      bumpEpoch: does(overtakeAll),
-      interrupt: answers<Interrupt>(interrupt),
-      startCleared: answers<Input>(startCleared),
-      enqueueCleared: answers<Input>(enqueueCleared),
-      cancelActive: does(cancelActive),
-      replaceOpen: answers<Input>(replaceOpen),
-      holdClaimant: answers<Input>(holdClaimant),
-      startClaimant: does(startClaimant),
-      refuseClaimant: does((thread) => refuseClaimant(thread)),
-      reportTimeout: does(reportTimeout),
-      remove: answers<Removal>(remove),
-    },
-    delays: { releaseWait: settings.foreground_release_wait_ms },
-  });
+    awaitsTasks: (args) => isAwaitingTasks(threadOf(args), requestOf<TaskTold>(args).run_id),
+  },
+  actions: {
+    startRun: answers<Input>(startRun),
+    continueRun: answers<Input>(continueRun),
+    enqueue: answers<Input>(enqueue),
+    enqueueForeground: answers<Input>(enqueueForeground),
+    enqueueInstead: answers<Input>(enqueueInstead),
+    enqueueContinuation: answers<Input>(enqueueContinuation),
+    deliver: answers<Input>(deliverInput),
+    refuse: answers<Refusable>(refuse),
+    startNext: does(startNext),
+    decide: answers<Decision>(decide),
+    answer: answers<Input>(answer),
+    resumeHeld: answers<Decision>(resumeHeld),
+    enqueueDecision: answers<Decision>(enqueueDecision),
+    deliverEvent: answers<TaskTold>(deliverEvent),
+    enqueueWake: answers<TaskTold>(wakeInLine),
+    wakeHeld: answers<TaskTold>(wakeHeld),
+    keepEvent: answers<TaskTold>(keepEvent),
+    cancel: answers<Cancel>(cancel),
+    bumpEpoch: does(overtakeAll),
+    interrupt: answers<Interrupt>(interrupt),
+    startCleared: answers<Input>(startCleared),
+    enqueueCleared: answers<Input>(enqueueCleared),
+    cancelActive: does(cancelActive),
+    replaceOpen: answers<Input>(replaceOpen),
+    holdClaimant: answers<Input>(holdClaimant),
+    startClaimant: does(startClaimant),
+    refuseClaimant: does((thread) => refuseClaimant(thread)),
+    reportTimeout: does(reportTimeout),
+    remove: answers<Removal>(remove),
+  },
+  delays: { releaseWait: (args) => threadOf(args).deps.settings.foreground_release_wait_ms },
+});

@@ -1,5 +1,4 @@
 import type { Actor } from 'xstate';
-import type { runMachine } from '../../machines/run.ts';
 import type { threadMachine } from '../../machines/thread.ts';
 import type { Compactors } from '../loop/compactors.ts';
 import type { Run } from '../schema/run.ts';
@@ -60,8 +59,6 @@ export type Thread = {
 
 /** What a thread knows of the process around it. */
 export type ThreadAround = {
-  runMachine: typeof runMachine;
-  threadMachine: typeof threadMachine;
   tasks: TaskBoard;
   peers: Peers;
   /** False while the service stops: nothing queued is started any more. */
