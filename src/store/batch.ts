@@ -11,6 +11,8 @@ export type Rows = Database<unknown, (string | number | Uint8Array)[]>;
 
 export type Write =
   | { kind: 'put'; rows: Rows; key: Key; value: Buffer }
+  /** Of a row that is not there: if a later write of the same transaction removes it, nothing is written. */
+  | { kind: 'add'; rows: Rows; key: Key; value: Buffer }
   | { kind: 'remove'; rows: Rows; key: Key }
   /** Everything whose key continues `key`, also what earlier writes of the same transaction put there. */
   | { kind: 'clear'; rows: Rows; key: Key };

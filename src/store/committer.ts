@@ -3,8 +3,7 @@ import { type Batch, postNotes, takeNotesDown, type Write } from './batch.ts';
 import type { Counters } from './counters.ts';
 import { type Environment, encoded, type Transaction } from './environment.ts';
 import { reasonOf } from './folder.ts';
-import type { Key } from './keys.ts';
-import { keysUnder } from './table.ts';
+import { type NetWrite, netWrites } from './net-writes.ts';
 import { createWritability, type Writability } from './writability.ts';
 
 /**
@@ -15,8 +14,8 @@ import { createWritability, type Writability } from './writability.ts';
  * committed earlier. One transaction is written at a time, so what a batch adds to a counter is added to the
  * committed value. When a transaction fails, all that waits behind it is refused with it: those batches were
  * built on rows that do not exist. When it is there and its flush fails, nothing is written after it, see
- * `writability.ts`. Costs, beside the rows, one put a changed counter and transaction, however
- * many batches changed it. The flush of a transaction overlaps the writing of the next one.
+ * `writability.ts`. Costs one write a changed row, and one a changed counter, however many batches
+ * changed it. The flush of a transaction overlaps the writing of the next one.
  */
 
 export type CommitKind = 'progress' | 'input';
@@ -69,11 +68,11 @@ export const createCommitter = (
   const hand = (group: Commit[]): Transaction => {
     try {
       const batches = group.map((commit) => commit.batch);
-      const cleared = keysToClear(batches);
+      const tables = netWrites(batches);
       const counts = counters.settle(batches);
       return env.transaction(() => {
         writeStructures(env);
-        for (const { writes } of batches) for (const write of writes) apply(write, cleared);
+        for (const writes of tables) for (const write of writes) apply(write);
         for (const [key, count] of counts) counters.write(key, count);
       });
     } catch (error) {
@@ -184,7 +183,7 @@ const unconfirmed = (dir: string, cause: unknown): Unavailable =>
 const bytesOf = (commits: readonly Commit[]): number =>
   commits
     .flatMap(({ batch }) => batch.writes)
-    .reduce((sum, write) => sum + (write.kind === 'put' ? write.value.length : 0), 0);
+    .reduce((sum, write) => sum + ('value' in write ? write.value.length : 0), 0);
 
 /** Structures are written before the rows that use them. */
 const writeStructures = (env: Pick<Environment, 'codecs' | 'structures'>): void => {
@@ -194,35 +193,7 @@ const writeStructures = (env: Pick<Environment, 'codecs' | 'structures'>): void 
   }
 };
 
-const apply = (write: Write, cleared: Map<Write, Key[]>): void => {
-  const { rows, key } = write;
-  switch (write.kind) {
-    case 'put':
-      rows.put(key, encoded(write.value));
-      return;
-    case 'remove':
-      rows.remove(key);
-      return;
-    case 'clear':
-      for (const found of cleared.get(write) ?? []) rows.remove(found);
-  }
+const apply = ({ rows, key, value }: NetWrite): void => {
+  if (value) rows.put(key, encoded(value));
+  else rows.remove(key);
 };
-
-/** The keys that each `clear` stands for: on disk, and put there by earlier writes of the same transaction. */
-const keysToClear = (batches: Batch[]): Map<Write, Key[]> => {
-  const found = new Map<Write, Key[]>();
-  if (!batches.some((batch) => batch.writes.some(isClear))) return found;
-  const writes = batches.flatMap((batch) => batch.writes);
-  for (const [index, clear] of writes.entries()) {
-    if (!isClear(clear)) continue;
-    const earlier = writes
-      .slice(0, index)
-      .filter(({ kind, rows, key }) => kind === 'put' && rows === clear.rows && continues(key, clear.key));
-    found.set(clear, [...keysUnder(clear.rows, clear.key), ...earlier.map((write) => write.key)]);
-  }
-  return found;
-};
-
-const isClear = ({ kind }: Write): boolean => kind === 'clear';
-
-const continues = (key: Key, prefix: Key): boolean => prefix.every((part, index) => part === key[index]);

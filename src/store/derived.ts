@@ -83,7 +83,7 @@ export const derive = (records: Records): Derived => {
     for (const write of batch.writes) {
       const table = names.get(write.rows);
       const rows = table && tables.get(table.name);
-      if (!table || !rows || write.kind !== 'put') continue;
+      if (!table || !rows || !('value' in write)) continue;
       rows.set(JSON.stringify(write.key), { key: write.key, value: table.codec.packr.unpack(write.value) });
     }
     for (const [key, by] of batch.counts) {

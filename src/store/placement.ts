@@ -22,7 +22,7 @@ export const createPlacement = (index: Table<string>, counters?: Counters): Plac
       if (!after.some((other) => isSameList(other, place))) counters?.add(batch, place.list, -1);
     }
     for (const place of after) {
-      if (!before.some((other) => isSamePlace(other, place))) index.put(batch, rowOf(place), id);
+      if (!before.some((other) => isSamePlace(other, place))) index.add(batch, rowOf(place), id);
       if (!before.some((other) => isSameList(other, place))) counters?.add(batch, place.list, 1);
     }
   },

@@ -30,6 +30,8 @@ export type Table<V> = {
   /** Without handing out keys or rows; one read, however many there are. */
   count(span: Span): number;
   put(batch: Batch, key: Key, value: V): void;
+  /** A row that is not there, neither on disk nor by what is under way. */
+  add(batch: Batch, key: Key, value: V): void;
   remove(batch: Batch, key: Key): void;
   /** Removes everything whose key continues the prefix. */
   clear(batch: Batch, prefix: Key): void;
@@ -108,6 +110,9 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     },
     put(batch, key, value) {
       batch.writes.push({ kind: 'put', rows, key: writable(key), value: codec.encode(value) });
+    },
+    add(batch, key, value) {
+      batch.writes.push({ kind: 'add', rows, key: writable(key), value: codec.encode(value) });
     },
     remove(batch, key) {
       batch.writes.push({ kind: 'remove', rows, key: writable(key) });

@@ -61,7 +61,7 @@ export const createTaskIndex = (env: Environment, counters: Counters): TaskIndex
       const isSameList = then?.agent === now.agent && then.state === now.state;
       if (isSameList && then.at === now.at) return;
       for (const key of then ? keysOf(scope, then) : []) index.remove(batch, key);
-      for (const key of keysOf(scope, now)) index.put(batch, key, true);
+      for (const key of keysOf(scope, now)) index.add(batch, key, true);
       if (isSameList) return;
       if (then) counters.add(batch, [scope, 'tasks', then.agent, then.state], -1);
       counters.add(batch, [scope, 'tasks', now.agent, now.state], 1);
