@@ -38,6 +38,10 @@ export const DERIVED = [
   'counters',
 ] as const;
 
+type DerivedName = (typeof DERIVED)[number];
+
+const isDerived = (name: string): name is DerivedName => (DERIVED as readonly string[]).includes(name);
+
 type Records = Record<'threads' | 'runs' | 'dispatches' | 'messages' | 'events', Iterable<Entry>>;
 export type Entry = { key: Key; value: unknown };
 
@@ -57,9 +61,26 @@ const emptyEnvironment = () => {
   return { env: env as Environment, names };
 };
 
+/** Where derived rows go. */
+type Sink = {
+  row(table: DerivedName, row: { key: Key; value: Buffer; codec: Codec }): void;
+  counter(key: Key, count: number): void;
+};
+
+/** As tables that are held in memory. */
 export const derive = (records: Records): Derived => {
-  const { env, names } = emptyEnvironment();
   const tables: Derived['tables'] = new Map(DERIVED.map((name) => [name, new Map()]));
+  deriveInto(records, {
+    row: (table, { key, value, codec }) =>
+      tables.get(table)?.set(JSON.stringify(key), { key, value: codec.packr.unpack(value) }),
+    counter: (key, value) => tables.get('counters')?.set(JSON.stringify(key), { key, value }),
+  });
+  return { tables };
+};
+
+/** Holds nothing but the counters. */
+export const deriveInto = (records: Records, sink: Sink): void => {
+  const { env, names } = emptyEnvironment();
   const counts = new Map<string, { key: Key; value: number }>();
   const counters: Counters = {
     get: () => 0,
@@ -82,9 +103,8 @@ export const derive = (records: Records): Derived => {
     fill(batch);
     for (const write of batch.writes) {
       const table = names.get(write.rows);
-      const rows = table && tables.get(table.name);
-      if (!table || !rows || !('value' in write)) continue;
-      rows.set(JSON.stringify(write.key), { key: write.key, value: table.codec.packr.unpack(write.value) });
+      if (!table || !isDerived(table.name) || !('value' in write)) continue;
+      sink.row(table.name, { key: write.key, value: write.value, codec: table.codec });
     }
     for (const [key, by] of batch.counts) {
       const name = JSON.stringify(key);
@@ -112,8 +132,7 @@ export const derive = (records: Records): Derived => {
     const from = Number(key[2]) - list.length + 1;
     collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
   }
-  for (const [name, count] of counts) if (count.value !== 0) tables.get('counters')?.set(name, count);
-  return { tables };
+  for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
 };
 
 /** The counts of a run's messages go on from message to message, so those of a thread belong together. */

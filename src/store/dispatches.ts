@@ -21,7 +21,7 @@ export type DispatchTable = {
   openOf(scope: string, thread_id: string): Dispatch[];
   queued(scope: string, thread_id: string): Dispatch[];
   /**
-   * Queued and Claimed ones of all scopes, so many behind this one; the others are not read. One that is listed and
+   * Queued and Claimed ones of all scopes by thread, so many behind this one; the others are not read. One that is listed and
    * has no record comes without it.
    */
   open(after: OpenDispatch | undefined, limit: number): OpenDispatch[];
@@ -31,7 +31,13 @@ export type DispatchTable = {
 
 type ScopedDispatch = { scope: string; dispatch: Dispatch };
 
-export type OpenDispatch = { scope: string; dispatch_id: string; dispatch: Dispatch | undefined };
+export type OpenDispatch = {
+  scope: string;
+  dispatch_id: string;
+  dispatch: Dispatch | undefined;
+  /** Where it stands among all open ones. */
+  place: Key;
+};
 
 type DispatchRow = { dispatch: Dispatch; order: number };
 
@@ -54,16 +60,13 @@ export const createDispatchTable = (
   };
 
   const orderOf = (batch: Batch, scope: string, id: string): number => {
-    const known =
-      orders.newest(batch, `${scope}\0${id}`) ?? openWork.orderOf(scope, id) ?? rows.get([scope, id])?.order;
+    const known = orders.newest(batch, `${scope}\0${id}`) ?? rows.get([scope, id])?.order;
     if (known === undefined) throw new Integrity(`dispatch '${id}' has no record to change`);
     return known;
   };
 
   const openOf = (scope: string, thread_id: string): Dispatch[] =>
-    isId(thread_id)
-      ? Array.from(index.values({ prefix: [scope, 'open', thread_id] }), (id) => existing(scope, id))
-      : [];
+    isId(thread_id) ? openWork.of(scope, thread_id).map((id) => existing(scope, id)) : [];
 
   return {
     get,
@@ -75,16 +78,16 @@ export const createDispatchTable = (
       const at = before ? orderOf(batch, scope, id) : order.next();
       orders.note(batch, `${scope}\0${id}`, at);
       rows.put(batch, [scope, id], { dispatch: after, order: at });
-      placement.move(batch, id, places(scope, after, at), before ? places(scope, before, at) : []);
-      openWork.move(batch, { scope, id, order: at }, isOpen(after), before && isOpen(before));
+      placement.move(batch, id, [placeOf(scope, after, at)], before ? [placeOf(scope, before, at)] : []);
+      openWork.move(batch, id, openPlace(scope, after, at), before && openPlace(scope, before, at));
       endedWork.move(batch, { scope, id, order: at }, endOf(after), before && endOf(before));
     },
     remove(batch, scope, before) {
       const id = before.dispatch_id;
       const at = orderOf(batch, scope, id);
       rows.remove(batch, [scope, id]);
-      placement.move(batch, id, [], places(scope, before, at));
-      openWork.move(batch, { scope, id, order: at }, false, isOpen(before));
+      placement.move(batch, id, [], [placeOf(scope, before, at)]);
+      openWork.move(batch, id, undefined, openPlace(scope, before, at));
       endedWork.move(batch, { scope, id, order: at }, undefined, endOf(before));
     },
     listByThread(scope, thread_id, { offset, limit }) {
@@ -96,8 +99,8 @@ export const createDispatchTable = (
     queued: (scope, thread_id) => openOf(scope, thread_id).filter((dispatch) => dispatch.status === 'Queued'),
     open: (after, limit) =>
       openWork
-        .list(after && { scope: after.scope, id: after.dispatch_id }, limit)
-        .map(({ scope, id }) => ({ scope, dispatch_id: id, dispatch: get(scope, id) })),
+        .list(after?.place, limit)
+        .map(({ scope, id, place }) => ({ scope, dispatch_id: id, dispatch: get(scope, id), place })),
     ended: (before, limit) =>
       Array.from(endedWork.list(before, limit), ({ scope, id }) => ({
         scope,
@@ -113,9 +116,18 @@ const isOpen = (dispatch: Dispatch): boolean => OPEN.includes(dispatch.status);
 const endOf = (dispatch: Dispatch): number | undefined =>
   isOpen(dispatch) ? undefined : (dispatch.completed_at ?? dispatch.updated_at);
 
-const places = (scope: string, dispatch: Dispatch, order: number): Place[] => {
-  const { thread_id, priority, created_at } = dispatch;
-  const position = [priority, created_at, order];
-  const lists = isOpen(dispatch) ? ['thread', 'open'] : ['thread'];
-  return lists.map((list) => ({ list: [scope, list, thread_id], position }));
+/** Where it stands among those of its thread. */
+const turnOf = ({ thread_id, priority, created_at }: Dispatch, order: number): Key => [
+  thread_id,
+  priority,
+  created_at,
+  order,
+];
+
+const placeOf = (scope: string, dispatch: Dispatch, order: number): Place => {
+  const [thread_id = '', ...position] = turnOf(dispatch, order);
+  return { list: [scope, 'thread', thread_id], position };
 };
+
+const openPlace = (scope: string, dispatch: Dispatch, order: number): Key | undefined =>
+  isOpen(dispatch) ? [scope, ...turnOf(dispatch, order)] : undefined;

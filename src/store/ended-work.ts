@@ -20,7 +20,7 @@ export const createEndedWork = (env: Environment): EndedWork => {
     move(batch, item, after, before) {
       if (after === before) return;
       if (before !== undefined) rows.remove(batch, keyOf(before, item));
-      if (after !== undefined) rows.put(batch, keyOf(after, item), [item.scope, item.id]);
+      if (after !== undefined) rows.add(batch, keyOf(after, item), [item.scope, item.id]);
     },
     *list(before, limit) {
       // Times are whole milliseconds, and `to` is included.

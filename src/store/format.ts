@@ -1,6 +1,7 @@
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Rows } from './batch.ts';
+import { listsAnew } from './migrate.ts';
 
 /**
  * The version of what is in the folder. A folder of an older version is brought up to date at open, in one
@@ -13,7 +14,7 @@ export type Format = {
   migrations: Record<number, (root: RootDatabase) => void>;
 };
 
-export const FORMAT: Format = { version: 1, migrations: {} };
+export const FORMAT: Format = { version: 2, migrations: { 1: listsAnew } };
 
 /** Called inside of a transaction. @throws Unavailable when the folder is newer than this program, or a migration is missing */
 export const bringUpToDate = (root: RootDatabase, meta: Rows, dir: string, format: Format): void => {

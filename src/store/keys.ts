@@ -55,5 +55,16 @@ export const writable = (key: Key): Key => {
 export const isSameKey = (a: Key, b: Key): boolean =>
   a.length === b.length && a.every((part, index) => part === b[index]);
 
+/** In the order in which a table has them. The same parts are numbers in both. */
+export const compareKeys = (a: Key, b: Key): number => {
+  for (let at = 0; at < a.length && at < b.length; at += 1) {
+    const [mine, other] = [a[at] ?? 0, b[at] ?? 0];
+    if (mine === other) continue;
+    if (typeof mine === 'number' && typeof other === 'number') return mine - other;
+    return Buffer.compare(Buffer.from(String(mine)), Buffer.from(String(other)));
+  }
+  return a.length - b.length;
+};
+
 /** Sorts after every key that continues the prefix: no text and no number begins with this byte. */
 export const END: Uint8Array = new Uint8Array([0xff]);

@@ -8,7 +8,8 @@ import { keysUnder } from './table.ts';
  * a row that was put twice is written once.
  */
 
-export type NetWrite = { rows: Rows; key: Key /** Without: the row goes. */; value: Buffer | undefined };
+/** Without a value, the row goes. */
+export type NetWrite = { rows: Rows; key: Key; value: Buffer | undefined };
 
 type Net = NetWrite & { isNew: boolean };
 
@@ -16,8 +17,8 @@ export const netWrites = (batches: readonly Batch[]): Iterable<NetWrite>[] => {
   const tables = new Map<Rows, Map<string, Net>>();
   for (const { writes } of batches) {
     for (const write of writes) {
-      let table = tables.get(write.rows);
-      if (!table) tables.set(write.rows, (table = new Map()));
+      const table = tables.get(write.rows) ?? new Map<string, Net>();
+      tables.set(write.rows, table);
       if (write.kind === 'clear') clear(table, write);
       else add(table, write);
     }

@@ -1,31 +1,37 @@
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
-import type { Key } from './keys.ts';
+import { isSameKey, type Key } from './keys.ts';
 
-/** Dispatches that have begun and not ended, in all scopes: what recovery reads instead of everything (runtime.md 17). */
+/**
+ * Dispatches that have begun and not ended, by scope and thread in claim order: the queue of a thread, and what
+ * recovery reads instead of everything (runtime.md 10.4, 17).
+ */
 
-type Item = { scope: string; id: string; order: number };
+type Item = { scope: string; id: string; place: Key };
 
 export type OpenWork = {
-  /** `wasOpen` is undefined for a record that is new. */
-  move(batch: Batch, item: Item, isOpen: boolean, wasOpen: boolean | undefined): void;
-  orderOf(scope: string, id: string): number | undefined;
-  /** So many behind this one, or the first. */
-  list(after: Pick<Item, 'scope' | 'id'> | undefined, limit: number): Item[];
+  /** The places before and after a change: scope, thread, and what decides about its turn; undefined unless it is open. */
+  move(batch: Batch, id: string, after: Key | undefined, before: Key | undefined): void;
+  /** Ids of a thread. */
+  of(scope: string, thread_id: string): string[];
+  /** So many behind this place, or the first. */
+  list(after: Key | undefined, limit: number): Item[];
 };
 
 export const createOpenWork = (env: Environment): OpenWork => {
-  const rows = env.table<Item>('open_work');
-  const keyOf = (scope: string, id: string): Key => ['dispatch', scope, id];
+  const rows = env.table<string>('open_work');
   return {
-    move(batch, item, isOpen, wasOpen = false) {
-      if (isOpen && !wasOpen) rows.put(batch, keyOf(item.scope, item.id), item);
-      if (!isOpen && wasOpen) rows.remove(batch, keyOf(item.scope, item.id));
+    move(batch, id, after, before) {
+      if (after && before && isSameKey(after, before)) return;
+      if (before) rows.remove(batch, before);
+      if (after) rows.add(batch, after, id);
     },
-    orderOf: (scope, id) => rows.get(keyOf(scope, id))?.order,
+    of: (scope, thread_id) => Array.from(rows.values({ prefix: [scope, thread_id] })),
     list: (after, limit) =>
-      Array.from(
-        rows.values({ prefix: ['dispatch'], limit, ...(after && { after: [after.scope, after.id] }) }),
-      ),
+      Array.from(rows.entries({ prefix: [], limit, ...(after && { after }) }), ({ key, value }) => ({
+        scope: String(key[0]),
+        id: value,
+        place: key,
+      })),
   };
 };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Counters } from './counters.ts';
 import { type Key, MAX_ID_BYTES } from './keys.ts';
+import { merge, nearest, skip } from './merge.ts';
 import type { Span, Table } from './table.ts';
 
 /**
@@ -22,41 +24,69 @@ export type Page = { offset: number; limit: number; after?: Position };
 
 export type PageOf<T> = { items: T[]; total: number; offset: number; next?: Position; prev?: Position };
 
-export const readPage = <T>(
-  { index, prefix, total }: { index: Table<T>; prefix: Key; total: number },
-  { offset, limit, after }: Page,
-): PageOf<T> => {
+/** What a page is of: the ranges that have rows, and how many they have together. */
+export type List<T> = { index: Table<T>; prefixes: readonly Key[]; total: number };
+
+/** Lists that share no row, as one. */
+export const counted = <T>(index: Table<T>, counters: Counters, lists: readonly Key[]): List<T> => {
+  let total = 0;
+  const prefixes = lists.filter((list) => {
+    const count = counters.get(list);
+    total += count;
+    return count > 0;
+  });
+  return { index, prefixes, total };
+};
+
+export const readPage = <T>(list: List<T>, { offset, limit, after }: Page): PageOf<T> => {
+  const { total } = list;
   const skipped = after?.offset ?? offset;
-  const span: Span = {
-    prefix,
-    limit: limit + 1,
-    ...(after?.key ? { after: after.key } : { offset: skipped }),
-  };
-  const rows = Array.from(index.entries(span), ({ key, value }) => ({
-    key: key.slice(prefix.length),
-    value,
-  }));
-  const more = rows.length > limit;
-  const shown = more ? rows.slice(0, limit) : rows;
+  const rows = rowsBehind(list, after?.key ? { key: after.key } : { skipped }, limit + 1);
+  const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const start = Math.min(skipped, total);
-  const prev = skipped === 0 ? undefined : pageBefore(index, prefix, { first: shown[0]?.key, start, limit });
+  const prev = skipped === 0 ? undefined : pageBefore(list, { first: shown[0]?.key, start, limit });
   return {
-    items: shown.map((row) => row.value),
+    items: shown.map((row) => row.found),
     total,
     offset: skipped,
-    ...(more && last && { next: { key: last.key, offset: skipped + shown.length } }),
+    ...(rows.length > limit && last && { next: { key: last.key, offset: skipped + shown.length } }),
     ...(prev && { prev }),
   };
 };
 
+type Start = { key: Key } | { skipped: number };
+
+const rowsBehind = <T>({ index, prefixes }: List<T>, start: Start, limit: number) => {
+  const ranges =
+    'key' in start
+      ? prefixes.map((prefix) => ({ prefix, after: start.key }))
+      : skip(
+          index,
+          prefixes.map((prefix) => ({ prefix })),
+          start.skipped,
+        );
+  const rows: { key: Key; found: T }[] = [];
+  for (const row of merge(ranges ?? [], (range) => foundIn(index, { ...range, limit }))) {
+    if (rows.push(row) === limit) break;
+  }
+  return rows;
+};
+
+function* foundIn<T>(index: Table<T>, span: Span): Iterable<{ key: Key; found: T }> {
+  for (const { key, value } of index.entries(span))
+    yield { key: key.slice(span.prefix.length), found: value };
+}
+
 const pageBefore = (
-  index: Table<unknown>,
-  prefix: Key,
+  { index, prefixes }: List<unknown>,
   { first, start, limit }: { first: Key | undefined; start: number; limit: number },
 ): Position | undefined => {
-  const before: Span = { prefix, reverse: true, ...(first && { after: first }) };
-  if (!index.firstKey(before)) return undefined;
-  const key = index.firstKey({ ...before, offset: limit })?.slice(prefix.length) ?? null;
+  const ranges = prefixes.map((prefix) => ({ prefix, ...(first && { after: first }) }));
+  if (!nearest(index, ranges, REVERSE)) return undefined;
+  const behind = skip(index, ranges, limit, REVERSE);
+  const key = (behind && nearest(index, behind, REVERSE)) ?? null;
   return { key, offset: key ? Math.max(0, start - limit) : 0 };
 };
+
+const REVERSE = true;

@@ -1,16 +1,19 @@
 import { Integrity } from '../schema/outcome.ts';
-import type { Run, RunStatus } from '../schema/run.ts';
+import { type Run, RunStatus } from '../schema/run.ts';
 import { taskStateOf } from '../schema/task-state.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId, type Key } from './keys.ts';
 import type { Order } from './order.ts';
-import { type Page, type PageOf, readPage } from './page.ts';
+import { counted, type Page, type PageOf, readPage } from './page.ts';
 import { createPlacement, type Place } from './placement.ts';
 import type { TaskIndex, TimedRun } from './tasks.ts';
 
-/** Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). */
+/**
+ * Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). A run stands in the lists of
+ * its status, of its thread and of all; a list of all statuses is their merge.
+ */
 
 type RunRow = {
   run: Run;
@@ -92,20 +95,19 @@ export const createRunTable = (
     list(scope, filter, page) {
       const { thread_id } = filter;
       if (thread_id !== undefined && !isId(thread_id)) return { items: [], total: 0, offset: page.offset };
-      const list = listOf(scope, filter);
-      const found = readPage({ index, prefix: list, total: counters.get(list) }, page);
+      const found = readPage(counted(index, counters, listsOf(scope, filter)), page);
       return { ...found, items: found.items.map((id) => existing(scope, id)) };
     },
-    count: (scope, status) => counters.get(listOf(scope, { status })),
+    count: (scope, status) => counters.get(listOf(scope, status)),
     waitingOf(scope, thread_id) {
       if (!isId(thread_id)) return [];
-      const prefix = listOf(scope, { thread_id, status: 'waiting' });
+      const prefix = listOf(scope, 'waiting', thread_id);
       return Array.from(index.values({ prefix }), (run_id) => existing(scope, run_id));
     },
     newest(scope, thread_id, statuses) {
       if (!isId(thread_id)) return undefined;
       const newestOf = (status: RunStatus) => {
-        const prefix = listOf(scope, { thread_id, status });
+        const prefix = listOf(scope, status, thread_id);
         return Array.from(index.entries({ prefix, reverse: true, limit: 1 }));
       };
       const [newest] = statuses.flatMap(newestOf).sort((a, b) => orderIn(b.key) - orderIn(a.key));
@@ -116,13 +118,16 @@ export const createRunTable = (
 
 const orderIn = (key: Key): number => Number(key.at(-1));
 
-const listOf = (scope: string, { thread_id, status }: RunFilter): Key => {
-  const of: Key = thread_id === undefined ? ['runs'] : ['thread', thread_id];
-  return status === undefined ? [scope, ...of, 'all'] : [scope, ...of, status];
-};
+const listOf = (scope: string, status: RunStatus, thread_id?: string): Key =>
+  thread_id === undefined ? [scope, 'runs', status] : [scope, 'thread', thread_id, status];
 
-const places = (scope: string, { thread_id, status }: Run, order: number): Place[] =>
-  [{}, { status }, { thread_id }, { thread_id, status }].map((filter) => ({
-    list: listOf(scope, filter),
-    position: [order],
-  }));
+/** A run is in the lists of its status only. */
+const listsOf = (scope: string, { thread_id, status }: RunFilter): Key[] =>
+  status === undefined
+    ? RunStatus.options.map((each) => listOf(scope, each, thread_id))
+    : [listOf(scope, status, thread_id)];
+
+const places = (scope: string, { thread_id, status }: Run, order: number): Place[] => [
+  { list: listOf(scope, status), position: [order] },
+  { list: listOf(scope, status, thread_id), position: [order] },
+];

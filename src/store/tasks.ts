@@ -4,6 +4,7 @@ import type { Batch } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';
 import { indexed, isId, type Key } from './keys.ts';
+import { merge } from './merge.ts';
 import type { Span, Table } from './table.ts';
 
 /**
@@ -124,8 +125,7 @@ function* partsUnder(index: Index, prefix: Key): Iterable<string> {
   }
 }
 
-type Head = { list: Key; newest: TaskPosition };
-
+/** The first tasks of these lists behind one. */
 const merged = (
   index: Index,
   lists: readonly Key[],
@@ -133,27 +133,16 @@ const merged = (
   after: TaskPosition | undefined,
   limit: number,
 ): TaskPosition[] => {
-  const headOf = (list: Key, behind: TaskPosition | undefined): Head[] => {
-    const span = { prefix: list, ...bounds, ...(behind && { after: [0 - behind.at, behind.id] }) };
-    const [at, id] = index.firstKey(span)?.slice(list.length) ?? [];
-    return at === undefined || id === undefined
-      ? []
-      : [{ list, newest: { at: 0 - Number(at), id: String(id) } }];
-  };
+  const start = after && { after: [0 - after.at, after.id] };
+  const ranges = lists.map((prefix) => ({ prefix, ...start }));
   const found: TaskPosition[] = [];
-  let heads = lists.flatMap((list) => headOf(list, after));
-  while (found.length < limit) {
-    const first = heads.reduce<Head | undefined>(
-      (best, head) => (best && isBefore(best.newest, head.newest) ? best : head),
-      undefined,
-    );
-    if (!first) break;
-    found.push(first.newest);
-    heads = heads.flatMap((head) => (head === first ? headOf(head.list, head.newest) : [head]));
+  for (const { key } of merge(ranges, (range) => placesIn(index, { ...range, ...bounds, limit }))) {
+    found.push({ at: 0 - Number(key[0]), id: String(key[1]) });
+    if (found.length === limit) break;
   }
   return found;
 };
 
-/** In the order of the keys. */
-const isBefore = (a: TaskPosition, b: TaskPosition): boolean =>
-  a.at === b.at ? Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)) < 0 : a.at > b.at;
+function* placesIn(index: Index, span: Span): Iterable<{ key: Key }> {
+  for (const key of index.keys(span)) yield { key: key.slice(span.prefix.length) };
+}

@@ -4,10 +4,13 @@ import type { Batch } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';
 import { checkId, indexed, isId, type Key } from './keys.ts';
-import { type Page, type PageOf, readPage } from './page.ts';
+import { counted, type Page, type PageOf, readPage } from './page.ts';
 import { createPlacement, type Place } from './placement.ts';
 
-/** Threads, the last changed first, in lists by resource, by parent and of roots (runtime.md 3.2). */
+/**
+ * Threads, the last changed first, in lists by resource, by parent and of roots (runtime.md 3.2). Those with and those
+ * without a parent are apart; a list of both is their merge.
+ */
 
 export type ThreadRecord = {
   thread: Thread;
@@ -52,8 +55,7 @@ export const createThreadTable = (env: Environment, counters: Counters): ThreadT
     list(scope, filter, page) {
       const { parent_thread_id } = filter;
       if (parent_thread_id !== undefined && !isId(parent_thread_id)) return NOTHING(page);
-      const list = listOf(scope, filter);
-      const found = readPage({ index, prefix: list, total: counters.get(list) }, page);
+      const found = readPage(counted(index, counters, listsOf(scope, filter)), page);
       const items = found.items.map((id) => {
         const record = get(scope, id);
         if (!record) throw new Integrity(`thread '${id}' is listed and has no record`);
@@ -73,17 +75,28 @@ const NOTHING = ({ offset, after }: Page): PageOf<never> => ({
   offset: after?.offset ?? offset,
 });
 
-const listOf = (scope: string, { resource_id, parent_thread_id, root }: ThreadFilter): Key => {
-  const kin: Key = parent_thread_id !== undefined ? ['parent', parent_thread_id] : root ? ['root'] : ['all'];
-  return resource_id === undefined ? [scope, ...kin] : [scope, 'of', indexed(resource_id), ...kin];
+/** The threads that have a place in a list: those without a parent, those with one, and those of one parent. */
+type Kin = { of: 'root' | 'child' } | { parent: string };
+
+const listOf = (scope: string, kin: Kin, resource_id: string | undefined): Key => {
+  const kind: Key = 'of' in kin ? [kin.of] : ['parent', kin.parent];
+  return resource_id === undefined ? [scope, ...kind] : [scope, 'of', indexed(resource_id), ...kind];
+};
+
+const listsOf = (scope: string, { resource_id, parent_thread_id, root }: ThreadFilter): Key[] => {
+  if (parent_thread_id !== undefined) return [listOf(scope, { parent: parent_thread_id }, resource_id)];
+  const roots = listOf(scope, { of: 'root' }, resource_id);
+  return root ? [roots] : [roots, listOf(scope, { of: 'child' }, resource_id)];
 };
 
 const places = (scope: string, { thread }: ThreadRecord): Place[] => {
-  const { resource_id, parent_thread_id, metadata } = thread;
+  const { id, resource_id, parent_thread_id, metadata } = thread;
   // Ascending keys, so the latest time is the smallest; `0 - 0` because the codec tells -0 from 0.
-  const position = [0 - (metadata.updated_at ?? metadata.created_at ?? 0), thread.id];
-  const kin = parent_thread_id === undefined ? { root: true } : { parent_thread_id };
-  const filters: ThreadFilter[] = [{}, kin];
-  if (resource_id !== undefined) filters.push({ resource_id }, { resource_id, ...kin });
-  return filters.map((filter) => ({ list: listOf(scope, filter), position }));
+  const position = [0 - (metadata.updated_at ?? metadata.created_at ?? 0), id];
+  const kins: Kin[] =
+    parent_thread_id === undefined ? [{ of: 'root' }] : [{ of: 'child' }, { parent: parent_thread_id }];
+  const resources = resource_id === undefined ? [undefined] : [undefined, resource_id];
+  return resources.flatMap((resource) =>
+    kins.map((kin) => ({ list: listOf(scope, kin, resource), position })),
+  );
 };

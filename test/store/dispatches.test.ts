@@ -143,6 +143,6 @@ t.test('an end costs one row more, and a dispatch that goes on none', async (t) 
   t.equal(writesOf(claimed, queued), 1, 'its record');
   t.equal(writesOf({ ...claimed, lease_until: 9 }, claimed), 1, 'its record');
   const acked = dispatch('d', { status: 'Acked' });
-  t.equal(writesOf(acked, claimed), 4, 'its record, two open lists, its end');
+  t.equal(writesOf(acked, claimed), 3, 'its record, the open list, its end');
   t.equal(writesOf({ ...acked, run_response: 'late' }, acked), 1, 'its record');
 });

@@ -15,6 +15,8 @@ import { dispatch, event, message, run, SCOPE, threadRecord, write } from './rec
 const LIMIT = 10;
 const SMALL = 160;
 const LARGE = 1200;
+/** To skip eight times as many rows of two ranges takes three halvings more, with a read of each. */
+const SKIPPING = 6;
 
 /** By turns a user message, a call, its result and an internal message; the first forty are of a short run. */
 const messageAt = (seq: number): Message => {
@@ -72,7 +74,9 @@ const compare = (what: string, lists: readonly (readonly [name: string, list: Li
     for (const [name, list] of lists) {
       const found = measure(small, list, SMALL / 2);
       t.equal(found.shown, LIMIT, `${name}: a full page`);
-      t.strictSame(measure(large, list, LARGE / 2), found, name);
+      const { shown, read } = measure(large, list, LARGE / 2);
+      t.equal(shown, LIMIT, name);
+      t.ok(read - found.read <= SKIPPING && read >= found.read, `${name}: ${read}, ${found.read}`);
     }
   });
 };
