@@ -1,4 +1,5 @@
 import type { Database } from 'lmdb';
+import type { Answers } from './answers.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -22,9 +23,15 @@ export type Batch = {
   /** Changes of counters: `[counter, difference]`. */
   readonly counts: [key: Key, by: number][];
   readonly notes: Note[];
+  readonly answers: Answers;
 };
 
-export const createBatch = (): Batch => ({ writes: [], counts: [], notes: [] });
+export const createBatch = (): Batch => ({
+  writes: [],
+  counts: [],
+  notes: [],
+  answers: { texts: new Map(), earlier: [] },
+});
 
 /** Something that a later batch has to know while this one is under way. */
 type Note = { readonly board: Map<string, Note>; readonly key: string; readonly value: unknown };

@@ -1,5 +1,5 @@
 import { Unavailable } from '../schema/outcome.ts';
-import { type Batch, postNotes, takeNotesDown, type Write } from './batch.ts';
+import { type Batch, createBatch, postNotes, takeNotesDown, type Write } from './batch.ts';
 import type { Counters } from './counters.ts';
 import { type Environment, encoded, type Transaction } from './environment.ts';
 import { reasonOf } from './folder.ts';
@@ -141,9 +141,11 @@ export const createCommitter = (
     });
   };
 
-  const state = createWritability((bytes) =>
-    commit({ writes: [probe(bytes)], counts: [], notes: [] }, 'input'),
-  );
+  const state = createWritability((bytes) => {
+    const batch = createBatch();
+    batch.writes.push(probe(bytes));
+    return commit(batch, 'input');
+  });
 
   return {
     commit,

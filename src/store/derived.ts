@@ -1,4 +1,3 @@
-import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Run } from '../schema/run.ts';
 import { createBatch, type Rows } from './batch.ts';
@@ -12,6 +11,7 @@ import type { Key } from './keys.ts';
 import { createMessageTable, type MessageRow } from './messages.ts';
 import { createOpenWork } from './open-work.ts';
 import { createRunTable } from './runs.ts';
+import { eventsIn, type StoredEvents } from './stored-events.ts';
 import { createTable } from './table.ts';
 import { createTaskIndex } from './tasks.ts';
 import { createThreadTable, type ThreadRecord } from './threads.ts';
@@ -92,10 +92,10 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   const order = { next: () => at };
   const threads = createThreadTable(env, counters);
   const runs = createRunTable(env, { counters, order, tasks: createTaskIndex(env, counters) });
-  const work = { order, openWork: createOpenWork(env), endedWork: createEndedWork(env) };
+  const work = { answers: runs, order, openWork: createOpenWork(env), endedWork: createEndedWork(env) };
   const dispatches = createDispatchTable(env, work);
-  const messages = createMessageTable(env);
-  const events = createEventTable(env);
+  const messages = createMessageTable(env, runs);
+  const events = createEventTable(env, runs);
 
   /** Writes of a batch into derived tables; the others are records. */
   const collect = (fill: (batch: ReturnType<typeof createBatch>) => void): void => {
@@ -128,7 +128,7 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   for (const [key, rows] of byThread(records.messages))
     collect((batch) => messages.append(batch, String(key[0]), String(key[1]), rows as MessageRow[]));
   for (const { key, value } of records.events) {
-    const list = value as LoggedEvent[];
+    const list = eventsIn(value as StoredEvents);
     const from = Number(key[2]) - list.length + 1;
     collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
   }

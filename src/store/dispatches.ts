@@ -1,5 +1,6 @@
 import type { Dispatch, DispatchStatus } from '../schema/dispatch.ts';
 import { Integrity } from '../schema/outcome.ts';
+import { type AnswerTexts, fillIn, type Path, putHollow } from './answers.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { EndedWork } from './ended-work.ts';
 import type { Environment } from './environment.ts';
@@ -39,19 +40,28 @@ export type OpenDispatch = {
   place: Key;
 };
 
-type DispatchRow = { dispatch: Dispatch; order: number };
+/** With `places` the answer of the run belongs there, see `answers.ts`. */
+export type DispatchRow = { dispatch: Dispatch; order: number; places?: Path[] };
 
 export const createDispatchTable = (
   env: Environment,
-  { order, openWork, endedWork }: { order: Order; openWork: OpenWork; endedWork: EndedWork },
+  {
+    answers,
+    order,
+    openWork,
+    endedWork,
+  }: { answers: AnswerTexts; order: Order; openWork: OpenWork; endedWork: EndedWork },
 ): DispatchTable => {
   const rows = env.table<DispatchRow>('dispatches');
   const index = env.table<string>('dispatch_index');
   const placement = createPlacement(index);
   const orders = createNoteBoard<number>();
 
-  const get = (scope: string, dispatch_id: string): Dispatch | undefined =>
-    isId(dispatch_id) ? rows.get([scope, dispatch_id])?.dispatch : undefined;
+  const get = (scope: string, dispatch_id: string): Dispatch | undefined => {
+    const row = isId(dispatch_id) ? rows.get([scope, dispatch_id]) : undefined;
+    if (row?.places) fillIn(row.dispatch, row.places, answers.textOf(scope, row.dispatch.run_id));
+    return row?.dispatch;
+  };
 
   const existing = (scope: string, id: string): Dispatch => {
     const dispatch = get(scope, id);
@@ -77,7 +87,10 @@ export const createDispatchTable = (
       checkId('thread id', after.thread_id);
       const at = before ? orderOf(batch, scope, id) : order.next();
       orders.note(batch, `${scope}\0${id}`, at);
-      rows.put(batch, [scope, id], { dispatch: after, order: at });
+      putHollow(batch, { scope, run_id: after.run_id, value: after }, ({ value, places }) => {
+        const row = { dispatch: value, order: at };
+        rows.put(batch, [scope, id], places.length === 0 ? row : { places, ...row });
+      });
       placement.move(batch, id, [placeOf(scope, after, at)], before ? [placeOf(scope, before, at)] : []);
       openWork.move(batch, id, openPlace(scope, after, at), before && openPlace(scope, before, at));
       endedWork.move(batch, { scope, id, order: at }, endOf(after), before && endOf(before));

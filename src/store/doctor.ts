@@ -7,12 +7,15 @@ import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
 import { checkDataFile, metaInUse, readDataFile } from './data-file.ts';
 import { DERIVED, derive, type Entry } from './derived.ts';
+import type { DispatchRow } from './dispatches.ts';
 import { encoded, openRoot } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
 import type { Key } from './keys.ts';
+import type { StoredMessage } from './messages.ts';
 import { takeOwnership } from './owner.ts';
 import { pageFindings } from './pages.ts';
 import { createCipher, isSealed } from './secrets-cipher.ts';
+import { holdersOf, type StoredEvents } from './stored-events.ts';
 
 /**
  * Looks at a whole folder while no service has it: the pages of the file, every row of every table, and whether
@@ -69,6 +72,7 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     if (repair) await copyTo(root, repair.backup);
     const tables = readTables(root, note);
     noteOrphans(tables, note);
+    noteAnswers(tables, note);
     noteSecrets(tables, secretsKey, note);
     await compare(root, tables, repair !== undefined, note);
     return report(Object.fromEntries(Array.from(tables, ([name, { entries }]) => [name, entries.length])));
@@ -130,6 +134,33 @@ const noteOrphans = (tables: Tables, note: Note): void => {
         note('a row of a push config that is not there', name, key);
     }
   }
+};
+
+/** Rows that say what their run has answered, and the run does not hold it. */
+const noteAnswers = (tables: Tables, note: Note): void => {
+  const held = new Set<string>();
+  for (const { key, value } of entriesOf(tables, 'runs'))
+    if (typeof value === 'object' && value !== null && 'held' in value) held.add(JSON.stringify(key));
+  for (const name of ['messages', 'dispatches', 'events'] as const) {
+    for (const { key, value } of entriesOf(tables, name)) {
+      const runs = HOLDERS[name](value);
+      if (runs.some((run_id) => !held.has(JSON.stringify([key[0], run_id]))))
+        note('a row without the answer of its run', name, key);
+    }
+  }
+};
+
+/** The runs that hold what a row says. Rows are what these tables wrote. */
+const HOLDERS: Record<'messages' | 'dispatches' | 'events', (row: unknown) => (string | undefined)[]> = {
+  messages(row) {
+    const { places, message } = row as StoredMessage;
+    return places ? [message.metadata?.run_id] : [];
+  },
+  dispatches(row) {
+    const { places, dispatch } = row as DispatchRow;
+    return places ? [dispatch.run_id] : [];
+  },
+  events: (row) => holdersOf(row as StoredEvents),
 };
 
 const noteSecrets = (tables: Tables, secretsKey: string | undefined, note: Note): void => {

@@ -1,6 +1,6 @@
-import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Batch } from './batch.ts';
 import type { Key } from './keys.ts';
+import { eventsIn, type StoredEvents } from './stored-events.ts';
 import type { Table } from './table.ts';
 
 /**
@@ -26,12 +26,12 @@ export type EventSweep = (
   next?: Key;
 };
 
-type Tables = { appends: Table<LoggedEvent[]>; byRun: Table<unknown> };
+type Tables = { appends: Table<StoredEvents>; byRun: Table<unknown> };
 
 export const createEventSweep = ({ appends, byRun }: Tables): EventSweep => {
   const remove = (batch: Batch, key: Key): void => {
     const [scope = '', , row = 0] = key;
-    const runs = new Set((appends.get(key) ?? []).map((event) => event.run_id));
+    const runs = new Set(eventsIn(appends.get(key) ?? []).map((event) => event.run_id));
     for (const run_id of runs) if (run_id !== undefined) byRun.remove(batch, [scope, run_id, row]);
     appends.remove(batch, key);
   };

@@ -1,8 +1,10 @@
 import type { LoggedEvent } from '../schema/canonical-event.ts';
+import { type AnswerTexts, fillIn, hollowIn } from './answers.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { createEventSweep, type EventSweep } from './event-sweep.ts';
 import { checkId, isId, type Key } from './keys.ts';
+import { holdersOf, type StoredEvents } from './stored-events.ts';
 
 /**
  * The event log of a thread, by sequence number, and the part of it that belongs to a run (runtime.md 13).
@@ -35,20 +37,28 @@ const MOST_IN_A_ROW = 256;
 /** Events of one run in one append, and the row that holds them. */
 type RunEvents = { thread_id: string; row: number; seqs: number[] };
 
-export const createEventTable = (env: Environment): EventTable => {
-  const appends = env.table<LoggedEvent[]>('events');
+export const createEventTable = (env: Environment, answers: AnswerTexts): EventTable => {
+  const appends = env.table<StoredEvents>('events');
   const byRun = env.table<RunEvents>('event_by_run');
+
+  const filled = (scope: string, stored: StoredEvents): LoggedEvent[] => {
+    if (Array.isArray(stored)) return stored;
+    const holders = holdersOf(stored);
+    for (const [at, place] of stored.places.entries())
+      fillIn(stored.events, [place], answers.textOf(scope, holders[at] ?? ''));
+    return stored.events;
+  };
 
   function* ofThread(scope: string, thread_id: string, after: number): Iterable<EventRow> {
     for (const { key, value } of appends.entries({ prefix: [scope, thread_id], from: [after + 1] })) {
-      for (const row of numbered(rowIn(key), value)) if (row.seq > after) yield row;
+      for (const row of numbered(rowIn(key), filled(scope, value))) if (row.seq > after) yield row;
     }
   }
 
   function* ofRun(scope: string, run_id: string, after: number): Iterable<EventRow> {
     for (const { thread_id, row, seqs } of byRun.values({ prefix: [scope, run_id], from: [after + 1] })) {
       const held = appends.values({ prefix: [scope, thread_id, row], limit: 1 });
-      const events = Array.from(held, (append) => numbered(row, append));
+      const events = Array.from(held, (append) => numbered(row, filled(scope, append)));
       for (const event of events.flat()) if (event.seq > after && seqs.includes(event.seq)) yield event;
     }
   }
@@ -63,6 +73,14 @@ export const createEventTable = (env: Environment): EventTable => {
     return undefined;
   };
 
+  /** The events of a commit are put last, so the batch knows the answers of the runs that it ends. */
+  const stored = (batch: Batch, scope: string, events: LoggedEvent[]): StoredEvents => {
+    if (batch.answers.texts.size === 0) return events;
+    const hollow = events.map((value) => hollowIn(batch, { scope, run_id: value.run_id, value }));
+    const places = hollow.flatMap((event, index) => event.places.map((path) => [String(index), ...path]));
+    return places.length === 0 ? events : { events: hollow.map(({ value }) => value), places };
+  };
+
   const putRow = (
     batch: Batch,
     scope: string,
@@ -71,7 +89,7 @@ export const createEventTable = (env: Environment): EventTable => {
     events: LoggedEvent[],
   ): void => {
     const row = from_seq + events.length - 1;
-    appends.put(batch, [scope, thread_id, row, events.at(-1)?.created_at ?? 0], events);
+    appends.put(batch, [scope, thread_id, row, events.at(-1)?.created_at ?? 0], stored(batch, scope, events));
     for (const [run_id, seqs] of seqsByRun(from_seq, events)) {
       checkId('run id', run_id);
       byRun.put(batch, [scope, run_id, row], { thread_id, row, seqs });

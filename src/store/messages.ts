@@ -1,4 +1,5 @@
 import type { Message } from '../schema/message.ts';
+import { type AnswerTexts, fillIn, type Path, putHollow } from './answers.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId, type Key } from './keys.ts';
@@ -30,8 +31,11 @@ export type MessageTable = {
   removeAll(batch: Batch, scope: string, thread_id: string): void;
 };
 
-export const createMessageTable = (env: Environment): MessageTable => {
-  const rows = env.table<MessageRow>('messages');
+/** With `places` the answer of the run belongs there, see `answers.ts`. */
+export type StoredMessage = MessageRow & { places?: Path[] };
+
+export const createMessageTable = (env: Environment, answers: AnswerTexts): MessageTable => {
+  const rows = env.table<StoredMessage>('messages');
   const byRun = env.table<RunMark>('message_by_run');
   const counts = createNoteBoard<RunCount>();
 
@@ -55,26 +59,46 @@ export const createMessageTable = (env: Environment): MessageTable => {
     byRun.put(batch, [...key, seq], { seq, count, external });
   };
 
-  const at: MessageTable['at'] = (scope, thread_id, seq) =>
-    isId(thread_id) ? rows.get([scope, thread_id, seq]) : undefined;
+  const filled = (scope: string, row: StoredMessage): MessageRow => {
+    const { seq, message, created_at, external, places } = row;
+    if (!places) return row;
+    fillIn(message, places, answers.textOf(scope, message.metadata?.run_id ?? ''));
+    return { seq, message, created_at, external };
+  };
+
+  const at: MessageTable['at'] = (scope, thread_id, seq) => {
+    const row = isId(thread_id) ? rows.get([scope, thread_id, seq]) : undefined;
+    return row && filled(scope, row);
+  };
+
+  const put = (batch: Batch, scope: string, thread_id: string, row: MessageRow): void => {
+    const { seq, message, created_at, external } = row;
+    const run_id = message.metadata?.run_id;
+    putHollow(batch, { scope, run_id, value: message }, ({ value, places }) => {
+      const stored = { seq, message: value, created_at, external };
+      rows.put(batch, [scope, thread_id, seq], places.length === 0 ? stored : { places, ...stored });
+    });
+  };
 
   return {
     append(batch, scope, thread_id, added) {
       checkId('scope', scope);
       checkId('thread id', thread_id);
       for (const row of added) {
-        rows.put(batch, [scope, thread_id, row.seq], row);
+        put(batch, scope, thread_id, row);
         mark(batch, scope, thread_id, row);
       }
     },
     last(scope, thread_id) {
       if (!isId(thread_id)) return undefined;
-      for (const row of rows.values({ prefix: [scope, thread_id], reverse: true, limit: 1 })) return row;
+      for (const row of rows.values({ prefix: [scope, thread_id], reverse: true, limit: 1 }))
+        return filled(scope, row);
       return undefined;
     },
     at,
-    range(scope, thread_id, bounds) {
-      return isId(thread_id) ? rows.values(span([scope, thread_id], bounds)) : [];
+    *range(scope, thread_id, bounds) {
+      if (!isId(thread_id)) return;
+      for (const row of rows.values(span([scope, thread_id], bounds))) yield filled(scope, row);
     },
     *ofRun(scope, thread_id, run_id, bounds) {
       if (!isId(thread_id) || !isId(run_id)) return;

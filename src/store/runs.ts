@@ -1,6 +1,7 @@
 import { Integrity } from '../schema/outcome.ts';
 import { type Run, RunStatus } from '../schema/run.ts';
 import { taskStateOf } from '../schema/task-state.ts';
+import { type AnswerTexts, fillIn, holdAnswer, hollowed, isHeld, type Path } from './answers.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';
@@ -21,13 +22,17 @@ type RunRow = {
   order: number;
   /** When its state as a task changed last; milliseconds. Rows of older programs have none. */
   changed_at?: number;
+  /** The first answer with which it ended, see `answers.ts`. */
+  held?: string;
+  /** Where that answer stands in the record. */
+  places?: Path[];
 };
 
-type RunMark = Omit<RunRow, 'run'>;
+type RunMark = Pick<RunRow, 'order' | 'changed_at' | 'held'>;
 
 type RunFilter = { thread_id?: string; status?: RunStatus };
 
-export type RunTable = {
+export type RunTable = AnswerTexts & {
   get(scope: string, run_id: string): Run | undefined;
   /** With the time of the last change of its state as a task. */
   find(scope: string, run_id: string): TimedRun | undefined;
@@ -54,7 +59,7 @@ export const createRunTable = (
   const marks = createNoteBoard<RunMark>();
 
   const get = (scope: string, run_id: string): Run | undefined =>
-    isId(run_id) ? rows.get([scope, run_id])?.run : undefined;
+    isId(run_id) ? recordIn(rows.get([scope, run_id])) : undefined;
 
   const existing = (scope: string, run_id: string): Run => {
     const run = get(scope, run_id);
@@ -73,7 +78,13 @@ export const createRunTable = (
     get,
     find(scope, run_id) {
       const row = isId(run_id) ? rows.get([scope, run_id]) : undefined;
-      return row && { run: row.run, changed_at: row.changed_at ?? row.run.updated_at * 1000 };
+      const run = recordIn(row);
+      return row && run && { run, changed_at: row.changed_at ?? run.updated_at * 1000 };
+    },
+    textOf(scope, run_id) {
+      const held = rows.get([scope, run_id])?.held;
+      if (held === undefined) throw new Integrity(`run '${run_id}' does not hold the answer that it gave`);
+      return held;
     },
     put(batch, scope, after, before, now = after.updated_at * 1000) {
       const { run_id } = after;
@@ -85,8 +96,19 @@ export const createRunTable = (
       const then = mark?.changed_at;
       const isSame = before !== undefined && taskStateOf(before) === taskStateOf(after);
       const changed_at = then === undefined ? now : isSame ? then : Math.max(now, then + 1);
-      marks.note(batch, `${scope}\0${run_id}`, { order: at, changed_at });
-      rows.put(batch, [scope, run_id], { run: after, order: at, changed_at });
+      const held = mark?.held ?? answerOf(after);
+      marks.note(
+        batch,
+        `${scope}\0${run_id}`,
+        held === undefined ? { order: at, changed_at } : { order: at, changed_at, held },
+      );
+      if (held === undefined) {
+        rows.put(batch, [scope, run_id], { run: after, order: at, changed_at });
+      } else {
+        const { value, places } = hollowed(after, held);
+        rows.put(batch, [scope, run_id], { run: value, order: at, changed_at, held, places });
+        if (mark?.held === undefined) holdAnswer(batch, scope, run_id, held);
+      }
       placement.move(batch, run_id, places(scope, after, at), before ? places(scope, before, at) : []);
       const listed = before && then !== undefined ? { run: before, changed_at: then } : undefined;
       tasks.move(batch, scope, { run: after, changed_at }, listed);
@@ -115,6 +137,15 @@ export const createRunTable = (
     },
   };
 };
+
+/** With the answer where it stood. */
+const recordIn = (row: RunRow | undefined): Run | undefined => {
+  if (row?.held !== undefined && row.places) fillIn(row.run, row.places, row.held);
+  return row?.run;
+};
+
+const answerOf = ({ status, final_output }: Run): string | undefined =>
+  status === 'done' && isHeld(final_output) ? final_output : undefined;
 
 const orderIn = (key: Key): number => Number(key.at(-1));
 

@@ -137,6 +137,7 @@ const assemble = (
   const endedWork = createEndedWork(env);
   const order = createOrder(meta);
   const tasks = createTaskIndex(env, counters);
+  const runs = createRunTable(env, { counters, order, tasks });
   const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
   const controlPlane = createControlPlane(env, meta, {
     secretsKey,
@@ -154,15 +155,15 @@ const assemble = (
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     threads: createThreadTable(env, counters),
-    messages: createMessageTable(env),
+    messages: createMessageTable(env, runs),
     pending: createPendingTable(env),
     retractions: createRetractionTable(env),
-    runs: createRunTable(env, { counters, order, tasks }),
+    runs,
     tasks,
-    dispatches: createDispatchTable(env, { order, openWork, endedWork }),
+    dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),
     deadlines: createDeadlineTable(env),
     awaiting: createAwaitingTable(env),
-    events: createEventTable(env),
+    events: createEventTable(env, runs),
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),
     ...controlPlane.tables,

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import t from 'tap';
+import { createBatch } from '../../src/store/batch.ts';
 import { createCommitter } from '../../src/store/committer.ts';
 import { createCounters } from '../../src/store/counters.ts';
 import { createEnvironment, openRoot, type Transaction } from '../../src/store/environment.ts';
@@ -82,11 +83,11 @@ const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transacti
       probe: () => ({ kind: 'put', rows, key: ['probe'], value: Buffer.from([1]) }),
     },
   );
-  const put = (key: string, kind: 'input' | 'progress' = 'input') =>
-    committer.commit(
-      { writes: [{ kind: 'put', rows, key: [key], value: Buffer.from([1]) }], counts: [], notes: [] },
-      kind,
-    );
+  const put = (key: string, kind: 'input' | 'progress' = 'input') => {
+    const batch = createBatch();
+    batch.writes.push({ kind: 'put', rows, key: [key], value: Buffer.from([1]) });
+    return committer.commit(batch, kind);
+  };
   return { committer, put, rows, transactions: () => transactions };
 };
 
