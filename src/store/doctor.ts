@@ -15,7 +15,7 @@ import type { StoredMessage } from './messages.ts';
 import { takeOwnership } from './owner.ts';
 import { pageFindings } from './pages.ts';
 import { createCipher, isSealed } from './secrets-cipher.ts';
-import { holdersOf, type StoredEvents } from './stored-events.ts';
+import { eventsIn, holderOf, placesIn, type StoredEvents } from './stored-events.ts';
 
 /**
  * Looks at a whole folder while no service has it: the pages of the file, every row of every table, and whether
@@ -160,7 +160,10 @@ const HOLDERS: Record<'messages' | 'dispatches' | 'events', (row: unknown) => (s
     const { places, dispatch } = row as DispatchRow;
     return places ? [dispatch.run_id] : [];
   },
-  events: (row) => holdersOf(row as StoredEvents),
+  events(row) {
+    const stored = row as StoredEvents;
+    return placesIn(stored).map((place) => holderOf(eventsIn(stored), place));
+  },
 };
 
 const noteSecrets = (tables: Tables, secretsKey: string | undefined, note: Note): void => {

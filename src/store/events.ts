@@ -4,7 +4,7 @@ import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { createEventSweep, type EventSweep } from './event-sweep.ts';
 import { checkId, isId, type Key } from './keys.ts';
-import { holdersOf, type StoredEvents } from './stored-events.ts';
+import { eventsIn, holderOf, packEvents, placesIn, type StoredEvents } from './stored-events.ts';
 
 /**
  * The event log of a thread, by sequence number, and the part of it that belongs to a run (runtime.md 13).
@@ -42,11 +42,10 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
   const byRun = env.table<RunEvents>('event_by_run');
 
   const filled = (scope: string, stored: StoredEvents): LoggedEvent[] => {
-    if (Array.isArray(stored)) return stored;
-    const holders = holdersOf(stored);
-    for (const [at, place] of stored.places.entries())
-      fillIn(stored.events, [place], answers.textOf(scope, holders[at] ?? ''));
-    return stored.events;
+    const events = eventsIn(stored);
+    for (const place of placesIn(stored))
+      fillIn(events, [place], answers.textOf(scope, holderOf(events, place)));
+    return events;
   };
 
   function* ofThread(scope: string, thread_id: string, after: number): Iterable<EventRow> {
@@ -75,10 +74,12 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
 
   /** The events of a commit are put last, so the batch knows the answers of the runs that it ends. */
   const stored = (batch: Batch, scope: string, events: LoggedEvent[]): StoredEvents => {
-    if (batch.answers.texts.size === 0) return events;
+    if (batch.answers.texts.size === 0) return packEvents(events, []);
     const hollow = events.map((value) => hollowIn(batch, { scope, run_id: value.run_id, value }));
-    const places = hollow.flatMap((event, index) => event.places.map((path) => [String(index), ...path]));
-    return places.length === 0 ? events : { events: hollow.map(({ value }) => value), places };
+    return packEvents(
+      hollow.map(({ value }) => value),
+      hollow.flatMap(({ places }, index) => places.map((path) => [String(index), ...path])),
+    );
   };
 
   const putRow = (

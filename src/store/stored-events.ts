@@ -1,15 +1,58 @@
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Path } from './answers.ts';
+import { unshare, withShared } from './shared-strings.ts';
 
-/** A row whose events tell an answer, and where: the index of the event, then a path in it; see `answers.ts`. */
-type HollowEvents = { events: LoggedEvent[]; places: Path[] };
+/**
+ * The events of one append as they are stored: without the answers of their runs (`answers.ts`), without ids that
+ * follow from the one before, and with strings that repeat only once. Rows of older programs are the events as such.
+ */
 
-export type StoredEvents = LoggedEvent[] | HollowEvents;
+export type StoredEvents = LoggedEvent[] | PackedEvents;
 
-/** As they are stored, without the answers of their runs. */
-export const eventsIn = (stored: StoredEvents): LoggedEvent[] =>
-  Array.isArray(stored) ? stored : stored.events;
+/** Of a place the first part is the index of the event. */
+type PackedEvents = { packed: LoggedEvent[]; places?: Path[] };
 
-/** The runs that hold what the events tell, one for each place. */
-export const holdersOf = (stored: StoredEvents): (string | undefined)[] =>
-  Array.isArray(stored) ? [] : stored.places.map(([index]) => stored.events[Number(index)]?.run_id);
+export const packEvents = (events: LoggedEvent[], places: Path[]): StoredEvents => {
+  const packed = withShared(withoutFollowing(events));
+  return places.length === 0 ? { packed } : { places, packed };
+};
+
+const withoutFollowing = (events: LoggedEvent[]): LoggedEvent[] => {
+  let before = '';
+  return events.map((event) => {
+    const follows = event.event_id === following(before);
+    before = event.event_id;
+    return follows ? { ...event, event_id: FOLLOWS } : event;
+  });
+};
+
+/** Without the answers of their runs. What is stored was just read and is nobody else's. */
+export const eventsIn = (stored: StoredEvents): LoggedEvent[] => {
+  if (Array.isArray(stored)) return stored;
+  const { packed } = stored;
+  unshare(packed);
+  let before = '';
+  for (const event of packed) {
+    if (event.event_id === FOLLOWS) event.event_id = following(before) ?? '';
+    before = event.event_id;
+  }
+  return packed;
+};
+
+/** In place of an id; no event has it. */
+const FOLLOWS = '';
+
+const NUMBERED = /^(.+_)(\d{1,6})$/;
+
+/** The id with the next number at its end. */
+const following = (id: string): string | undefined => {
+  const [, name, number] = NUMBERED.exec(id) ?? [];
+  return name === undefined ? undefined : `${name}${Number(number) + 1}`;
+};
+
+export const placesIn = (stored: StoredEvents): readonly Path[] =>
+  Array.isArray(stored) ? [] : (stored.places ?? []);
+
+/** The run that holds what belongs into a place. */
+export const holderOf = (events: readonly LoggedEvent[], [index]: Path): string =>
+  events[Number(index)]?.run_id ?? '';
