@@ -20,9 +20,11 @@ export const packEvents = (events: LoggedEvent[], places: Path[]): StoredEvents 
 const withoutFollowing = (events: LoggedEvent[]): LoggedEvent[] => {
   let before = '';
   return events.map((event) => {
-    const follows = event.event_id === following(before);
-    before = event.event_id;
-    return follows ? { ...event, event_id: FOLLOWS } : event;
+    const { event_id } = event;
+    const copy = { ...event };
+    if (isFollowing(event_id, before)) copy.event_id = FOLLOWS;
+    before = event_id;
+    return copy;
   });
 };
 
@@ -33,7 +35,7 @@ export const eventsIn = (stored: StoredEvents): LoggedEvent[] => {
   unshare(packed);
   let before = '';
   for (const event of packed) {
-    if (event.event_id === FOLLOWS) event.event_id = following(before) ?? '';
+    if (event.event_id === FOLLOWS) event.event_id = following(before);
     before = event.event_id;
   }
   return packed;
@@ -42,12 +44,15 @@ export const eventsIn = (stored: StoredEvents): LoggedEvent[] => {
 /** In place of an id; no event has it. */
 const FOLLOWS = '';
 
-const NUMBERED = /^(.+_)(\d{1,6})$/;
-
 /** The id with the next number at its end. */
-const following = (id: string): string | undefined => {
-  const [, name, number] = NUMBERED.exec(id) ?? [];
-  return name === undefined ? undefined : `${name}${Number(number) + 1}`;
+const following = (id: string): string => {
+  const end = id.lastIndexOf('_') + 1;
+  return `${id.slice(0, end)}${Number(id.slice(end)) + 1}`;
+};
+
+const isFollowing = (id: string, before: string): boolean => {
+  const end = before.lastIndexOf('_') + 1;
+  return end > 1 && id.startsWith(before.slice(0, end)) && id === following(before);
 };
 
 export const placesIn = (stored: StoredEvents): readonly Path[] =>
