@@ -1,5 +1,6 @@
 import type { Ids } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
+import { createBatch } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { createLedger, type Ledger, type LedgerDeps, type LedgerStore } from './ledger.ts';
 
@@ -11,7 +12,7 @@ const empty = (): [] => [];
 
 /** Nothing is in it, and what is put into it goes nowhere. */
 const NOWHERE: LedgerStore = {
-  batch: () => ({ writes: [], counts: [], notes: [] }),
+  batch: createBatch,
   commit: () => Promise.resolve(),
   threads: { get: none, put: nothing, remove: nothing },
   messages: { last: none, range: empty, append: nothing, removeAll: nothing },

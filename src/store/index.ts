@@ -1,7 +1,7 @@
 export type { AuditQuery } from './audit.ts';
 export type { AwaitingRun } from './awaiting.ts';
 export { backupFolder } from './backup.ts';
-export type { Batch } from './batch.ts';
+export { type Batch, createBatch } from './batch.ts';
 export type { Deadline } from './deadlines.ts';
 export type { OpenDispatch } from './dispatches.ts';
 export { examine, type Finding, type Report } from './doctor.ts';
