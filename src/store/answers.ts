@@ -18,12 +18,6 @@ export type Path = readonly string[];
 /** A value without a text that stood at these places. */
 export type Hollow<V> = { value: V; places: Path[] };
 
-/** The answers of runs that end with a batch, and the rows that were put before the batch knew. */
-export type Answers = {
-  readonly texts: Map<string, string>;
-  readonly earlier: { name: string; put(text: string): void }[];
-};
-
 export type AnswerTexts = {
   /** @throws Integrity when the run holds none */
   textOf(scope: string, run_id: string): string;
@@ -49,13 +43,20 @@ export const holdAnswer = ({ answers }: Batch, scope: string, run_id: string, te
 };
 
 /** The value without the answer that its run gives in this batch, if the batch has it already. */
-export const hollowIn = <V>({ answers }: Batch, { scope, run_id, value }: OfRun<V>): Hollow<V> => {
+export const hollowIn = <V extends object>(
+  { answers }: Batch,
+  { scope, run_id, value }: OfRun<V>,
+): Hollow<V> => {
   const text = run_id === undefined ? undefined : answers.texts.get(nameOf(scope, run_id));
   return text === undefined ? { value, places: [] } : hollowed(value, text);
 };
 
 /** Puts a row of a run, and once more if the run ends later in the batch, with an answer that the row has. */
-export const putHollow = <V>(batch: Batch, row: OfRun<V>, put: (hollow: Hollow<V>) => void): void => {
+export const putHollow = <V extends object>(
+  batch: Batch,
+  row: OfRun<V>,
+  put: (hollow: Hollow<V>) => void,
+): void => {
   put(hollowIn(batch, row));
   const { scope, run_id, value } = row;
   if (run_id === undefined) return;
@@ -68,31 +69,40 @@ export const putHollow = <V>(batch: Batch, row: OfRun<V>, put: (hollow: Hollow<V
   });
 };
 
-export const hollowed = <V>(value: V, text: string): Hollow<V> => {
+export const hollowed = <V extends object>(value: V, text: string): Hollow<V> => {
   const places: Path[] = [];
   // It has the shape that it had: in place of a text stands another one.
   return { value: emptied(value, text, { path: [], places }) as V, places };
 };
 
-const emptied = (value: unknown, text: string, found: { path: string[]; places: Path[] }): unknown => {
+/** The value itself when it has no such text, otherwise a copy of what leads to it. */
+const emptied = (value: object, text: string, found: { path: string[]; places: Path[] }): object => {
   const { path, places } = found;
-  if (value === text) {
-    places.push([...path]);
-    return '';
+  const parts = value as Record<string, unknown>;
+  let copy: Record<string, unknown> | undefined;
+  for (const name in value) {
+    // Filling it in would set a prototype.
+    if (name === '__proto__') continue;
+    const part = parts[name];
+    let empty = part;
+    if (part === text) {
+      places.push([...path, name]);
+      empty = '';
+    } else if (typeof part === 'object' && part !== null && path.length < DEEPEST - 1) {
+      path.push(name);
+      empty = emptied(part, text, found);
+      path.pop();
+    }
+    if (empty === part) continue;
+    copy ??= copyOf(value);
+    copy[name] = empty;
   }
-  if (typeof value !== 'object' || value === null || path.length === DEEPEST) return value;
-  const before = places.length;
-  const parts = Object.entries(value).map(([name, part]): [string, unknown] => {
-    // Assigning to it would set a prototype.
-    if (name === '__proto__') return [name, part];
-    path.push(name);
-    const empty = emptied(part, text, found);
-    path.pop();
-    return [name, empty];
-  });
-  if (places.length === before) return value;
-  return Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
+  return copy ?? value;
 };
+
+// Names of an array are its indexes.
+const copyOf = (value: object): Record<string, unknown> =>
+  (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
 
 /** In place: the value was just read and is nobody else's. */
 export const fillIn = (value: unknown, places: readonly Path[], text: string): void => {

@@ -1,5 +1,4 @@
 import type { Database } from 'lmdb';
-import type { Answers } from './answers.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -24,6 +23,12 @@ export type Batch = {
   readonly counts: [key: Key, by: number][];
   readonly notes: Note[];
   readonly answers: Answers;
+};
+
+/** The answers of runs that end with a batch, and the rows that were put before the batch knew. */
+export type Answers = {
+  readonly texts: Map<string, string>;
+  readonly earlier: { name: string; put(text: string): void }[];
 };
 
 export const createBatch = (): Batch => ({
