@@ -59,15 +59,16 @@ t.test('the nearest tests reach a file by the fewest imports, through cycles too
   });
 });
 
-t.test('of tests that start the whole service, those of the name of a file are the nearest', async (t) => {
-  const tests = ['cards', 'chat/previews', 'run-inputs', 'chat/runs', 'runs'];
+t.test('of tests that start the whole service, those of its name are the nearest', async (t) => {
+  const tests = ['cards', 'chat/previews', 'inputs', 'chat/runs', 'runs'];
   const graph = graphOf({
-    'src/app.ts': ['src/routes/chat/runs.ts', 'src/routes/runs.ts'],
+    'src/app.ts': ['src/routes/chat/runs.ts', 'src/routes/runs.ts', 'src/routes/run.ts'],
     ...Object.fromEntries(tests.map((name) => [`test/service/${name}.test.ts`, ['src/app.ts']])),
   });
   const nearest = (file: string): string[] =>
     nearestTests(file, graph).files.map((test) => test.replace(/test\/service\/|\.test\.ts/g, ''));
-  t.strictSame(nearest('src/routes/runs.ts'), ['chat/runs', 'runs', 'cards', 'chat/previews', 'run-inputs']);
+  t.strictSame(nearest('src/routes/runs.ts'), ['chat/runs', 'runs', 'cards', 'chat/previews', 'inputs']);
+  t.strictSame(nearest('src/routes/run.ts').slice(0, 2), ['chat/runs', 'runs']);
   t.strictSame(nearest('src/routes/chat/runs.ts').slice(0, 1), ['chat/runs']);
 });
 

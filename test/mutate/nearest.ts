@@ -2,8 +2,8 @@ import type { Metafile } from 'esbuild';
 import { PROGRAM } from '../run/bundle.ts';
 
 /**
- * Which tests are the nearest to a source file: those that reach it by the fewest imports, and among those, as one
- * file that starts the whole service is as near as another, those of the same name.
+ * Which tests are the nearest to a source file: those that reach it by the fewest imports, but before them those of
+ * the same name, as one file that starts the whole service is as near as another.
  */
 
 export interface Nearest {
@@ -33,18 +33,26 @@ const importersOf = ({ inputs }: Metafile): Map<string, string[]> => {
   return importers;
 };
 
-/** The folders of a path but for the first, the name of its file, and the words of that. */
-const namesIn = (path: string): Set<string> => {
-  const names = path
-    .replace(/(?:\.test)?\.tsx?$/, '')
-    .split('/')
-    .slice(1);
-  return new Set([...names, ...(names.at(-1) ?? '').split(/[-.]/)]);
+/** So that `delegate` and `delegation`, `thread` and `threads` are the same. */
+const stemOf = (word: string): string => word.replace(/s$/, '').slice(0, 6);
+
+/** The folders of a path but for the first, and the words of the name of its file. */
+const namesIn = (path: string): { folders: string[]; words: string[] } => {
+  const folders = path.split('/').slice(1);
+  const name = folders.pop()?.replace(/(?:\.test)?\.tsx?$/, '') ?? '';
+  return { folders: folders.map(stemOf), words: name.split(/[-.]/).map(stemOf) };
 };
 
-const sharedNames = (file: string, test: string): number => {
-  const names = namesIn(test);
-  return [...namesIn(file)].filter((name) => names.has(name)).length;
+/** In imports: what a file is called says more than where it lies. */
+const OF_FOLDER = 2;
+const OF_WORD = 6;
+
+const likeness = (file: string, test: string): number => {
+  const { folders, words } = namesIn(file);
+  const other = namesIn(test);
+  const names = new Set([...other.folders, ...other.words]);
+  const shared = (some: string[]): number => some.filter((name) => names.has(name)).length;
+  return OF_FOLDER * shared(folders) + OF_WORD * shared(words);
 };
 
 const reaching = (file: string, importers: Map<string, string[]>): string[] => {
@@ -55,7 +63,7 @@ const reaching = (file: string, importers: Map<string, string[]>): string[] => {
       if (!distances.has(importer)) distances.set(importer, next);
     }
   }
-  const rank = (test: string): number => (distances.get(test) ?? 0) - 2 * sharedNames(file, test);
+  const rank = (test: string): number => (distances.get(test) ?? 0) - likeness(file, test);
   return [...distances.keys()].filter((test) => test.endsWith('.test.ts')).sort((a, b) => rank(a) - rank(b));
 };
 
