@@ -55,7 +55,7 @@ t.test('a nested state is a place to begin', async (t) => {
 t.test('a state that decides at once where it leads is passed', async (t) => {
   const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' } as const;
   for (const entry of ['inference', 'unfinished_calls', 'decisions'] as const) {
-    const next = advance(runMachine, { value: 'created', context: { ...run, entry } }, { type: 'CLAIM' });
+    const next = advance(runMachine, { value: 'created', context: { ...run, entry } }, { type: 'CLAIM', threadEpoch: 1 });
     t.same(next.value, { running: places[entry] });
   }
 });
@@ -90,7 +90,7 @@ t.test('nothing is legal in a final state', async (t) => {
 t.test('a remembered answer is the same one, until more than enough are remembered', async (t) => {
   const next = rememberingAdvance(dispatchMachine);
   const ask = (attemptCount: number) =>
-    next({ value: 'queued', context: { ...dispatch, attemptCount } }, { type: 'CLAIM' });
+    next({ value: 'queued', context: { ...dispatch, attemptCount } }, { type: 'CLAIM', threadEpoch: 1 });
   const first = ask(0);
   t.equal(first.value, 'claimed');
   ask(1);
