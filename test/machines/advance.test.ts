@@ -55,7 +55,7 @@ t.test('a nested state is a place to begin', async (t) => {
 t.test('a state that decides at once where it leads is passed', async (t) => {
   const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' } as const;
   for (const entry of ['inference', 'unfinished_calls', 'decisions'] as const) {
-    const next = advance(runMachine, { value: 'created', context: { ...run, entry } }, { type: 'CLAIM', threadEpoch: 1 });
+    const next = advance(runMachine, { value: 'created', context: { ...run, entry } }, { type: 'CLAIM' });
     t.same(next.value, { running: places[entry] });
   }
 });
