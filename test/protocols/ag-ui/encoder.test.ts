@@ -223,6 +223,13 @@ t.test('what a tool streams out grows an activity, which is announced once', asy
     ],
     'one that goes on after a result begins anew',
   );
+  const encoder = createAgUiEncoder();
+  encodeAll([...begun, grown('a'), stepEnd, runFinish()], encoder);
+  t.match(eventsOf(encodeAll([runStart(), grown('b')], encoder)), [
+    { type: 'RUN_STARTED' },
+    { type: 'ACTIVITY_SNAPSHOT', messageId: 'c1' },
+    { type: 'ACTIVITY_DELTA' },
+  ]);
 });
 
 t.test('results: with metadata, failed, without a message', async (t) => {
