@@ -9,6 +9,7 @@ import type { Nearest } from './nearest.ts';
 const STAGES = [
   [0, 10],
   [10, 40],
+  [40, 100],
 ] as const;
 
 /** A change may make a loop that does not end. */
