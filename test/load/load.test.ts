@@ -239,6 +239,7 @@ t.test('every option that is wrong is named', async (t) => {
   ]) {
     t.match(failure.message, part);
   }
+  t.notMatch(failure.message, /(?:^|; ): /, 'what is wrong with all of them has no name before it');
   await t.rejects(runLoad({ url: 'http://127.0.0.1:1' }), { message: /duration_ms, streams, or both/ });
 });
 
