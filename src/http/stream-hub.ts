@@ -18,7 +18,7 @@ export const createStreamHub = (options: {
   close(): void;
 } => {
   const { maxHeldFrames, observe } = options;
-  const period = Math.max(1, Math.ceil(options.heartbeatMs / BEATS));
+  const period = Math.ceil(options.heartbeatMs / BEATS);
   const silentBeats = Math.ceil(options.heartbeatMs / period);
   const streams = new Set<Stream>();
   let beat = 0;

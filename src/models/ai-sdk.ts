@@ -40,7 +40,11 @@ export const onceLoaded = (
 ): AiSdkAdapter['language'] => {
   let loaded: ReturnType<typeof load> | undefined;
   return async (upstream) => {
-    loaded ??= load();
+    loaded ??= load().catch((error) => {
+      // The next one tries again.
+      loaded = undefined;
+      throw error;
+    });
     const language = await loaded;
     return language(upstream);
   };

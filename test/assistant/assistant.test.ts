@@ -70,6 +70,7 @@ t.test('without any model it is disabled, and says what to do', async (t) => {
     ...DISABLED,
     disabled_reason: 'Configure and publish the first model to enable the admin assistant.',
   });
+  t.throws(() => assistant.open(CALLER), { name: 'Conflict', message: /before using the admin assistant$/ });
 });
 
 t.test('with scripted models only it is disabled, and does not run', async (t) => {
@@ -81,7 +82,9 @@ t.test('with scripted models only it is disabled, and does not run', async (t) =
   });
   t.throws(() => assistant.open(CALLER), {
     name: 'Conflict',
-    message: 'configure and publish the first model before using the admin assistant',
+    message:
+      'configure and publish the first model before using the admin assistant: it has to be provider-backed, ' +
+      'scripted models do not count',
   });
 });
 

@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * The service as it ships: compiled, since a process that compiles for itself takes seconds to start. `npm test`
- * builds it first; a single test file uses the last build.
+ * builds it first; a single test file uses the last build. TROUPE_TEST_PROGRAM is the folder of another build.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const BUILD = process.env.TROUPE_TEST_PROGRAM ?? join(ROOT, 'dist');
 
 const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
@@ -20,7 +22,7 @@ const newestIn = (folder: string): number =>
 
 /** @param source such as `src/main.ts` */
 const builtFrom = (source: string): string => {
-  const file = join(ROOT, 'dist', source.replace(/\.ts$/, '.js'));
+  const file = join(BUILD, source.replace(/\.ts$/, '.js'));
   if (changedAt(file) < Math.max(newestIn('src'), newestIn('machines'))) {
     throw new Error(`${file} is older than the sources: npm run build`);
   }

@@ -110,7 +110,10 @@ export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Vi
     return context.close();
   });
   const { troupe, tools } = await withTools(t, {
-    settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] } },
+    settings: {
+      AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] },
+      seed: { profile: 'demo' },
+    },
     // Its model is steered, and the tools of the page are left to the page.
     app: {
       records: entriesFrom({

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { advance, IllegalTransition } from '../../machines/advance.ts';
+import { advance, IllegalTransition, rememberingAdvance } from '../../machines/advance.ts';
 import { dispatchMachine, runMachine, threadMachine, toolCallMachine } from '../../machines/index.ts';
 
 const dispatch = { attemptCount: 0, maxAttempts: 2, epoch: 1 };
@@ -85,4 +85,16 @@ t.test('nothing is legal in a final state', async (t) => {
       advance(dispatchMachine, { value, context: dispatch }, { type: 'ACK', threadEpoch: 1 });
     t.throws(attempt, IllegalTransition, value);
   }
+});
+
+t.test('a remembered answer is the same one, until more than enough are remembered', async (t) => {
+  const next = rememberingAdvance(dispatchMachine);
+  const ask = (attemptCount: number) =>
+    next({ value: 'queued', context: { ...dispatch, attemptCount } }, { type: 'CLAIM', threadEpoch: 1 });
+  const first = ask(0);
+  t.equal(first.value, 'claimed');
+  ask(1);
+  t.equal(ask(0), first);
+  for (let other = 2; other <= 1000; other += 1) ask(other);
+  t.not(ask(0), first, 'they do not fill the memory');
 });

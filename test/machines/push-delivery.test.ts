@@ -73,6 +73,17 @@ t.test('what is queued while the queue is looked at is looked for again', async 
     );
 });
 
+t.test('what comes into the queue is looked for at once, whatever else is known of the task', async (t) => {
+  const comes = edges.filter(
+    ({ from, event }) => event.type === 'QUEUED' && from.value.active?.following !== 'ended',
+  );
+  t.same(
+    new Set(comes.map(({ from }) => from.value.active.following)),
+    new Set(['catchingUp', 'watching', 'pausing']),
+  );
+  for (const { to } of comes) t.ok(to.context.queued || sending(to) === 'delivering');
+});
+
 t.test('a removed config ends everything, and nothing follows', async (t) => {
   const removals = edges.filter(({ event }) => event.type === 'REMOVED');
   t.ok(removals.length > 0);

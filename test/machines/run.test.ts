@@ -313,6 +313,7 @@ t.test('a call that waits sends its run to the decisions at hand, else to a wait
     t.same(new Set(suspended.map(({ from }) => atHand(from))), new Set([true, false]));
     for (const { from, to } of suspended) {
       t.ok(atHand(from) ? pathOf(to) === 'running.deciding' : isParking(to), pathOf(to));
+      t.notOk(atHand(to), 'and takes them');
     }
   }
 });

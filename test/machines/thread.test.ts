@@ -206,6 +206,16 @@ t.test('input that only continues a run does that or is refused', async (t) => {
   }
 });
 
+t.test('a tool call of another thread drives a run here, or is refused: it never waits', async (t) => {
+  for (const edge of on('DRIVE')) {
+    const ways: Record<string, string> = {
+      idle: 'startRun',
+      waiting: edge.event.request.continues === true ? 'continueRun' : 'refuse',
+    };
+    t.same(edge.actions, [ways[pathOf(edge.from)] ?? 'refuse'], told(edge));
+  }
+});
+
 t.test('a decision is answered in exactly one way, which depends on where its run is', async (t) => {
   const answerOf = (path: string, { executes, holds }: Flags, isFull: boolean): string => {
     if (path === 'idle') return 'refuse';

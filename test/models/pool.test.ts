@@ -153,6 +153,15 @@ t.test('a session stays with the member that it switched to', async (t) => {
   t.equal(answered(await ask('one')), 'b');
 });
 
+t.test('a session stays where it went, also when its home answers others by then', async (t) => {
+  const home = answered(await setUp([[says('a')], [says('b')]], { routing: {} }).ask('one'));
+  const acts = ['a', 'b'].map((id) => (id === home ? [fails('overloaded'), says(id)] : [says(id)]));
+  const { ask } = setUp(acts, { routing: {} });
+  const other = home === 'a' ? 'b' : 'a';
+  t.equal(answered(await ask('one')), other);
+  t.equal(answered(await ask('one')), other);
+});
+
 t.test('sessions are threads or runs', async (t) => {
   for (const sticky_scope of ['thread', 'run'] as const) {
     const { ask } = setUp([[says('a')], [says('b')]], { routing: { home: 'round_robin', sticky_scope } });

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { randomFrom } from '../../src/load/random.ts';
 import { below } from '../crash/random.ts';
 import { SEED } from '../random.ts';
-import { bundle } from '../run/bundle.ts';
+import { bundle, PROGRAM } from '../run/bundle.ts';
 import { countFrom, testFiles } from '../run/command-line.ts';
 import { inProject, Places } from '../run/places.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
@@ -85,7 +85,7 @@ const main = async (): Promise<void> => {
   // Enough to notice; the test of random sequences is the nearest of much.
   process.env.PROPERTY_RUNS ??= '60';
   const places = new Places(inProject(`${FOLDER}/none`));
-  const graph = await bundle(testFiles(), places);
+  const graph = await bundle([...testFiles(), ...PROGRAM], places);
   console.log(`seed ${SEED}`);
   for (const [room, all] of sources) {
     const chosen = line === undefined ? choose(all, count) : all.filter((mutant) => mutant.line === line);

@@ -1,3 +1,4 @@
+import type { Metafile } from 'esbuild';
 import t from 'tap';
 import { mutantsOf } from './mutants.ts';
 import { nearestTests } from './nearest.ts';
@@ -33,25 +34,56 @@ t.test('a change says where it is', async (t) => {
   ]);
 });
 
+const graphOf = (graph: Record<string, string[]>): Metafile => ({
+  inputs: Object.fromEntries(
+    Object.entries(graph).map(([file, imports]) => [
+      file,
+      { bytes: 0, imports: imports.map((path) => ({ path, kind: 'import-statement' })) },
+    ]),
+  ),
+  outputs: {},
+});
+
 t.test('the nearest tests reach a file by the fewest imports, through cycles too', async (t) => {
-  const graph: Record<string, string[]> = {
+  const graph = graphOf({
     'src/store/a.ts': ['src/store/b.ts'],
     'src/store/b.ts': ['src/store/a.ts'],
     'src/app.ts': ['src/store/b.ts'],
     'test/service/x.test.ts': ['src/app.ts'],
     'test/store/b.test.ts': ['src/store/b.ts'],
     'test/ids.test.ts': [],
-  };
-  const inputs = Object.fromEntries(
-    Object.entries(graph).map(([file, imports]) => [
-      file,
-      { bytes: 0, imports: imports.map((path) => ({ path, kind: 'import-statement' as const })) },
-    ]),
-  );
-  t.strictSame(nearestTests('src/store/a.ts', { inputs, outputs: {} }), [
-    'test/store/b.test.ts',
-    'test/service/x.test.ts',
-  ]);
+  });
+  t.strictSame(nearestTests('src/store/a.ts', graph), {
+    files: ['test/store/b.test.ts', 'test/service/x.test.ts'],
+    inProgram: false,
+  });
+});
+
+t.test('of tests that start the whole service, those of its name are the nearest', async (t) => {
+  const tests = ['cards', 'chat/previews', 'inputs', 'chat/runs', 'runs'];
+  const graph = graphOf({
+    'src/app.ts': ['src/routes/chat/runs.ts', 'src/routes/runs.ts', 'src/routes/run.ts'],
+    ...Object.fromEntries(tests.map((name) => [`test/service/${name}.test.ts`, ['src/app.ts']])),
+  });
+  const nearest = (file: string): string[] =>
+    nearestTests(file, graph).files.map((test) => test.replace(/test\/service\/|\.test\.ts/g, ''));
+  t.strictSame(nearest('src/routes/runs.ts'), ['chat/runs', 'runs', 'cards', 'chat/previews', 'inputs']);
+  t.strictSame(nearest('src/routes/run.ts').slice(0, 2), ['chat/runs', 'runs']);
+  t.strictSame(nearest('src/routes/chat/runs.ts').slice(0, 1), ['chat/runs']);
+});
+
+t.test('what no test imports is seen by those that start the program', async (t) => {
+  const graph = graphOf({
+    'src/main.ts': ['src/commands/backup.ts', 'src/app.ts'],
+    'test/e2e/line.test.ts': ['test/e2e/built.ts'],
+    'test/readme/all.test.ts': ['test/e2e/built.ts'],
+    'test/service/x.test.ts': ['src/app.ts'],
+  });
+  t.strictSame(nearestTests('src/commands/backup.ts', graph), {
+    files: ['test/e2e/line.test.ts'],
+    inProgram: true,
+  });
+  t.strictSame(nearestTests('src/app.ts', graph), { files: ['test/service/x.test.ts'], inProgram: false });
 });
 
 t.test('a change at which a file ran out of time does not count as noticed', async (t) => {

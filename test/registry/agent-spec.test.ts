@@ -23,6 +23,10 @@ t.test('a minimal spec is stored with its defaults, in the order of the contract
   );
 });
 
+t.test('what is no object is no agent', async (t) => {
+  for (const given of [null, 'agent', 5, ['id']]) t.match(refusal(given), /must be an object/);
+});
+
 t.test('what is stored is read back as the same agent, and stored the same again', async (t) => {
   const specs: object[] = [
     { id: 'a' },

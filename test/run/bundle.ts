@@ -32,6 +32,24 @@ const testOfFile: Plugin = {
   },
 };
 
+/** The program and the package, of which tests that start processes know. */
+export const PROGRAM = ['src/main.ts', 'src/index.ts'];
+
+/** Makes of the sources what ships, but for the texts that stand in. */
+export const buildProgram = async (outdir: string, replaced: Replaced): Promise<void> => {
+  await rm(outdir, { recursive: true, force: true });
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: PROGRAM,
+    outbase: ROOT,
+    outdir,
+    ...AS_SHIPPED,
+    splitting: true,
+    sourcemap: true,
+    plugins: [sources(replaced)],
+  });
+};
+
 /**
  * Compiles tests and the sources they reach, once: what a process loads of these it shares among its files.
  *

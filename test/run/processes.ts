@@ -26,6 +26,8 @@ export interface GroupOptions {
   fileMs: number;
   /** Nothing runs after the first file that fails. */
   bail: boolean;
+  /** Where the program lies that the tests start; `dist` unless said. */
+  program?: string;
 }
 
 /** Runs files in one process; a file that ends it is the only one to pay, the others go on in a new one. */
@@ -48,13 +50,17 @@ export const runGroup = async (
 const SHORT_LIVED = ['--interrupt-budget=1000000', '--min-semi-space-size=64', '--max-semi-space-size=64'];
 
 /** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
-const startGroup = (files: readonly string[], { places, seed, bail }: GroupOptions): ChildProcess =>
+const startGroup = (files: readonly string[], { places, seed, bail, program }: GroupOptions): ChildProcess =>
   spawn(
     process.execPath,
     ['--enable-source-maps', ...SHORT_LIVED, groupOf(places), ...(bail ? ['--bail'] : []), ...files],
     {
       cwd: ROOT,
-      env: { ...process.env, TROUPE_TEST_SEED: String(seed) },
+      env: {
+        ...process.env,
+        TROUPE_TEST_SEED: String(seed),
+        ...(program === undefined ? {} : { TROUPE_TEST_PROGRAM: program }),
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     },
   );

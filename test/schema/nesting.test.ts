@@ -48,6 +48,13 @@ t.test('a text may nest so deep and no deeper, in whatever pieces it comes', (t)
     t.equal(scanned(JSON.stringify(nested(DEEPEST)), piece), undefined);
     t.equal(scanned(JSON.stringify(nested(DEEPEST + 1)), piece), TOO_DEEP);
   }
+  const closed = '[],'.repeat(DEEPEST);
+  t.equal(
+    scanned(`[${closed}${JSON.stringify(nested(DEEPEST - 1))}]`),
+    undefined,
+    'what is closed counts no more',
+  );
+  t.equal(scanned(`[${closed}${JSON.stringify(nested(DEEPEST))}]`), TOO_DEEP, 'nor for less than nothing');
   t.equal(scanned('['.repeat(10_000_000)), TOO_DEEP, 'also when it is no JSON');
   t.end();
 });

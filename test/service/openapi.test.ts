@@ -86,6 +86,7 @@ t.test(
         name,
       );
       if (name.startsWith('get ')) t.ok(statuses.includes('200'), name);
+      if (/^(?:patch|delete) /.test(name)) t.notOk(statuses.includes('201'), `${name} makes nothing new`);
     }
   },
 );

@@ -68,6 +68,7 @@ t.test('a file that cannot be read or understood stops the start, beside the oth
     ],
   );
   t.match(refused('http_addr: a:1\nhttp_addr: b:2'), [/^t\.yaml: .* DUPLICATE_KEY in line 2$/]);
+  t.match(refused('http_addr: a:1\n---\nport: 2\n'), [/ MULTIPLE_DOCS in line 2$/], 'where it begins');
   t.match(refused('a: [1'), [/^t\.yaml: not legal JSON or YAML: /]);
 });
 

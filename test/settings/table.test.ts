@@ -60,6 +60,7 @@ t.test('the help names every flag, variable, key and default of the contract', a
     t.ok(block.includes(env), `${env} is named`);
     t.ok(block.includes(`(default: ${fallback})`), `${env} has its default`);
     if (key !== '–') t.ok(block.includes(key), `${key} is named`);
+    else if (env.startsWith('SERVICE_')) t.notMatch(block, ` ${env}, ${env.slice(8).toLowerCase()}`);
     if (alsoRead) t.ok(block.includes(alsoRead), `${alsoRead} is named`);
   }
 });

@@ -131,7 +131,10 @@ for (const { title, picture } of pictures) {
   });
 
   t.test(`what ${title} does in every state of a region stands in that region`, async (t) => {
-    for (const { arrow, label } of arrows.filter(({ arrow: { inward } }) => inward)) {
+    for (const { arrow, label, rows } of arrows) {
+      const everywhere = arrow.lines.filter(({ where }) => arrow.inward && where.length === 0);
+      t.equal(rows.filter(({ text }) => text === 'in every state').length, everywhere.length);
+      if (!arrow.inward) continue;
       const around = boxOf(arrow.from) ?? { x: 0, y: 0, width, height };
       t.ok(inside(label, around), `${arrow.from} to ${arrow.to}`);
     }

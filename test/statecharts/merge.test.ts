@@ -96,6 +96,17 @@ t.test('two states that lead to a third one beside them keep their arrows, three
   ]);
 });
 
+t.test('a state and one around it have nothing in common, whatever they do', async (t) => {
+  t.same(
+    arrowsOf({ trip: HOME, walking: HOME }).map(({ from }) => from),
+    ['trip', 'trip.walking'],
+  );
+  t.same(
+    arrowsOf({ trip: HOME, walking: HOME, riding: HOME }).map(({ from }) => from),
+    ['trip', 'trip.walking', 'trip.riding'],
+  );
+});
+
 t.test('events with the same guard and the same actions share a line', async (t) => {
   const [arrow] = arrowsOf({ walking: { ARRIVE: '#journey.home', RETURN: '#journey.home' } });
   t.same(arrow?.lines, ['ARRIVE, RETURN']);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { eventsOf } from '../../src/routes/replay.ts';
 import type { EventScope, Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { event, SCOPE, write } from './records.ts';
@@ -67,4 +68,17 @@ t.test('a page of a long run reads what it shows', async (t) => {
   const before = store.reads;
   t.equal(seqsAfter(store, { run_id: 'a' }, 1500, 20).seqs.length, 20);
   t.ok(store.reads - before <= 26);
+});
+
+t.test('who reads a long log in pieces has every event once', async (t) => {
+  const store = await storeFor(t);
+  const events = Array.from({ length: 600 }, (_, index) => event(`e${index + 1}`, 'a'));
+  await write(store, (batch) => store.events.append(batch, SCOPE, 't1', 1, events));
+  for (const from of [1, 88, 89, 345]) {
+    const read = Array.from(eventsOf(store, SCOPE, { run_id: 'a' }, from), ({ seq }) => seq);
+    t.strictSame(
+      read,
+      Array.from({ length: 601 - from }, (_, index) => from + index),
+    );
+  }
 });

@@ -225,6 +225,13 @@ t.test('progress_demo says which step it is at', async (t) => {
   const messages: (string | undefined)[] = [];
   await callTool(demo('progress_demo'), {}, { progress: ({ message }) => messages.push(message) });
   t.equal(messages[4], 'Processing step 4/10...');
+  messages.length = 0;
+  const phases = { progress: ({ message }: ToolProgress) => messages.push(message) };
+  await callTool(demo('progress_demo'), { scenario: 'multi_phase' }, phases);
+  t.same(
+    [0, 1, 4, 5, 8, 9].map((step) => messages[step]),
+    [1, 1, 1, 2, 2, 3].map((phase, at) => `Phase ${phase}/3: ${[0, 1, 4, 5, 8, 9][at]}/12 steps`),
+  );
 });
 
 t.test('progress_demo stops when its run is cancelled', async (t) => {

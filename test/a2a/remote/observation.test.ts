@@ -1,4 +1,5 @@
 import t from 'tap';
+import { readEvents } from '../../../src/a2a/remote/events.ts';
 import {
   type Answer,
   type Answers,
@@ -161,6 +162,20 @@ t.test('a stream on which nothing comes is given up', async (t) => {
   const { agent } = agentAt(base_url, {}, { idleMs: 20 });
   t.match(await agent.converse(createTurn().turn), { status: 'completed' });
   t.strictSame(routes(), [SEND, SUBSCRIBE, SUBSCRIBE, READ]);
+});
+
+t.test('a stream that does not end is not read without end', async (t) => {
+  const mebibyte = new TextEncoder().encode(`:${'x'.repeat(2 ** 20 - 2)}\n`);
+  let sent = 0;
+  const body = new ReadableStream({
+    pull(controller) {
+      sent += 1;
+      controller.enqueue(mebibyte);
+    },
+  });
+  const reading = readEvents(new Response(body), () => {});
+  await t.rejects(reading.next(), { kind: 'unreadable', message: 'the stream is too long' });
+  t.ok(sent > 64 && sent < 70, `${sent} MiB`);
 });
 
 t.test('text that came in chunks is one text, also where it is told again as a whole', async (t) => {

@@ -53,6 +53,8 @@ t.test('what is left out keeps what the service has, unless what holds it is gon
     url: 'https://h',
     config: {},
   });
+  const inherited = { config: { headers: { constructor: '***' } } };
+  t.strictSame(withKeptSecrets({ config: { headers: {} } }, inherited), inherited, 'whatever it is called');
   const auth = { type: 'bearer', token: 'new' };
   const remote = { endpoint: { auth: { type: 'bearer', token: '***' } } };
   t.strictSame(withKeptSecrets({ endpoint: { auth } }, remote), { endpoint: { auth } });

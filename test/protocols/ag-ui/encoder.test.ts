@@ -212,6 +212,24 @@ t.test('what a tool streams out grows an activity, which is announced once', asy
     messages.find(({ role }) => role === 'activity'),
     { id: 'c1', content: { delta: 'b' } },
   );
+  const again = encodeAll([...begun, grown('a'), callDone('c1'), grown('c')]);
+  t.match(
+    eventsOf(again).filter(({ type }) => type.startsWith('ACTIVITY')),
+    [
+      { type: 'ACTIVITY_SNAPSHOT' },
+      { patch: [{ value: 'a' }] },
+      { type: 'ACTIVITY_SNAPSHOT', messageId: 'c1', content: { delta: '' } },
+      { patch: [{ value: 'c' }] },
+    ],
+    'one that goes on after a result begins anew',
+  );
+  const encoder = createAgUiEncoder();
+  encodeAll([...begun, grown('a'), stepEnd, runFinish()], encoder);
+  t.match(eventsOf(encodeAll([runStart(), grown('b')], encoder)), [
+    { type: 'RUN_STARTED' },
+    { type: 'ACTIVITY_SNAPSHOT', messageId: 'c1' },
+    { type: 'ACTIVITY_DELTA' },
+  ]);
 });
 
 t.test('results: with metadata, failed, without a message', async (t) => {

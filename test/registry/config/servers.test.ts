@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import type { McpServers } from '../../../src/registry/config/servers.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
@@ -170,9 +171,11 @@ t.test('a rule that has the raw name of a server means its tools', async (t) => 
 });
 
 const modelList = async (t: Test) => {
-  const state = { requests: 0, context_window: 4000, down: false };
-  const server = createServer((_, response) => {
+  const state = { requests: 0, context_window: 4000, down: false, asked() {}, until: Promise.resolve() };
+  const server = createServer(async (_, response) => {
     state.requests += 1;
+    state.asked();
+    await state.until;
     if (state.down) return void response.writeHead(500).end();
     response.setHeader('content-type', 'application/json');
     const { context_window } = state;
@@ -212,6 +215,33 @@ t.test('what the list of a provider says of a model is known to the runs behind 
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   t.equal(state.requests, 2, 'a start asks beside its work');
+});
+
+t.test('a list that comes too late for a write is used as soon as it is there', async (t) => {
+  const { state, provider } = await modelList(t);
+  const plane = await startPlane(t);
+  await plane.create('providers', provider);
+  let release = (): void => {};
+  state.until = new Promise((resolve) => {
+    release = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    state.asked = resolve;
+  });
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const writing = plane.create('models', { id: 'm2', provider_id: 'listed', upstream_model: 'up' });
+  await asked;
+  mock.timers.tick(3000);
+  mock.timers.reset();
+  await writing;
+  await plane.create('agents', plane.agent('a', { model_id: 'm2', context_policy }));
+  t.match(plane.live.resolve('a').contextPolicy, { max_context_tokens: 100_000 });
+  release();
+  while (plane.live.resolve('a').contextPolicy?.max_context_tokens !== 4000) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  t.equal(state.requests, 1);
 });
 
 t.test('a list that cannot be read stops no write', async (t) => {

@@ -67,6 +67,19 @@ t.test('a send waits no longer than the ceiling', async (t) => {
   troupe.models.release();
 });
 
+t.test('without a ceiling a send waits for as long as its task works', async (t) => {
+  const { send, get, troupe } = await a2aFor(t, { settings: { a2a_blocking_wait_ms: 0 } });
+  const sending = send({ tenant: 'slow', taskId: 'x', contextId: 'x' });
+  const looks: string[] = [];
+  while (looks.length < 5) {
+    if (troupe.models.waiting() > 0) looks.push((await get('x')).status.state);
+    else await new Promise(setImmediate);
+  }
+  t.equal(looks.at(-1), 'TASK_STATE_WORKING');
+  troupe.models.release();
+  t.equal((await sending).status.state, 'TASK_STATE_COMPLETED');
+});
+
 t.test('a task that nobody knows is made only with a context', async (t) => {
   const { ask, troupe } = await a2aFor(t);
   const answer = await ask({ taskId: 'nobody' });
