@@ -120,6 +120,8 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     t.equal((await at('in a tool').texts())[2], 'tool: [Tool execution was interrupted]');
     t.equal(executions('in a harmless tool'), 2);
     t.equal((await at('in a harmless tool').texts())[2], 'tool: "did call in a harmless tool"');
+    for (const place of ['in a tool', 'in a harmless tool'])
+      t.match(await at(place).runs(), [{ steps: 2 }], `the step that was taken up again counts: ${place}`);
   });
 
   t.test('input that was accepted and not begun is executed once', async (t) => {
