@@ -16,9 +16,6 @@ import type { Write } from './write.ts';
 /**
  * One execution of one run in this process: the actor of the run machine, what its services work on, and what may
  * be asked of it from outside. What the services do is in `run-work.ts`, what they write in `run-record.ts`.
- *
- * Whoever owns it begins it in this order: `createExecution`, `announce` into the commit that claims the run,
- * `startExecution`. It is settled once: it has ended, or it was let go.
  */
 
 export type Execution = {

@@ -123,6 +123,8 @@ type Putting<Of> = { order: Order; of: Of; queued: Dispatch | undefined; session
 const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: Putting<NewRun>): Run => {
   const { run_id, agent_id, resolution_id, origin, adapter, parent } = of;
   const { mode, messages, now, frontend_tools } = order;
+  const input = now ? takeAtOnce(thread, write, run_id, order) : undefined;
+  if (!now) stageFor(thread, write, of, messages);
   return newRun({
     run_id,
     thread_id: thread.id,
@@ -135,12 +137,7 @@ const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: 
     dispatch_id: queued?.dispatch_id,
     session_id,
     at: write.at,
-    input: now
-      ? {
-          range: takeAtOnce(thread, write, run_id, order),
-          trigger_message_ids: messages.map(({ id }) => id),
-        }
-      : waitWith(thread, write, of, messages),
+    input,
     frontend_tools,
   });
 };
@@ -151,7 +148,7 @@ const takeAtOnce = (
   write: Write,
   run_id: string,
   { mode, messages }: Order,
-): MessageRange | undefined => {
+): { range: MessageRange | undefined; trigger_message_ids: string[] } => {
   const boundary = mode === 'foreground' ? 'interrupt' : 'new_run';
   const earlier = deliver(write, selectPending(ledger.pending, boundary, run_id), run_id);
   const own = appendMessages(
@@ -159,16 +156,17 @@ const takeAtOnce = (
     messages.map((message) => ofRun(message, run_id)),
     run_id,
   );
-  return earlier && own ? { from_seq: earlier.from_seq, to_seq: own.to_seq } : (earlier ?? own);
+  const range = earlier && own ? { from_seq: earlier.from_seq, to_seq: own.to_seq } : (earlier ?? own);
+  return { range, trigger_message_ids: messages.map(({ id }) => id) };
 };
 
-/** The input is staged: the run has none before it begins. */
-const waitWith = (
+/** The input waits with the run, which has none before it begins. */
+const stageFor = (
   { ledger }: Thread,
   write: Write,
   { run_id, left = [] }: NewRun,
   messages: readonly Message[],
-): undefined => {
+): void => {
   const delivery_mode: DeliveryMode = { boundary: 'new_run', granularity: 'batch', target_run_id: run_id };
   if (left.length > 0)
     restage(

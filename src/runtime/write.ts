@@ -9,10 +9,10 @@ import type { Run } from '../schema/run.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { Batch, MessageRow } from '../store/index.ts';
-import type { RunOutcome, RuntimeObserver } from './deps.ts';
 import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
 import { historyOf, keptRow, type Ledger, type Tail, type Told } from './ledger.ts';
+import { observeDispatch } from './observe-dispatch.ts';
 import { retractedBy } from './retraction.ts';
 
 /**
@@ -368,37 +368,4 @@ const tellQuiet = (ledger: Ledger): void => {
   const told = ledger.whenQuiet;
   ledger.whenQuiet = [];
   for (const resolve of told) resolve();
-};
-
-const OPERATION = {
-  Queued: 'nack',
-  Claimed: 'claim',
-  Acked: 'ack',
-  Cancelled: 'cancel',
-  Superseded: 'supersede',
-  DeadLetter: 'dead_letter',
-} as const satisfies Record<Dispatch['status'], string>;
-
-/** What a dispatch came to that nobody claimed. */
-const UNTOUCHED: Partial<Record<Dispatch['status'], RunOutcome>> = {
-  Cancelled: 'cancelled',
-  Superseded: 'superseded',
-  DeadLetter: 'dead_letter',
-};
-
-const observeDispatch = (
-  { mailbox, runs }: Pick<RuntimeObserver, 'mailbox' | 'runs'>,
-  after: Dispatch,
-  before: Dispatch | undefined,
-): void => {
-  if (!before) mailbox.operation('enqueue', 'ok');
-  if (before ? before.status !== after.status : after.status !== 'Queued') {
-    mailbox.operation(OPERATION[after.status], 'ok');
-  }
-  const delta = Number(after.status === 'Queued') - Number(before?.status === 'Queued');
-  if (delta !== 0) mailbox.queued(delta);
-  // One that was claimed before has an execution, which tells how it ended.
-  const isUntouched = before?.status === 'Queued' && before.run_status === undefined;
-  const outcome = isUntouched ? UNTOUCHED[after.status] : undefined;
-  if (outcome) runs.dismissed(outcome);
 };
