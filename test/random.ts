@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc, { type RunDetails } from 'fast-check';
 
 /**
  * What is random in the tests follows from one seed, new for each run. `TROUPE_TEST_SEED` repeats a run's; a property
@@ -13,6 +13,15 @@ const seedFrom = (text: string | undefined): number => {
 
 export const SEED = seedFrom(process.env.TROUPE_TEST_SEED);
 
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED });
+/** tap takes the message for a line of its protocol, and loses the whole of it where it has other ends of lines. */
+const inOneLine = (text: string): string =>
+  text.replaceAll(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`);
+
+const report = (details: RunDetails<unknown>): void => {
+  if (!details.failed) return;
+  throw new Error(inOneLine(fc.defaultReportMessage(details) ?? ''), { cause: details.errorInstance });
+};
+
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED, reporter: report });
 
 export default fc;

@@ -133,7 +133,7 @@ const jsonOf = (text: string): unknown => {
 /** Undefined for comments. */
 const frameOf = (block: string): Frame | undefined => {
   const id = /^id: (.*)$/m.exec(block)?.[1];
-  const data = /^data: (.*)$/m.exec(block)?.[1];
+  const data = /^data: ([^\n]*)$/m.exec(block)?.[1];
   const value = data === undefined ? undefined : jsonOf(data);
   return isObject(value) ? { id, data: value } : undefined;
 };

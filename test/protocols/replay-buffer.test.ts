@@ -29,7 +29,7 @@ const createReader = () => {
       const texts = frames.split('\n\n').slice(0, -1);
       if (texts.length !== count) throw new Error(`${count} frames announced: ${frames}`);
       for (const text of texts) {
-        const [, id, data] = /^id: (\d+)\ndata: (.*)$/.exec(text) ?? [];
+        const [, id, data] = /^id: (\d+)\ndata: (.*)$/s.exec(text) ?? [];
         received.push({ id: Number(id), data: data ?? text });
       }
     },

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
+import fc from '../random.ts';
 import { bundle } from './bundle.ts';
 import { countFrom, testFiles } from './command-line.ts';
 import { groupOf, Places, ROOT } from './places.ts';
@@ -131,4 +132,9 @@ t.test('every file is in one group, the dear ones alone and first', async (t) =>
   t.strictSame(groups.flat().sort(), files.toSorted());
   t.strictSame(groups[0], ['test/crash/a.test.ts']);
   t.ok(groups.every(({ length }) => length <= 14));
+});
+
+t.test('what a property says is kept whole, whatever ends of lines the counterexample has', async (t) => {
+  const fails = () => fc.assert(fc.property(fc.constant('\u2028'), () => false));
+  t.throws(fails, { message: /Counterexample: \["\\u2028"\]/ });
 });

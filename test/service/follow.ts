@@ -22,7 +22,7 @@ export type EventClient = {
 };
 
 /** `id` and `data`, nothing else. */
-const FRAME = /^id: (\S+)\ndata: (\{.*\})$/;
+const FRAME = /^id: (\S+)\ndata: (\{.*\})$/s;
 
 const parseFrame = (text: string): Frame => {
   const [, id = '', data = ''] = FRAME.exec(text) ?? [];

@@ -58,7 +58,7 @@ export const toolDeltaHead = (toolCallId: string): string =>
 
 /** A quotation mark inside of an id is escaped, so the first match is the key. */
 const DELTA_KEY =
-  /^data: \{"type":"(?:text-delta|reasoning-delta|tool-input-delta)",.*?,"(?:delta|inputTextDelta)":/;
+  /^data: \{"type":"(?:text-delta|reasoning-delta|tool-input-delta)",.*?,"(?:delta|inputTextDelta)":/s;
 
 /** What is in front of the text of a delta frame; undefined for every other frame. */
 export const deltaHeadOf = (text: string): string | undefined => DELTA_KEY.exec(text)?.[0];

@@ -53,7 +53,7 @@ export type WireEvent = AGUIEvent & { interrupt?: unknown };
 /** The events in some frames, each one valid by the official schemas. */
 export const eventsOf = (frames: string): WireEvent[] =>
   splitFrames(frames).map((frame) => {
-    const json = /^data: (\{.*\})\n\n$/.exec(frame)?.[1];
+    const json = /^data: (\{.*\})\n\n$/s.exec(frame)?.[1];
     assert.ok(json !== undefined, `not a frame: ${frame}`);
     const event = JSON.parse(json);
     for (const schema of [EventSchema, OldEventSchema]) {

@@ -48,7 +48,7 @@ export const chunksOf = async (frames: string): Promise<UIMessageChunk[]> => {
   const schema = asSchema(uiMessageChunkSchema);
   const chunks: UIMessageChunk[] = [];
   for (const frame of splitFrames(frames)) {
-    const json = /^data: (\{.*\})\n\n$/.exec(frame)?.[1];
+    const json = /^data: (\{.*\})\n\n$/s.exec(frame)?.[1];
     assert.ok(json !== undefined, `not a frame: ${frame}`);
     const checked = await schema.validate?.(JSON.parse(json));
     assert.ok(checked?.success, frame);

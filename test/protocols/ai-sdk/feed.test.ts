@@ -87,12 +87,22 @@ t.test('past the capacity deltas are joined, and the client reads the same messa
       const replayed = await play(withoutIds(joined.text));
       assertSame(replayed, whole);
       // Whoever has the first frames and comes back gets the rest.
-      const had = [...pieces.join('').matchAll(/data: .*\n\n/g)].map(([frame]) => frame);
+      const had = [...pieces.join('').matchAll(/data: [^\n]*\n\n/g)].map(([frame]) => frame);
       const rest = attach(Math.min(taken, had.length));
       assertSame(await play(had.slice(0, taken).join('') + withoutIds(rest.text)), whole);
     }),
     { numRuns: 60 },
   );
+});
+
+t.test('deltas of a call are joined whatever its id', async (t) => {
+  for (const id of ['c1', 'c"2', ',"delta":"', 'c\u2028']) {
+    const encoder = createChatEncoder();
+    const { feed, attach } = follow(10);
+    feed.write(encoder.event(callStart(id)), 1);
+    for (let i = 0; i < 100; i += 1) feed.write(encoder.event(callDelta(id, `${i}`)), 1);
+    t.ok(attach().count <= 10, id);
+  }
 });
 
 const assertSame = (found: unknown, wanted: unknown): void => {

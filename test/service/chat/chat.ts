@@ -94,7 +94,7 @@ const read = (response: Response): ChatStream => {
     async next() {
       for (let block = await blocks.next(); block !== undefined; block = await blocks.next()) {
         if (block.startsWith(':')) continue;
-        const [, id, data] = /^(?:id: (\S+)\n)?data: (\{.*\})$/.exec(block) ?? [];
+        const [, id, data] = /^(?:id: (\S+)\n)?data: (\{.*\})$/s.exec(block) ?? [];
         if (data === undefined) throw new Error(`not a frame: ${block}`);
         return { id, frame: JSON.parse(data) };
       }
