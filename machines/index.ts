@@ -13,6 +13,7 @@
  */
 import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
+import { mcpSessionMachine } from './mcp-session.ts';
 import { pushDeliveryMachine } from './push-delivery.ts';
 import { remoteTaskMachine } from './remote-task.ts';
 import { runMachine } from './run.ts';
@@ -22,6 +23,7 @@ import { toolCallMachine } from './tool-call.ts';
 export {
   circuitBreakerMachine,
   dispatchMachine,
+  mcpSessionMachine,
   pushDeliveryMachine,
   remoteTaskMachine,
   runMachine,
@@ -37,6 +39,7 @@ export const machines = {
   'circuit-breaker': circuitBreakerMachine,
   'push-delivery': pushDeliveryMachine,
   'remote-task': remoteTaskMachine,
+  'mcp-session': mcpSessionMachine,
 } as const;
 
 export type MachineName = keyof typeof machines;

@@ -40,6 +40,7 @@ import { controlPlaneRoutes } from './routes/control-plane.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inputRoutes } from './routes/inputs.ts';
 import { inspectionRoutes } from './routes/inspection.ts';
+import { createMcpAdapter } from './routes/mcp/adapter.ts';
 import { messageRoutes } from './routes/messages.ts';
 import type { Rooms } from './routes/rooms.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -217,8 +218,19 @@ export const startApp = async (input: AppInput): Promise<App> => {
     actors,
   });
   const { host, port } = listenAddress(settings.http_addr);
+  const mcp = createMcpAdapter({
+    ...rooms,
+    clock,
+    agents: config.live.agents,
+    uptimeSeconds: rooms.system.uptimeSeconds,
+    version,
+    host,
+    settings,
+    actors,
+  });
+  config.live.watch(mcp.published);
   const http = createHttpServer({
-    mounts: a2a.mounts,
+    mounts: [...a2a.mounts, ...mcp.mounts],
     routes: [
       ...systemRoutes(rooms),
       ...runtimeStatsRoutes(rooms),
@@ -252,6 +264,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const bound = await http.listen(host, port).catch(async (error) => {
     await runtime.stop(0);
     a2a.stop();
+    mcp.stop();
     a2aServers.close();
     config.close();
     await store.close();
@@ -276,6 +289,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
         waiting?.(runs);
       });
       a2a.stop();
+      mcp.stop();
       a2aServers.close();
       await http.close();
       config.close();

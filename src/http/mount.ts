@@ -15,6 +15,8 @@ export type Mount = {
   find(head: MountHead): Operation;
   /** The form of everything that is refused, also by the server itself. */
   errors(header: RequestHeader): ErrorForm;
+  /** `find` looks at the host of a request; otherwise those that the server refuses do not come here. */
+  checksHost?: boolean;
   /** What the OpenAPI document says of it. */
   described: readonly Described[];
 };
@@ -28,6 +30,8 @@ export type MountHead = {
   path: string;
   query: string;
   header: RequestHeader;
+  /** Whether there is such a header, also an empty one. */
+  names(header: string): boolean;
 };
 
 export type Operation = {

@@ -161,16 +161,22 @@ export const createPipeline = (deps: PipelineDeps) => {
 
   /** What a protocol makes of a request to one of its paths. */
   const findIn = (mount: Mount, exchange: Exchange, req: HttpRequest, { get }: RequestHeaders): Endpoint => {
-    const head = { method: exchange.method, path: req.getUrl(), query: req.getQuery() ?? '', header: get };
+    const head = {
+      method: exchange.method,
+      path: req.getUrl(),
+      query: req.getQuery() ?? '',
+      header: get,
+      names: (header: string) => headerValues(req, header).length > 0,
+    };
     const endpoint = endpointOf(mount, mount.find(head));
     exchange.route = endpoint.path;
     return endpoint;
   };
 
   /** What makes a request nobody's business, whatever it asks for. */
-  const checkHead = (exchange: Exchange, req: HttpRequest): void => {
+  const checkHead = (exchange: Exchange, entry: PathEntry | undefined, req: HttpRequest): void => {
     const host = req.getHeader('host');
-    if (deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
+    if (!entry?.mount?.checksHost && deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
     if (req.getHeader('content-length') !== '' && new Set(headerValues(req, 'content-length')).size > 1) {
       exchange.last = true;
       throw TWO_LENGTHS;
@@ -183,7 +189,7 @@ export const createPipeline = (deps: PipelineDeps) => {
     req: HttpRequest,
     headers: RequestHeaders,
   ): void => {
-    checkHead(exchange, req);
+    checkHead(exchange, entry, req);
     if (context.draining) throw STOPPING;
     if (isPreflight(exchange.method, headers)) {
       sendReply(exchange, preflight(exchange.origin));

@@ -28,6 +28,8 @@ export type Live = {
    * @throws Invalid when the draft is not legal or cannot be resolved; nothing is published then
    */
   publishDraft(draft: unknown): Promise<Resolved>;
+  /** Told whenever something else is live than before; must not throw. */
+  watch(listener: () => void): void;
   /** MCP servers or remote agents have come or gone. */
   refresh(): Promise<void>;
 };
@@ -102,6 +104,7 @@ export const createLive = ({
         const spec = agents.check(agents.prepare(body, record && effectiveOf(agents, record)));
         return publisher.preview(partOf('agent', id, spec), ({ registry }) => registry.resolve(id));
       }),
+    watch: (listener) => publisher.watch(() => listener()),
     refresh,
   };
 };

@@ -26,6 +26,8 @@ import { type Change, published, readStored, type Stored, withChanges } from './
 export type Publisher = {
   stored(): Stored;
   live(): Snapshot;
+  /** Told whenever something else is live than before; must not throw. */
+  watch(listener: (live: Snapshot) => void): void;
   /** What would be live if everything that is stored were published. */
   current(): Snapshot;
   /** The configuration after a change, with everything else that is stored; nothing is stored by it. */
@@ -127,8 +129,11 @@ export const startPublisher = async (
   };
   tellServers(first.content);
   state.select(({ content }) => content).subscribe(tellServers);
+  const watch = (listener: (live: Snapshot) => void): void => {
+    state.select(({ live }) => live).subscribe(listener);
+  };
   deps.notes.live(first.live);
-  state.select(({ live }) => live).subscribe(deps.notes.live);
+  watch(deps.notes.live);
 
   const past = createPast({
     store,
@@ -147,6 +152,7 @@ export const startPublisher = async (
   return {
     stored: () => now().stored,
     live: () => now().live,
+    watch,
     current() {
       const { stored, live } = now();
       if (published(stored).length === 0) return live;

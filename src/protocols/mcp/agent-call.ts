@@ -1,0 +1,100 @@
+import type { Attach, Runtime, Submission } from '../../runtime/index.ts';
+import type { Clock, Ids } from '../../schema/clock.ts';
+import { createProgress } from './call-progress.ts';
+import { type CallOutcome, createCallStory, failed, type LogLevel } from './call-story.ts';
+
+/**
+ * One call of an agent as a tool: a durable run on a thread of its own (mcp.md A9). It goes on when its client goes
+ * away, and ends when the call is cancelled.
+ */
+export type AgentCallDeps = {
+  runtime: Pick<Runtime, 'submit' | 'cancelRun' | 'decide'>;
+  ids: Ids;
+  clock: Clock;
+  log: { warn(data: object, text: string): void };
+  /** @throws Invalid */
+  resolve(agentId: string): Submission['agent'];
+};
+
+/** Of the client that calls. */
+export type AgentCaller = {
+  scope: string;
+  signal: AbortSignal;
+  /** @param logger who says so */
+  log(level: LogLevel, text: string, logger: string): void;
+  /** Undefined: nobody asked for it. */
+  progress: ((progress: number, message: string) => void) | undefined;
+};
+
+export type AgentAnswer = CallOutcome & { run?: { thread_id: string; run_id: string } };
+
+/** Never rejects: whatever fails is the answer. */
+export const callAgent = async (
+  deps: AgentCallDeps,
+  caller: AgentCaller,
+  { agent_id, message }: { agent_id: string; message: string },
+): Promise<AgentAnswer> => {
+  const { runtime, ids, resolve } = deps;
+  const thread_id = `mcp-${ids.uuid()}`;
+  return play(deps, caller, agent_id, async (attach) => {
+    const { run_id } = await runtime.submit(caller.scope, thread_id, {
+      mode: 'queue',
+      agent: resolve(agent_id),
+      named: true,
+      messages: [{ role: 'user', content: [{ type: 'text', text: message }] }],
+      origin: 'mcp',
+      adapter: 'mcp',
+      attach,
+    });
+    return { thread_id, run_id };
+  });
+};
+
+type Place = { thread_id: string; run_id: string };
+
+/** @param begin gives the run its reader */
+const play = async (
+  deps: AgentCallDeps,
+  caller: AgentCaller,
+  agent_id: string,
+  begin: (attach: Attach) => Promise<Place>,
+): Promise<AgentAnswer> => {
+  const { ids, clock } = deps;
+  const { scope, signal } = caller;
+  const logger = `agent/${agent_id}`;
+  const log = (level: LogLevel, text: string): void => caller.log(level, text, logger);
+  const progress = createProgress(clock, caller.progress);
+  const story = createCallStory({ log, advance: progress.advance });
+  let ended = (): void => {};
+  const heard = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  let run: Place | undefined;
+  const cancel = (): void => {
+    if (run) cancelRun(deps, scope, run);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  log('info', 'starting agent run');
+  try {
+    const protocol = { name: `mcp ${ids.uuid()}`, createEncoder: () => story.encoder };
+    run = await begin((channel) => channel.attach(protocol, { write() {}, end: () => ended() }));
+    if (signal.aborted) cancel();
+    await heard;
+    progress.flush();
+    const outcome = story.outcome();
+    log(outcome.kind === 'ended' ? 'notice' : 'error', outcome.kind === 'ended' ? 'completed' : outcome.text);
+    return { ...outcome, run };
+  } catch (error) {
+    const outcome = failed(error instanceof Error ? error.message : String(error));
+    log('error', outcome.text);
+    return outcome;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};
+
+const cancelRun = ({ runtime, log }: AgentCallDeps, scope: string, { thread_id, run_id }: Place): void => {
+  runtime
+    .cancelRun(scope, thread_id, run_id)
+    .catch((err) => log.warn({ err, run: run_id }, 'the run of a cancelled call goes on'));
+};

@@ -1,0 +1,121 @@
+import type { Encoder } from '../../runtime/channel.ts';
+import type { Termination } from '../../schema/run.ts';
+import type { RunEvent } from '../../schema/run-event.ts';
+
+/**
+ * What a client is told of the run of its call (mcp.md A9): lines of a log while it goes on, and at its end one text.
+ * An encoder without frames: what it hears goes to a listener instead.
+ */
+export type CallStory = {
+  encoder: Encoder;
+  /** What came of the run, as far as it was heard. */
+  outcome(): CallOutcome;
+};
+
+/** `asked`: the run waits for somebody. */
+export type CallOutcome = { kind: 'ended' | 'asked' | 'failed'; text: string };
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'error';
+
+export type StoryListener = {
+  log(level: LogLevel, text: string): void;
+  /** A step or a tool call is done. */
+  advance(done: number, text: string): void;
+};
+
+const UNHEARD: CallOutcome = { kind: 'failed', text: 'agent run ended without terminal status' };
+
+export const createCallStory = ({ log, advance }: StoryListener): CallStory => {
+  let text = '';
+  /** Of the text, where the step began: what follows is taken back when the step is repeated. */
+  let stepAt = 0;
+  let steps = 0;
+  let done = 0;
+  const tools = new Map<string, string>();
+  let outcome = UNHEARD;
+
+  const finished = (line: string): void => {
+    done += 1;
+    advance(done, line);
+  };
+
+  const toolDone = (id: string, succeeded: boolean): void => {
+    const line = `tool ${tools.get(id) ?? id} completed: ${succeeded ? 'success' : 'error'}`;
+    tools.delete(id);
+    log('info', line);
+    finished(line);
+  };
+
+  const hear = (event: RunEvent): void => {
+    switch (event.event_type) {
+      case 'step_start':
+        stepAt = text.length;
+        steps += 1;
+        log('info', `step ${steps}`);
+        break;
+      case 'stream_reset':
+        text = text.slice(0, stepAt);
+        break;
+      case 'step_end':
+        stepAt = text.length;
+        finished(`step ${steps}`);
+        break;
+      case 'tool_call_start':
+        tools.set(event.id, event.name);
+        log('info', `calling tool: ${event.name}`);
+        break;
+      case 'tool_call_done':
+        if (event.outcome !== 'suspended') toolDone(event.id, event.outcome === 'succeeded');
+        break;
+      case 'inference_complete':
+        log('debug', `inference complete: model=${event.model} duration=${event.duration_ms}ms`);
+        break;
+      case 'error':
+        outcome = failed(event.message);
+        break;
+      case 'run_finish':
+        if (outcome === UNHEARD) outcome = outcomeOf(event.termination, text);
+        break;
+      default:
+    }
+  };
+
+  return {
+    encoder: {
+      event(event) {
+        if (event.event_type === 'text_delta') text += event.delta;
+        else hear(event);
+        return '';
+      },
+      text(delta) {
+        text += delta;
+        return '';
+      },
+      reasoning: nothing,
+      toolDelta: nothing,
+    },
+    outcome: () => outcome,
+  };
+};
+
+const nothing = (): string => '';
+
+export const failed = (reason: string): CallOutcome => ({
+  kind: 'failed',
+  text: `agent run failed: ${reason}`,
+});
+
+const outcomeOf = (termination: Termination, text: string): CallOutcome => {
+  switch (termination.type) {
+    case 'cancelled':
+      return { kind: 'failed', text: 'agent run cancelled' };
+    case 'blocked':
+      return { kind: 'failed', text: `agent run blocked: ${termination.value}` };
+    case 'suspended':
+      return { kind: 'asked', text: 'agent run suspended' };
+    case 'error':
+      return failed(termination.value);
+    default:
+      return { kind: 'ended', text: text || '(no response)' };
+  }
+};

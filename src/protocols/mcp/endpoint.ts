@@ -1,0 +1,99 @@
+import type { RequestHeader } from '../../http/mount.ts';
+import { type Reply, reply } from '../../http/reply.ts';
+import type { EventStream } from '../../http/sse.ts';
+import { invalidRequest } from './errors.ts';
+import { parseBody, type RpcMessage, type RpcRequest, readMessage } from './messages.ts';
+import { ask, type Session, tell } from './session.ts';
+import { createSessions, type SessionsDeps } from './sessions.ts';
+import { createStateless, isStateless } from './stateless.ts';
+import { SESSION_VERSIONS } from './versions.ts';
+
+/** What each request of the endpoint means, in the order of the checks (mcp.md A2). Who calls was checked before. */
+export type McpEndpoint = {
+  /** @throws McpError, Unavailable */
+  post(request: McpPost): Promise<Reply | EventStream>;
+  /** Ends a session. @throws McpError */
+  end(request: Pick<McpPost, 'scope' | 'header'>): Reply;
+  toolsChanged(): void;
+  sessions(): number;
+  close(): void;
+};
+
+export type McpPost = {
+  scope: string;
+  text: string;
+  header: RequestHeader;
+  /** There is such a header, also an empty one. */
+  namesSession: boolean;
+};
+
+const VERSION = 'mcp-protocol-version';
+const SESSION = 'mcp-session-id';
+
+export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
+  const sessions = createSessions(deps);
+  const stateless = createStateless(deps.provider, (err) => {
+    deps.log.warn({ err }, 'an MCP client sent what nobody understands');
+  });
+
+  /** @throws McpError */
+  const sessionOf = (scope: string, header: RequestHeader): Session => {
+    const id = headerIn(header, SESSION);
+    if (id === undefined) throw invalidRequest('missing MCP-Session-Id header');
+    return sessions.find(scope, id);
+  };
+
+  const initialize = async (scope: string, request: RpcRequest): Promise<Reply> => {
+    const { session, answer } = await sessions.open(scope, request);
+    return session ? reply(200, answer, { [SESSION]: session.id }) : reply(200, answer);
+  };
+
+  return {
+    async post({ scope, text, header, namesSession }) {
+      const version = headerIn(header, VERSION);
+      const parsed = parseBody(text);
+      if (isStateless(parsed.value, version)) return stateless.answer({ scope, header, parsed });
+      if (version !== undefined && !SESSION_VERSIONS.includes(version)) throw unsupported(version);
+      const message = readMessage(parsed);
+      if (message.kind === 'request' && message.method === 'initialize') {
+        if (namesSession) throw invalidRequest('initialize requests must not include an MCP session id');
+        return initialize(scope, message);
+      }
+      const session = sessionOf(scope, header);
+      const agreed = session.actor.getSnapshot().context.version;
+      if (version !== undefined && version !== agreed) throw unsupported(version);
+      return take(session, message);
+    },
+    end({ scope, header }) {
+      sessions.end(sessionOf(scope, header));
+      return reply(204);
+    },
+    toolsChanged() {
+      sessions.toolsChanged();
+      stateless.toolsChanged();
+    },
+    sessions: sessions.size,
+    close() {
+      sessions.close();
+      stateless.close();
+    },
+  };
+};
+
+const take = async (session: Session, message: RpcMessage): Promise<Reply | EventStream> => {
+  if (message.kind !== 'request') {
+    tell(session, message);
+    return reply(202);
+  }
+  const asked = ask(session, message);
+  if (asked.stream) return asked.stream;
+  const answer = await asked.answered;
+  // Without one it was cancelled, and nobody waits for it.
+  return answer ? reply(200, answer) : reply(202);
+};
+
+/** Without blanks; a blank one says nothing. */
+const headerIn = (header: RequestHeader, name: string): string | undefined =>
+  header(name)?.trim() || undefined;
+
+const unsupported = (version: string) => invalidRequest(`unsupported MCP protocol version: ${version}`);

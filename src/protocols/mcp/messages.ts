@@ -1,0 +1,75 @@
+import { isObject } from '../../schema/endpoint.ts';
+import { errorObject, invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
+
+/** One message of JSON-RPC in the body of a request (mcp.md A4). */
+
+export type RpcRequest = { kind: 'request'; id: RpcId; method: string; params: unknown };
+export type RpcNotification = { kind: 'notification'; method: string; params: unknown };
+export type RpcAnswer = { kind: 'answer'; id: RpcId };
+
+export type RpcMessage = (RpcRequest | RpcNotification | RpcAnswer) & {
+  /** As it came. */
+  readonly raw: Readonly<Record<string, unknown>>;
+};
+
+/** The body of a request, which may be no JSON. */
+export type Parsed = { value: unknown; problem?: undefined } | { value?: undefined; problem: string };
+
+export const parseBody = (text: string): Parsed => {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+/** @throws McpError 400 */
+export const readMessage = ({ value: raw, problem }: Parsed): RpcMessage => {
+  if (problem !== undefined) throw new McpError(400, PARSE_ERROR, `${NOT_PARSED}${problem}`);
+  if (!isObject(raw)) throw invalidRequest('HTTP body must contain exactly one JSON-RPC object');
+  const { jsonrpc, method, id, params } = raw;
+  if (jsonrpc !== '2.0') {
+    throw invalidRequest('JSON-RPC messages MUST include "jsonrpc": "2.0"', echoed(id));
+  }
+  if (method === '') throw invalidRequest("missing 'method' field", echoed(id));
+  if (typeof method !== 'string') return { ...readAnswer(raw), raw };
+  if (id === undefined) return { kind: 'notification', method, params, raw };
+  if (id === null) {
+    throw invalidRequest('MCP requests MUST use string or integer IDs; notifications MUST omit the id field');
+  }
+  if (!isId(id)) throw invalidRequest(`invalid JSON-RPC request: ${ID_RULE}`, echoed(id));
+  return { kind: 'request', id, method, params, raw };
+};
+
+const readAnswer = (raw: Readonly<Record<string, unknown>>): RpcAnswer => {
+  const { id, result, error } = raw;
+  if (id === null) {
+    throw invalidRequest('JSON-RPC responses MUST use the original string or integer request id');
+  }
+  if (result === undefined && error === undefined) {
+    throw invalidRequest('unrecognized JSON-RPC payload', echoed(id));
+  }
+  const wrong = answerProblem(raw);
+  if (wrong !== undefined) throw invalidRequest(`invalid JSON-RPC response: ${wrong}`, echoed(id));
+  // Just checked.
+  return { kind: 'answer', id: id as RpcId };
+};
+
+const answerProblem = ({ id, result, error }: Readonly<Record<string, unknown>>): string | undefined => {
+  if (!isId(id)) return ID_RULE;
+  if (result !== undefined && error !== undefined) return 'result and error exclude each other';
+  if (result !== undefined) return isObject(result) ? undefined : 'result must be an object';
+  const isError = isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === 'string';
+  return isError ? undefined : 'error must have an integer code and a text message';
+};
+
+/** Beyond these numbers JSON does not say the same to everybody. */
+const ID_RULE = `id must be a string or an integer of at most ${Number.MAX_SAFE_INTEGER}`;
+
+const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSafeInteger(id);
+
+const echoed = (id: unknown): RpcId | null =>
+  typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null;
+
+/** The error object for a request that is answered with 200. */
+export const failure = (code: number, message: string, id: RpcId) => errorObject(code, message, id);

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Implementation,
+  JSONRPCMessage,
+  Server,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/server';
+import { type ActorRefFrom, createActor } from 'xstate';
+import { mcpSessionMachine } from '../../../machines/mcp-session.ts';
+import { createEventStream, type EventStream } from '../../http/sse.ts';
+import { isObject } from '../../schema/endpoint.ts';
+import { Unavailable } from '../../schema/outcome.ts';
+import { INTERNAL_ERROR, INVALID_PARAMS, invalidRequest, METHOD_NOT_FOUND, type RpcId } from './errors.ts';
+import { failure, type RpcMessage, type RpcRequest } from './messages.ts';
+import type { McpProvider } from './provider.ts';
+import { loadSdk } from './sdk.ts';
+import { SESSION_VERSIONS } from './versions.ts';
+
+/**
+ * One session: a server of the SDK, and a transport that brings each of its messages to the response that it belongs to
+ * (mcp.md A10).
+ *
+ * Guarantees: a response is of the request with its id and type of id, in this session and no other; messages of one
+ * request keep their order; what belongs to nobody is dropped. A client that goes away leaves its requests alone.
+ * Relies on the SDK to fire the signal of a request that is cancelled, or whose session ends.
+ */
+export type Session = {
+  /** The only credential of its client, so it is in no list and no log. */
+  readonly id: string;
+  readonly scope: string;
+  readonly actor: ActorRefFrom<typeof mcpSessionMachine>;
+  readonly server: Server;
+  readonly transport: Transport;
+  readonly open: Map<RpcId, Exchange>;
+};
+
+/** A request that is not answered yet. */
+type Exchange = {
+  readonly method: string;
+  /** Undefined: it is answered with one JSON object. */
+  readonly stream: EventStream | undefined;
+  /** The answer, or undefined when there will be none. */
+  readonly settle: (answer: object | undefined) => void;
+};
+
+export type SessionOptions = {
+  provider: McpProvider;
+  scope: string;
+  /** Of the actor, which is shown to operators. */
+  actorId: string;
+  idleMs: number;
+  report(error: Error): void;
+};
+
+/** Beyond these a client waits for its own answers first. */
+const MOST_OPEN = 1000;
+
+/** What is sent in a stream, whatever comes of it. */
+const STREAMED = 'tools/call';
+
+export const STREAM_HEADERS = { 'x-accel-buffering': 'no' };
+
+/** It is not known to anybody before its first request, `initialize`, was answered. */
+export const createSession = async (options: SessionOptions): Promise<Session> => {
+  const { provider, scope, actorId, idleMs, report } = options;
+  const { Server } = await loadSdk();
+  const { info, capabilities } = provider;
+  const server = new Server(info, { capabilities, supportedProtocolVersions: SESSION_VERSIONS });
+  server.onerror = report;
+  provider.bind(server, scope);
+  const actor = createActor(mcpSessionMachine, { id: actorId, input: { idleMs, maxOpen: MOST_OPEN } });
+  const open: Session['open'] = new Map();
+  const transport: Transport = {
+    async start() {},
+    async close() {
+      transport.onclose?.();
+    },
+    send: async (message, sending) => bring(session, message, sending),
+  };
+  const session: Session = { id: randomUUID(), scope, actor, server, transport, open };
+  await server.connect(transport);
+  return session;
+};
+
+/** @returns the answer to `initialize`; any parameters will do */
+export const initialize = (session: Session, request: RpcRequest): Promise<object | undefined> =>
+  exchange(session, { ...request, params: asInitialize(request.params) }).answered;
+
+const asInitialize = (params: unknown): object => {
+  const { protocolVersion, capabilities, clientInfo, ...rest } = isObject(params) ? params : {};
+  const [newest] = SESSION_VERSIONS;
+  return {
+    ...rest,
+    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : newest,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    clientInfo: isClientInfo(clientInfo) ? clientInfo : UNNAMED,
+  };
+};
+
+const UNNAMED: Implementation = { name: 'unnamed', version: '0' };
+
+const isClientInfo = (info: unknown): info is Implementation =>
+  isObject(info) && typeof info.name === 'string' && typeof info.version === 'string';
+
+/** Where the answer to a request comes: in the stream, when there is one. Undefined: there will be none. */
+export type Asked = { stream: EventStream | undefined; answered: Promise<object | undefined> };
+
+/** A request of a session that is open. @throws McpError, Unavailable */
+export const ask = (session: Session, request: RpcRequest): Asked => {
+  const { actor, open } = session;
+  if (open.has(request.id))
+    throw invalidRequest(`request id is in use: ${JSON.stringify(request.id)}`, request.id);
+  if (!actor.getSnapshot().can({ type: 'BEGIN' }))
+    throw new Unavailable('too many requests in one MCP session');
+  actor.send({ type: 'BEGIN' });
+  return exchange(session, request);
+};
+
+/** A notification, or the answer to a request of the service. */
+export const tell = (session: Session, { raw, ...message }: RpcMessage): void => {
+  session.actor.send({ type: 'HEAR' });
+  receive(session, raw);
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return;
+  // The SDK sends no answer to what is cancelled.
+  const { requestId } = isObject(message.params) ? message.params : {};
+  if (typeof requestId === 'string' || typeof requestId === 'number') settle(session, requestId, undefined);
+};
+
+export const toolsChanged = (session: Session): void => {
+  const [stream] = streamsOf(session);
+  if (stream) stream.write(framed({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }));
+};
+
+/** Cancels what is under way; streams end without an answer. */
+export const closeSession = (session: Session): void => {
+  session.server.close().catch(() => {});
+  for (const id of session.open.keys()) settle(session, id, undefined);
+};
+
+const exchange = (session: Session, request: RpcRequest): Asked => {
+  const { id, method, params } = request;
+  const stream = method === STREAMED ? createEventStream({ headers: STREAM_HEADERS }) : undefined;
+  const answered = new Promise<object | undefined>((resolve) => {
+    session.open.set(id, { method, stream, settle: resolve });
+  });
+  const problem = problemOf(method, params);
+  if (problem === undefined)
+    receive(session, { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) });
+  else settle(session, id, failure(INVALID_PARAMS, problem, id));
+  return { stream, answered };
+};
+
+/** What the SDK would not word as it is agreed (mcp.md A7, A9). */
+const problemOf = (method: string, params: unknown): string | undefined => {
+  if (method === 'logging/setLevel') {
+    const { level } = isObject(params) ? params : {};
+    const isLevel = typeof level === 'string' && LEVELS.includes(level);
+    return isLevel ? undefined : `level must be one of ${LEVELS.join(', ')}`;
+  }
+  if (method !== STREAMED) return undefined;
+  if (params === undefined || params === null) return 'Missing params';
+  return isObject(params) && typeof params.name === 'string' ? argumentsProblem(params) : 'Missing tool name';
+};
+
+const argumentsProblem = ({ arguments: given = {} }: Record<string, unknown>): string | undefined =>
+  isObject(given) ? undefined : "'arguments' must be an object";
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+const receive = ({ transport }: Session, message: object): void => {
+  // It was looked at as far as the SDK relies on it.
+  transport.onmessage?.(message as JSONRPCMessage);
+};
+
+const bring = (session: Session, message: JSONRPCMessage, options?: TransportSendOptions): void => {
+  if (!('method' in message)) {
+    if (message.id !== undefined) settle(session, message.id, named(session, message.id, message));
+    return;
+  }
+  const related = options?.relatedRequestId;
+  const stream = related === undefined ? streamsOf(session).next().value : session.open.get(related)?.stream;
+  if (stream) stream.write(framed(message));
+  else if ('id' in message) throw new Error('there is no stream to ask the client in');
+};
+
+/** The SDK does not say which method is unknown, and says of what broke more than strangers should read. */
+const named = ({ open }: Session, id: RpcId, message: JSONRPCMessage): object => {
+  if (!('error' in message)) return message;
+  const { code } = message.error;
+  if (code === METHOD_NOT_FOUND) return failure(code, `Method not found: ${open.get(id)?.method ?? ''}`, id);
+  return code === INTERNAL_ERROR ? failure(code, 'internal error', id) : message;
+};
+
+const settle = (session: Session, id: RpcId, answer: object | undefined): void => {
+  const exchange = session.open.get(id);
+  if (!exchange) return;
+  session.open.delete(id);
+  if (session.actor.getSnapshot().status === 'active') session.actor.send({ type: 'SETTLE' });
+  if (answer) exchange.stream?.write(framed(answer));
+  exchange.stream?.end();
+  exchange.settle(answer);
+};
+
+const streamsOf = function* ({ open }: Session): Generator<EventStream, undefined> {
+  for (const { stream } of open.values()) if (stream && !stream.closed) yield stream;
+  return undefined;
+};
+
+/** No ids: a stream is not resumed, and a client that sees one would try to. */
+const framed = (message: object): string => `data: ${JSON.stringify(message)}\n\n`;

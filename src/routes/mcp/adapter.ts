@@ -1,0 +1,60 @@
+import { createHostCheck } from '../../http/hosts.ts';
+import type { Mount } from '../../http/mount.ts';
+import { type AgentToolsDeps, createAgentTools } from '../../protocols/mcp/agents.ts';
+import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
+import { createCallerCheck } from '../../protocols/mcp/origin.ts';
+import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
+import { mcpRoutes } from './index.ts';
+
+/** This service as an MCP server: its route, and the sessions of its clients. */
+export type McpAdapter = {
+  mounts: readonly Mount[];
+  /** Something was published. */
+  published(): void;
+  /** Open sessions. */
+  sessions(): number;
+  /** Ends every session. */
+  stop(): void;
+};
+
+type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
+  Omit<SessionsDeps, 'provider' | 'settings'> & {
+    /** Agents that are live; another object after each publication. */
+    agents(): { readonly ids: readonly string[] };
+    /** That the service listens on. */
+    host: string;
+    settings: SessionsDeps['settings'] & {
+      allowed_hosts: readonly string[] | undefined;
+      a2a_public_base_url: string | undefined;
+      mcp_allowed_hosts: readonly string[];
+      mcp_allowed_origins: readonly string[];
+    };
+  };
+
+export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
+  const { agents, settings } = deps;
+  const provider = createAgentTools({ ...deps, published: agents });
+  const endpoint = createMcpEndpoint({ ...deps, provider });
+  const check = createCallerCheck({
+    acceptsHost: createHostCheck({
+      listening: deps.host,
+      names: [...(settings.allowed_hosts ?? []), ...settings.mcp_allowed_hosts],
+      publicUrl: settings.a2a_public_base_url,
+    }),
+    origins: settings.mcp_allowed_origins,
+  });
+  let known = namesOf(agents());
+  return {
+    mounts: [mcpRoutes(endpoint, check)],
+    published() {
+      const names = namesOf(agents());
+      if (names === known) return;
+      known = names;
+      endpoint.toolsChanged();
+    },
+    sessions: endpoint.sessions,
+    stop: endpoint.close,
+  };
+};
+
+const namesOf = ({ ids }: { ids: readonly string[] }): string => JSON.stringify([...ids].sort());
