@@ -107,6 +107,10 @@ export const contractRows: readonly ContractRow[] = [
     'unset',
     'A2A_BEARER_TOKEN',
   ],
+  ['SERVICE_MCP_ALLOWED_HOSTS', 'mcp_allowed_hosts', 'host names', ''],
+  ['SERVICE_MCP_ALLOWED_ORIGINS', 'mcp_allowed_origins', 'origins', ''],
+  ['SERVICE_MCP_SESSION_IDLE_SECS', 'mcp_session_idle_secs', 'int', '3600'],
+  ['SERVICE_MCP_SESSION_MAX', 'mcp_session_max', 'int ≥ 1', '10000'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_LOG_LEVEL', 'log_level', 'trace | debug | info | warn | error | fatal | silent', 'info'],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
