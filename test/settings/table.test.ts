@@ -45,6 +45,7 @@ t.test('the README groups its tables under headings', async (t) => {
     '### Mailbox',
     '### Runs',
     '### A2A',
+    '### MCP',
     '### Telemetry',
   ]);
 });

@@ -1,19 +1,22 @@
-import type { Attach, Runtime, Submission } from '../../runtime/index.ts';
+import type { Attach, DecisionInput, Runtime, Submission } from '../../runtime/index.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
+import type { Run } from '../../schema/run.ts';
+import type { Store } from '../../store/index.ts';
 import { createProgress } from './call-progress.ts';
-import { type CallOutcome, createCallStory, failed, type LogLevel } from './call-story.ts';
+import { type CallOutcome, createCallStory, failed, type LogLevel, outcomeOfRun } from './call-story.ts';
 
 /**
  * One call of an agent as a tool: a durable run on a thread of its own (mcp.md A9). It goes on when its client goes
  * away, and ends when the call is cancelled.
  */
 export type AgentCallDeps = {
-  runtime: Pick<Runtime, 'submit' | 'cancelRun' | 'decide'>;
+  store: Pick<Store, 'runs'>;
+  runtime: Pick<Runtime, 'submit' | 'admit' | 'follow' | 'cancelRun'>;
   ids: Ids;
   clock: Clock;
   log: { warn(data: object, text: string): void };
   /** @throws Invalid */
-  resolve(agentId: string): Submission['agent'];
+  resolve(agentId: string, resolution_id?: string): Submission['agent'];
 };
 
 /** Of the client that calls. */
@@ -50,14 +53,47 @@ export const callAgent = async (
   });
 };
 
+/** A call that goes on behind what was asked, whoever has answered it, and also when nobody has. */
+export const proceedCall = async (
+  deps: AgentCallDeps,
+  caller: AgentCaller,
+  { run_id, thread_id, agent_id, resolution_id }: Run,
+  decisions: readonly DecisionInput[],
+): Promise<AgentAnswer> => {
+  const { runtime, resolve, store } = deps;
+  const place = { thread_id, run_id };
+  return play(deps, caller, agent_id, async (attach) => {
+    const accepted = await runtime.admit(caller.scope, thread_id, (thread) => {
+      const waits = thread.run(run_id)?.status === 'waiting' && thread.run_id === run_id;
+      if (!waits || decisions.length === 0) return undefined;
+      return {
+        mode: 'foreground',
+        agent: resolve(agent_id, resolution_id),
+        named: false,
+        into: run_id,
+        messages: [],
+        decisions,
+        origin: 'mcp',
+        adapter: 'mcp',
+        attach,
+      };
+    });
+    const isHeard = accepted !== undefined || (await runtime.follow(place, caller.scope, attach));
+    return isHeard ? place : { ...place, outcome: outcomeOfRun(store.runs.get(caller.scope, run_id)) };
+  });
+};
+
 type Place = { thread_id: string; run_id: string };
+
+/** `outcome`: nothing will be heard of it. */
+type Begun = Place & { outcome?: CallOutcome };
 
 /** @param begin gives the run its reader */
 const play = async (
   deps: AgentCallDeps,
   caller: AgentCaller,
   agent_id: string,
-  begin: (attach: Attach) => Promise<Place>,
+  begin: (attach: Attach) => Promise<Begun>,
 ): Promise<AgentAnswer> => {
   const { ids, clock } = deps;
   const { scope, signal } = caller;
@@ -77,11 +113,14 @@ const play = async (
   log('info', 'starting agent run');
   try {
     const protocol = { name: `mcp ${ids.uuid()}`, createEncoder: () => story.encoder };
-    run = await begin((channel) => channel.attach(protocol, { write() {}, end: () => ended() }));
+    const { outcome: rested, ...place } = await begin((channel) =>
+      channel.attach(protocol, { write() {}, end: () => ended() }),
+    );
+    run = place;
     if (signal.aborted) cancel();
-    await heard;
+    if (!rested) await heard;
     progress.flush();
-    const outcome = story.outcome();
+    const outcome = rested ?? story.outcome();
     log(outcome.kind === 'ended' ? 'notice' : 'error', outcome.kind === 'ended' ? 'completed' : outcome.text);
     return { ...outcome, run };
   } catch (error) {

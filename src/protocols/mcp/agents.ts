@@ -1,8 +1,19 @@
-import type { CallToolResult, ServerContext, Tool } from '@modelcontextprotocol/server';
+import type { CallToolResult, Server, ServerContext, Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AgentSpec } from '../../schema/agent.ts';
-import { type AgentCallDeps, type AgentCaller, callAgent } from './agent-call.ts';
+import { isObject } from '../../schema/endpoint.ts';
+import type { Run } from '../../schema/run.ts';
+import {
+  type AgentAnswer,
+  type AgentCallDeps,
+  type AgentCaller,
+  callAgent,
+  proceedCall,
+} from './agent-call.ts';
+import { type Asked, askedBefore, decisionsIn, noSuchState, questionsOf, stateOf } from './asking.ts';
 import type { McpProvider } from './provider.ts';
+import type { Sdk } from './sdk.ts';
+import { CLIENT_CAPABILITIES_KEY } from './versions.ts';
 
 /** Every agent is a tool (mcp.md A8, A9). */
 
@@ -17,18 +28,44 @@ const NAME = 'troupe-mcp';
 
 export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
   const tools = createToolList(deps);
+  const runOf = (scope: string, place: Asked | undefined): Run | undefined => {
+    const run = place && deps.store.runs.get(scope, place.run_id);
+    return run?.thread_id === place?.thread_id ? run : undefined;
+  };
+
+  /** @throws ProtocolError when there is no such run of the agent */
+  const proceed = (
+    sdk: Sdk,
+    caller: AgentCaller,
+    asked: Asked & { agent_id: string },
+    responses: ServerContext['mcpReq']['inputResponses'],
+  ): Promise<AgentAnswer> => {
+    const run = runOf(caller.scope, asked);
+    if (run?.agent_id !== asked.agent_id) throw noSuchState(sdk);
+    return proceedCall(deps, caller, run, decisionsIn(sdk, run, responses));
+  };
+
   const isAgent = (name: string): boolean => deps.published().ids.includes(name);
   return {
     info: { name: NAME, version: deps.version },
     capabilities: { tools: { listChanged: true }, logging: {} },
-    bind(server, scope) {
+    bind(server, scope, sdk) {
       server.setRequestHandler('tools/list', () => ({ tools: tools() }));
       server.setRequestHandler('tools/call', async ({ params }, context) => {
         const { name, arguments: { message } = {} } = params;
         if (!isAgent(name)) return textResult(`Unknown tool: ${name}`, true);
         if (typeof message !== 'string' || message === '') return textResult(NO_MESSAGE, true);
-        const { kind, text } = await callAgent(deps, callerOf(scope, context), { agent_id: name, message });
-        return textResult(text, kind !== 'ended');
+        const { mcpReq } = context;
+        const caller = callerOf(scope, context);
+        const asked = askedBefore(sdk, mcpReq.requestState());
+        const answer = asked
+          ? await proceed(sdk, caller, { ...asked, agent_id: name }, mcpReq.inputResponses)
+          : await callAgent(deps, caller, { agent_id: name, message });
+        const asks = answer.kind === 'asked' && showsForms(server, context);
+        const run = asks ? runOf(scope, answer.run) : undefined;
+        const inputRequests = run && questionsOf(sdk, run);
+        if (!run || !inputRequests) return textResult(answer.text, answer.kind !== 'ended');
+        return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
       });
       server.setRequestHandler('health/check', { params: z.unknown() }, () => ({
         status: 'healthy',
@@ -47,6 +84,13 @@ const textResult = (text: string, isError: boolean): CallToolResult => ({
   content: [{ type: 'text', text }],
   isError,
 });
+
+/** Whether the client shows forms: it says so with each request, or once for the session. */
+const showsForms = (server: Server, { mcpReq }: ServerContext): boolean => {
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const capabilities = envelope[CLIENT_CAPABILITIES_KEY] ?? server.getClientCapabilities();
+  return isObject(capabilities) && capabilities.elicitation !== undefined;
+};
 
 const callerOf = (scope: string, { mcpReq }: ServerContext): AgentCaller => {
   const token = mcpReq._meta?.progressToken;

@@ -1,5 +1,5 @@
 import type { Encoder } from '../../runtime/channel.ts';
-import type { Termination } from '../../schema/run.ts';
+import type { Run, Termination } from '../../schema/run.ts';
 import type { RunEvent } from '../../schema/run-event.ts';
 
 /**
@@ -118,4 +118,14 @@ const outcomeOf = (termination: Termination, text: string): CallOutcome => {
     default:
       return { kind: 'ended', text: text || '(no response)' };
   }
+};
+
+/** Of a run that nobody has heard: as its record says. */
+export const outcomeOfRun = (run: Run | undefined): CallOutcome => {
+  if (!run) return UNHEARD;
+  const { status, termination_reason, final_output = '' } = run;
+  return outcomeOf(
+    status === 'done' && termination_reason ? termination_reason : { type: 'suspended' },
+    final_output,
+  );
 };

@@ -1,6 +1,6 @@
 /** The protocol core is large: only who is asked in MCP loads it. */
 
-type Sdk = typeof import('@modelcontextprotocol/server');
+export type Sdk = typeof import('@modelcontextprotocol/server');
 
 let loading: Promise<Sdk> | undefined;
 

@@ -64,11 +64,11 @@ export const STREAM_HEADERS = { 'x-accel-buffering': 'no' };
 /** It is not known to anybody before its first request, `initialize`, was answered. */
 export const createSession = async (options: SessionOptions): Promise<Session> => {
   const { provider, scope, actorId, idleMs, report } = options;
-  const { Server } = await loadSdk();
+  const sdk = await loadSdk();
   const { info, capabilities } = provider;
-  const server = new Server(info, { capabilities, supportedProtocolVersions: SESSION_VERSIONS });
+  const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: SESSION_VERSIONS });
   server.onerror = report;
-  provider.bind(server, scope);
+  provider.bind(server, scope, sdk);
   const actor = createActor(mcpSessionMachine, { id: actorId, input: { idleMs, maxOpen: MOST_OPEN } });
   const open: Session['open'] = new Map();
   const transport: Transport = {

@@ -81,11 +81,12 @@ const readable = (parsed: Parsed): Parsed => {
 type Handlers = { streaming: McpHttpHandler; plain: McpHttpHandler };
 
 const createHandlers = async (provider: McpProvider, report: (error: Error) => void): Promise<Handlers> => {
-  const { Server, createMcpHandler } = await loadSdk();
+  const sdk = await loadSdk();
+  const { createMcpHandler } = sdk;
   const { info, capabilities } = provider;
   const serve: Parameters<typeof createMcpHandler>[0] = ({ authInfo }) => {
-    const server = new Server(info, { capabilities, supportedProtocolVersions: STATELESS_VERSIONS });
-    provider.bind(server, authInfo?.clientId ?? '');
+    const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: STATELESS_VERSIONS });
+    provider.bind(server, authInfo?.clientId ?? '', sdk);
     return server;
   };
   // The server of the service keeps streams alive, and knows how large a body may be.

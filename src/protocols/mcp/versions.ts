@@ -8,3 +8,6 @@ export const STATELESS_VERSIONS = ['2026-07-28'];
 
 /** Where a request of such a revision names it. */
 export const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+
+/** Where it says what its client can do. */
+export const CLIENT_CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';

@@ -143,9 +143,9 @@ t.test('what an agent says over many steps is one text', async (t) => {
   const { troupe } = await withTools(t);
   const session = await mcpClient(() => troupe.url).open();
   troupe.models.steps.push(
-    (sink, ...rest) => {
+    (sink, request, signal) => {
       sink.text('first ');
-      return asks(['c1', 'note'])(sink, ...rest);
+      return asks(['c1', 'note'])(sink, request, signal);
     },
     (sink) => {
       sink.text('second');

@@ -74,7 +74,7 @@ t.test('everything else names a session that is known', async (t) => {
     { jsonrpc: '2.0', id: 5, result: {} },
   ];
   for (const message of messages) {
-    for (const headers of [{}, { 'mcp-session-id': '' }, { 'mcp-session-id': '  ' }]) {
+    for (const headers of [undefined, { 'mcp-session-id': '' }, { 'mcp-session-id': '  ' }]) {
       const { status, body } = await post(message, headers);
       t.equal(status, 400);
       t.strictSame(body, refusal(-32600, 'missing MCP-Session-Id header'));
@@ -159,7 +159,7 @@ t.test('a body that is no message is refused in the words of JSON-RPC', async (t
     [{ jsonrpc: '2.0', id: 1, method: 7 }, -32600, 'unrecognized JSON-RPC payload', 1],
   ];
   for (const [body, code, message, id = null] of cases) {
-    for (const headers of [{}, { 'mcp-session-id': session.id }]) {
+    for (const headers of [undefined, { 'mcp-session-id': session.id }]) {
       const answer = await post(body, headers);
       t.equal(answer.status, 400, JSON.stringify(body));
       t.match(answer.body, refusal(code, message, id), JSON.stringify(body));
