@@ -205,7 +205,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ],
     },
   };
-  metrics.read({ store: store.stats, breakers: breakers.states, work: runtime.work });
   const a2a = createA2aAdapter({
     ...rooms,
     clock,
@@ -229,6 +228,12 @@ export const startApp = async (input: AppInput): Promise<App> => {
     actors,
   });
   config.live.watch(mcp.published);
+  metrics.read({
+    store: store.stats,
+    breakers: breakers.states,
+    work: runtime.work,
+    sessions: mcp.sessions,
+  });
   const http = createHttpServer({
     mounts: [...a2a.mounts, ...mcp.mounts],
     routes: [

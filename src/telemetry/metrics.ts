@@ -230,9 +230,11 @@ export type Readings = {
   store(): StoreSize;
   breakers(): readonly BreakerState[];
   work(): { waiting: number };
+  /** Open sessions of MCP clients. */
+  sessions(): number;
 };
 
-const createReadings = (families: Families, { store, breakers, work }: Readings): void => {
+const createReadings = (families: Families, { store, breakers, work, sessions }: Readings): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
     [store().file_bytes],
   ]);
@@ -254,6 +256,9 @@ const createReadings = (families: Families, { store, breakers, work }: Readings)
     },
     () => [[work().waiting]],
   );
+  createReading(families, [], { suffix: 'mcp_sessions', help: 'Open sessions of MCP clients' }, () => [
+    [sessions()],
+  ]);
   createReading(
     families,
     ['model', 'state'],

@@ -7,6 +7,7 @@ export const metricsMarkdown = (): string => {
     store: () => ({ file_bytes: 0, used_bytes: 0, rows: {} }),
     breakers: () => [],
     work: () => ({ waiting: 0 }),
+    sessions: () => 0,
   });
   const rows = metrics.families.map(
     ({ name, type, labels, help }) =>

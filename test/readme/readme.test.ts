@@ -119,8 +119,8 @@ t.test('every line against a running service does as it says', async (t) => {
     const service = line.replace(/(main\.js config \w+)/g, `$1 --url ${url}`);
     answers.push(await shell(`export SERVICE_ADMIN_API_BEARER_TOKEN=${token}\n${service}`));
   }
-  t.equal(answers.length, 9);
-  const [hello, reading, tool, queued, events, poet, files, a2a, mirror] = answers;
+  t.equal(answers.length, 10);
+  const [hello, reading, tool, queued, events, poet, files, a2a, mirror, mcp] = answers;
   for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
     const type = /"event_type":"(\w+)"/.exec(line)?.[1];
     t.match(hello, `"event_type":"${type}"`);
@@ -139,6 +139,7 @@ t.test('every line against a running service does as it says', async (t) => {
   t.match(a2a, '"protocolBinding":"HTTP+JSON"');
   t.match(a2a, '"parts":[{"text":"Scripted response to: Hello"}]');
   t.match(a2a, '"totalSize":');
+  t.match(mcp, '"text":"Scripted response to: Hello"');
   t.match(mirror, '"delta":"Scripted response to: Who answers?"');
 });
 

@@ -281,11 +281,17 @@ t.test('the store and the circuit breakers are read when somebody asks', async (
   let breakers: { model: string; state: 'closed' | 'open' | 'half_open' }[] = [
     { model: 'm', state: 'closed' },
   ];
-  metrics.read({ store: () => size, breakers: () => breakers, work: () => ({ waiting: 7 }) });
+  metrics.read({
+    store: () => size,
+    breakers: () => breakers,
+    work: () => ({ waiting: 7 }),
+    sessions: () => 3,
+  });
   const before = seriesOf(await metrics.render());
   t.equal(before.get('service_build_info{version="1.2.3"}'), 1);
   t.equal(before.get('service_store_file_bytes'), 4096);
   t.equal(before.get('service_threads_waiting'), 7);
+  t.equal(before.get('service_mcp_sessions'), 3);
   t.equal(before.get('service_store_rows{table="runs"}'), 2);
   t.equal(before.get('service_circuit_breaker_state{model="m",state="closed"}'), 1);
   t.equal(before.get('service_circuit_breaker_state{model="m",state="open"}'), 0);

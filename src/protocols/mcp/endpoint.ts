@@ -33,7 +33,7 @@ const SESSION = 'mcp-session-id';
 export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
   const sessions = createSessions(deps);
   const stateless = createStateless(deps.provider, (err) => {
-    deps.log.warn({ err }, 'an MCP client sent what nobody understands');
+    deps.log.debug({ err }, 'an MCP client sent what nobody understands');
   });
 
   /** @throws McpError */

@@ -180,7 +180,7 @@ const bring = (session: Session, message: JSONRPCMessage, options?: TransportSen
   }
   const related = options?.relatedRequestId;
   const stream = related === undefined ? streamsOf(session).next().value : session.open.get(related)?.stream;
-  if (stream) stream.write(framed(message));
+  if (stream && !stream.closed) stream.write(framed(message));
   else if ('id' in message) throw new Error('there is no stream to ask the client in');
 };
 

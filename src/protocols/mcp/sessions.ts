@@ -32,7 +32,8 @@ export type SessionsDeps = {
   provider: McpProvider;
   ids: Ids;
   actors: { began(actor: AnyActorRef, scope: string): () => void };
-  log: { warn(data: object, text: string): void };
+  /** What strangers send is for who looks for it. */
+  log: { debug(data: object, text: string): void };
   settings: { mcp_session_idle_secs: number; mcp_session_max: number };
 };
 
@@ -70,7 +71,7 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
         scope,
         actorId: ids.uuid(),
         idleMs: settings.mcp_session_idle_secs * 1000,
-        report: (err) => log.warn({ err }, 'an MCP client sent what nobody understands'),
+        report: (err) => log.debug({ err }, 'an MCP client sent what nobody understands'),
       });
       const { actor } = session;
       const gone = actors.began(actor, scope);

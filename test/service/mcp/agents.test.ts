@@ -130,7 +130,7 @@ t.test('what a model takes back is not in the answer', async (t) => {
   const session = await mcpClient(() => url).open();
   models.steps.push((sink) => {
     sink.text('wrong');
-    sink.reset('again');
+    sink.reset?.('again');
     sink.text('right');
     return { stop: 'EndTurn' };
   });
