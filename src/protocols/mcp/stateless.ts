@@ -39,17 +39,15 @@ const claimIn = (body: unknown): boolean => {
 const READ = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 export const createStateless = (provider: McpProvider, report: (error: Error) => void): Stateless => {
-  let loading: Promise<Handlers> | undefined;
-  const handlers = (): Promise<Handlers> => {
-    loading ??= createHandlers(provider, report);
+  let loading: Promise<McpHttpHandler> | undefined;
+  const handler = (): Promise<McpHttpHandler> => {
+    loading ??= createHandler(provider, report);
     return loading;
   };
   return {
     async answer({ scope, parsed, header }) {
       const { value: body } = readable(parsed);
-      const { streaming, plain } = await handlers();
-      // Only a stream tells that its client has gone, and whose calls take long are cancelled with it.
-      const { fetch } = isCall(body) ? streaming : plain;
+      const { fetch } = await handler();
       const gone = new AbortController();
       const request = new Request('http://localhost/v1/mcp', {
         method: 'POST',
@@ -59,15 +57,15 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
       });
       // Where the SDK hands on what it knows of a client.
       const authInfo = { token: '', clientId: scope, scopes: [] };
-      return asAnswer(await fetch(request, { authInfo, parsedBody: body }), gone);
+      const response = fetch(request, { authInfo, parsedBody: body });
+      const quick = await inTime(response);
+      return quick ? asAnswer(quick, gone) : streamLater(response, gone);
     },
     toolsChanged() {
-      loading?.then(({ plain }) => plain.notify.toolsChanged()).catch(() => {});
+      loading?.then(({ notify }) => notify.toolsChanged()).catch(() => {});
     },
     close() {
-      loading
-        ?.then(({ streaming, plain }) => Promise.all([streaming.close(), plain.close()]))
-        .catch(() => {});
+      loading?.then(({ close }) => close()).catch(() => {});
     },
   };
 };
@@ -78,26 +76,40 @@ const readable = (parsed: Parsed): Parsed => {
   return parsed;
 };
 
-type Handlers = { streaming: McpHttpHandler; plain: McpHttpHandler };
-
-const createHandlers = async (provider: McpProvider, report: (error: Error) => void): Promise<Handlers> => {
+const createHandler = async (
+  provider: McpProvider,
+  report: (error: Error) => void,
+): Promise<McpHttpHandler> => {
   const sdk = await loadSdk();
-  const { createMcpHandler } = sdk;
   const { info, capabilities } = provider;
-  const serve: Parameters<typeof createMcpHandler>[0] = ({ authInfo }) => {
-    const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: STATELESS_VERSIONS });
-    provider.bind(server, authInfo?.clientId ?? '', sdk);
-    return server;
-  };
-  // The server of the service keeps streams alive, and knows how large a body may be.
-  const options = { legacy: 'reject', keepAliveMs: 0, onerror: report } as const;
-  return {
-    streaming: createMcpHandler(serve, { ...options, responseMode: 'sse' }),
-    plain: createMcpHandler(serve, { ...options, responseMode: 'auto' }),
-  };
+  return sdk.createMcpHandler(
+    ({ authInfo }) => {
+      const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: STATELESS_VERSIONS });
+      provider.bind(server, authInfo?.clientId ?? '', sdk);
+      return server;
+    },
+    // The server of the service keeps streams alive, and knows how large a body may be.
+    { legacy: 'reject', keepAliveMs: 0, onerror: report },
+  );
 };
 
-const isCall = (body: unknown): boolean => isObject(body) && body.method === 'tools/call';
+/**
+ * What takes longer is answered in a stream, whatever it will be: it keeps the connection alive, and tells when the
+ * client has gone, whose call is cancelled then.
+ */
+const QUICK_MS = 1000;
+
+const inTime = async (response: Promise<Response>): Promise<Response | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), QUICK_MS).unref();
+  });
+  try {
+    return await Promise.race([response, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 const headersOf = (header: RequestHeader): Record<string, string> => ({
   'content-type': JSON_TYPE,
@@ -108,22 +120,28 @@ const headersOf = (header: RequestHeader): Record<string, string> => ({
 });
 
 const asAnswer = async (response: Response, gone: AbortController): Promise<Reply | EventStream> => {
-  const type = response.headers.get('content-type') ?? JSON_TYPE;
-  if (response.body && type.startsWith('text/event-stream')) return streamOf(response.body, gone);
+  if (isStream(response)) return streamLater(Promise.resolve(response), gone);
   const text = await response.text();
-  return text === '' ? reply(response.status) : plainText(text, type, response.status);
+  if (text === '') return reply(response.status);
+  return plainText(text, response.headers.get('content-type') ?? JSON_TYPE, response.status);
 };
 
-const streamOf = (body: ReadableStream<Uint8Array>, gone: AbortController): EventStream => {
+const isStream = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+
+const streamLater = (response: Promise<Response>, gone: AbortController): EventStream => {
   const stream = createEventStream({ headers: STREAM_HEADERS });
   stream.onClose(() => gone.abort());
-  const pump = async (): Promise<void> => {
-    const decoder = new TextDecoder();
-    for await (const chunk of body) stream.write(decoder.decode(chunk, { stream: true }));
-  };
-  // Aborted: there is nobody to write for.
-  pump()
+  pump(response, stream)
+    // Aborted: there is nobody to write for.
     .catch(() => {})
     .finally(() => stream.end());
   return stream;
+};
+
+const pump = async (response: Promise<Response>, stream: EventStream): Promise<void> => {
+  const answer = await response;
+  if (!isStream(answer)) return stream.write(`event: message\ndata: ${await answer.text()}\n\n`);
+  const decoder = new TextDecoder();
+  for await (const chunk of answer.body ?? []) stream.write(decoder.decode(chunk, { stream: true }));
 };

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { readBlocks } from '../stream.ts';
+import { type Blocks, readBlocks } from '../stream.ts';
 
 /** A client of MCP that says what a test wants to say, right or wrong. */
 
@@ -109,8 +109,10 @@ const sessionOf = ({ post, send, stream }: McpClient, id: string, opened: Rpc): 
   return session;
 };
 
+/** Also of an answer that is one JSON object: its message. */
 const readMessages = (response: Response): Messages => {
-  const blocks = readBlocks(response);
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  const blocks = isJson ? oneBlock(response) : readBlocks(response);
   const messages: Messages = {
     ...blocks,
     async next() {
@@ -134,6 +136,21 @@ const readMessages = (response: Response): Messages => {
     },
   };
   return messages;
+};
+
+const oneBlock = (response: Response): Blocks => {
+  let text: string | undefined;
+  return {
+    status: response.status,
+    headers: response.headers,
+    async next() {
+      if (text !== undefined) return undefined;
+      text = await response.text();
+      return `data: ${text}`;
+    },
+    raw: () => text ?? '',
+    close: async () => response.body?.cancel(),
+  };
 };
 
 /** With headers that `fetch` sets itself. @returns the status */
