@@ -9,9 +9,22 @@ import type { Places } from './places.ts';
  * The test of the file that runs now. In a group, a test file's `import t from 'tap'` is this binding: what the
  * file says at its top level belongs to it alone, as it does in a process of its own.
  */
-let current: Test;
+let current: Test | undefined;
 
 export { current as default };
+
+/** What is thrown where nobody catches it fails the file that runs. */
+const failFile = (error: unknown): void => {
+  if (current) current.threw(error instanceof Error ? error : new Error(String(error)));
+  else endWith(error);
+};
+
+const endWith = (error: unknown): void => {
+  console.error(error);
+  process.exit(1);
+};
+process.on('uncaughtException', failFile);
+process.on('unhandledRejection', failFile);
 
 // tap's own test of the process would end it after a while without tests.
 root.setTimeout(0);

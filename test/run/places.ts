@@ -39,6 +39,9 @@ const GROUP = 'test/run/group.ts';
 
 export const groupOf = (places: Places): string => places.bundleOf(GROUP);
 
+/** What a process loads before it runs a group. */
+export const preludeOf = (places: Places): string => places.bundleOf('test/run/no-async-hooks.ts');
+
 /** @param group the bundled program that runs a group, which lies in them */
 export const placesOfGroup = (group: string): Places =>
   new Places(resolve(group, ...GROUP.split('/').map(() => '..'), '..'));

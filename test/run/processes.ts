@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { pathToFileURL } from 'node:url';
 import type { Said } from './group.ts';
-import { groupOf, type Places, ROOT } from './places.ts';
+import { groupOf, type Places, preludeOf, ROOT } from './places.ts';
 
 /** How a test file ended. `broken`: why there is no result, as far as it is known. */
 export interface Ended {
@@ -53,7 +54,14 @@ const SHORT_LIVED = ['--interrupt-budget=1000000', '--min-semi-space-size=64', '
 const startGroup = (files: readonly string[], { places, seed, bail, program }: GroupOptions): ChildProcess =>
   spawn(
     process.execPath,
-    ['--enable-source-maps', ...SHORT_LIVED, groupOf(places), ...(bail ? ['--bail'] : []), ...files],
+    [
+      '--enable-source-maps',
+      ...SHORT_LIVED,
+      `--import=${pathToFileURL(preludeOf(places))}`,
+      groupOf(places),
+      ...(bail ? ['--bail'] : []),
+      ...files,
+    ],
     {
       cwd: ROOT,
       env: {

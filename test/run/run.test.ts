@@ -60,6 +60,30 @@ t.test('a file that ends its process is named, with what it printed; the others 
   ]);
 });
 
+t.test('what is thrown where nobody catches it fails its file, and the others run', async (t) => {
+  const thrown = `
+    import t from 'tap';
+    t.test('throws', async () => {
+      setTimeout(() => { throw new Error('late'); });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+  `;
+  const rejected = `
+    import t from 'tap';
+    t.test('rejects', async () => {
+      Promise.reject(new Error('unheard'));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+  `;
+  const ended = await runAll(t, { 'a.test.ts': thrown, 'b.test.ts': rejected, 'c.test.ts': PASSES });
+  t.match(ended, [
+    { file: 'a.test.ts', ok: false, residue: [] },
+    { file: 'b.test.ts', ok: false, residue: [] },
+    { file: 'c.test.ts', ok: true },
+  ]);
+  t.notOk(ended[0]?.broken, 'it goes on to its end');
+});
+
 t.test('a group ends with the process that started it', async (t) => {
   const waits = "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 600_000)));\n";
   const folder = t.testdir({ 'a.test.ts': waits });
