@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
 import { monotonicFactory } from 'ulid';
 import type { AnyActorRef } from 'xstate';
 import { createCardReader } from './a2a/card.ts';
@@ -87,6 +88,14 @@ export type App = {
   readonly url: string;
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
+  /**
+   * Serves agents as tools of MCP over a pair of pipes, such as those of this process: one message a line, as the
+   * stdio transport of MCP has it. Resolves when the input has ended and all that it asked for is answered.
+   *
+   * @example
+   * await troupe.serveMcp({ input: process.stdin, output: process.stdout });
+   */
+  serveMcp(pipes: { input: Readable; output: Writable }): Promise<void>;
   /**
    * Stops accepting, waits for running runs up to the setting, then lets them go. `waiting` is told for how many, now
    * and whenever there are fewer.
@@ -286,6 +295,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   return {
     url,
     pending: runtime.pending,
+    serveMcp: mcp.serve,
     async stop(waiting) {
       http.stopListening();
       clearInterval(sweep);

@@ -33,7 +33,11 @@ export type Session = {
   readonly server: Server;
   readonly transport: Transport;
   readonly open: Map<RpcId, Exchange>;
+  /** Where what is no answer goes, where requests have no streams of their own. */
+  readonly pipe: Pipe | undefined;
 };
+
+export type Pipe = (message: object) => void;
 
 /** A request that is not answered yet. */
 type Exchange = {
@@ -50,6 +54,7 @@ export type SessionOptions = {
   /** Of the actor, which is shown to operators. */
   actorId: string;
   idleMs: number;
+  pipe?: Pipe;
   report(error: Error): void;
 };
 
@@ -63,7 +68,7 @@ export const STREAM_HEADERS = { 'x-accel-buffering': 'no' };
 
 /** It is not known to anybody before its first request, `initialize`, was answered. */
 export const createSession = async (options: SessionOptions): Promise<Session> => {
-  const { provider, scope, actorId, idleMs, report } = options;
+  const { provider, scope, actorId, idleMs, pipe, report } = options;
   const sdk = await loadSdk();
   const { info, capabilities } = provider;
   const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: SESSION_VERSIONS });
@@ -78,7 +83,7 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
     },
     send: async (message, sending) => bring(session, message, sending),
   };
-  const session: Session = { id: randomUUID(), scope, actor, server, transport, open };
+  const session: Session = { id: randomUUID(), scope, actor, server, transport, open, pipe };
   await server.connect(transport);
   return session;
 };
@@ -106,6 +111,12 @@ const isClientInfo = (info: unknown): info is Implementation =>
 /** Where the answer to a request comes: in the stream, when there is one. Undefined: there will be none. */
 export type Asked = { stream: EventStream | undefined; answered: Promise<object | undefined> };
 
+/** What both sides have agreed on; undefined when the answer is an error. */
+export const versionIn = (answer: object | undefined): string | undefined => {
+  const { result } = (answer ?? {}) as { result?: { protocolVersion?: string } };
+  return result?.protocolVersion;
+};
+
 /** A request of a session that is open. @throws McpError, Unavailable */
 export const ask = (session: Session, request: RpcRequest): Asked => {
   const { actor, open } = session;
@@ -128,8 +139,10 @@ export const tell = (session: Session, { raw, ...message }: RpcMessage): void =>
 };
 
 export const toolsChanged = (session: Session): void => {
+  const change = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
   const [stream] = streamsOf(session);
-  if (stream) stream.write(framed({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }));
+  if (session.pipe) session.pipe(change);
+  else if (stream) stream.write(framed(change));
 };
 
 /** Cancels what is under way; streams end without an answer. */
@@ -140,7 +153,8 @@ export const closeSession = (session: Session): void => {
 
 const exchange = (session: Session, request: RpcRequest): Asked => {
   const { id, method, params } = request;
-  const stream = method === STREAMED ? createEventStream({ headers: STREAM_HEADERS }) : undefined;
+  const isStream = method === STREAMED && !session.pipe;
+  const stream = isStream ? createEventStream({ headers: STREAM_HEADERS }) : undefined;
   const answered = new Promise<object | undefined>((resolve) => {
     session.open.set(id, { method, stream, settle: resolve });
   });
@@ -176,6 +190,10 @@ const receive = ({ transport }: Session, message: object): void => {
 const bring = (session: Session, message: JSONRPCMessage, options?: TransportSendOptions): void => {
   if (!('method' in message)) {
     if (message.id !== undefined) settle(session, message.id, named(session, message.id, message));
+    return;
+  }
+  if (session.pipe) {
+    session.pipe(message);
     return;
   }
   const related = options?.relatedRequestId;

@@ -4,7 +4,7 @@ import { Unavailable } from '../../schema/outcome.ts';
 import { unknownSession } from './errors.ts';
 import type { RpcRequest } from './messages.ts';
 import type { McpProvider } from './provider.ts';
-import { closeSession, createSession, initialize, type Session, toolsChanged } from './session.ts';
+import { closeSession, createSession, initialize, type Session, toolsChanged, versionIn } from './session.ts';
 
 /**
  * The sessions of all clients, in memory (mcp.md A6).
@@ -114,10 +114,4 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
       for (const { actor } of [...idle.values(), ...busy.values()]) actor.send({ type: 'STOP' });
     },
   };
-};
-
-/** What both sides have agreed on; undefined when the answer is an error. */
-const versionIn = (answer: object | undefined): string | undefined => {
-  const { result } = (answer ?? {}) as { result?: { protocolVersion?: string } };
-  return result?.protocolVersion;
 };

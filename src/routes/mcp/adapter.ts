@@ -4,6 +4,7 @@ import { type AgentToolsDeps, createAgentTools } from '../../protocols/mcp/agent
 import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { createCallerCheck } from '../../protocols/mcp/origin.ts';
 import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
+import { type StdioServing, serveStdio } from '../../protocols/mcp/stdio.ts';
 import { mcpRoutes } from './index.ts';
 
 /** This service as an MCP server: its route, and the sessions of its clients. */
@@ -11,11 +12,15 @@ export type McpAdapter = {
   mounts: readonly Mount[];
   /** Something was published. */
   published(): void;
+  /** Serves whoever holds the pipes. Resolves when the input has ended and all that it asked for is answered. */
+  serve(pipes: Pipes): Promise<void>;
   /** Open sessions. */
   sessions(): number;
   /** Ends every session. */
   stop(): void;
 };
+
+type Pipes = Parameters<typeof serveStdio>[1];
 
 type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
   Omit<SessionsDeps, 'provider' | 'settings'> & {
@@ -24,6 +29,8 @@ type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
     /** That the service listens on. */
     host: string;
     settings: SessionsDeps['settings'] & {
+      /** Of those who come through pipes. */
+      scope_id: string;
       allowed_hosts: readonly string[] | undefined;
       a2a_public_base_url: string | undefined;
       mcp_allowed_hosts: readonly string[];
@@ -44,6 +51,7 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
     origins: settings.mcp_allowed_origins,
   });
   let known = namesOf(agents());
+  const piped = new Set<StdioServing>();
   return {
     mounts: [mcpRoutes(endpoint, check)],
     published() {
@@ -51,9 +59,18 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
       if (names === known) return;
       known = names;
       endpoint.toolsChanged();
+      for (const serving of piped) serving.toolsChanged();
     },
-    sessions: endpoint.sessions,
-    stop: endpoint.close,
+    async serve(pipes) {
+      const serving = await serveStdio({ ...deps, provider, scope: settings.scope_id }, pipes);
+      piped.add(serving);
+      await serving.ended.finally(() => piped.delete(serving));
+    },
+    sessions: () => endpoint.sessions() + piped.size,
+    stop() {
+      endpoint.close();
+      for (const serving of piped) serving.stop();
+    },
   };
 };
 
