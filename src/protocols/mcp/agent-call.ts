@@ -1,5 +1,6 @@
 import type { Attach, DecisionInput, Runtime, Submission } from '../../runtime/index.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
+import { Outcome } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Store } from '../../store/index.ts';
 import { createProgress } from './call-progress.ts';
@@ -124,7 +125,9 @@ const play = async (
     log(outcome.kind === 'ended' ? 'notice' : 'error', outcome.kind === 'ended' ? 'completed' : outcome.text);
     return { ...outcome, run };
   } catch (error) {
-    const outcome = failed(error instanceof Error ? error.message : String(error));
+    // What a bug says of itself is for the log.
+    if (!(error instanceof Outcome)) deps.log.warn({ err: error, agent: agent_id }, 'a call over MCP failed');
+    const outcome = failed(error instanceof Outcome ? error.message : 'internal error');
     log('error', outcome.text);
     return outcome;
   } finally {

@@ -1,4 +1,11 @@
-import type { CallToolResult, Server, ServerContext, Tool } from '@modelcontextprotocol/server';
+import type {
+  CallToolRequest,
+  CallToolResult,
+  InputRequiredResult,
+  Server,
+  ServerContext,
+  Tool,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AgentSpec } from '../../schema/agent.ts';
 import { isObject } from '../../schema/endpoint.ts';
@@ -28,45 +35,14 @@ const NAME = 'troupe-mcp';
 
 export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
   const tools = createToolList(deps);
-  const runOf = (scope: string, place: Asked | undefined): Run | undefined => {
-    const run = place && deps.store.runs.get(scope, place.run_id);
-    return run?.thread_id === place?.thread_id ? run : undefined;
-  };
-
-  /** @throws ProtocolError when there is no such run of the agent */
-  const proceed = (
-    sdk: Sdk,
-    caller: AgentCaller,
-    asked: Asked & { agent_id: string },
-    responses: ServerContext['mcpReq']['inputResponses'],
-  ): Promise<AgentAnswer> => {
-    const run = runOf(caller.scope, asked);
-    if (run?.agent_id !== asked.agent_id) throw noSuchState(sdk);
-    return proceedCall(deps, caller, run, decisionsIn(sdk, run, responses));
-  };
-
-  const isAgent = (name: string): boolean => deps.published().ids.includes(name);
   return {
     info: { name: NAME, version: deps.version },
     capabilities: { tools: { listChanged: true }, logging: {} },
     bind(server, scope, sdk) {
       server.setRequestHandler('tools/list', () => ({ tools: tools() }));
-      server.setRequestHandler('tools/call', async ({ params }, context) => {
-        const { name, arguments: { message } = {} } = params;
-        if (!isAgent(name)) return textResult(`Unknown tool: ${name}`, true);
-        if (typeof message !== 'string' || message === '') return textResult(NO_MESSAGE, true);
-        const { mcpReq } = context;
-        const caller = callerOf(scope, context);
-        const asked = askedBefore(sdk, mcpReq.requestState());
-        const answer = asked
-          ? await proceed(sdk, caller, { ...asked, agent_id: name }, mcpReq.inputResponses)
-          : await callAgent(deps, caller, { agent_id: name, message });
-        const asks = answer.kind === 'asked' && showsForms(server, context);
-        const run = asks ? runOf(scope, answer.run) : undefined;
-        const inputRequests = run && questionsOf(sdk, run);
-        if (!run || !inputRequests) return textResult(answer.text, answer.kind !== 'ended');
-        return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
-      });
+      server.setRequestHandler('tools/call', ({ params }, context) =>
+        callTool(deps, { server, scope, sdk, context }, params),
+      );
       server.setRequestHandler('health/check', { params: z.unknown() }, () => ({
         status: 'healthy',
         uptime_seconds: deps.uptimeSeconds(),
@@ -78,6 +54,49 @@ export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
   };
 };
 
+type Asking = { server: Server; scope: string; sdk: Sdk; context: ServerContext };
+
+/** @throws ProtocolError */
+const callTool = async (
+  deps: AgentToolsDeps,
+  asking: Asking,
+  { name, arguments: { message } = {} }: CallToolRequest['params'],
+): Promise<CallToolResult | InputRequiredResult> => {
+  const { sdk, scope, context } = asking;
+  if (!deps.published().ids.includes(name)) return textResult(`Unknown tool: ${name}`, true);
+  if (typeof message !== 'string' || message === '') return textResult(NO_MESSAGE, true);
+  const asked = askedBefore(sdk, context.mcpReq.requestState());
+  const answer = asked
+    ? await proceed(deps, asking, { ...asked, agent_id: name })
+    : await callAgent(deps, callerOf(asking), { agent_id: name, message });
+  const asks = answer.kind === 'asked' && showsForms(asking);
+  const run = asks ? runAt(deps, scope, answer.run) : undefined;
+  const inputRequests = run && questionsOf(sdk, run);
+  if (!run || !inputRequests) return textResult(answer.text, answer.kind !== 'ended');
+  return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
+};
+
+/** @throws ProtocolError when there is no such run of the agent */
+const proceed = (
+  deps: AgentToolsDeps,
+  asking: Asking,
+  asked: Asked & { agent_id: string },
+): Promise<AgentAnswer> => {
+  const { sdk, scope, context } = asking;
+  const run = runAt(deps, scope, asked);
+  if (run?.agent_id !== asked.agent_id) throw noSuchState(sdk);
+  return proceedCall(deps, callerOf(asking), run, decisionsIn(sdk, run, context.mcpReq.inputResponses));
+};
+
+const runAt = (
+  { store }: Pick<AgentToolsDeps, 'store'>,
+  scope: string,
+  place: Asked | undefined,
+): Run | undefined => {
+  const run = place && store.runs.get(scope, place.run_id);
+  return run?.thread_id === place?.thread_id ? run : undefined;
+};
+
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
 
 const textResult = (text: string, isError: boolean): CallToolResult => ({
@@ -86,13 +105,13 @@ const textResult = (text: string, isError: boolean): CallToolResult => ({
 });
 
 /** Whether the client shows forms: it says so with each request, or once for the session. */
-const showsForms = (server: Server, { mcpReq }: ServerContext): boolean => {
-  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+const showsForms = ({ server, context }: Asking): boolean => {
+  const envelope: Readonly<Record<string, unknown>> = { ...context.mcpReq.envelope };
   const capabilities = envelope[CLIENT_CAPABILITIES_KEY] ?? server.getClientCapabilities();
   return isObject(capabilities) && capabilities.elicitation !== undefined;
 };
 
-const callerOf = (scope: string, { mcpReq }: ServerContext): AgentCaller => {
+const callerOf = ({ scope, context: { mcpReq } }: Asking): AgentCaller => {
   const token = mcpReq._meta?.progressToken;
   // What the client cannot be told any more, nobody misses.
   const dropped = (): void => {};
