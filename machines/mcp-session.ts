@@ -89,14 +89,14 @@ export const mcpSessionMachine = setup({
           after: {
             idleTime: {
               guard: 'expires',
-              target: '#mcp-session.expired',
+              target: '#mcp-session.forgotten',
               description: 'Nobody has used it for long.',
             },
           },
           on: {
             BEGIN: { target: 'busy', actions: 'count', description: 'A request has come.' },
             HEAR: { target: 'idle', reenter: true, description: 'It is used; its time begins again.' },
-            EVICT: { target: '#mcp-session.evicted', description: 'It makes room for a newer one.' },
+            EVICT: { target: '#mcp-session.forgotten', description: 'It makes room for a newer one.' },
           },
         },
         busy: {
@@ -123,11 +123,7 @@ export const mcpSessionMachine = setup({
     },
     refused: { type: 'final', description: 'There never was a session.' },
     deleted: { type: 'final', description: 'Ended by its client; the id is unknown from now on.' },
-    expired: { type: 'final', description: 'Forgotten, since nobody used it; the client initializes again.' },
-    evicted: {
-      type: 'final',
-      description: 'Forgotten, since there were too many; the client initializes again.',
-    },
+    forgotten: { type: 'final', description: 'Nobody needed it; its client initializes again.' },
     stopped: { type: 'final', description: 'Ended with the service.' },
   },
 });

@@ -80,7 +80,7 @@ export class Report {
   async #tellFailures(): Promise<void> {
     const files = this.#failed.map(({ file }) => file);
     const tap = inProject('node_modules/tap/dist/esm/run.mjs');
-    const replay = spawn(process.execPath, [tap, 'replay', '--reporter=terse', ...files], {
+    const replay = spawn(process.execPath, [tap, 'replay', '--reporter=min', ...files], {
       cwd: ROOT,
       stdio: ['ignore', 'inherit', 'inherit'],
     });

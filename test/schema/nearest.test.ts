@@ -35,3 +35,12 @@ t.test('a hint names what there is, and what was probably meant', (t) => {
   t.equal(hintOf('zzz', 'sections', ['notes', 'retry']), ' (sections: notes, retry)');
   t.end();
 });
+
+t.test('a name that lacks a word suggests the one that has it, not one with other words', (t) => {
+  const names = ['mcp_allowed_origins', 'admin_cors_allowed_origins', 'http_addr'];
+  t.equal(nearest('cors_allowed_origins', names), 'admin_cors_allowed_origins');
+  t.equal(nearest('CORS-ORIGINS', names), 'admin_cors_allowed_origins');
+  t.equal(nearest('allowed_origins', names), 'mcp_allowed_origins', 'of several the nearest');
+  t.equal(nearest('addr', names), undefined, 'one word is not enough');
+  t.end();
+});
