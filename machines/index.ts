@@ -13,6 +13,7 @@
  */
 import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
+import { mcpConnectionMachine } from './mcp-connection.ts';
 import { mcpSessionMachine } from './mcp-session.ts';
 import { pushDeliveryMachine } from './push-delivery.ts';
 import { remoteTaskMachine } from './remote-task.ts';
@@ -23,6 +24,7 @@ import { toolCallMachine } from './tool-call.ts';
 export {
   circuitBreakerMachine,
   dispatchMachine,
+  mcpConnectionMachine,
   mcpSessionMachine,
   pushDeliveryMachine,
   remoteTaskMachine,
@@ -39,6 +41,7 @@ export const machines = {
   'circuit-breaker': circuitBreakerMachine,
   'push-delivery': pushDeliveryMachine,
   'remote-task': remoteTaskMachine,
+  'mcp-connection': mcpConnectionMachine,
   'mcp-session': mcpSessionMachine,
 } as const;
 

@@ -17,6 +17,7 @@ import {
   toToolResult,
 } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
+import { askModel } from './ask-model.ts';
 import { keepCall } from './calls.ts';
 import { contextOf, runPhase, take } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
@@ -136,6 +137,7 @@ const attempt = async (
       run_id: turn.run_id,
       thread_id: turn.thread_id,
       call_id: call.id,
+      agent_id: turn.agent.spec.id,
       signal,
       now: turn.clock.now,
       progress: (update) => reportProgress(turn, entry, update),
@@ -154,6 +156,7 @@ const attempt = async (
       },
       isLetGo: () => turn.letGo === true,
       actor: turn.actor,
+      askModel: (question, given) => askModel(turn, question, given),
     });
     if (!signal.aborted) keepCall(turn, entry, undefined);
     return 'suspend' in output ? output : jsonOutput(output);

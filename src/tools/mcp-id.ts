@@ -1,16 +1,26 @@
+import { createHash } from 'node:crypto';
 import { Invalid } from '../schema/outcome.ts';
 
 /** Ids of the tools that MCP servers bring (agent-loop.md 1.3). Different names may lead to the same id. */
 
-export const mcpToolId = (server: string, tool: string): string =>
-  `mcp__${component(server, 'server')}__${component(tool, 'tool')}`;
+/** @throws Invalid when nothing is left of a name */
+export const mcpToolId = (server: string, tool: string): string => {
+  const id = `${mcpToolPrefix(server)}${component(tool)}`;
+  if (id.length <= LONGEST) return id;
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH);
+  return `${id.slice(0, LONGEST - HASH - 1)}_${hash}`;
+};
+
+/** Of the name of a function, at providers of models. */
+const LONGEST = 64;
+const HASH = 8;
 
 /** What the ids of a server's tools begin with. @throws Invalid when nothing is left of the name */
-export const mcpToolPrefix = (server: string): string => `mcp__${component(server, 'server')}__`;
+export const mcpToolPrefix = (server: string): string => `mcp__${component(server)}__`;
 
 /** @throws Invalid when nothing is left of the name */
-const component = (name: string, what: string): string => {
+const component = (name: string): string => {
   const id = name.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
-  if (id === '') throw new Invalid(`mcp ${what} name '${name}' has no letter and no digit`);
+  if (id === '') throw new Invalid(`invalid tool id component after sanitization: ${name}`);
   return id;
 };

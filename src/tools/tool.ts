@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { StateUpdate, StateView } from './state.ts';
 import type { Mail, Tasks } from './tasks.ts';
 import { clientTicket, permissionTicket } from './tickets.ts';
@@ -34,6 +35,7 @@ export type ToolContext = {
   run_id: string;
   thread_id: string;
   call_id: string;
+  agent_id: string;
   signal: AbortSignal;
   /** milliseconds since the epoch */
   now(): number;
@@ -59,6 +61,8 @@ export type ToolContext = {
   isLetGo(): boolean;
   /** The actor of the run: what the call has others do is found by it. */
   actor(): AnyActorRef | undefined;
+  /** Asks the model of the agent, beside the conversation. @throws what the model throws */
+  askModel(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;
   state: StateView;
   /**
    * Work that goes on when the call is over; the run waits for it before it ends. Only where the agent lists the

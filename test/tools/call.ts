@@ -7,6 +7,7 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   run_id: 'r1',
   thread_id: 't1',
   call_id: 'c1',
+  agent_id: 'a1',
   signal: new AbortController().signal,
   now: () => 10_999,
   progress: () => {},
@@ -15,6 +16,7 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   keep: async () => {},
   isLetGo: () => false,
   actor: () => undefined,
+  askModel: () => Promise.reject(new Error('there is no model')),
   state: { get: () => undefined },
   ...overrides,
 });

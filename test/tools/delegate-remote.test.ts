@@ -29,6 +29,7 @@ const toolWith = (converse: (turn: RemoteTurn) => Promise<RemoteOutcome>) => {
     run_id: 'r',
     thread_id: 't',
     call_id: 'c',
+    agent_id: 'a',
     signal: new AbortController().signal,
     now: () => 0,
     progress: ({ status, message }) => told.push(`${status}: ${message}`),
@@ -37,6 +38,7 @@ const toolWith = (converse: (turn: RemoteTurn) => Promise<RemoteOutcome>) => {
     async keep() {},
     isLetGo: () => false,
     actor: () => undefined,
+    askModel: () => Promise.reject(new Error('there is no model')),
     state: { get: () => undefined },
     ...more,
   });

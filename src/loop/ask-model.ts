@@ -1,0 +1,66 @@
+import type { InferenceSink } from '../models/model.ts';
+import { monotonic } from '../schema/clock.ts';
+import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
+import type { Turn } from './turn.ts';
+
+/**
+ * A tool asks the model of its agent something beside the conversation. It costs what any inference costs: it is counted
+ * for the run, and what has been heard is dropped when the model starts over.
+ */
+export const askModel = async (
+  turn: Turn,
+  { system, messages, temperature, max_tokens }: ModelQuestion,
+  signal: AbortSignal,
+): Promise<ModelAnswer> => {
+  const { model, spec, retry } = turn.agent;
+  const startedAt = monotonic(turn.clock);
+  let text = '';
+  const end = await model.stream(
+    {
+      system: system === undefined ? [] : [system],
+      messages: messages.map(({ role, text: said }) => ({
+        id: turn.ids.uuid(),
+        role,
+        content: [{ type: 'text', text: said }],
+      })),
+      tools: [],
+      overrides: {
+        ...(temperature !== undefined && { temperature }),
+        ...(max_tokens !== undefined && { max_tokens }),
+      },
+      stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
+    },
+    {
+      ...DEAF,
+      text(delta) {
+        text += delta;
+      },
+      reset() {
+        text = '';
+      },
+    },
+    signal,
+  );
+  turn.inputTokens += end.usage?.prompt_tokens ?? 0;
+  turn.outputTokens += end.usage?.completion_tokens ?? 0;
+  turn.observe.inference.ended({
+    status: 'ok',
+    agent: spec.id,
+    model: end.by?.upstream ?? model.upstream,
+    provider: end.by?.provider ?? model.provider,
+    seconds: (monotonic(turn.clock) - startedAt) / 1000,
+    ...(end.usage && { usage: end.usage }),
+  });
+  return { text, model: end.by?.upstream ?? model.upstream, stop: end.stop };
+};
+
+const ignore = (): void => {};
+
+const DEAF: InferenceSink = {
+  text: ignore,
+  reasoning: ignore,
+  reasoningEncrypted: ignore,
+  toolStart: ignore,
+  toolDelta: ignore,
+  toolEnd: ignore,
+};

@@ -1,0 +1,28 @@
+/**
+ * How much of a stranger is taken in. A server is somebody else's program: whatever it sends, on purpose or not, costs
+ * this process no more than this.
+ */
+export const BOUNDS = {
+  /** One message: a line, an event, a body. A result with a picture fits. */
+  messageBytes: 4 * 2 ** 20,
+  /** Of what a server says when it refuses something. */
+  excerptChars: 500,
+  /** Pages of a list. */
+  pages: 100,
+  /** Entries of a list, and bytes of all of them. */
+  entries: 1000,
+  listBytes: 8 * 2 ** 20,
+  /** The definition of one tool. */
+  toolBytes: 256 * 2 ** 10,
+  /** What a child writes to stderr: characters of a line, and lines a second. */
+  stderrChars: 2000,
+  stderrLines: 20,
+  /** What a child has not read yet. */
+  unreadBytes: 16 * 2 ** 20,
+  /** Progress of one call that is shown, a second. */
+  progressRate: 50,
+} as const;
+
+/** The beginning of a text that may be long. */
+export const excerpt = (text: string, most: number = BOUNDS.excerptChars): string =>
+  text.length <= most ? text : `${text.slice(0, most)}…`;

@@ -1,0 +1,135 @@
+import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { BOUNDS, excerpt } from './bounds.ts';
+import { McpFailure, timedOut, transportFailure, wordsOf } from './failure.ts';
+
+/**
+ * One HTTP request to an MCP server.
+ *
+ * Guarantees: an answer begins within the time that is allowed, and no pause in it is longer; a redirect is followed
+ * only within the origin and only where it keeps the method, as headers hold keys; a body is read no further than
+ * allowed. Failures quote no header and no address.
+ */
+export type HttpPeer = {
+  readonly url: URL;
+  readonly agent: Agent;
+  readonly timeoutMs: number;
+};
+
+export type HttpQuestion = {
+  method: 'POST' | 'GET' | 'DELETE';
+  headers: Record<string, string>;
+  body?: string;
+  signal: AbortSignal;
+  /** Until the head of the answer; 0 = for ever. */
+  timeoutMs?: number;
+};
+
+const MOST_REDIRECTS = 5;
+
+/** @throws McpFailure */
+export const ask = async (peer: HttpPeer, question: HttpQuestion): Promise<IncomingMessage> => {
+  let url = peer.url;
+  for (let followed = 0; ; followed += 1) {
+    const answer = await askOnce(peer, url, question);
+    const target = redirectOf(answer, url, question);
+    if (!target || followed === MOST_REDIRECTS) return answer;
+    answer.resume();
+    url = target;
+  }
+};
+
+const askOnce = (peer: HttpPeer, url: URL, question: HttpQuestion): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const { method, headers, body, signal, timeoutMs = peer.timeoutMs } = question;
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send(url, { agent: peer.agent, method, headers, signal });
+    const timer =
+      timeoutMs > 0 ? setTimeout(() => request.destroy(timedOut(timeoutMs)), timeoutMs) : undefined;
+    request.once('response', (response) => {
+      clearTimeout(timer);
+      // A socket may break behind whoever reads.
+      response.on('error', () => {});
+      resolve(response);
+    });
+    request.on('error', (error) => {
+      clearTimeout(timer);
+      reject(failureOf(error));
+    });
+    request.end(body);
+  });
+
+const failureOf = (error: Error): McpFailure =>
+  error instanceof McpFailure ? error : transportFailure(wordsOf(error), error);
+
+const KEEPS_METHOD = new Set([307, 308]);
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+const redirectOf = (answer: IncomingMessage, url: URL, { method }: HttpQuestion): URL | undefined => {
+  const { statusCode = 0, headers } = answer;
+  if (!REDIRECTS.has(statusCode) || headers.location === undefined) return undefined;
+  if (method !== 'GET' && !KEEPS_METHOD.has(statusCode)) return undefined;
+  const target = URL.canParse(headers.location, url.href) ? new URL(headers.location, url) : undefined;
+  if (target?.origin !== url.origin || target.username !== '' || target.password !== '') return undefined;
+  target.username = url.username;
+  target.password = url.password;
+  return target;
+};
+
+/** The chunks of a body; a pause that is too long, or the signal, ends it. 0 = a pause may last for ever. */
+export async function* chunksOf(
+  response: IncomingMessage,
+  { signal, idleMs }: { signal: AbortSignal; idleMs: number },
+): AsyncGenerator<Buffer> {
+  const stop = (): void => {
+    response.destroy(new McpFailure('cancelled', 'nobody wants the answer any more'));
+  };
+  const timer = idleMs > 0 ? setTimeout(() => response.destroy(timedOut(idleMs)), idleMs) : undefined;
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    for await (const chunk of response) {
+      timer?.refresh();
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof Error ? failureOf(error) : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+    response.destroy();
+  }
+}
+
+/** @throws McpFailure */
+export const readBody = async (
+  response: IncomingMessage,
+  pace: { signal: AbortSignal; idleMs: number },
+): Promise<Buffer> => {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(response, pace)) {
+    bytes += chunk.length;
+    if (bytes > BOUNDS.messageBytes) throw tooLong();
+    pieces.push(chunk);
+  }
+  return Buffer.concat(pieces);
+};
+
+export const tooLong = (): McpFailure =>
+  new McpFailure('unreadable', `the message of the server has more than ${BOUNDS.messageBytes} bytes`);
+
+/** What a server says when it refuses; never fails. */
+export const refusalOf = async (
+  response: IncomingMessage,
+  pace: { signal: AbortSignal; idleMs: number },
+): Promise<McpFailure> => {
+  const { statusCode = 0 } = response;
+  const text = REDIRECTS.has(statusCode)
+    ? 'a redirect to another origin is not followed'
+    : await readBody(response, pace).then(
+        (body) => excerpt(body.toString('utf8', 0, 4 * BOUNDS.excerptChars)),
+        () => '',
+      );
+  return transportFailure(`HTTP error: ${statusCode} - ${text}`);
+};

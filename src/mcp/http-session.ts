@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { JSONRPCRequest, Transport } from '@modelcontextprotocol/client';
+import type { Cursor } from './event-stream.ts';
+import { McpFailure } from './failure.ts';
+import { ask, type HttpPeer } from './http-request.ts';
+import type { RequestId } from './message.ts';
+
+/** One session over HTTP, as everything that works for it sees it. */
+
+export type HttpTransport = Transport & {
+  isExpired(): boolean;
+  /** The request of ours on whose stream the server asked this. */
+  askedFor(id: RequestId): JSONRPCRequest | undefined;
+};
+
+export type HttpOptions = {
+  url: URL;
+  /** Go with every request. */
+  headers: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  /** The server has dropped the session. */
+  expired(): void;
+  tell(text: string): void;
+};
+
+/** One transport, as its functions see it. */
+export type HttpState = {
+  readonly peer: HttpPeer;
+  readonly options: HttpOptions;
+  readonly transport: HttpTransport;
+  /** Ends everything that is open. */
+  readonly over: AbortController;
+  /** Requests whose answers are under way. */
+  readonly exchanges: Map<RequestId, AbortController>;
+  /** What the server asked, and the request on whose stream it did. */
+  readonly asked: Map<RequestId, JSONRPCRequest>;
+  /** What is sent without an answer, and not sent yet. */
+  readonly leaving: Set<Promise<unknown>>;
+  session: string | undefined;
+  version: string | undefined;
+  listening: boolean;
+  expired: boolean;
+  closed: Promise<void> | undefined;
+};
+
+export const headersOf = ({ options, session, version }: HttpState): Record<string, string> => ({
+  ...options.headers,
+  ...(session !== undefined && { 'mcp-session-id': session }),
+  ...(version !== undefined && { 'mcp-protocol-version': version }),
+});
+
+/** Only while it is the session of this transport, which it is until the server has dropped it. */
+export const expire = (state: HttpState): void => {
+  if (state.session === undefined || state.expired) return;
+  state.expired = true;
+  state.options.expired();
+};
+
+export const openStream = (
+  state: HttpState,
+  { lastEventId }: Cursor,
+  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+): Promise<IncomingMessage> =>
+  ask(state.peer, {
+    method: 'GET',
+    headers: {
+      ...headersOf(state),
+      accept: 'text/event-stream',
+      'accept-encoding': 'identity',
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    },
+    signal,
+    timeoutMs,
+  });
+
+/** @throws McpFailure when the signal fires */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new McpFailure('cancelled', 'nobody waits any more'));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });

@@ -1,0 +1,168 @@
+import { Agent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
+import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
+import { readAnswer } from './http-answer.ts';
+import { ask, refusalOf } from './http-request.ts';
+import {
+  expire,
+  type HttpOptions,
+  type HttpState,
+  type HttpTransport,
+  headersOf,
+  pause,
+} from './http-session.ts';
+import { listen } from './listening.ts';
+import { cancelledBy, idOfResponse, isInitialize, isRequest, type RequestId } from './message.ts';
+
+/**
+ * The Streamable HTTP transport (mcp.md B4, B5), for one session: another one begins with another transport.
+ *
+ * Guarantees: a request is sent once; where its stream breaks it is resumed, if the server gave it a place to resume
+ * from, and never sent again. The first 404 to what carried the session ends it: `expired` is told, and nothing is
+ * begun with it any more. What a server asks on the stream of a request is told apart from what it asks elsewhere.
+ * A `send` of a request ends when its answer is there, and fails with why there is none.
+ */
+export const createHttpTransport = (options: HttpOptions): HttpTransport => {
+  const { url, timeoutMs } = options;
+  const agent = new (url.protocol === 'https:' ? HttpsAgent : Agent)({
+    keepAlive: true,
+    timeout: IDLE_SOCKET_MS,
+  });
+  const transport: HttpTransport = {
+    start: async () => {},
+    send: (message) => send(state, message),
+    close() {
+      state.closed ??= close(state).finally(() => transport.onclose?.());
+      return state.closed;
+    },
+    setProtocolVersion(version) {
+      state.version = version;
+    },
+    isExpired: () => state.expired,
+    askedFor: (id) => state.asked.get(id),
+  };
+  const state: HttpState = {
+    peer: { url, agent, timeoutMs },
+    options,
+    transport,
+    over: new AbortController(),
+    exchanges: new Map(),
+    asked: new Map(),
+    leaving: new Set(),
+    session: undefined,
+    version: undefined,
+    listening: false,
+    expired: false,
+    closed: undefined,
+  };
+  return transport;
+};
+
+const IDLE_SOCKET_MS = 4000;
+const LEAVE_MS = 2000;
+
+const send = async (state: HttpState, message: JSONRPCMessage): Promise<void> => {
+  if (state.closed) throw connectionClosed();
+  if (isRequest(message)) return exchange(state, message);
+  const sent = deliver(state, message);
+  state.leaving.add(sent);
+  try {
+    await sent;
+  } finally {
+    state.leaving.delete(sent);
+    const cancelled = cancelledBy(message);
+    if (cancelled !== undefined) state.exchanges.get(cancelled)?.abort();
+  }
+  if ('method' in message && message.method === 'notifications/initialized' && !state.listening) {
+    state.listening = true;
+    listen(state).catch((error: unknown) => state.options.tell(String(error)));
+  }
+};
+
+/** What has no answer: a notification, or a response. */
+const deliver = async (state: HttpState, message: JSONRPCMessage): Promise<void> => {
+  const answered = idOfResponse(message);
+  if (answered !== undefined) state.asked.delete(answered);
+  const response = await post(state, message, state.over.signal);
+  response.resume();
+};
+
+/** @throws McpFailure unless the status is one of success */
+const post = async (
+  state: HttpState,
+  message: JSONRPCMessage,
+  signal: AbortSignal,
+): Promise<IncomingMessage> => {
+  const response = await ask(state.peer, {
+    method: 'POST',
+    headers: {
+      ...headersOf(state),
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+    },
+    body: JSON.stringify(message),
+    signal,
+  });
+  const { statusCode = 0 } = response;
+  if (statusCode >= 200 && statusCode < 300) return response;
+  const pace = { signal, idleMs: state.peer.timeoutMs };
+  if (statusCode === 404 && state.session !== undefined) {
+    expire(state);
+    response.resume();
+    throw new McpFailure('expired', 'mcp transport error: the server does not know the session any more');
+  }
+  throw await refusalOf(response, pace);
+};
+
+const exchange = async (state: HttpState, request: JSONRPCRequest): Promise<void> => {
+  const { id } = request;
+  const own = new AbortController();
+  const signal = AbortSignal.any([state.over.signal, own.signal]);
+  state.exchanges.set(id, own);
+  try {
+    const response = await post(state, request, signal);
+    if (isInitialize(request)) state.session = sessionOf(response);
+    await readAnswer(state, response, { request, signal });
+  } catch (error) {
+    if (state.over.signal.aborted) throw connectionClosed();
+    if (error instanceof McpFailure && error.kind === 'timeout' && !isInitialize(request))
+      takeBack(state, id);
+    throw error;
+  } finally {
+    state.exchanges.delete(id);
+    for (const [question, asker] of state.asked) if (asker === request) state.asked.delete(question);
+  }
+};
+
+/** The server is told that nobody waits any more. */
+const takeBack = (state: HttpState, id: RequestId): void => {
+  const params = { requestId: id, reason: 'timeout' };
+  send(state, { jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
+};
+
+const sessionOf = ({ headers }: IncomingMessage): string | undefined => {
+  const id = headers['mcp-session-id'];
+  if (id === undefined || id === '') return undefined;
+  if (typeof id !== 'string' || !/^[\x21-\x7e]+$/.test(id))
+    throw protocolFailure('the session id is not visible ASCII');
+  return id;
+};
+
+/** What is on its way goes out first, then the session is ended; neither is waited for long. */
+const close = async (state: HttpState): Promise<void> => {
+  const { leaving, over, peer, session, expired } = state;
+  await Promise.race([Promise.allSettled(leaving), pause(LEAVE_MS, over.signal).catch(() => {})]);
+  over.abort();
+  if (session !== undefined && !expired) {
+    const response = await ask(peer, {
+      method: 'DELETE',
+      headers: headersOf(state),
+      signal: new AbortController().signal,
+      timeoutMs: Math.min(peer.timeoutMs, LEAVE_MS),
+    }).catch(() => undefined);
+    response?.resume();
+  }
+  peer.agent.destroy();
+};

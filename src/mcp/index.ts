@@ -1,0 +1,1 @@
+export { createMcpManager, type McpManager, type McpManagerDeps } from './servers.ts';

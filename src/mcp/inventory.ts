@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { McpInventory } from '../schema/mcp-status.ts';
+import { linkTo, noted } from './call.ts';
+import { type Connection, masked } from './connection.ts';
+import { wordsOf } from './failure.ts';
+import { type Link, supports } from './link.ts';
+import { listAll } from './listing.ts';
+import { statusOf } from './status.ts';
+
+/** What a server offers besides tools, as it says now (mcp.md B12). Of one that is not there: nothing, and why. */
+
+const Argument = z.object({
+  name: z.string(),
+  description: z.string().optional(),
+  required: z.boolean().default(false),
+});
+
+const Prompt = z.object({
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  arguments: z.array(Argument).default([]),
+});
+
+const Resource = z.object({
+  uri: z.string(),
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+  size: z.int().optional(),
+});
+
+type Lists = Pick<McpInventory, 'prompts' | 'resources'>;
+
+export const inventoryOf = async (connection: Connection): Promise<McpInventory> => {
+  const { actor } = connection;
+  if (!actor.getSnapshot().hasTag('connected'))
+    return { ...statusOf(connection), prompts: [], resources: [] };
+  try {
+    const lists = await listsOf(connection, linkTo(connection));
+    return { ...statusOf(connection), ...lists };
+  } catch (error) {
+    const last_error = masked(connection, wordsOf(error));
+    return { ...statusOf(connection), last_error, prompts: [], resources: [] };
+  }
+};
+
+const listsOf = async (connection: Connection, link: Link): Promise<Lists> => {
+  const { spec, target } = connection;
+  const asking = { timeoutMs: target.timeoutMs, tell: () => {} };
+  const read = (capability: 'prompts' | 'resources'): Promise<unknown[]> =>
+    supports(link, capability)
+      ? noted(connection, () => listAll(link, { method: `${capability}/list`, member: capability }, asking))
+      : Promise.resolve([]);
+  const [prompts, resources] = await Promise.all([read('prompts'), read('resources')]);
+  const offered = { server_name: spec.id, transport_type: target.kind };
+  return {
+    prompts: legal(Prompt, prompts)
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+      .map((prompt) => ({ ...offered, prompt })),
+    resources: legal(Resource, resources)
+      .sort((one, other) => (one.uri < other.uri ? -1 : 1))
+      .map((resource) => ({ ...offered, resource })),
+  };
+};
+
+/** Without those that are not legal; members that nobody here knows are left out. */
+const legal = <Value>(schema: z.ZodType<Value>, items: readonly unknown[]): Value[] =>
+  items.flatMap((item) => schema.safeParse(item).data ?? []);

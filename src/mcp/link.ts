@@ -1,0 +1,74 @@
+import { connectionClosed, McpFailure } from './failure.ts';
+import { askSession, closeSession, isExpired, type Question, type Session } from './session.ts';
+
+/**
+ * What stays while sessions change: over HTTP a server may drop one at any time, and the next request opens another
+ * (mcp.md B5).
+ *
+ * Guarantees: one session is opened at a time, whoever asks for it; a request that the server refused because it did
+ * not know the session is sent once more, with the next one, and nothing that it took in is ever sent again.
+ */
+export type Link = {
+  readonly open: (signal: AbortSignal) => Promise<Session>;
+  readonly over: AbortController;
+  session: Session | undefined;
+  opening: Promise<Session> | undefined;
+  /** Dropped by the server, with answers that may still be under way. */
+  retired: Session | undefined;
+};
+
+/** @throws McpFailure */
+export const openLink = async (open: Link['open'], signal: AbortSignal): Promise<Link> => {
+  const link: Link = {
+    open,
+    over: new AbortController(),
+    session: await open(signal),
+    opening: undefined,
+    retired: undefined,
+  };
+  return link;
+};
+
+/** @throws McpFailure */
+export const askLink = async <Result>(link: Link, question: Question<Result>): Promise<Result> => {
+  try {
+    return await askSession(await sessionOf(link), question);
+  } catch (error) {
+    if (!(error instanceof McpFailure) || error.kind !== 'expired') throw error;
+    return askSession(await sessionOf(link), question);
+  }
+};
+
+const sessionOf = async (link: Link): Promise<Session> => {
+  if (link.over.signal.aborted) throw connectionClosed();
+  const { session } = link;
+  if (session && !isExpired(session)) return session;
+  link.opening ??= reopen(link).finally(() => {
+    link.opening = undefined;
+  });
+  return link.opening;
+};
+
+const reopen = async (link: Link): Promise<Session> => {
+  const { session, retired } = link;
+  if (session) {
+    if (retired) closeSession(retired);
+    link.retired = session;
+    link.session = undefined;
+  }
+  link.session = await link.open(link.over.signal);
+  return link.session;
+};
+
+export const supports = ({ session, retired }: Link, capability: 'prompts' | 'resources'): boolean =>
+  (session ?? retired)?.client.getServerCapabilities()?.[capability] !== undefined;
+
+export const closeLink = async (link: Link): Promise<void> => {
+  link.over.abort();
+  const { session, retired, opening } = link;
+  await Promise.all([
+    session && closeSession(session),
+    retired && closeSession(retired),
+    opening?.catch(() => {}),
+  ]);
+};

@@ -1,0 +1,52 @@
+import { readEvents, startCursor } from './event-stream.ts';
+import { wordsOf } from './failure.ts';
+import { expire, type HttpState, openStream, pause } from './http-session.ts';
+import { idOfResponse, readMessage } from './message.ts';
+
+/**
+ * The stream on which a server says what nobody has asked for (mcp.md B4). It may be silent for ever. Where a server
+ * has none it is not asked again; where it breaks it is opened again, less and less often while that fails.
+ */
+
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
+/** Who says nothing of when to come back is not asked at once. */
+const UNSERVED = new Set([404, 405, 501]);
+
+export const listen = async (state: HttpState): Promise<void> => {
+  const { signal } = state.over;
+  const cursor = startCursor();
+  let delay = FIRST_MS;
+  const isOver = (): boolean => signal.aborted || state.expired;
+  while (!isOver()) {
+    const opened = await openOnce(state, cursor).catch((error: unknown) => {
+      if (!isOver()) state.options.tell(`the listening stream broke: ${wordsOf(error)}`);
+      return 'broken' as const;
+    });
+    if (opened === 'unserved' || isOver()) return;
+    if (opened === 'ended') delay = FIRST_MS;
+    await pause((opened === 'ended' ? cursor.retryMs : undefined) ?? delay, signal).catch(() => {});
+    delay = Math.min(2 * delay, LONGEST_MS);
+  }
+};
+
+const openOnce = async (
+  state: HttpState,
+  cursor: ReturnType<typeof startCursor>,
+): Promise<'ended' | 'unserved' | 'refused'> => {
+  const { signal } = state.over;
+  const response = await openStream(state, cursor, { signal, timeoutMs: 0 });
+  const { statusCode = 0, headers } = response;
+  if (statusCode === 404) expire(state);
+  const isStream = statusCode === 200 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+  if (!isStream) {
+    response.resume();
+    return UNSERVED.has(statusCode) || statusCode < 300 ? 'unserved' : 'refused';
+  }
+  for await (const { data } of readEvents(response, cursor, { signal, idleMs: 0 })) {
+    const message = readMessage(Buffer.from(data));
+    // Answers come on the streams of what they answer.
+    if (message && idOfResponse(message) === undefined) state.transport.onmessage?.(message);
+  }
+  return 'ended';
+};

@@ -1,0 +1,32 @@
+import type { JSONRPCRequest } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../schema/endpoint.ts';
+import { Refusal } from './refusal.ts';
+import { type AskModel, sample } from './sampling.ts';
+
+/** What servers ask of this client (mcp.md B6). Pings never come here. */
+
+export type ServerQuestion = {
+  method: string;
+  params: Record<string, unknown> | undefined;
+  /** The request of ours on whose stream it came. */
+  asker: JSONRPCRequest | undefined;
+  signal: AbortSignal;
+};
+
+const UNSUPPORTED = -32_601;
+
+/** @throws Refusal */
+export const answerQuestion = async (
+  { method, params, signal }: ServerQuestion,
+  /** Of the agent whose call the server is at work for. */
+  askModel: AskModel | undefined,
+): Promise<JsonObject> => {
+  if (method === 'sampling/createMessage') {
+    if (!askModel) throw new Refusal(UNSUPPORTED, 'Sampling not supported by this client');
+    return sample(params, askModel, signal);
+  }
+  if (method === 'roots/list') {
+    throw new Refusal(UNSUPPORTED, 'roots/list not supported (client did not advertise roots capability)');
+  }
+  throw new Refusal(UNSUPPORTED, `Method not supported: ${method}`);
+};

@@ -1,0 +1,118 @@
+import type { Client, Progress, Transport } from '@modelcontextprotocol/client';
+import type { z } from 'zod';
+import type { JsonObject } from '../schema/endpoint.ts';
+import { connectionClosed, McpFailure, protocolFailure, timedOut, wordsOf } from './failure.ts';
+import { createHttpTransport } from './http.ts';
+import type { HttpTransport } from './http-session.ts';
+import type { ServerQuestion } from './questions.ts';
+import { toRefusal } from './refusal.ts';
+import { createStdioTransport } from './stdio.ts';
+import type { McpTarget } from './target.ts';
+
+/**
+ * One initialized session with a server: the official client over one of the transports. The client does the
+ * handshake, matches answers to requests, and answers pings.
+ *
+ * The library is loaded with the first session: a service without servers does not pay for it.
+ */
+export type Session = {
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly http: HttpTransport | undefined;
+  readonly toFailure: (
+    error: unknown,
+    asked: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ) => McpFailure;
+};
+
+export type SessionDeps = {
+  target: McpTarget;
+  /** Of this service. */
+  version: string;
+  /** For the log; may hold what the server has said. */
+  tell(text: string): void;
+  /** The server says that its tools have changed. */
+  changed(): void;
+  /** The child has ended. */
+  lost(reason: string): void;
+  /** The server has dropped the session; another one may be opened. */
+  expired(): void;
+  /** What the server asks. @throws Refusal */
+  answer(question: ServerQuestion): Promise<JsonObject>;
+};
+
+/** The newest is offered. */
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+/** The transport over HTTP keeps its own time. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** @throws McpFailure */
+export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promise<Session> => {
+  const { target, version } = deps;
+  const sdk = await import('@modelcontextprotocol/client');
+  const http = target.kind === 'http' ? createHttpTransport({ ...target, ...deps }) : undefined;
+  const transport = target.kind === 'stdio' ? createStdioTransport({ ...target, ...deps }) : http;
+  if (!transport) throw protocolFailure('there is no such transport');
+  const client = new sdk.Client(
+    { name: 'troupe', version },
+    { capabilities: {}, supportedProtocolVersions: VERSIONS },
+  );
+  client.onerror = (error) => deps.tell(wordsOf(error));
+  client.setNotificationHandler('notifications/tools/list_changed', () => deps.changed());
+  client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
+    deps.answer({ method, params, asker: http?.askedFor(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
+  const toFailure: Session['toFailure'] = (error, { timeoutMs, signal: given }) => {
+    if (error instanceof McpFailure) return error;
+    if (given?.aborted) return new McpFailure('cancelled', 'the call was cancelled');
+    if (error instanceof sdk.ProtocolError)
+      return new McpFailure('server', `Server error: MCP Error: ${error.message}`, { code: error.code });
+    if (!(error instanceof sdk.SdkError)) return protocolFailure(wordsOf(error));
+    const { ConnectionClosed, InvalidResult, NotConnected, RequestTimeout } = sdk.SdkErrorCode;
+    if (error.code === RequestTimeout) return timedOut(timeoutMs);
+    if (error.code === ConnectionClosed || error.code === NotConnected) return connectionClosed();
+    if (error.code === InvalidResult) return new McpFailure('unreadable', `Server error: ${error.message}`);
+    return protocolFailure(error.message);
+  };
+  const session = { client, transport, http, toFailure };
+  const { timeoutMs } = target;
+  try {
+    await client.connect(transport, { signal, timeout: http ? NEVER_MS : timeoutMs });
+  } catch (error) {
+    await closeSession(session);
+    throw toFailure(error, { timeoutMs, signal });
+  }
+  if (!signal.aborted) return session;
+  await closeSession(session);
+  throw new McpFailure('cancelled', 'the connection is not wanted any more');
+};
+
+export type Question<Result> = {
+  method: string;
+  params: Record<string, unknown>;
+  result: z.ZodType<Result>;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Tells that the server is at work, and how far it is. */
+  progress?: ((progress: Progress) => void) | undefined;
+};
+
+/** @throws McpFailure */
+export const askSession = async <Result>(session: Session, question: Question<Result>): Promise<Result> => {
+  const { method, params, result, timeoutMs, signal, progress } = question;
+  if (signal?.aborted) throw new McpFailure('cancelled', 'the call was cancelled');
+  try {
+    return await session.client.request({ method, params }, result, {
+      timeout: session.http ? NEVER_MS : timeoutMs,
+      resetTimeoutOnProgress: true,
+      ...(signal && { signal }),
+      ...(progress && { onprogress: progress }),
+    });
+  } catch (error) {
+    throw session.toFailure(error, { timeoutMs, signal });
+  }
+};
+
+export const closeSession = ({ transport }: Pick<Session, 'transport'>): Promise<void> => transport.close();
+
+export const isExpired = ({ http }: Session): boolean => http?.isExpired() ?? false;

@@ -1,0 +1,21 @@
+import type { JsonObject } from '../schema/endpoint.ts';
+import type { McpServerSpec } from '../schema/mcp-server.ts';
+import type { Program } from './child.ts';
+
+/** Where a server is, as its entry says. */
+export type McpTarget = { timeoutMs: number } & (
+  | ({ kind: 'stdio'; config: JsonObject } & Program)
+  | { kind: 'http'; url: URL; headers: Readonly<Record<string, string>> }
+);
+
+/** @throws TypeError when the address is none */
+export const targetOf = (spec: McpServerSpec): McpTarget => {
+  const { transport, command = '', args, env, url = '', config } = spec;
+  const timeoutMs = Math.max(1, spec.timeout_secs) * 1000;
+  if (transport === 'stdio') return { kind: 'stdio', timeoutMs, command: command.trim(), args, env, config };
+  const headers = Object.entries(config.headers ?? {}).map(([name, value]) => [
+    name.toLowerCase(),
+    String(value),
+  ]);
+  return { kind: 'http', timeoutMs, url: new URL(url.trim()), headers: Object.fromEntries(headers) };
+};
