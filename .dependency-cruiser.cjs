@@ -21,6 +21,7 @@ const rooms = {
   'src/inspection': ['machines', 'src/statecharts', 'src/schema'],
   'src/load': ['src/schema'],
   'src/a2a': ['machines', 'src/tools', 'src/schema'],
+  'src/mcp': ['machines', 'src/tools', 'src/schema'],
   'src/protocols': ['machines', 'src/a2a', 'src/runtime', 'src/http', 'src/store', 'src/tools', 'src/schema'],
 };
 

@@ -13,6 +13,7 @@ import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
 import { nameOf } from './inspection/name.ts';
+import { createMcpManager, type McpManager } from './mcp/index.ts';
 import { type Breakers, createBreakers } from './models/breakers.ts';
 import type { Provider } from './models/model.ts';
 import { createRoutes } from './models/route.ts';
@@ -23,12 +24,11 @@ import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import type { RemoteAgents } from './registry/agents.ts';
 import { readAgentsFile } from './registry/agents-file.ts';
 import { builtInPlugins } from './registry/built-in-plugins.ts';
-import { createKnownMcp } from './registry/config/mcp-known.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
 import type { A2aServers } from './registry/config/servers.ts';
 import { type Configuration, createConfigService } from './registry/config/service.ts';
 import { mergeRecords, NO_RECORDS, type Records } from './registry/records.ts';
-import { seedRecords } from './registry/seed.ts';
+import { seedMcpServers, seedRecords } from './registry/seed.ts';
 import { seedSkills } from './registry/seed-skills.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
 import { agUiRunRoutes } from './routes/ag-ui/runs.ts';
@@ -130,12 +130,22 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const actors = {
     began: (actor: AnyActorRef, scope: string) => inspector.began(actor, nameOf(actor, scope)),
   };
-  // A card may come before there is a configuration to publish its agent in.
+  // A card or a tool may come before there is a configuration to publish it in.
   let publishAgents = async (): Promise<void> => {};
   const changed = (): void => {
-    publishAgents().catch((err) => log.warn({ err }, 'the agents of other servers are not published yet'));
+    publishAgents().catch((err) => log.warn({ err }, 'what other servers offer is not published yet'));
   };
   const a2aServers = createA2aDiscovery({ clock, log, changed, remote: remoteOf(settings) });
+  const mcpServers = createMcpManager({
+    clock,
+    log,
+    version,
+    refreshMs: settings.mcp_refresh_interval_secs * 1000,
+    actors,
+    scope: settings.scope_id,
+    observe: metrics.mcpServers,
+    changed,
+  });
   const config = await configurationOf(input, {
     store,
     clock,
@@ -145,10 +155,12 @@ export const startApp = async (input: AppInput): Promise<App> => {
     subAgents,
     remoteAgents: createRemoteAgents({ log, actors }),
     a2a: a2aServers,
+    mcp: mcpServers,
     breakers,
     assistant: () => assistant.capabilities(),
   }).catch(async (error) => {
     a2aServers.close();
+    await mcpServers.close();
     await store.close();
     throw error;
   });
@@ -198,7 +210,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     assistant,
     metrics,
     runtimeStats,
-    mcp: createKnownMcp(store),
+    mcp: mcpServers,
     readCard: createCardReader({ clock }),
     testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
     settings,
@@ -242,6 +254,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     breakers: breakers.states,
     work: runtime.work,
     sessions: mcp.sessions,
+    mcpServers: mcpServers.states,
   });
   const http = createHttpServer({
     mounts: [...a2a.mounts, ...mcp.mounts],
@@ -280,6 +293,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     a2a.stop();
     mcp.stop();
     a2aServers.close();
+    await mcpServers.close();
     config.close();
     await store.close();
     throw error;
@@ -306,6 +320,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       a2a.stop();
       mcp.stop();
       a2aServers.close();
+      await mcpServers.close();
       await http.close();
       config.close();
       await store.close();
@@ -332,6 +347,7 @@ const configurationOf = async (
     subAgents: SubAgents;
     remoteAgents: RemoteAgents;
     a2a: A2aServers;
+    mcp: McpManager;
     breakers: Breakers;
     assistant(): JsonObject;
   },
@@ -351,6 +367,7 @@ const configurationOf = async (
       seeds: settings.leader_seed,
       records: mergeRecords(seed, input.records ?? NO_RECORDS, settings.entries),
       skills,
+      mcpServers: seedMcpServers(settings.seed.mcp_server_cmd),
       tools: [
         ...(profile === 'demo' ? [...createDemoTools(), ...createStreamingUiTools({ subAgents })] : []),
         ...(input.tools ?? []),
@@ -361,5 +378,6 @@ const configurationOf = async (
     routes: createRoutes({ breakers, maxRetryAfterMs: settings.models.max_retry_after_ms }),
     env: input.env ?? {},
     localKind: settings.local_backend_kind,
+    refreshMs: settings.config_refresh_interval_secs * 1000,
   });
 };

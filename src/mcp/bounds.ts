@@ -14,12 +14,13 @@ export const BOUNDS = {
   listBytes: 8 * 2 ** 20,
   /** The definition of one tool. */
   toolBytes: 256 * 2 ** 10,
-  /** What a child writes to stderr: characters of a line, and lines a second. */
+  /** Of a line that a child writes to stderr. */
   stderrChars: 2000,
-  stderrLines: 20,
+  /** Lines of the log about one server, a second. */
+  logRate: 20,
   /** What a child has not read yet. */
   unreadBytes: 16 * 2 ** 20,
-  /** Progress of one call that is shown, a second. */
+  /** Progress of one call that is read, a second. */
   progressRate: 50,
 } as const;
 

@@ -59,7 +59,7 @@ export const linkTo = (connection: Connection): Link => {
   return link;
 };
 
-export const unavailable = (reason: string): McpFailure => new McpFailure('unavailable', reason);
+const unavailable = (reason: string): McpFailure => new McpFailure('unavailable', reason);
 
 const underWay = async <Result>(
   connection: Connection,

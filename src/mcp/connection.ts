@@ -8,7 +8,7 @@ import {
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import { maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
-import { excerpt } from './bounds.ts';
+import { BOUNDS, excerpt } from './bounds.ts';
 import { wordsOf } from './failure.ts';
 import { closeLink, type Link, openLink } from './link.ts';
 import { listTools, type ToolDefinition } from './listing.ts';
@@ -48,6 +48,8 @@ export type Connection = {
   /** milliseconds */
   initializedAt: number | undefined;
   reconnects: number;
+  /** Lines of the log in this second. */
+  readonly told: { second: number; count: number };
 };
 
 export type ConnectionDeps = {
@@ -89,6 +91,7 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
     generation: 0,
     initializedAt: undefined,
     reconnects: 0,
+    told: { second: 0, count: 0 },
   };
   host.current = connection;
   return connection;
@@ -108,11 +111,18 @@ export const tell = ({ actor }: Connection, event: McpConnectionEvent): void => 
 export const masked = ({ secrets }: Pick<Connection, 'secrets'>, text: string): string =>
   maskSecrets(excerpt(text, 2000), secrets);
 
-const noteInLog = (connection: Connection, text: string): void =>
-  connection.deps.log.debug(
-    { server: connection.spec.id, told: masked(connection, text) },
-    'from an MCP server',
-  );
+/** A server that says much is quoted a few times a second. */
+const noteInLog = (connection: Connection, text: string): void => {
+  const second = Math.floor(performance.now() / 1000);
+  const { told } = connection;
+  told.count = second === told.second ? told.count + 1 : 1;
+  told.second = second;
+  if (told.count <= BOUNDS.logRate)
+    connection.deps.log.debug(
+      { server: connection.spec.id, told: masked(connection, text) },
+      'from an MCP server',
+    );
+};
 
 /** Also when the machine has gone on without it. */
 const track = async <Result>(connection: Connection, work: Promise<Result>): Promise<Result> => {

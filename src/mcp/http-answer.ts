@@ -3,7 +3,7 @@ import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/clien
 import { type Cursor, readEvents, startCursor } from './event-stream.ts';
 import { McpFailure, protocolFailure, transportFailure } from './failure.ts';
 import { readBody, refusalOf } from './http-request.ts';
-import { expire, type HttpState, openStream, pause } from './http-session.ts';
+import { expire, type HttpState, hand, openStream, pause } from './http-session.ts';
 import { asMessage, idOfRequest, idOfResponse, type RequestId, readMessage } from './message.ts';
 
 /**
@@ -52,8 +52,6 @@ const listIn = (body: Buffer): JSONRPCMessage[] => {
     return [];
   }
 };
-
-const hand = (state: HttpState, message: JSONRPCMessage): void => state.transport.onmessage?.(message);
 
 /** Until the answer is there; a stream that breaks is taken up where it was, a few times. */
 const readStream = async (state: HttpState, first: IncomingMessage, waiting: Waiting): Promise<void> => {

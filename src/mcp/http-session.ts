@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { JSONRPCRequest, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client';
 import type { Cursor } from './event-stream.ts';
 import { McpFailure } from './failure.ts';
+import { type Flood, isWorthReading } from './flood.ts';
 import { ask, type HttpPeer } from './http-request.ts';
 import type { RequestId } from './message.ts';
 
@@ -38,9 +39,15 @@ export type HttpState = {
   readonly leaving: Set<Promise<unknown>>;
   session: string | undefined;
   version: string | undefined;
+  readonly flood: Flood;
   listening: boolean;
   expired: boolean;
   closed: Promise<void> | undefined;
+};
+
+/** To the client. */
+export const hand = (state: HttpState, message: JSONRPCMessage): void => {
+  if (isWorthReading(state.flood, message)) state.transport.onmessage?.(message);
 };
 
 export const headersOf = ({ options, session, version }: HttpState): Record<string, string> => ({

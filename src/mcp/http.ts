@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
 import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
+import { createFlood } from './flood.ts';
 import { readAnswer } from './http-answer.ts';
 import { ask, refusalOf } from './http-request.ts';
 import {
@@ -52,6 +53,7 @@ export const createHttpTransport = (options: HttpOptions): HttpTransport => {
     leaving: new Set(),
     session: undefined,
     version: undefined,
+    flood: createFlood(),
     listening: false,
     expired: false,
     closed: undefined,

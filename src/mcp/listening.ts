@@ -1,6 +1,6 @@
 import { readEvents, startCursor } from './event-stream.ts';
 import { wordsOf } from './failure.ts';
-import { expire, type HttpState, openStream, pause } from './http-session.ts';
+import { expire, type HttpState, hand, openStream, pause } from './http-session.ts';
 import { idOfResponse, readMessage } from './message.ts';
 
 /**
@@ -46,7 +46,7 @@ const openOnce = async (
   for await (const { data } of readEvents(response, cursor, { signal, idleMs: 0 })) {
     const message = readMessage(Buffer.from(data));
     // Answers come on the streams of what they answer.
-    if (message && idOfResponse(message) === undefined) state.transport.onmessage?.(message);
+    if (message && idOfResponse(message) === undefined) hand(state, message);
   }
   return 'ended';
 };

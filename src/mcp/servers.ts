@@ -4,8 +4,8 @@ import type { Clock } from '../schema/clock.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import type { McpInventory, McpStatus } from '../schema/mcp-status.ts';
 import { NotFound, Unavailable } from '../schema/outcome.ts';
-import type { Tool } from '../tools/tool.ts';
-import { type CallObserver, callTool, unavailable } from './call.ts';
+import { type Tool, ToolError } from '../tools/tool.ts';
+import { type CallObserver, callTool } from './call.ts';
 import { type Connection, type ConnectionDeps, createConnection, tell } from './connection.ts';
 import { inventoryOf } from './inventory.ts';
 import { stateOf, statusOf } from './status.ts';
@@ -165,9 +165,9 @@ const make = (state: State, entry: Entry): void => {
 /** By whatever connection the server has when it is called: that of the tool may have been replaced. */
 const callOf =
   (state: State, server: string): Call =>
-  (tool, args, context) => {
+  async (tool, args, context) => {
     const entry = state.live.get(server);
-    if (!entry) throw unavailable(`unknown mcp server: ${server}`);
+    if (!entry) throw new ToolError('execution_failed', `unknown mcp server: ${server}`);
     const { clock, observe } = state.deps;
     return callTool(entry.connection, tool, args, context, { clock, called: observe.called });
   };

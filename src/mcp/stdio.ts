@@ -2,6 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { BOUNDS } from './bounds.ts';
 import { type Child, type Program, startChild, stopChild } from './child.ts';
 import { connectionClosed, McpFailure, transportFailure, wordsOf } from './failure.ts';
+import { createFlood, isWorthReading } from './flood.ts';
 import { createLineReader, feedLines } from './lines.ts';
 import {
   cancelledBy,
@@ -33,6 +34,7 @@ type Waiting = { resolve(): void; reject(failure: McpFailure): void };
 export const createStdioTransport = (options: StdioOptions): Transport => {
   let child: Child | undefined;
   let closing: Promise<void> | undefined;
+  const flood = createFlood();
   const waiting = new Map<RequestId, Waiting>();
 
   const settle = (id: RequestId | undefined, failure?: McpFailure): void => {
@@ -49,7 +51,7 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
       const message = readMessage(line);
       if (!message) options.tell('a line of its stdout is no message');
       else {
-        transport.onmessage?.(message);
+        if (isWorthReading(flood, message)) transport.onmessage?.(message);
         settle(idOfResponse(message));
       }
     } catch (error) {

@@ -1,4 +1,5 @@
 import { type AgentInput, AgentSpec } from '../schema/agent.ts';
+import type { JsonObject } from '../schema/endpoint.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { ReasoningEffort } from '../schema/run.ts';
@@ -44,6 +45,14 @@ export const seedRecords = (
     ],
     agents: changed(agents, changes).map((agent) => AgentSpec.parse(agent)),
   };
+};
+
+/** The server of the setting, as an operator would write its entry. */
+export const seedMcpServers = (
+  commandLine: readonly string[] | undefined,
+): (JsonObject & { id: string })[] => {
+  const [command, ...args] = commandLine ?? [];
+  return command === undefined ? [] : [{ id: 'mcp_demo', transport: 'stdio', command, args }];
 };
 
 /** @throws Invalid when a change is about an agent that is not there, or cannot have it */

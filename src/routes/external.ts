@@ -79,7 +79,7 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
     async handle({ params: { id }, ...request }) {
       const caller = callerOf(request);
       const { audit } = configOf(rooms);
-      await rooms.mcp.restart(id);
+      rooms.mcp.restart(id);
       await audit.record({ action: 'restart', resource: `mcp-servers/${id}` }, caller);
       return reply(202);
     },

@@ -3,10 +3,10 @@ import type { Assistant } from '../assistant/assistant.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import type { McpManager } from '../mcp/index.ts';
 import type { ProviderTest } from '../models/provider-test.ts';
 import type { ReplayBuffers } from '../protocols/replay-buffer.ts';
 import type { ConfigService } from '../registry/config/api.ts';
-import type { McpServerStatus } from '../registry/config/mcp-known.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
@@ -36,7 +36,7 @@ export type Rooms = {
   config?: ConfigService;
   /** There with the configuration. */
   assistant?: Assistant;
-  mcp: McpServerStatus;
+  mcp: Pick<McpManager, 'status' | 'inventory' | 'restart'>;
   readCard(server: CardServer): Promise<CardStatus>;
   /** @param stored spec of the provider, with its secrets */
   testProvider(stored: JsonObject): Promise<ProviderTest>;

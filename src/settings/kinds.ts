@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ReasoningEffort } from '../schema/run.ts';
+import { wordsOf } from './command-line.ts';
 
 /**
  * What values a setting may have. A kind reads both forms a value arrives in: text (flag, variable, a string of
@@ -70,6 +71,20 @@ export const boolean = (): Kind<boolean> =>
 
 export const text = (): Kind<string> =>
   scalar({ type: 'string', allowed: 'a string', placeholder: 'text', schema: z.string().min(1) });
+
+/** A program and its arguments. */
+export const commandLine = (): Kind<string[]> =>
+  scalar({
+    type: 'command line',
+    allowed: 'a command line whose quotes are closed',
+    placeholder: 'command',
+    schema: z.string().transform((line, context) => {
+      const words = wordsOf(line);
+      if (words !== undefined && words.length > 0) return words;
+      context.addIssue('not a command line');
+      return z.NEVER;
+    }),
+  });
 
 export const path = (): Kind<string> =>
   scalar({

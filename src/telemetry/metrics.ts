@@ -218,10 +218,46 @@ const createAuditMetrics = (families: Families) => {
   };
 };
 
+const createMcpServerMetrics = (families: Families) => {
+  const calls = createDurations(
+    families,
+    ['server', 'outcome'],
+    {
+      suffix: 'mcp_call_duration_seconds',
+      help: 'Time of a call of a tool of an MCP server',
+      bounds: inferences,
+    },
+    { suffix: 'mcp_calls_total', help: 'Calls of tools of MCP servers' },
+  );
+  const reconnects = createCounter(families, ['server'], {
+    suffix: 'mcp_reconnects_total',
+    help: 'Connections to MCP servers that were made in place of a lost one',
+  });
+  return {
+    called(server: string, outcome: string, seconds: number) {
+      calls.observe(seconds, server, outcome);
+    },
+    reconnected(server: string) {
+      reconnects.add(1, server);
+    },
+  };
+};
+
 /** How large the store is, as it says itself. */
 type StoreSize = { file_bytes: number; used_bytes: number; rows: Readonly<Record<string, number>> };
 
 const breakerStates = ['closed', 'open', 'half_open'] as const;
+
+const connectionStates = [
+  'connecting',
+  'ready',
+  'disconnected',
+  'reconnecting',
+  'given_up',
+  'stopping',
+] as const;
+
+type ConnectionState = { server: string; state: (typeof connectionStates)[number] };
 
 type BreakerState = { model: string; state: (typeof breakerStates)[number] };
 
@@ -232,9 +268,13 @@ export type Readings = {
   work(): { waiting: number };
   /** Open sessions of MCP clients. */
   sessions(): number;
+  mcpServers(): readonly ConnectionState[];
 };
 
-const createReadings = (families: Families, { store, breakers, work, sessions }: Readings): void => {
+const createReadings = (
+  families: Families,
+  { store, breakers, work, sessions, mcpServers }: Readings,
+): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
     [store().file_bytes],
   ]);
@@ -271,6 +311,18 @@ const createReadings = (families: Families, { store, breakers, work, sessions }:
         breakerStates.map((each) => [each === state ? 1 : 0, model, each] as const),
       ),
   );
+  createReading(
+    families,
+    ['server', 'state'],
+    {
+      suffix: 'mcp_connection_state',
+      help: '1 for the state that the connection to an MCP server is in: connecting, ready, disconnected, reconnecting, given_up, stopping',
+    },
+    () =>
+      mcpServers().flatMap(({ server, state }) =>
+        connectionStates.map((each) => [each === state ? 1 : 0, server, each] as const),
+      ),
+  );
 };
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -292,6 +344,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     tools: createToolMetrics(families),
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),
+    mcpServers: createMcpServerMetrics(families),
     /** A failure that no client was told about: it is logged and counted here. */
     error(errorClass: string) {
       errors.add(1, errorClass);

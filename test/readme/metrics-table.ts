@@ -8,6 +8,7 @@ export const metricsMarkdown = (): string => {
     breakers: () => [],
     work: () => ({ waiting: 0 }),
     sessions: () => 0,
+    mcpServers: () => [],
   });
   const rows = metrics.families.map(
     ({ name, type, labels, help }) =>

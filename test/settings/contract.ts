@@ -30,9 +30,11 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EXPOSE_EVAL_ROUTES', 'AdminApiConfig.expose_eval_routes', 'bool', 'true'],
   ['SERVICE_EXPOSE_TRACE_ROUTES', 'AdminApiConfig.expose_trace_routes', 'bool', 'false'],
   ['SERVICE_LOCAL_BACKEND_KIND', 'local_backend_kind', 'string', 'local'],
+  ['SERVICE_CONFIG_REFRESH_INTERVAL_SECS', 'config_refresh_interval_secs', 'int', '5'],
   ['SERVICE_AUDIT_LOG_ENABLED', 'audit_log.enabled', 'bool', 'true'],
   ['SERVICE_AUDIT_LOG_RETENTION_DAYS', 'audit_log.retention_days', 'int ≥ 1', '90'],
   ['SERVICE_AUDIT_LOG_SWEEP_INTERVAL_SECS', 'audit_log.sweep_interval_secs', 'int', '3600'],
+  ['SERVICE_MCP_REFRESH_INTERVAL_SECS', 'mcp_refresh_interval_secs', 'int', '60'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_MODELS_MAX_RETRY_AFTER_MS', 'models.max_retry_after_ms', 'int', '60000'],
   ['SERVICE_LEADER_SEED', 'leader_seed', 'bool', 'true'],
@@ -56,6 +58,7 @@ export const contractRows: readonly ContractRow[] = [
     'AGENT_REASONING_EFFORT',
   ],
   ['SERVICE_SEED_AGENTS_FILE', 'seed.agents_file', 'path', 'unset', 'AGENT_CONFIG'],
+  ['SERVICE_SEED_MCP_SERVER_CMD', 'seed.mcp_server_cmd', 'command line', 'unset', 'MCP_SERVER_CMD'],
   [
     'SERVICE_SEED_OPENAI_ADAPTER',
     'seed.openai_adapter',

@@ -286,6 +286,7 @@ t.test('the store and the circuit breakers are read when somebody asks', async (
     breakers: () => breakers,
     work: () => ({ waiting: 7 }),
     sessions: () => 3,
+    mcpServers: () => [{ server: 'files', state: 'given_up' }],
   });
   const before = seriesOf(await metrics.render());
   t.equal(before.get('service_build_info{version="1.2.3"}'), 1);
@@ -295,6 +296,8 @@ t.test('the store and the circuit breakers are read when somebody asks', async (
   t.equal(before.get('service_store_rows{table="runs"}'), 2);
   t.equal(before.get('service_circuit_breaker_state{model="m",state="closed"}'), 1);
   t.equal(before.get('service_circuit_breaker_state{model="m",state="open"}'), 0);
+  t.equal(before.get('service_mcp_connection_state{server="files",state="given_up"}'), 1);
+  t.equal(before.get('service_mcp_connection_state{server="files",state="ready"}'), 0);
   size = { file_bytes: 8192, used_bytes: 5000, rows: { runs: 3 } };
   breakers = [{ model: 'n', state: 'open' }];
   const after = seriesOf(await metrics.render());

@@ -51,8 +51,8 @@ export const createFetch = (deps: FetchDeps) => {
         cause,
       );
     }
-    const { tools } = connection;
-    return { fetched: { connected: { server: server.id, tools } }, discard: connection.discard, keep() {} };
+    const { tools, discard } = connection;
+    return { fetched: { connected: { server: server.id, tools } }, discard, keep() {} };
   };
 
   const tell = (looked: Looked, provider: ProviderSpec): void => {

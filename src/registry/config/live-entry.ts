@@ -13,9 +13,6 @@ export const liveEntry = (
   return record && liveSpec(record);
 };
 
-export const anyLive = ({ config }: Pick<Store, 'config'>, namespace: ConfigNamespace): boolean =>
-  config.list(namespace).some((record) => liveSpec(record) !== undefined);
-
 const liveSpec = (record: ConfigRecord): JsonObject | undefined => {
   const live = record.published === undefined ? record : record.published;
   return live === null || live.hidden ? undefined : live.spec;

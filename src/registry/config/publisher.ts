@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Discovery } from '../../models/discovery.ts';
 import type { ModelsInput } from '../models.ts';
 import type { Caller } from './api.ts';
@@ -42,6 +43,8 @@ export type Publisher = {
   at(resolution_id: string): Snapshot;
   /** Tools, models or agents of others have changed. */
   refresh(): Promise<void>;
+  /** What is stored may have been changed by somebody else. */
+  reload(): Promise<void>;
 };
 
 /** What was asked of others for the entry that is written, before its turn. */
@@ -215,6 +218,14 @@ export const startPublisher = async (
     async refresh() {
       const nothing = { changes: [], events: [], caller: REFRESH };
       await settle(now(), nothing, past.forget, (learned) => state.trigger.published(learned));
+    },
+    async reload() {
+      const stored = readStored(store);
+      if (isDeepStrictEqual(stored, now().stored)) return;
+      const nothing = { changes: [], events: [], caller: REFRESH };
+      await settle({ ...now(), stored }, nothing, past.forget, (learned) =>
+        state.trigger.published({ ...learned, stored }),
+      );
     },
   };
 };

@@ -14,16 +14,23 @@ import { toolSpec } from './tool-parts.ts';
  * program, its tools, its skills. An operator changes a settings file or overrides the entry; both are kept apart.
  */
 
-export type ProgramEntries = { records: Records; tools: readonly Tool[]; skills: SkillSet };
+export type ProgramEntries = {
+  records: Records;
+  tools: readonly Tool[];
+  skills: SkillSet;
+  /** As they are to be stored. */
+  mcpServers?: readonly (JsonObject & { id: string })[];
+};
 
 export const seedEntries = (
-  { records, tools, skills }: ProgramEntries,
+  { records, tools, skills, mcpServers = [] }: ProgramEntries,
   isTool: (id: string) => boolean,
 ): Seed['entries'] => [
   ...records.providers.map((spec) => entry('providers', spec)),
   ...records.models.map((spec) => entry('models', spec)),
   ...records.model_pools.map((spec) => entry('model-pools', spec)),
   ...records.agents.map((spec) => entry('agents', agentJson(spec))),
+  ...mcpServers.map((spec) => entry('mcp-servers', spec)),
   ...tools.map((tool) => entry('tools', { ...toolSpec(tool), id: tool.descriptor.id })),
   ...managedSkills(skills, isTool).map((spec) => entry('skills', spec)),
 ];

@@ -18,7 +18,7 @@ export type McpServers = {
 
 export type McpConnection = {
   tools: readonly Tool[];
-  /** The entry was refused after all. */
+  /** The entry was refused after all. Does nothing to one that has gone live. */
   discard(): void;
 };
 

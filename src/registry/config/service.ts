@@ -57,6 +57,7 @@ export type ConfigDeps = {
     seeds: boolean;
     records: Records;
     skills: SkillSet;
+    mcpServers?: readonly (JsonObject & { id: string })[];
     tools: readonly Tool[];
     plugins(skills: SkillSource): readonly Plugin[];
     providers: readonly Provider[];
@@ -66,6 +67,8 @@ export type ConfigDeps = {
   subAgents: SubAgents;
   remoteAgents?: RemoteAgents;
   localKind?: string;
+  /** Between two looks at what is stored; 0 or nothing = never. */
+  refreshMs?: number;
   mcp?: McpServers;
   a2a?: A2aServers;
   /** Its part of the capabilities. */
@@ -106,6 +109,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   };
   const fetch = createFetch({ mcp, discovery, log, learned });
   const writing = { namespaces, publisher, audit, clock, lock, fetch };
+  const reading = reloadEvery(deps.refreshMs ?? 0, () => lock(publisher.reload), log);
   const { records } = publisher.live();
   fetch
     .all(records.providers, records.models)
@@ -134,7 +138,19 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     live: createLive({ store, publisher, namespaces, lock, program, refresh }),
     close() {
       closed = true;
+      clearInterval(reading);
       audit.close();
     },
   };
 };
+
+const reloadEvery = (
+  ms: number,
+  reload: () => Promise<void>,
+  log: ConfigDeps['log'],
+): NodeJS.Timeout | undefined =>
+  ms === 0
+    ? undefined
+    : setInterval(() => {
+        reload().catch((err) => log.warn({ err }, 'what is stored of the configuration could not be read'));
+      }, ms).unref();

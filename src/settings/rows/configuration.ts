@@ -1,6 +1,9 @@
 import { boolean, integer, milliseconds, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
+/** A timer of Node that is set for longer fires at once. */
+const MOST_SECS = 1_000_000;
+
 export const configurationSettings = [
   setting({
     key: 'local_backend_kind',
@@ -8,6 +11,13 @@ export const configurationSettings = [
     type: text(),
     default: 'local',
     doc: 'what the local backend of agents is called where they are shown; `local` is taken too',
+  }),
+  setting({
+    key: 'config_refresh_interval_secs',
+    env: 'SERVICE_CONFIG_REFRESH_INTERVAL_SECS',
+    type: integer({ max: MOST_SECS }),
+    default: 5,
+    doc: 'how often changes of the configuration are looked for that were made in the store itself; 0 = never',
   }),
   setting({
     key: 'audit_log.enabled',
@@ -29,6 +39,13 @@ export const configurationSettings = [
     type: integer(),
     default: 3600,
     doc: 'how often; 0 acts as 60',
+  }),
+  setting({
+    key: 'mcp_refresh_interval_secs',
+    env: 'SERVICE_MCP_REFRESH_INTERVAL_SECS',
+    type: integer({ max: MOST_SECS }),
+    default: 60,
+    doc: 'how often connected MCP servers are asked for their tools, give or take a tenth, whether or not they tell of changes; 0 = never',
   }),
   setting({
     key: 'models.max_retry_after_ms',

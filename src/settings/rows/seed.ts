@@ -1,4 +1,4 @@
-import { boolean, choice, integer, path, reasoningEffort, text, url } from '../kinds.ts';
+import { boolean, choice, commandLine, integer, path, reasoningEffort, text, url } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const seedSettings = [
@@ -68,6 +68,13 @@ export const seedSettings = [
     alsoRead: ['AGENT_CONFIG'],
     type: path(),
     doc: 'JSON file with prompts and catalogs of seeded agents',
+  }),
+  setting({
+    key: 'seed.mcp_server_cmd',
+    env: 'SERVICE_SEED_MCP_SERVER_CMD',
+    alsoRead: ['MCP_SERVER_CMD'],
+    type: commandLine(),
+    doc: 'command line of an MCP server over stdio, seeded as `mcp_demo`; quotes and backslashes as in a shell, nothing is expanded',
   }),
   setting({
     key: 'seed.openai_adapter',
