@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Test } from 'tap';
+
+/**
+ * An MCP server over HTTP that does what a test says: it knows the handshake and lists its tools; everything else, and
+ * whatever of that should be otherwise, is in `on`. It keeps what it was asked, in order.
+ */
+
+type Message = {
+  id?: string | number;
+  method?: string;
+  params?: Record<string, unknown>;
+  [member: string]: unknown;
+};
+
+export type Asked = {
+  http: string;
+  headers: IncomingMessage['headers'];
+  message: Message;
+};
+
+export type Exchange = Asked & {
+  response: ServerResponse;
+  /** As JSON. */
+  result(value: object): void;
+  error(code: number, message: string): void;
+  status(code: number, body?: string): void;
+  /** Begins a stream; returns what writes an event. */
+  stream(first?: string): (message: object, id?: string) => void;
+};
+
+type Handler = (exchange: Exchange) => void;
+
+export type Peer = Awaited<ReturnType<typeof startPeer>>;
+
+const VERSION = '2025-11-25';
+
+export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
+  const asked: Asked[] = [];
+  const handlers: Record<string, Handler> = { ...on };
+  let tools: object[] = [{ name: 'echo', inputSchema: { type: 'object' } }];
+  let sessions = 0;
+
+  const defaults: Record<string, Handler> = {
+    initialize({ response, result }) {
+      sessions += 1;
+      response.setHeader('mcp-session-id', `session-${sessions}`);
+      result({
+        protocolVersion: VERSION,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'peer', version: '1' },
+      });
+    },
+    'tools/list': ({ result }) => result({ tools }),
+    'tools/call': ({ message, result }) => {
+      const { arguments: given } = message.params ?? {};
+      result({ content: [{ type: 'text', text: JSON.stringify(given) }] });
+    },
+    ...Object.fromEntries([
+      ['GET', ({ status }: Exchange) => status(405)],
+      ['DELETE', ({ status }: Exchange) => status(204)],
+    ]),
+  };
+
+  const server = createServer(async (request, response) => {
+    const body = await text(request).catch(() => '');
+    const message: Message = body === '' ? {} : JSON.parse(body);
+    const entry = { http: request.method ?? '', headers: request.headers, message };
+    asked.push(entry);
+    const name = message.method ?? (message.id === undefined ? entry.http : 'response');
+    const handle = handlers[name] ?? defaults[name];
+    if (handle) handle(exchangeOf(entry, response));
+    else response.writeHead(202).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // It listens on a port.
+  let { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close').catch(() => {});
+  };
+  t.teardown(async () => {
+    if (server.listening) await close();
+  });
+  return {
+    get url() {
+      return `http://127.0.0.1:${port}/mcp`;
+    },
+    asked,
+    on: handlers,
+    /** What it was asked, in short. */
+    names: () =>
+      asked.map(({ http, message }) => message.method ?? (message.id === undefined ? http : 'response')),
+    of: (name: string) => asked.filter(({ http, message }) => (message.method ?? http) === name),
+    offer(...names: string[]) {
+      tools = names.map((each) => ({ name: each, inputSchema: { type: 'object' } }));
+    },
+    close,
+    async open() {
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+      ({ port } = server.address() as AddressInfo);
+    },
+  };
+};
+
+const exchangeOf = (asked: Asked, response: ServerResponse): Exchange => {
+  const answer = (body: object): void => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: asked.message.id, ...body }));
+  };
+  return {
+    ...asked,
+    response,
+    result: (result) => answer({ result }),
+    error: (code, message) => answer({ error: { code, message } }),
+    status: (code, body) => void response.writeHead(code).end(body),
+    stream(first = '') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(first);
+      return (message, id) =>
+        void response.write(
+          `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`,
+        );
+    },
+  };
+};

@@ -1,0 +1,391 @@
+import t from 'tap';
+import { startPeer } from './http-peer.ts';
+import { EAGER, http, manage } from './manage.ts';
+
+/** Streamable HTTP against a scripted server: mcp.md B4, B5, checks 50 to 54, 62, 63, 65, 66, 69. */
+
+const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
+
+t.test('the handshake comes first, and every request carries what it has settled', async (t) => {
+  const peer = await startPeer(t);
+  const { start, manager } = manage(t);
+  const headers = { 'X-Api-Key': 'key-of-the-peer' };
+  await start(http('p', peer.url, { config: { headers } }));
+  t.strictSame(
+    peer.names().filter((name) => name !== 'GET'),
+    ['initialize', 'notifications/initialized', 'tools/list'],
+  );
+  const [first, second, third] = peer.asked;
+  t.match(first, {
+    http: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'x-api-key': 'key-of-the-peer',
+    },
+    message: {
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'troupe', version: '1.2.3' },
+      },
+    },
+  });
+  t.notOk(first?.headers['mcp-session-id'] ?? first?.headers['mcp-protocol-version']);
+  t.notOk(first?.message.params && 'config' in first.message.params);
+  for (const later of [second, third]) {
+    t.match(later?.headers, {
+      'mcp-session-id': 'session-1',
+      'mcp-protocol-version': '2025-11-25',
+      'x-api-key': 'key-of-the-peer',
+    });
+  }
+  t.match(manager.status('p'), { connected: true, session_generation: 1, tools: [{ name: 'echo' }] });
+});
+
+t.test('a server that gives no session gets none, and nothing to end', async (t) => {
+  const peer = await startPeer(t, {
+    initialize: ({ result }) =>
+      result({ protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'p', version: '1' } }),
+    'notifications/initialized': ({ status }) => status(200),
+  });
+  const { start, manager } = manage(t);
+  await start(http('p', peer.url));
+  t.ok(peer.asked.every(({ headers }) => headers['mcp-session-id'] === undefined));
+  t.equal(peer.of('tools/list')[0]?.headers['mcp-protocol-version'], '2025-03-26');
+  await manager.close();
+  t.strictSame(peer.of('DELETE'), []);
+});
+
+t.test('a version that nobody here speaks ends the session before it has begun', async (t) => {
+  const peer = await startPeer(t, {
+    initialize({ response, result }) {
+      response.setHeader('mcp-session-id', 'odd');
+      result({ protocolVersion: '1999-01-01', capabilities: {}, serverInfo: { name: 'p', version: '1' } });
+    },
+  });
+  const { connect } = manage(t);
+  await t.rejects(connect(http('p', peer.url)), { message: /1999-01-01/ });
+  t.strictSame(peer.names(), ['initialize', 'DELETE']);
+  t.equal(peer.of('DELETE')[0]?.headers['mcp-session-id'], 'odd');
+});
+
+t.test('a stream that ends early is taken up where it was, when the server wants it', async (t) => {
+  const peer = await startPeer(t);
+  let closedAt = 0;
+  peer.on['tools/call'] = ({ stream, response, message }) => {
+    stream('id: e1\nretry: 200\ndata: \n\n');
+    closedAt = performance.now();
+    response.end();
+    peer.on.GET = ({ headers, stream: resume, status }) => {
+      if (headers['last-event-id'] === undefined) return status(405);
+      t.equal(headers['last-event-id'], 'e1');
+      t.ok(performance.now() - closedAt >= 195, 'not before the server wants it');
+      resume()({ id: message.id, result: text('late') }, 'e2');
+    };
+  };
+  const { start, call } = manage(t);
+  await start(http('p', peer.url));
+  t.match(await call('p', 'echo'), { status: 'success', data: 'late' });
+  t.equal(peer.of('tools/call').length, 1);
+});
+
+t.test('a stream without a place to go on from is a failure', async (t) => {
+  const peer = await startPeer(t, {
+    'tools/call': ({ stream, response }) => {
+      stream();
+      response.end();
+    },
+  });
+  const { start, call, manager } = manage(t);
+  await start(http('p', peer.url));
+  t.match(await call('p', 'echo'), {
+    status: 'error',
+    message: 'Execution failed: mcp transport error: the stream ended without its response',
+  });
+  t.match(manager.status('p'), { consecutive_failures: 1, connected: true, last_error: /stream ended/ });
+});
+
+t.test('a session that the server has dropped is opened again, and the call sent once more', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, manager } = manage(t);
+  await start(http('p', peer.url));
+  const echo = peer.on['tools/call'];
+  peer.on['tools/call'] = ({ status }) => {
+    if (echo) peer.on['tools/call'] = echo;
+    else delete peer.on['tools/call'];
+    status(404);
+  };
+  t.match(await call('p', 'echo', { a: 1 }), { status: 'success', data: '{"a":1}' });
+  const [first, second, ...others] = peer.of('tools/call');
+  t.strictSame(others, []);
+  t.not(first?.message.id, second?.message.id);
+  t.equal(second?.headers['mcp-session-id'], 'session-2');
+  t.match(manager.status('p'), {
+    session_generation: 3,
+    transport_reconnect_count: 0,
+    consecutive_failures: 0,
+  });
+});
+
+t.test('many calls that lose their session together open one', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, manager } = manage(t);
+  await start(http('p', peer.url));
+  const valid = 'session-2';
+  peer.on['tools/call'] = ({ headers, status, result }) =>
+    headers['mcp-session-id'] === valid ? result(text('ok')) : status(404);
+  const results = await Promise.all(Array.from({ length: 20 }, () => call('p', 'echo')));
+  t.ok(results.every(({ data }) => data === 'ok'));
+  t.equal(peer.of('initialize').length, 2);
+  t.equal(manager.status('p').session_generation, 3);
+});
+
+t.test('a call that was taken in is never sent again', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call } = manage(t);
+  await start(http('p', peer.url));
+  peer.on['tools/call'] = ({ stream, response }) => {
+    stream('id: e1\nretry: 10\ndata: \n\n');
+    response.end();
+  };
+  peer.on.GET = ({ status }) => status(404);
+  t.match(await call('p', 'echo'), {
+    status: 'error',
+    message: 'Execution failed: MCP session expired after request was accepted',
+  });
+  t.equal(peer.of('tools/call').length, 1);
+});
+
+t.test('a long line is one answer, and one that is too long says so', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, manager } = manage(t);
+  await start(http('p', peer.url));
+  for (const [bytes, expected] of [
+    [500_000, { status: 'success', data: 'x'.repeat(500_000) }],
+    [5_000_000, { status: 'error', message: /more than 4194304 bytes/ }],
+  ] as const) {
+    peer.on['tools/call'] = ({ stream, message, response }) => {
+      stream()({ id: message.id, result: text('x'.repeat(bytes)) });
+      response.end();
+    };
+    t.match(await call('p', 'echo'), expected);
+    peer.on['tools/call'] = ({ result }) => result(text('x'.repeat(bytes)));
+    t.match(await call('p', 'echo'), expected);
+  }
+  t.equal(manager.status('p').consecutive_failures, 0, 'that says nothing of the connection');
+});
+
+t.test('an answer may take as long as it goes on, and no pause in it may', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, calls } = manage(t);
+  await start(http('p', peer.url, { timeout_secs: 1 }));
+  peer.on['tools/call'] = ({ stream, message }) => {
+    const write = stream();
+    let times = 0;
+    const timer = setInterval(() => {
+      times += 1;
+      if (times < 5)
+        return write({ method: 'notifications/message', params: { level: 'info', data: times } });
+      clearInterval(timer);
+      write({ id: message.id, result: text('done') });
+    }, 500);
+  };
+  t.match(await call('p', 'echo'), { status: 'success', data: 'done' });
+  peer.on['tools/call'] = ({ stream }) => void stream();
+  t.match(await call('p', 'echo'), { status: 'error', message: /^Timeout: /, metadata: { timed_out: true } });
+  peer.on['tools/call'] = () => {};
+  t.match(await call('p', 'echo'), { status: 'error', message: /^Timeout: / });
+  t.strictSame(calls, ['p ok', 'p timeout', 'p timeout']);
+  while (peer.of('notifications/cancelled').length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  const cancelled = peer.of('notifications/cancelled').map(({ message }) => message.params?.requestId);
+  t.strictSame(
+    cancelled,
+    peer
+      .of('tools/call')
+      .slice(1)
+      .map(({ message }) => message.id),
+  );
+});
+
+t.test('a cancelled run tells the server, and its stream is let go', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, manager } = manage(t);
+  await start(http('p', peer.url));
+  const run = new AbortController();
+  const gone = new Promise<void>((resolve) => {
+    peer.on['tools/call'] = ({ stream, response }) => {
+      stream();
+      response.once('close', resolve);
+      run.abort();
+    };
+  });
+  t.match(await call('p', 'echo', {}, { signal: run.signal }), { status: 'error', message: /^Cancelled: / });
+  await gone;
+  t.match(peer.of('notifications/cancelled')[0]?.message.params, {
+    requestId: peer.of('tools/call')[0]?.message.id,
+    reason: 'client run cancelled',
+  });
+  t.equal(manager.status('p').consecutive_failures, 0);
+});
+
+t.test('what a server asks on the stream of a call is answered by the model of its agent', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call } = manage(t);
+  await start(http('p', peer.url));
+  const answers: unknown[] = [];
+  const ask = (method: string, params: object) =>
+    new Promise<unknown>((resolve) => {
+      peer.on['tools/call'] = ({ stream, message }) => {
+        const write = stream();
+        write({ id: 'q', method, params });
+        peer.on.response = ({ message: answer, status }) => {
+          status(202);
+          resolve(answer);
+          write({ id: message.id, result: text('asked') });
+        };
+      };
+    });
+  const askModel = async (question: unknown) => {
+    answers.push(question);
+    return { text: 'forty-two', model: 'upstream', stop: 'EndTurn' as const };
+  };
+  const sampling = {
+    systemPrompt: 'Be short.',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'one' },
+          { type: 'text', text: 'two' },
+        ],
+      },
+    ],
+    maxTokens: 10,
+  };
+  const asked = async (method: string, params: object): Promise<unknown> => {
+    const answer = ask(method, params);
+    t.match(await call('p', 'echo', {}, { askModel }), { data: 'asked' });
+    return answer;
+  };
+  t.match(await asked('sampling/createMessage', sampling), {
+    result: {
+      role: 'assistant',
+      content: { type: 'text', text: 'forty-two' },
+      model: 'upstream',
+      stopReason: 'endTurn',
+    },
+  });
+  t.strictSame(answers, [
+    {
+      system: 'Be short.',
+      messages: [{ role: 'user', text: 'one\n\ntwo' }],
+      temperature: undefined,
+      max_tokens: 10,
+    },
+  ]);
+  t.match(await asked('sampling/createMessage', { ...sampling, stopSequences: ['x'] }), {
+    error: { code: -32_000 },
+  });
+  t.match(await asked('sampling/createMessage', { messages: 1 }), {
+    error: { code: -32_602, message: 'Invalid sampling/createMessage params' },
+  });
+  t.match(await asked('ping', {}), { result: {} });
+  t.match(await asked('roots/list', {}), { error: { code: -32_601, message: /^roots\/list not supported/ } });
+  t.match(
+    await asked('elicitation/create', { message: 'x', requestedSchema: { type: 'object', properties: {} } }),
+    {
+      error: { code: -32_601 },
+    },
+  );
+});
+
+t.test('every page of a list is read, and no more than there may be', async (t) => {
+  const peer = await startPeer(t, {
+    'tools/list': ({ message, result }) => {
+      const page = Number(message.params?.cursor ?? 0);
+      const tools = [{ name: `tool-${page}`, inputSchema: { type: 'object' } }];
+      result(page < 4 ? { tools, nextCursor: String(page + 1) } : { tools });
+    },
+  });
+  const { start, until, manager } = manage(t);
+  t.strictSame(
+    (await start(http('p', peer.url))).tools.map(({ name }) => name),
+    ['tool-0', 'tool-1', 'tool-2', 'tool-3', 'tool-4'],
+  );
+  peer.on['tools/list'] = ({ message, result }) => {
+    const page = Number(message.params?.cursor ?? 0);
+    result({
+      tools: [{ name: `more-${page}`, inputSchema: { type: 'object' } }],
+      nextCursor: String(page + 1),
+    });
+  };
+  manager.restart('p');
+  t.equal((await until('p', ({ tools }) => tools[0]?.name === 'more-0')).tools.length, 100);
+});
+
+t.test('a listening stream brings changes of tools, and comes back when it breaks', async (t) => {
+  const peer = await startPeer(t);
+  let listening: ((message: object) => void) | undefined;
+  let opened = 0;
+  peer.on.GET = ({ stream, response }) => {
+    opened += 1;
+    if (opened === 1) {
+      stream('retry: 10\n\n');
+      response.end();
+    } else listening = stream(': open\n\n');
+  };
+  const { start, until, changes } = manage(t);
+  await start(http('p', peer.url));
+  while (!listening) await new Promise((resolve) => setTimeout(resolve, 5));
+  peer.offer('echo', 'new');
+  for (let times = 0; times < 1000; times += 1) listening({ method: 'notifications/tools/list_changed' });
+  await until('p', ({ tools }) => tools.length === 2);
+  t.ok(peer.of('tools/list').length <= 4, `${peer.of('tools/list').length} lists`);
+  t.ok(changes.length <= 2);
+});
+
+t.test('a server that is gone for good is given up, and comes back by a restart', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, until, manager } = manage(t);
+  await start(http('p', peer.url, { restart_policy: { enabled: true, max_attempts: 2, delay_ms: 10 } }));
+  await peer.close();
+  for (let times = 0; times < 3; times += 1) t.match(await call('p', 'echo'), { status: 'error' });
+  t.match(await call('p', 'echo'), { message: 'Execution failed: mcp transport error: connection closed' });
+  t.equal(manager.status('p').tools.length, 1, 'the last good tools stay');
+  const echo = manager.tools().get('p')?.[0];
+  const failed = await until('p', ({ permanently_failed }) => permanently_failed);
+  t.match(failed, { connected: false, tools: [], last_error: /ECONNREFUSED/, consecutive_failures: 3 });
+  t.notOk(manager.tools().has('p'));
+  await t.rejects(async () => echo?.execute({}, { signal: new AbortController().signal } as never), {
+    message: `server 'p' is permanently failed`,
+  });
+  await peer.open();
+  manager.restart('p');
+  const back = await until('p', ({ connected }) => connected);
+  t.match(back, {
+    permanently_failed: false,
+    transport_reconnect_count: 1,
+    consecutive_failures: 0,
+    last_error: null,
+  });
+});
+
+t.test('a server that is down is found when it comes', async (t) => {
+  const peer = await startPeer(t);
+  await peer.close();
+  const { apply, until, manager } = manage(t);
+  apply(http('p', peer.url, EAGER));
+  t.match(await until('p', ({ last_error }) => last_error !== null), {
+    connected: false,
+    permanently_failed: false,
+  });
+  await peer.open();
+  t.match(await until('p', ({ connected }) => connected), {
+    transport_reconnect_count: 0,
+    session_generation: 1,
+  });
+  await manager.close();
+  t.equal(peer.of('DELETE')[0]?.headers['mcp-session-id'], 'session-1');
+});
