@@ -51,8 +51,9 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
       const message = readMessage(line);
       if (!message) options.tell('a line of its stdout is no message');
       else {
+        const answered = idOfResponse(message);
+        if (answered !== undefined) return queueMicrotask(() => finish(message, answered));
         if (isWorthReading(flood, message)) transport.onmessage?.(message);
-        settle(idOfResponse(message));
       }
     } catch (error) {
       if (!(error instanceof McpFailure)) throw error;
@@ -61,6 +62,12 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
         `${line.toString('utf8', 0, 512)} ${line.toString('utf8', Math.max(0, line.length - 512))}`,
       );
     }
+  };
+
+  /** The client reads notifications a turn later than answers; progress that came before this one is to be heard. */
+  const finish = (message: JSONRPCMessage, id: RequestId): void => {
+    transport.onmessage?.(message);
+    settle(id);
   };
 
   /** Its ends say whose answer it is; where they do not, only the one that waits can be meant. */

@@ -76,14 +76,17 @@ export const text = (): Kind<string> =>
 export const commandLine = (): Kind<string[]> =>
   scalar({
     type: 'command line',
-    allowed: 'a command line whose quotes are closed',
+    allowed: 'a command line whose quotes are closed, or a list of its words',
     placeholder: 'command',
-    schema: z.string().transform((line, context) => {
-      const words = wordsOf(line);
-      if (words !== undefined && words.length > 0) return words;
-      context.addIssue('not a command line');
-      return z.NEVER;
-    }),
+    schema: z.union([
+      z.array(z.string()).min(1),
+      z.string().transform((line, context) => {
+        const words = wordsOf(line);
+        if (words !== undefined && words.length > 0) return words;
+        context.addIssue('not a command line');
+        return z.NEVER;
+      }),
+    ]),
   });
 
 export const path = (): Kind<string> =>

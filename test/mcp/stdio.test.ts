@@ -1,12 +1,15 @@
+import { existsSync, readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import type { Json } from '../../src/tools/tool.ts';
 import { EAGER, manage, SERVER, stdio } from './manage.ts';
 
 /** Children that speak MCP: mcp.md B4, B6, B7, B8, B9, checks 58 to 63, 65, 67 to 69. */
 
+/** One that has ended, and that nobody has asked how, is not. */
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return true;
+    return !/\) Z /.test(existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : '');
   } catch {
     return false;
   }
@@ -180,7 +183,7 @@ t.test('a long line arrives whole; one that is too long fails its call alone', a
 
 t.test('what a child asks is answered, or refused in words', async (t) => {
   const { call } = await started(t);
-  const ask = async (method: string, params: object = {}) =>
+  const ask = async (method: string, params: Json = {}) =>
     JSON.parse(String((await call('s', 'ask', { method, params })).data));
   t.match(await ask('ping'), { result: {} });
   t.match(await ask('sampling/createMessage', { messages: [], maxTokens: 1 }), {

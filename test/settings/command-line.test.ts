@@ -1,0 +1,19 @@
+import t from 'tap';
+import { wordsOf } from '../../src/settings/command-line.ts';
+
+t.test('a command line is taken apart as a shell would', async (t) => {
+  for (const [line, words] of [
+    ['', []],
+    ['  npx  -y server ', ['npx', '-y', 'server']],
+    [`run 'two words' "and two"`, ['run', 'two words', 'and two']],
+    [String.raw`a\ b "c \"d\"" 'e\f' g\'h`, ['a b', 'c "d"', String.raw`e\f`, "g'h"]],
+    [`--key='v w'x ""`, ['--key=v wx', '']],
+    ['$HOME *', ['$HOME', '*']],
+  ] as const) {
+    t.strictSame(wordsOf(line), words, line);
+  }
+});
+
+t.test('a quote that is not closed makes it none', async (t) => {
+  for (const line of [`a 'b`, `a "b`, `"a\\"`, 'a \\']) t.equal(wordsOf(line), undefined, line);
+});
