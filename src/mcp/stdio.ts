@@ -49,12 +49,10 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
     if (line.length === 0) return;
     try {
       const message = readMessage(line);
+      const answered = message && idOfResponse(message);
       if (!message) options.tell('a line of its stdout is no message');
-      else {
-        const answered = idOfResponse(message);
-        if (answered !== undefined) return queueMicrotask(() => finish(message, answered));
-        if (isWorthReading(flood, message)) transport.onmessage?.(message);
-      }
+      else if (answered !== undefined) queueMicrotask(() => finish(message, answered));
+      else if (isWorthReading(flood, message)) transport.onmessage?.(message);
     } catch (error) {
       if (!(error instanceof McpFailure)) throw error;
       refuse(
