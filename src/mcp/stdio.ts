@@ -54,17 +54,18 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
       else if (answered !== undefined) queueMicrotask(() => finish(message, answered));
       else if (isWorthReading(flood, message)) transport.onmessage?.(message);
     } catch (error) {
-      if (!(error instanceof McpFailure)) throw error;
-      refuse(
-        error,
-        `${line.toString('utf8', 0, 512)} ${line.toString('utf8', Math.max(0, line.length - 512))}`,
-      );
+      if (error instanceof McpFailure) refuse(error, endsOf(line));
+      else options.tell(wordsOf(error));
     }
   };
 
   /** The client reads notifications a turn later than answers; progress that came before this one is to be heard. */
   const finish = (message: JSONRPCMessage, id: RequestId): void => {
-    transport.onmessage?.(message);
+    try {
+      transport.onmessage?.(message);
+    } catch (error) {
+      options.tell(wordsOf(error));
+    }
     settle(id);
   };
 
@@ -145,6 +146,9 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
   };
   return transport;
 };
+
+const endsOf = (line: Buffer): string =>
+  `${line.toString('utf8', 0, 512)} ${line.toString('utf8', Math.max(0, line.length - 512))}`;
 
 const LAST_WORDS_MS = 100;
 

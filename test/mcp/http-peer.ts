@@ -34,8 +34,6 @@ export type Exchange = Asked & {
 
 type Handler = (exchange: Exchange) => void;
 
-export type Peer = Awaited<ReturnType<typeof startPeer>>;
-
 const VERSION = '2025-11-25';
 
 export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
