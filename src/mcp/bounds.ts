@@ -18,6 +18,9 @@ export const BOUNDS = {
   stderrChars: 2000,
   /** Lines of the log about one server, a second. */
   logRate: 20,
+  /** What a server asks at once, over HTTP; and of the model, during one call. */
+  questions: 64,
+  samplings: 16,
   /** What a child has not read yet. */
   unreadBytes: 16 * 2 ** 20,
   /** Progress of one call that is read, a second. */

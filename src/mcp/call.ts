@@ -1,12 +1,14 @@
 import { type Clock, monotonic } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { type Json, type ToolContext, ToolError, type ToolOutput } from '../tools/tool.ts';
+import { BOUNDS } from './bounds.ts';
 import { ATTRIBUTION, askerOf, type Connection, masked, tell } from './connection.ts';
 import { connectionClosed, isUnhealthy, McpFailure, protocolFailure, wordsOf } from './failure.ts';
 import { askLink, type Link } from './link.ts';
 import type { ToolDefinition } from './listing.ts';
 import { createProgress } from './progress.ts';
 import { CallResult, outputOf } from './result.ts';
+import type { AskModel } from './sampling.ts';
 import { readUi } from './ui.ts';
 
 /**
@@ -70,7 +72,7 @@ const underWay = async <Result>(
   const link = linkTo(connection);
   const asker = askerOf(attributed(context));
   connection.calls += 1;
-  connection.askers.set(asker, context.askModel);
+  connection.askers.set(asker, sparing(context.askModel));
   try {
     return await work(link);
   } finally {
@@ -78,6 +80,16 @@ const underWay = async <Result>(
     connection.calls -= 1;
     if (connection.calls === 0) for (const done of connection.idle) done();
   }
+};
+
+/** A server spends the tokens of somebody else, and is not asked to be modest. */
+const sparing = (askModel: AskModel): AskModel => {
+  let asked = 0;
+  return (question, signal) => {
+    asked += 1;
+    if (asked <= BOUNDS.samplings) return askModel(question, signal);
+    return Promise.reject(new Error(`it was asked ${BOUNDS.samplings} times for this call`));
+  };
 };
 
 const attributed = ({ agent_id, thread_id, run_id, call_id }: ToolContext): { _meta: JsonObject } => ({

@@ -99,6 +99,9 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
 
 const THRESHOLD = 3;
 
+/** How often the time of one request a connection, or a list, may take as a whole, whatever keeps it going. */
+const PATIENCE = 4;
+
 /** How long calls may go on when their entry is gone. */
 const DRAIN_MS = 10_000;
 
@@ -134,7 +137,11 @@ const track = async <Result>(connection: Connection, work: Promise<Result>): Pro
   }
 };
 
-const connect = async (connection: Connection, signal: AbortSignal): Promise<void> => {
+const inTime = (connection: Connection, signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(PATIENCE * connection.target.timeoutMs)]);
+
+const connect = async (connection: Connection, wanted: AbortSignal): Promise<void> => {
+  const signal = inTime(connection, wanted);
   const era = {};
   connection.era = era;
   const link = await track(
@@ -148,7 +155,7 @@ const connect = async (connection: Connection, signal: AbortSignal): Promise<voi
     await track(connection, drop(connection, link));
     throw error;
   }
-  if (signal.aborted) await track(connection, drop(connection, link));
+  if (wanted.aborted) await track(connection, drop(connection, link));
   else if (connection.actor.getSnapshot().context.reached) {
     connection.reconnects += 1;
     connection.deps.reconnected(connection.spec.id);
@@ -207,7 +214,7 @@ const readTools = async (
 
 const list = async (connection: Connection, signal: AbortSignal): Promise<void> => {
   if (!connection.link) throw new Error('mcp transport error: connection closed');
-  connection.definitions = await readTools(connection, connection.link, signal);
+  connection.definitions = await readTools(connection, connection.link, inTime(connection, signal));
 };
 
 const drain = (connection: Connection): Promise<void> =>

@@ -101,17 +101,22 @@ export async function* chunksOf(
   }
 }
 
-/** @throws McpFailure */
+/** All of it, within the time that a pause may last. @throws McpFailure */
 export const readBody = async (
   response: IncomingMessage,
-  pace: { signal: AbortSignal; idleMs: number },
+  { signal, idleMs }: { signal: AbortSignal; idleMs: number },
 ): Promise<Buffer> => {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of chunksOf(response, pace)) {
-    bytes += chunk.length;
-    if (bytes > BOUNDS.messageBytes) throw tooLong();
-    pieces.push(chunk);
+  const timer = setTimeout(() => response.destroy(timedOut(idleMs)), idleMs);
+  try {
+    for await (const chunk of chunksOf(response, { signal, idleMs: 0 })) {
+      bytes += chunk.length;
+      if (bytes > BOUNDS.messageBytes) throw tooLong();
+      pieces.push(chunk);
+    }
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(pieces);
 };

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client';
+import { BOUNDS } from './bounds.ts';
 import type { Cursor } from './event-stream.ts';
 import { McpFailure } from './failure.ts';
 import { type Flood, isWorthReading } from './flood.ts';
 import { ask, type HttpPeer } from './http-request.ts';
-import type { RequestId } from './message.ts';
+import { idOfRequest, type RequestId } from './message.ts';
 
 /** One session over HTTP, as everything that works for it sees it. */
 
@@ -33,7 +34,9 @@ export type HttpState = {
   readonly over: AbortController;
   /** Requests whose answers are under way. */
   readonly exchanges: Map<RequestId, AbortController>;
-  /** What the server asked, and the request on whose stream it did. */
+  /** What the server asked and nobody has answered yet. */
+  readonly questions: Set<RequestId>;
+  /** The request on whose stream it did, where it was one. */
   readonly asked: Map<RequestId, JSONRPCRequest>;
   /** What is sent without an answer, and not sent yet. */
   readonly leaving: Set<Promise<unknown>>;
@@ -47,6 +50,13 @@ export type HttpState = {
 
 /** To the client. */
 export const hand = (state: HttpState, message: JSONRPCMessage): void => {
+  const question = idOfRequest(message);
+  if (question !== undefined && state.questions.size >= BOUNDS.questions) {
+    state.asked.delete(question);
+    state.options.tell('the server asks more than can be answered at once');
+    return;
+  }
+  if (question !== undefined) state.questions.add(question);
   if (isWorthReading(state.flood, message)) state.transport.onmessage?.(message);
 };
 

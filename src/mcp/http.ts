@@ -49,6 +49,7 @@ export const createHttpTransport = (options: HttpOptions): HttpTransport => {
     transport,
     over: new AbortController(),
     exchanges: new Map(),
+    questions: new Set(),
     asked: new Map(),
     leaving: new Set(),
     session: undefined,
@@ -85,9 +86,15 @@ const send = async (state: HttpState, message: JSONRPCMessage): Promise<void> =>
 /** What has no answer: a notification, or a response. */
 const deliver = async (state: HttpState, message: JSONRPCMessage): Promise<void> => {
   const answered = idOfResponse(message);
-  if (answered !== undefined) state.asked.delete(answered);
-  const response = await post(state, message, state.over.signal);
-  response.resume();
+  try {
+    const response = await post(state, message, state.over.signal);
+    response.resume();
+  } finally {
+    if (answered !== undefined) {
+      state.questions.delete(answered);
+      state.asked.delete(answered);
+    }
+  }
 };
 
 /** @throws McpFailure unless the status is one of success */

@@ -64,7 +64,12 @@ export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promi
     deps.answer({ method, params, asker: http?.askedFor(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
   const toFailure: Session['toFailure'] = (error, { timeoutMs, signal: given }) => {
     if (error instanceof McpFailure) return error;
-    if (given?.aborted) return new McpFailure('cancelled', 'the call was cancelled');
+    if (given?.aborted) {
+      const { reason } = given;
+      return reason instanceof DOMException && reason.name === 'TimeoutError'
+        ? new McpFailure('timeout', 'mcp transport error: no answer in time')
+        : new McpFailure('cancelled', 'the call was cancelled');
+    }
     if (error instanceof sdk.ProtocolError)
       return new McpFailure('server', `Server error: MCP Error: ${error.message}`, { code: error.code });
     if (!(error instanceof sdk.SdkError)) return protocolFailure(wordsOf(error));
