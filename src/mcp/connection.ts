@@ -1,3 +1,4 @@
+import { urlToHttpOptions } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate';
 import {
@@ -7,7 +8,7 @@ import {
 } from '../../machines/mcp-connection.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
-import { maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
+import { longestFirst, maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
 import { wordsOf } from './failure.ts';
 import { closeLink, type Link, openLink } from './link.ts';
@@ -61,7 +62,6 @@ export type ConnectionDeps = {
   reconnected(server: string): void;
 };
 
-/** @throws TypeError when the entry has no address */
 export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Connection => {
   const host = { current: undefined as Connection | undefined };
   const actor = createActor(boundMachine(), {
@@ -78,8 +78,7 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
     spec,
     target: targetOf(spec),
     actor,
-    // A spec that was parsed is JSON.
-    secrets: secretsOf({ ...spec } as JsonObject),
+    secrets: secretsIn(spec),
     deps,
     link: undefined,
     era: undefined,
@@ -95,6 +94,24 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
   };
   host.current = connection;
   return connection;
+};
+
+/** Also as HTTP sends them. */
+const secretsIn = (spec: McpServerSpec): string[] => {
+  // A spec that was parsed is JSON.
+  const secrets = secretsOf({ ...spec } as JsonObject);
+  const { url = '' } = spec;
+  const { auth } = URL.canParse(url) ? optionsOf(new URL(url)) : {};
+  return auth ? longestFirst([...secrets, Buffer.from(auth).toString('base64')]) : secrets;
+};
+
+/** Of userinfo that is not encoded correctly there is nothing that could be sent. */
+const optionsOf = (url: URL): { auth?: string | null | undefined } => {
+  try {
+    return urlToHttpOptions(url);
+  } catch {
+    return {};
+  }
 };
 
 const THRESHOLD = 3;

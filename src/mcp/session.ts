@@ -51,7 +51,10 @@ const NEVER_MS = 2 ** 31 - 1;
 export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promise<Session> => {
   const { target, version } = deps;
   const sdk = await import('@modelcontextprotocol/client');
-  const http = target.kind === 'http' ? createHttpTransport({ ...target, ...deps }) : undefined;
+  const http =
+    target.kind === 'http'
+      ? createHttpTransport({ ...target, url: addressOf(target.url), ...deps })
+      : undefined;
   const transport = target.kind === 'stdio' ? createStdioTransport({ ...target, ...deps }) : http;
   if (!transport) throw protocolFailure('there is no such transport');
   const client = new sdk.Client(
@@ -90,6 +93,12 @@ export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promi
   if (!signal.aborted) return session;
   await closeSession(session);
   throw new McpFailure('cancelled', 'the connection is not wanted any more');
+};
+
+/** @throws McpFailure; the address is not repeated, as it may hold a password */
+const addressOf = (url: string): URL => {
+  if (URL.canParse(url)) return new URL(url);
+  throw protocolFailure('the url of the server is not legal');
 };
 
 export type Question<Result> = {

@@ -5,10 +5,9 @@ import type { Program } from './child.ts';
 /** Where a server is, as its entry says. */
 export type McpTarget = { timeoutMs: number } & (
   | ({ kind: 'stdio'; config: JsonObject } & Program)
-  | { kind: 'http'; url: URL; headers: Readonly<Record<string, string>> }
+  | { kind: 'http'; url: string; headers: Readonly<Record<string, string>> }
 );
 
-/** @throws TypeError when the address is none */
 export const targetOf = (spec: McpServerSpec): McpTarget => {
   const { transport, command = '', args, env, url = '', config } = spec;
   const timeoutMs = Math.max(1, spec.timeout_secs) * 1000;
@@ -17,5 +16,5 @@ export const targetOf = (spec: McpServerSpec): McpTarget => {
     name.toLowerCase(),
     String(value),
   ]);
-  return { kind: 'http', timeoutMs, url: new URL(url.trim()), headers: Object.fromEntries(headers) };
+  return { kind: 'http', timeoutMs, url: url.trim(), headers: Object.fromEntries(headers) };
 };

@@ -18,6 +18,7 @@ type Message = {
 
 export type Asked = {
   http: string;
+  url: string;
   headers: IncomingMessage['headers'];
   message: Message;
 };
@@ -66,7 +67,7 @@ export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => '');
     const message: Message = body === '' ? {} : JSON.parse(body);
-    const entry = { http: request.method ?? '', headers: request.headers, message };
+    const entry = { http: request.method ?? '', url: request.url ?? '', headers: request.headers, message };
     asked.push(entry);
     const name = message.method ?? (message.id === undefined ? entry.http : 'response');
     const handle = handlers[name] ?? defaults[name];

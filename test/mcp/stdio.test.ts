@@ -330,3 +330,14 @@ t.test('a server that hangs holds nobody else up', async (t) => {
   manager.restart('hanging');
   t.match(manager.status('well'), { connected: true });
 });
+
+t.test('an entry that no save would take any more is a server that cannot be reached', async (t) => {
+  const { apply, until } = manage(t);
+  apply(
+    { id: 'old', transport: 'http', url: 'http://u:hush@ x' },
+    { id: 'odd', transport: 'http', url: 'http://%zz@h' },
+  );
+  const status = await until('old', ({ last_error }) => last_error !== null);
+  t.match(status, { connected: false, last_error: 'mcp protocol error: the url of the server is not legal' });
+  t.match(await until('odd', ({ last_error }) => last_error !== null), { connected: false });
+});

@@ -6,6 +6,7 @@ import { exportBundle } from '../../../src/commands/config/export.ts';
 import { connectService } from '../../../src/commands/config/service.ts';
 import { openStore } from '../../../src/store/index.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
+import { startPeer } from '../../mcp/http-peer.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { idsOf, provider, startPlane } from './plane.ts';
 
@@ -13,10 +14,24 @@ import { idsOf, provider, startPlane } from './plane.ts';
 
 const secret = (place: string): string => `hush-${place}-${'x'.repeat(12)}`;
 
+/** It says whatever it was told to whoever asks. */
+const peer = await startPeer(t, {
+  initialize: ({ result }) =>
+    result({
+      protocolVersion: '2025-11-25',
+      capabilities: { prompts: {} },
+      serverInfo: { name: 'p', version: '1' },
+    }),
+  'prompts/list': ({ headers, error, url }) => error(-32_000, `not with ${url} ${JSON.stringify(headers)}`),
+});
+
+/** As HTTP writes it. */
+const BASIC = Buffer.from(`user:${secret('userinfo')}`).toString('base64');
+
 const SERVER = {
   id: 'mcp',
   transport: 'http',
-  url: `http://user:${secret('userinfo')}@127.0.0.1:9/mcp?api_key=${secret('query')}`,
+  url: `${peer.url.replace('//', `//user:${secret('userinfo')}@`)}?api_key=${secret('query')}`,
   config: { headers: { 'x-anything': secret('header') }, client_secret: secret('config') },
   args: [`--token=${secret('arg')}`, '--api-key', secret('next-arg'), '-H', `X-Any: ${secret('arg-header')}`],
   env: { PLAIN_NAME: secret('env') },
@@ -113,7 +128,7 @@ t.test('no answer, event, log line or document repeats a secret', async (t) => {
 
   await hear(post('/v1/providers/keyed/test'));
   await hear(get('/v1/mcp-servers/mcp/status'));
-  await hear(get('/v1/mcp-servers/mcp/inventory'));
+  t.match((await hear(get('/v1/mcp-servers/mcp/inventory'))).body, { last_error: /not with .*x-anything/ });
   await hear(post('/v1/mcp-servers/mcp/restart'));
   await hear(get('/v1/a2a-servers/a2a/status'));
   // What no form of an entry takes, with a secret in it.
@@ -171,12 +186,14 @@ t.test('no answer, event, log line or document repeats a secret', async (t) => {
 
   t.ok(said.length > 80);
   t.strictSame(
-    said.filter((text) => text.includes('hush-') || text.includes(ADMIN_TOKEN)),
+    said.filter((text) => text.includes('hush-') || text.includes(BASIC) || text.includes(ADMIN_TOKEN)),
     [],
     'answers',
   );
   t.strictSame(
-    log.split('\n').filter((line) => line.includes('hush-') || line.includes(ADMIN_TOKEN)),
+    log
+      .split('\n')
+      .filter((line) => line.includes('hush-') || line.includes(BASIC) || line.includes(ADMIN_TOKEN)),
     [],
     'log',
   );

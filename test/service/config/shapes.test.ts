@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
+import { startPeer } from '../../mcp/http-peer.ts';
 import { type Plane, startPlane } from './plane.ts';
 
 /** What entries may look like, over the wire: config.md 3 and 16, checks 16, 20, 22 to 26. */
@@ -123,7 +124,8 @@ t.test('the environment of an MCP server can be set, kept and cleared, but not r
     ]),
     [],
   );
-  const server = { id: 's', transport: 'http', url: 'http://127.0.0.1:9/mcp' };
+  const { url } = await startPeer(t);
+  const server = { id: 's', transport: 'http', url };
   const validated = async (more: object) =>
     (await post('/v1/config/mcp-servers/validate', { ...server, ...more })).body.normalized;
   t.match(await validated({ env: { B: 'env-secret', A: '1' } }), { has_env: true, env_keys: ['A', 'B'] });
