@@ -1,12 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { guardGroup } from './guard.ts';
 
 /**
  * A program that was started for an entry, with everything that it starts in turn.
  *
  * Guarantees: it gets a safe part of the environment and what the entry says, nothing else: the environment of the
- * service holds its keys. It leads a process group, so that nothing of it outlives `stopChild`, nor an exit of this
- * process that still runs code; killed outright, this process takes its pipes along, which servers exit on.
+ * service holds its keys. It leads a process group, so that nothing of it outlives `stopChild`, nor this process,
+ * however that ends.
  */
 export type Child = {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -59,7 +60,11 @@ export const startChild = ({ command, args, env }: Program): Promise<Child> =>
       const { pid } = started;
       if (pid === undefined) return reject(new Error('no process was made'));
       remember(pid);
-      exited.then(() => clear(pid));
+      const callOff = guardGroup(pid);
+      exited.then(() => {
+        clear(pid);
+        callOff();
+      });
       resolve({ process: started, pid, exited });
     });
   });

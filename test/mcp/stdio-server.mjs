@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
@@ -5,7 +6,8 @@ import { createInterface } from 'node:readline';
  * order and does what the tool that is called says. `BEHAVIOUR` names what it does wrong from its start on.
  */
 
-const { BEHAVIOUR = '', TOOLS = '' } = process.env;
+const { BEHAVIOUR = '', TOOLS = '', PID_FILE } = process.env;
+if (PID_FILE) writeFileSync(PID_FILE, String(process.pid));
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 

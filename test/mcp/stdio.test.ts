@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Json } from '../../src/tools/tool.ts';
+import { bundled, nodeCommand } from '../child.ts';
 import { EAGER, manage, SERVER, stdio } from './manage.ts';
 
 /** Children that speak MCP: mcp.md B4, B6, B7, B8, B9, checks 58 to 63, 65, 67 to 69. */
@@ -340,4 +344,24 @@ t.test('an entry that no save would take any more is a server that cannot be rea
   const status = await until('old', ({ last_error }) => last_error !== null);
   t.match(status, { connected: false, last_error: 'mcp protocol error: the url of the server is not legal' });
   t.match(await until('odd', ({ last_error }) => last_error !== null), { connected: false });
+});
+
+t.test('children do not outlive a service that is killed', { timeout: 30_000 }, async (t) => {
+  const dir = t.testdir();
+  const entries = ['', 'stubborn'].map((BEHAVIOUR, index) =>
+    stdio(`s${index}`, { BEHAVIOUR, PID_FILE: join(dir, String(index)) }),
+  );
+  const service = spawn(
+    ...nodeCommand([
+      bundled(new URL('child-service.ts', import.meta.url).pathname),
+      ...entries.map((entry) => JSON.stringify(entry)),
+    ]),
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  t.teardown(() => service.kill('SIGKILL'));
+  await once(service.stdout, 'data');
+  const pids = entries.map((_, index) => Number(readFileSync(join(dir, String(index)), 'utf8')));
+  t.ok(pids.every(isAlive));
+  service.kill('SIGKILL');
+  await Promise.all(pids.map(gone));
 });

@@ -1,0 +1,25 @@
+import { createMcpManager } from '../../src/mcp/index.ts';
+import { McpServerSpec } from '../../src/schema/mcp-server.ts';
+
+/** The connections of a service in a process of its own, to be killed. It says when it has all of them. */
+
+const ignore = (): void => {};
+const manager = createMcpManager({
+  clock: { now: Date.now },
+  log: { debug: ignore, warn: ignore },
+  version: '1',
+  refreshMs: 0,
+  actors: { began: () => ignore },
+  scope: 'default',
+  observe: { called: ignore, reconnected: ignore },
+  changed: ignore,
+});
+const specs = process.argv.slice(2).map((text) => McpServerSpec.parse(JSON.parse(text)));
+manager.apply(specs);
+const timer = setInterval(() => {
+  if (!specs.every(({ id }) => manager.status(id).connected)) return;
+  clearInterval(timer);
+  process.stdout.write('connected\n');
+}, 5);
+// A connection alone holds nobody.
+setInterval(ignore, 1000);
