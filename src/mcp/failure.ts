@@ -29,16 +29,19 @@ export class McpFailure extends Error {
   readonly kind: McpFailureKind;
   /** Of JSON-RPC, where the server has answered with one. */
   readonly code: number | undefined;
+  /** Of HTTP, where that says no. */
+  readonly status: number | undefined;
 
   constructor(
     kind: McpFailureKind,
     message: string,
-    { code, ...options }: { cause?: unknown; code?: number } = {},
+    { code, status, ...options }: { cause?: unknown; code?: number; status?: number } = {},
   ) {
     super(message, options);
     this.name = 'McpFailure';
     this.kind = kind;
     this.code = code;
+    this.status = status;
   }
 }
 

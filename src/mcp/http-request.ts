@@ -136,5 +136,7 @@ export const refusalOf = async (
         (body) => excerpt(body.toString('utf8', 0, 4 * BOUNDS.excerptChars)),
         () => '',
       );
-  return transportFailure(`HTTP error: ${statusCode} - ${text}`);
+  return new McpFailure('transport', `mcp transport error: HTTP error: ${statusCode} - ${text}`, {
+    status: statusCode,
+  });
 };

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, JSONRPCRequest, TransportSendOptions } from '@modelcontextprotocol/client';
 import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
 import { createFlood } from './flood.ts';
 import { readAnswer } from './http-answer.ts';
@@ -15,6 +15,7 @@ import {
 } from './http-session.ts';
 import { listen } from './listening.ts';
 import { cancelledBy, idOfResponse, isInitialize, isRequest, type RequestId } from './message.ts';
+import { MODERN, modernHeaders } from './modern.ts';
 
 /**
  * The Streamable HTTP transport (mcp.md B4, B5), for one session: another one begins with another transport.
@@ -32,7 +33,8 @@ export const createHttpTransport = (options: HttpOptions): HttpTransport => {
   });
   const transport: HttpTransport = {
     start: async () => {},
-    send: (message) => send(state, message),
+    hasPerRequestStream: true,
+    send: (message, options) => send(state, message, options),
     close() {
       state.closed ??= close(state).finally(() => transport.onclose?.());
       return state.closed;
@@ -65,9 +67,13 @@ export const createHttpTransport = (options: HttpOptions): HttpTransport => {
 const IDLE_SOCKET_MS = 4000;
 const LEAVE_MS = 2000;
 
-const send = async (state: HttpState, message: JSONRPCMessage): Promise<void> => {
+const send = async (
+  state: HttpState,
+  message: JSONRPCMessage,
+  options: TransportSendOptions = {},
+): Promise<void> => {
   if (state.closed) throw connectionClosed();
-  if (isRequest(message)) return exchange(state, message);
+  if (isRequest(message)) return exchange(state, message, options);
   const sent = deliver(state, message);
   state.leaving.add(sent);
   try {
@@ -108,6 +114,7 @@ const post = async (
     headers: {
       ...headersOf(state),
       accept: 'application/json, text/event-stream',
+      ...modernHeaders(message),
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     },
@@ -125,10 +132,14 @@ const post = async (
   throw await refusalOf(response, pace);
 };
 
-const exchange = async (state: HttpState, request: JSONRPCRequest): Promise<void> => {
+const exchange = async (
+  state: HttpState,
+  request: JSONRPCRequest,
+  { requestSignal }: TransportSendOptions,
+): Promise<void> => {
   const { id } = request;
   const own = new AbortController();
-  const signal = AbortSignal.any([state.over.signal, own.signal]);
+  const signal = AbortSignal.any([state.over.signal, own.signal, ...(requestSignal ? [requestSignal] : [])]);
   state.exchanges.set(id, own);
   try {
     const response = await post(state, request, signal);
@@ -136,8 +147,9 @@ const exchange = async (state: HttpState, request: JSONRPCRequest): Promise<void
     await readAnswer(state, response, { request, signal });
   } catch (error) {
     if (state.over.signal.aborted) throw connectionClosed();
-    if (error instanceof McpFailure && error.kind === 'timeout' && !isInitialize(request))
-      takeBack(state, id);
+    // Without sessions the end of the stream says it all.
+    const isKnown = error instanceof McpFailure && error.kind === 'timeout' && state.version !== MODERN;
+    if (isKnown && !isInitialize(request)) takeBack(state, id);
     throw error;
   } finally {
     state.exchanges.delete(id);

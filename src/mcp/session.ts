@@ -1,9 +1,10 @@
-import type { Client, Progress, Transport } from '@modelcontextprotocol/client';
+import type { Client, ClientOptions, Progress, Transport } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { connectionClosed, McpFailure, protocolFailure, timedOut, wordsOf } from './failure.ts';
 import { createHttpTransport } from './http.ts';
 import type { HttpTransport } from './http-session.ts';
+import { MODERN, mayBeModern } from './modern.ts';
 import type { ServerQuestion } from './questions.ts';
 import { toRefusal } from './refusal.ts';
 import { createStdioTransport } from './stdio.ts';
@@ -47,34 +48,63 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 /** The transport over HTTP keeps its own time. */
 const NEVER_MS = 2 ** 31 - 1;
 
+type Sdk = typeof import('@modelcontextprotocol/client');
+
 /** @throws McpFailure */
 export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promise<Session> => {
-  const { target, version } = deps;
   const sdk = await import('@modelcontextprotocol/client');
+  try {
+    return await handshake(sdk, deps, { supportedProtocolVersions: VERSIONS }, signal);
+  } catch (error) {
+    const isOther = deps.target.kind === 'http' && error instanceof McpFailure && mayBeModern(error);
+    if (!isOther || signal.aborted) throw error;
+    // What it said first is what there is to know, when it does not know the other revision either.
+    return handshake(sdk, deps, { versionNegotiation: { mode: { pin: MODERN } } }, signal).catch(() => {
+      throw error;
+    });
+  }
+};
+
+const handshake = async (
+  sdk: Sdk,
+  deps: SessionDeps,
+  options: ClientOptions,
+  signal: AbortSignal,
+): Promise<Session> => {
+  const { target, version } = deps;
+  const { timeoutMs } = target;
   const http =
     target.kind === 'http'
       ? createHttpTransport({ ...target, url: addressOf(target.url), ...deps })
       : undefined;
   const transport = target.kind === 'stdio' ? createStdioTransport({ ...target, ...deps }) : http;
   if (!transport) throw protocolFailure('there is no such transport');
-  const client = new sdk.Client(
-    { name: 'troupe', version },
-    { capabilities: {}, supportedProtocolVersions: VERSIONS },
-  );
+  const client = new sdk.Client({ name: 'troupe', version }, { capabilities: {}, ...options });
   client.onerror = (error) => deps.tell(wordsOf(error));
   client.setNotificationHandler('notifications/tools/list_changed', () => deps.changed());
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
     deps.answer({ method, params, asker: http?.askedFor(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
-  const toFailure: Session['toFailure'] = (error, { timeoutMs, signal: given }) => {
+  const session: Session = { client, transport, http, toFailure: failureIn(sdk) };
+  try {
+    await client.connect(transport, { signal, timeout: http ? NEVER_MS : timeoutMs });
+  } catch (error) {
+    await closeSession(session);
+    throw session.toFailure(error, { timeoutMs, signal });
+  }
+  if (!signal.aborted) return session;
+  await closeSession(session);
+  throw new McpFailure('cancelled', 'the connection is not wanted any more');
+};
+
+/** What the client throws, in the words of this room. */
+const failureIn =
+  (sdk: Sdk): Session['toFailure'] =>
+  (error, { timeoutMs, signal }) => {
     if (error instanceof McpFailure) return error;
-    if (given?.aborted) {
-      const { reason } = given;
-      return reason instanceof DOMException && reason.name === 'TimeoutError'
-        ? new McpFailure('timeout', 'mcp transport error: no answer in time')
-        : new McpFailure('cancelled', 'the call was cancelled');
-    }
-    if (error instanceof sdk.ProtocolError)
+    if (signal?.aborted) return isTooLate(signal) ? timedOut(timeoutMs) : cancelled();
+    if (error instanceof sdk.ProtocolError) {
       return new McpFailure('server', `Server error: MCP Error: ${error.message}`, { code: error.code });
+    }
     if (!(error instanceof sdk.SdkError)) return protocolFailure(wordsOf(error));
     const { ConnectionClosed, InvalidResult, NotConnected, RequestTimeout } = sdk.SdkErrorCode;
     if (error.code === RequestTimeout) return timedOut(timeoutMs);
@@ -82,18 +112,11 @@ export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promi
     if (error.code === InvalidResult) return new McpFailure('unreadable', `Server error: ${error.message}`);
     return protocolFailure(error.message);
   };
-  const session = { client, transport, http, toFailure };
-  const { timeoutMs } = target;
-  try {
-    await client.connect(transport, { signal, timeout: http ? NEVER_MS : timeoutMs });
-  } catch (error) {
-    await closeSession(session);
-    throw toFailure(error, { timeoutMs, signal });
-  }
-  if (!signal.aborted) return session;
-  await closeSession(session);
-  throw new McpFailure('cancelled', 'the connection is not wanted any more');
-};
+
+const isTooLate = ({ reason }: AbortSignal): boolean =>
+  reason instanceof DOMException && reason.name === 'TimeoutError';
+
+const cancelled = (): McpFailure => new McpFailure('cancelled', 'the call was cancelled');
 
 /** @throws McpFailure; the address is not repeated, as it may hold a password */
 const addressOf = (url: string): URL => {
@@ -114,7 +137,7 @@ export type Question<Result> = {
 /** @throws McpFailure */
 export const askSession = async <Result>(session: Session, question: Question<Result>): Promise<Result> => {
   const { method, params, result, timeoutMs, signal, progress } = question;
-  if (signal?.aborted) throw new McpFailure('cancelled', 'the call was cancelled');
+  if (signal?.aborted) throw cancelled();
   try {
     return await session.client.request({ method, params }, result, {
       timeout: session.http ? NEVER_MS : timeoutMs,

@@ -1,0 +1,46 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isObject } from '../schema/endpoint.ts';
+import type { McpFailure } from './failure.ts';
+
+/**
+ * The revision without sessions (2026-07-28) over HTTP. Every message says for itself which revision it is of, and
+ * headers repeat what of it is in the way of proxies. Servers are asked in the older way first: one that knows both
+ * has its session, and one that knows none refuses the handshake, which is how it is recognised.
+ */
+export const MODERN = '2026-07-28';
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+
+/** What the name of a message is, where it has one. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+export const modernHeaders = (message: JSONRPCMessage): Record<string, string> => {
+  if (!('method' in message)) return {};
+  const { method, params } = message;
+  const version = isObject(params?._meta) ? params._meta[VERSION_KEY] : undefined;
+  if (typeof version !== 'string') return {};
+  const name = params?.[NAMED_BY[method] ?? ''];
+  return {
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': encoded(name) }),
+  };
+};
+
+/** A header takes visible ASCII only. */
+const encoded = (value: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/i.test(value)
+    ? value
+    : `=?base64?${Buffer.from(value).toString('base64')}?=`;
+
+const STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
+/** An unknown method, a header that is missing, a version that is not known. */
+const CODES: ReadonlySet<number | undefined> = new Set([-32_601, -32_020, -32_022]);
+
+/** Whether a server that refuses a handshake may be one that knows none. */
+export const mayBeModern = ({ kind, status, code }: McpFailure): boolean =>
+  (kind === 'transport' && STATUSES.has(status)) || (kind === 'server' && CODES.has(code));
