@@ -36,7 +36,7 @@ export type PlaneOptions = {
   version?: string;
   seeds?: boolean;
   audit?: Partial<ConfigDeps['audit']['settings']>;
-  more?: Partial<Pick<ConfigDeps, 'mcp' | 'a2a' | 'env' | 'localKind' | 'assistant' | 'clock'>>;
+  more?: Partial<Pick<ConfigDeps, 'mcp' | 'a2a' | 'refreshMs' | 'env' | 'localKind' | 'assistant' | 'clock'>>;
   plugins?: ConfigDeps['program']['plugins'];
   /** What the service does with the store, instead. */
   through?: (store: Store) => Store;
