@@ -389,3 +389,182 @@ t.test('a server that is down is found when it comes', async (t) => {
   await manager.close();
   t.equal(peer.of('DELETE')[0]?.headers['mcp-session-id'], 'session-1');
 });
+
+t.test('a list that cannot be read leaves the last good one, until it fails too often', async (t) => {
+  const peer = await startPeer(t);
+  const { start, until, manager } = manage(t, { refreshMs: 20 });
+  await start(http('p', peer.url, EAGER));
+  const answers: number[] = [];
+  const plan = [500, 500, 200, 500, 500, 500];
+  peer.on['tools/list'] = ({ status, result }) => {
+    const next = plan.shift() ?? 200;
+    answers.push(next);
+    if (next === 500) status(500, 'no list today');
+    else result({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+  };
+  const failing = await until('p', ({ consecutive_failures }) => consecutive_failures === 2);
+  t.match(failing, {
+    connected: true,
+    last_error: /HTTP error: 500 - no list today/,
+    tools: [{ name: 'echo' }],
+  });
+  const well = await until('p', ({ consecutive_failures }) => consecutive_failures === 0);
+  t.match(well, { connected: true, last_error: null, transport_reconnect_count: 0 });
+  const again = await until('p', ({ transport_reconnect_count }) => transport_reconnect_count === 1);
+  t.match(again, { connected: true, consecutive_failures: 0, tools: [{ name: 'echo' }] });
+  t.strictSame(answers.slice(0, 6), [500, 500, 200, 500, 500, 500]);
+  t.equal(manager.status('p').session_generation, 2, 'a reconnect carries it on');
+});
+
+t.test('a reconnect that hangs holds no other server up, and a restart drops it', async (t) => {
+  const peer = await startPeer(t);
+  const other = await startPeer(t);
+  const { apply, until, call, manager } = manage(t);
+  apply(http('stuck', peer.url), http('well', other.url));
+  for (const id of ['stuck', 'well']) await until(id, ({ connected }) => connected);
+  peer.on.initialize = () => {};
+  manager.restart('stuck');
+  await until('stuck', ({ reconnecting }) => reconnecting);
+  t.match(await call('well', 'echo', { a: 1 }), { data: '{"a":1}' });
+  t.match(await call('stuck', 'echo'), {
+    message: 'Execution failed: mcp transport error: connection closed',
+  });
+  t.equal(manager.status('stuck').tools.length, 1);
+  delete peer.on.initialize;
+  manager.restart('stuck');
+  t.match(await until('stuck', ({ connected }) => connected), { transport_reconnect_count: 1 });
+});
+
+t.test('the session of an entry that goes is ended', async (t) => {
+  const peer = await startPeer(t);
+  const { start, apply } = manage(t);
+  await start(http('p', peer.url));
+  apply();
+  while (peer.of('DELETE').length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.match(peer.of('DELETE')[0]?.headers, {
+    'mcp-session-id': 'session-1',
+    'mcp-protocol-version': '2025-11-25',
+  });
+});
+
+t.test('a server that asks without end is answered within bounds', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, told } = manage(t);
+  await start(http('p', peer.url));
+  let open = 0;
+  let most = 0;
+  let finish = (): void => {};
+  peer.on.response = ({ status }) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      status(202);
+      finish();
+    }, 20);
+  };
+  peer.on['tools/call'] = ({ stream, message }) => {
+    const write = stream();
+    for (let id = 0; id < 2000; id += 1) write({ id: `q${id}`, method: 'ping' });
+    finish = () => write({ id: message.id, result: text('done') });
+  };
+  t.match(await call('p', 'echo'), { data: 'done' });
+  t.ok(most > 0 && most <= 64, `${most} at once`);
+  t.match(told.join(), /asks more than can be answered/);
+});
+
+t.test('a server spends no more of the model than a call is worth', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call } = manage(t);
+  await start(http('p', peer.url));
+  const params = { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }], maxTokens: 1 };
+  const answers: unknown[] = [];
+  peer.on['tools/call'] = ({ stream, message }) => {
+    const write = stream();
+    const ask = (): void => write({ id: `q${answers.length}`, method: 'sampling/createMessage', params });
+    peer.on.response = ({ message: answer, status }) => {
+      status(202);
+      answers.push(answer);
+      if (answers.length < 20) ask();
+      else write({ id: message.id, result: text('done') });
+    };
+    ask();
+  };
+  let asked = 0;
+  const askModel = async () => {
+    asked += 1;
+    return { text: 'yes', model: 'm', stop: 'EndTurn' as const };
+  };
+  t.match(await call('p', 'echo', {}, { askModel }), { data: 'done' });
+  t.equal(asked, 16);
+  t.match(answers.at(-1), { error: { code: -32_000, message: /16 times/ } });
+});
+
+t.test('what is no answer is a failure that says so', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, manager } = manage(t);
+  await start(http('p', peer.url));
+  const cases: [(response: import('node:http').ServerResponse) => void, RegExp][] = [
+    [
+      (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+      /Unsupported HTTP content type: text\/html/,
+    ],
+    [
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":'),
+      /no response to the request/,
+    ],
+    [
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
+      /no response to the request/,
+    ],
+    [(response) => response.writeHead(503).end('busy'), /HTTP error: 503 - busy/],
+    [
+      (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end(),
+      /redirect to another origin/,
+    ],
+    [(response) => response.destroy(), /socket hang up|ECONNRESET/],
+    [
+      (response) =>
+        response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end('data: {"jsonrpc":"2.0","id":"other","result":{}}\n\n'),
+      /a response to another request/,
+    ],
+    [
+      (response) =>
+        response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end('id: 1\nretry: 60000\ndata:\n\n'),
+      /retry of 60000 ms is too long/,
+    ],
+    [
+      (response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(4_000_000)),
+      /nests deeper|has more than/,
+    ],
+  ];
+  for (const [answer, message] of cases) {
+    peer.on['tools/call'] = ({ response }) => answer(response);
+    t.match(await call('p', 'echo'), { status: 'error', message });
+    if (manager.status('p').consecutive_failures === 2) {
+      delete peer.on['tools/call'];
+      t.match(await call('p', 'echo'), { status: 'success' });
+    }
+  }
+  t.match(manager.status('p'), { connected: true, transport_reconnect_count: 0 });
+});
+
+t.test('a handshake that only ever goes on is given up', async (t) => {
+  const peer = await startPeer(t);
+  peer.on.initialize = ({ stream, response }) => {
+    stream();
+    const timer = setInterval(() => response.write(': not yet\n\n'), 200);
+    response.once('close', () => clearInterval(timer));
+  };
+  const { apply, until } = manage(t);
+  apply(http('p', peer.url, { timeout_secs: 1 }));
+  t.match(await until('p', ({ last_error }) => last_error !== null), {
+    connected: false,
+    last_error: /no answer/,
+  });
+});
