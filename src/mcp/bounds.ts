@@ -5,8 +5,11 @@
 export const BOUNDS = {
   /** One message: a line, an event, a body. A result with a picture fits. */
   messageBytes: 4 * 2 ** 20,
-  /** Of what a server says when it refuses something. */
+  /** Of what a server says, where it is shown; and of what it says of its progress. */
+  shownChars: 2000,
   excerptChars: 500,
+  /** Of a body that refuses something. */
+  refusalBytes: 16 * 2 ** 10,
   /** Pages of a list. */
   pages: 100,
   /** Entries of a list, and bytes of all of them. */
@@ -15,7 +18,7 @@ export const BOUNDS = {
   /** The definition of one tool. */
   toolBytes: 256 * 2 ** 10,
   /** Of a line that a child writes to stderr. */
-  stderrChars: 2000,
+  stderrChars: 8000,
   /** Lines of the log about one server, a second. */
   logRate: 20,
   /** What a server asks at once, over HTTP; and of the model, during one call. */

@@ -127,9 +127,9 @@ export const tell = ({ actor }: Connection, event: McpConnectionEvent): void => 
   if (actor.getSnapshot().status === 'active') actor.send(event);
 };
 
-/** What may be shown. */
+/** What may be shown. It is cut behind the masking: half a secret would not be recognised. */
 export const masked = ({ secrets }: Pick<Connection, 'secrets'>, text: string): string =>
-  maskSecrets(excerpt(text, 2000), secrets);
+  excerpt(maskSecrets(text, secrets), BOUNDS.shownChars);
 
 /** A server that says much is quoted a few times a second. */
 const noteInLog = (connection: Connection, text: string): void => {
@@ -205,10 +205,7 @@ const openFor = async (connection: Connection, era: object, signal: AbortSignal)
 };
 
 const drop = async (connection: Connection, link: Link): Promise<void> => {
-  if (connection.link === link) {
-    connection.link = undefined;
-    connection.era = undefined;
-  }
+  if (connection.link === link) connection.link = undefined;
   await closeLink(link);
 };
 

@@ -1,6 +1,6 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { BOUNDS, excerpt } from './bounds.ts';
+import { BOUNDS } from './bounds.ts';
 import { McpFailure, timedOut, transportFailure, wordsOf } from './failure.ts';
 
 /**
@@ -133,7 +133,7 @@ export const refusalOf = async (
   const text = REDIRECTS.has(statusCode)
     ? 'a redirect to another origin is not followed'
     : await readBody(response, pace).then(
-        (body) => excerpt(body.toString('utf8', 0, 4 * BOUNDS.excerptChars)),
+        (body) => body.toString('utf8', 0, BOUNDS.refusalBytes),
         () => '',
       );
   return new McpFailure('transport', `mcp transport error: HTTP error: ${statusCode} - ${text}`, {

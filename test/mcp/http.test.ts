@@ -568,3 +568,17 @@ t.test('a handshake that only ever goes on is given up', async (t) => {
     last_error: /no answer/,
   });
 });
+
+t.test('a secret that a server repeats is cut nowhere but behind its mask', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call, manager } = manage(t);
+  const secret = 'hush-'.repeat(20);
+  await start(http('p', peer.url, { config: { headers: { 'x-key': secret } } }));
+  for (const before of [380, 480, 1950, 1999]) {
+    peer.on['tools/call'] = ({ status, headers }) => status(500, `${'x'.repeat(before)}${headers['x-key']}`);
+    t.notMatch(await call('p', 'echo'), { message: /hush/ });
+    t.notMatch(manager.status('p').last_error, /hush/);
+    delete peer.on['tools/call'];
+    await call('p', 'echo');
+  }
+});
