@@ -20,7 +20,8 @@ const FOLDER = fileURLToPath(new URL('../../.tap/mcp-conformance', import.meta.u
 const RUNNER = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 
 /** What npm says when it could not reach the registry, as opposed to when the registry has no such package. */
-const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|E50\d)\b/;
+const UNREACHABLE =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|E50\d)\b/;
 
 const run = promisify(execFile);
 
@@ -67,7 +68,8 @@ const install = async (folder: string): Promise<string | undefined> => {
   }
 };
 
-const SUMMARY = /^[✓✗] (?<name>\S+): (?<passed>\d+) passed, (?<failed>\d+) failed(?:, (?<warned>\d+) warnings)?$/gm;
+const SUMMARY =
+  /^[✓✗] (?<name>\S+): (?<passed>\d+) passed, (?<failed>\d+) failed(?:, (?<warned>\d+) warnings)?$/gm;
 
 const runSuite = async (t: Test, command: readonly string[], args: readonly string[]): Promise<Outcomes> => {
   const results = await mkdtemp(join(t.testdirName, 'conformance-'));
