@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { image, resource, text, WAV } from './content.ts';
-import type { Fixture, FixtureTool } from './fixture.ts';
+import type { FixtureTool } from './fixture.ts';
 import { ROUNDS } from './rounds.ts';
 
 /** The tools that the conformance suite calls, as it describes them. */
