@@ -4,7 +4,6 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promi
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Test } from 'tap';
 import { unhooked } from '../child.ts';
 
 /**
@@ -17,6 +16,9 @@ const PACKAGE = fileURLToPath(new URL('./mcp-conformance', import.meta.url));
 
 const FOLDER = fileURLToPath(new URL('../../.tap/mcp-conformance', import.meta.url));
 
+/** Of what is compiled, which is a fifth of what a short run costs. */
+const CACHE = join(FOLDER, 'cache');
+
 const RUNNER = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 
 /** What npm says when it could not reach the registry, as opposed to when the registry has no such package. */
@@ -27,11 +29,14 @@ const run = promisify(execFile);
 
 export type Suite = {
   /** Runs `conformance ARGS`; which scenarios ran and how each ended. */
-  run(t: Test, args: readonly string[]): Promise<Outcomes>;
+  run(args: readonly string[]): Promise<Outcomes>;
 };
 
-/** Why each scenario failed, by its name; nothing if it passed. */
-export type Outcomes = Map<string, string[]>;
+/** What failed of each scenario, by its name; nothing if it passed. */
+export type Outcomes = Map<string, Failure[]>;
+
+/** `id`: of the check. */
+export type Failure = { id: string; text: string };
 
 /** @returns why there is none, in words, if the registry is out of reach or has no Node for this machine */
 export const conformanceSuite = async (): Promise<Suite | string> => {
@@ -45,7 +50,7 @@ export const conformanceSuite = async (): Promise<Suite | string> => {
   const node = existsSync(packaged) ? packaged : process.execPath;
   if (node === process.execPath && Number(process.versions.node.split('.')[0]) < 22)
     return `the conformance suite needs Node 22, and there is no package of it for ${process.platform}-${process.arch}`;
-  return { run: (t, args) => runSuite(t, [node, join(folder, RUNNER)], args) };
+  return { run: (args) => runSuite([node, join(folder, RUNNER)], args) };
 };
 
 /** Two test files may do so at once: the first one's is kept. */
@@ -71,31 +76,35 @@ const install = async (folder: string): Promise<string | undefined> => {
 const SUMMARY =
   /^[✓✗] (?<name>\S+): (?<passed>\d+) passed, (?<failed>\d+) failed(?:, (?<warned>\d+) warnings)?$/gm;
 
-const runSuite = async (t: Test, command: readonly string[], args: readonly string[]): Promise<Outcomes> => {
-  const results = await mkdtemp(join(t.testdirName, 'conformance-'));
-  const { stdout, stderr } = await run(
-    ...unhooked('env', [...command, ...args, '--output-dir', results]),
-    // A scenario that fails makes its exit code 1; what failed is in the summary.
-  ).catch((error: { stdout: string; stderr: string }) => error);
-  const outcomes: Outcomes = new Map();
-  for (const { groups = {} } of stdout.matchAll(SUMMARY)) {
-    const { name = '', passed, failed, warned = '0' } = groups;
-    const fine = failed === '0' && warned === '0' && passed !== '0';
-    outcomes.set(name, fine ? [] : await failuresOf(results, name));
+const runSuite = async (command: readonly string[], args: readonly string[]): Promise<Outcomes> => {
+  const results = await mkdtemp(join(FOLDER, 'results-'));
+  try {
+    const { stdout, stderr } = await run(
+      ...unhooked('env', [`NODE_COMPILE_CACHE=${CACHE}`, ...command, ...args, '--output-dir', results]),
+      // A scenario that fails makes its exit code 1; what failed is in the summary.
+    ).catch((error: { stdout: string; stderr: string }) => error);
+    const outcomes: Outcomes = new Map();
+    for (const { groups = {} } of stdout.matchAll(SUMMARY)) {
+      const { name = '', passed, failed, warned = '0' } = groups;
+      const fine = failed === '0' && warned === '0' && passed !== '0';
+      outcomes.set(name, fine ? [] : await failuresOf(results, name));
+    }
+    if (outcomes.size === 0) throw new Error(`the conformance suite ran nothing: ${stdout}${stderr}`);
+    return outcomes;
+  } finally {
+    await rm(results, { recursive: true, force: true });
   }
-  if (outcomes.size === 0) throw new Error(`the conformance suite ran nothing: ${stdout}${stderr}`);
-  return outcomes;
 };
 
-const failuresOf = async (results: string, scenario: string): Promise<string[]> => {
+const failuresOf = async (results: string, scenario: string): Promise<Failure[]> => {
   // A scenario's folder ends with the time at which it ran.
-  const isOf = new RegExp(`^(server-)?${scenario}-\\d{4}-\\d\\d-\\d\\dT`);
+  const isOf = new RegExp(`^(server-)?${scenario}-\\d{4}-\\d\\d-\\d\\dT[^/]*$`);
   const folder = (await readdir(results, { recursive: true })).find((name) => isOf.test(name));
-  if (folder === undefined) return ['it ended without a check'];
+  if (folder === undefined) return [{ id: 'ran', text: 'it ended without a check' }];
   const checks: Check[] = JSON.parse(await readFile(join(results, folder, 'checks.json'), 'utf8'));
   const failed = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
-  if (failed.length === 0) return ['nothing of it was checked'];
-  return failed.map(({ id, errorMessage, description }) => `${id}: ${errorMessage ?? description}`);
+  if (failed.length === 0) return [{ id: 'checked', text: 'nothing of it was checked' }];
+  return failed.map(({ id, errorMessage, description }) => ({ id, text: errorMessage ?? description }));
 };
 
 type Check = { id: string; status: string; description: string; errorMessage?: string };

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { MissingRequiredClientCapabilityError, ProtocolError } from '@modelcontextprotocol/server';
 import { text } from './content.ts';
 import type { Fixture, FixtureTool } from './fixture.ts';
 
@@ -6,6 +7,8 @@ import type { Fixture, FixtureTool } from './fixture.ts';
  * Tools of revision 2026-07-28, in which nobody asks a caller: a call ends with what it needs to know, and is made
  * again with the answers.
  */
+
+const INVALID_PARAMS = -32_602;
 
 type Question = { method: string; params: object };
 
@@ -43,25 +46,14 @@ const isSealed = (state: string): boolean => state === sealed(state.split('.')[0
 const asks = (questions: Record<string, Question>, state?: string): FixtureTool => ({
   inputSchema: { type: 'object' },
   async call(_, fixture) {
-    if (fixture.state !== undefined && !isSealed(fixture.state)) throw new TamperedState();
+    if (fixture.state !== undefined && !isSealed(fixture.state)) {
+      throw new ProtocolError(INVALID_PARAMS, 'this is not the state that was given');
+    }
     const unanswered = Object.keys(questions).filter((key) => typeof fixture.answers[key] !== 'object');
     if (unanswered.length === 0) return done(`state-ok ${JSON.stringify(fixture.answers)}`);
     return asked(questions, state === undefined ? undefined : sealed(state));
   },
 });
-
-/** The caller changed what it was to give back as it was. */
-export class TamperedState extends Error {}
-
-/** The caller lacks what a tool cannot do without. */
-export class MissingCapability extends Error {
-  readonly required: object;
-
-  constructor(required: object) {
-    super('the caller lacks a capability');
-    this.required = required;
-  }
-}
 
 /** What a client can be asked for, and the capability of it. */
 const BY_CAPABILITY: Record<string, Question> = {
@@ -114,8 +106,8 @@ export const ROUNDS: Record<string, FixtureTool> = {
   test_missing_capability: {
     inputSchema: { type: 'object' },
     async call(_, { capabilities }) {
-      if (!('sampling' in capabilities)) throw new MissingCapability({ sampling: {} });
-      return done('capable');
+      if ('sampling' in capabilities) return done('capable');
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
     },
   },
   test_streaming_elicitation: asks({ user_name: elicitation('What is your name?', 'name') }),
