@@ -15,8 +15,8 @@ export type McpPlane = Plane & {
   until(id: string, holds: (status: McpStatus) => boolean): Promise<McpStatus>;
   /** One step of a run of the agent `steps`: how each call ended, in their order. */
   use(...calls: Call[]): Promise<Done[]>;
-  /** Ids of the tools that agents can be given. */
-  tools(): Promise<string[]>;
+  /** Resolves once agents can be given this tool. */
+  offers(tool: string): Promise<void>;
 };
 
 export type Done = RunEventLike & {
@@ -50,9 +50,11 @@ export const startMcpPlane = async (t: Test, options?: TroupeOptions): Promise<M
       const events = await troupe.runToEnd(HELLO);
       return events.filter((event): event is Done => event.event_type === 'tool_call_done');
     },
-    async tools() {
-      const { tools } = await read('/v1/capabilities');
-      return Array.isArray(tools) ? tools.map(({ id }) => String(id)) : [];
+    async offers(tool) {
+      await eventually(
+        async () => (await read('/v1/capabilities')).tools,
+        (tools) => Array.isArray(tools) && tools.some(({ id }) => id === tool),
+      );
     },
   };
 };
