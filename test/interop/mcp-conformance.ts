@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promi
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Test } from 'tap';
 import { unhooked } from '../child.ts';
 
 /**
@@ -37,6 +38,41 @@ export type Outcomes = Map<string, Failure[]>;
 
 /** `id`: of the check. */
 export type Failure = { id: string; text: string };
+
+/**
+ * Scenarios that fail, and may, by the reason for it: `scenario`, `scenario:check` for one check of it, or `family*`. One
+ * that passes must not be among them.
+ */
+export type NotApplicable = Record<string, readonly string[]>;
+
+export const allApplicablePass = (t: Test, outcomes: Outcomes, notApplicable: NotApplicable): void => {
+  const listed = Object.values(notApplicable).flat();
+  const isNamed = (name: string, scenario: string, check?: string): boolean =>
+    name.endsWith('*')
+      ? scenario.startsWith(name.slice(0, -1))
+      : [scenario, `${scenario}:${check}`].includes(name);
+  const failures = [...outcomes].flatMap(([scenario, checks]) =>
+    checks.map(({ id, text }) => ({ scenario, check: id, text })),
+  );
+  t.strictSame(
+    failures.filter(({ scenario, check }) => !listed.some((name) => isNamed(name, scenario, check))),
+    [],
+    'what applies passes',
+  );
+  const ran = [...outcomes.keys()];
+  t.strictSame(
+    listed.filter((name) => !failures.some(({ scenario, check }) => isNamed(name, scenario, check))),
+    [],
+    'what does not apply was asked for, and fails',
+  );
+  t.strictSame(
+    ran.filter(
+      (scenario) => outcomes.get(scenario)?.length === 0 && listed.some((name) => isNamed(name, scenario)),
+    ),
+    [],
+    'nothing passes that does not apply',
+  );
+};
 
 /** @returns why there is none, in words, if the registry is out of reach or has no Node for this machine */
 export const conformanceSuite = async (): Promise<Suite | string> => {
