@@ -1,12 +1,11 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { startHttpPeer } from '../mcp-peers/http.ts';
-import { freePort, isAlive, packaged, startEverything } from '../mcp-peers/packaged.ts';
-import { startMcpPlane } from '../mcp-peers/plane.ts';
-import { gate, type Handler } from '../mcp-peers/script.ts';
-import { startStdioPeer } from '../mcp-peers/stdio.ts';
+import { type Exchange, startPeer } from '../mcp/http-peer.ts';
+import { EAGER, http, stdio } from '../mcp/manage.ts';
 import { eventually } from '../service/troupe.ts';
+import { freePort, isAlive, packaged, startEverything } from './mcp-packaged.ts';
+import { startMcpPlane } from './mcp-plane.ts';
 
 /** MCP servers from the registry, used by an agent of a real service, in good days and bad ones. */
 
@@ -76,7 +75,7 @@ t.test(
   'a server that is killed is back without anybody, and one that is restarted is another one',
   async (t) => {
     const { add, use, until, post, status } = await startMcpPlane(t);
-    const memory = packaged(t, 'memory', { entry: { restart_policy: { enabled: true, delay_ms: 1 } } });
+    const memory = packaged(t, 'memory', { entry: EAGER });
     await add(memory.entry);
     const [first = 0] = await memory.pids(1);
     process.kill(first, 'SIGKILL');
@@ -103,8 +102,7 @@ t.test(
 t.test('a server that hangs harms no other, and is ended by a restart, and so are its calls', async (t) => {
   const { add, troupe, use, until, post } = await startMcpPlane(t);
   const hung = packaged(t, 'memory', { entry: { id: 'hung' } });
-  const other = await startStdioPeer(t);
-  await Promise.all([add(hung.entry), add(other.entry('other'))]);
+  await Promise.all([add(hung.entry), add(stdio('other'))]);
   const [pid = 0] = await hung.pids(1);
   process.kill(pid, 'SIGSTOP');
   const waiting = use(['c1', 'mcp__hung__read_graph']);
@@ -112,8 +110,8 @@ t.test('a server that hangs harms no other, and is ended by a restart, and so ar
     async () => troupe.models.steps.length,
     (left) => left === 0,
   );
-  t.match(await use(['c2', 'mcp__other__repeat', { text: 'x' }]), [
-    { outcome: 'succeeded', result: { data: 'told: {"text":"x"}' } },
+  t.match(await use(['c2', 'mcp__other__echo', { message: 'x' }]), [
+    { outcome: 'succeeded', result: { data: 'x' } },
   ]);
 
   t.equal((await post('/v1/mcp-servers/hung/restart')).status, 202);
@@ -134,49 +132,35 @@ t.test('a server that floods its standard error and speaks garbage is used all t
   t.match(await use(['c1', 'mcp__memory__read_graph']), [{ outcome: 'succeeded' }]);
 });
 
-t.test('a server that is down at start is picked up when it comes', async (t) => {
-  const near = await startStdioPeer(t);
-  const far = await startHttpPeer(t);
-  const { add, troupe, until, offers, use } = await startMcpPlane(t);
-  await add(far.entry('far', { restart_policy: { enabled: true, delay_ms: 1 } }));
-  await add(near.entry('near'));
-  await far.stop();
-  await troupe.restart();
-  t.match(await until('far', ({ last_error }) => last_error !== null), { connected: false, tools: [] });
-  await offers('mcp__near__repeat');
-  t.match(await use(['c1', 'mcp__near__repeat', { text: 'x' }]), [{ outcome: 'succeeded' }]);
-  await far.start();
-  await offers('mcp__far__repeat');
-  t.match(await use(['c1', 'mcp__far__repeat', { text: 'x' }]), [{ outcome: 'succeeded' }]);
-});
-
 t.test('a service starts and works while no server of its configuration has answered anything', async (t) => {
-  const { opened, open } = gate();
-  const peers = [await startStdioPeer(t), await startStdioPeer(t)];
-  const far = await startHttpPeer(t);
-  const { add, del, troupe, get, post, status, use, offers } = await startMcpPlane(t);
-  const entries = [...peers.map((peer, at) => peer.entry(`near${at}`)), far.entry('far')];
-  for (const entry of entries) await add(entry);
-  const dead = { id: 'dead', transport: 'http', url: `http://127.0.0.1:${await freePort()}/mcp` };
-  t.match(await post('/v1/config/mcp-servers', dead), { status: 400 });
-  let answered = 0;
-  const late: Handler = async ({ params: { protocolVersion } }) => {
-    await opened;
-    answered += 1;
-    return { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'late', version: '1' } };
-  };
-  for (const { script } of [...peers, far]) script.initialize = late;
+  const far = await startPeer(t);
+  const { add, del, troupe, get, post, status, until, use, offers } = await startMcpPlane(t);
+  const isBad = join(t.testdirName, 'bad');
+  const hanging = packaged(t, 'memory', { first: `[ -e ${isBad} ] && exec cat >/dev/null;` });
+  const dead = packaged(t, 'memory', {
+    first: `[ -e ${isBad} ] && exit 1;`,
+    entry: { id: 'dead', ...EAGER },
+  });
+  const ids = ['memory', 'dead', 'far'];
+  for (const entry of [hanging.entry, dead.entry, http('far', far.url)]) await add(entry);
+  const waiting: Exchange[] = [];
+  far.on.initialize = (exchange) => void waiting.push(exchange);
+  await writeFile(isBad, '');
 
   await troupe.restart();
   t.match(await troupe.call('GET', '/health'), { status: 200 });
-  for (const id of ['near0', 'near1', 'far']) t.match(await status(id), { connected: false, tools: [] });
-  t.match(await use(['c1', 'mcp__far__repeat']), [{ outcome: 'failed' }]);
+  for (const id of ids) t.match(await status(id), { connected: false, tools: [] });
+  t.match(await use(['c1', 'mcp__far__echo']), [{ outcome: 'failed' }]);
   t.match(await post('/v1/config/agents', { id: 'more', model_id: 'echo' }), { status: 201 });
   t.match(await get('/v1/capabilities'), { status: 200 });
-  t.match(await del('/v1/config/mcp-servers/near0'), { status: 204 });
-  t.equal(answered, 0, 'all of it before any server answered');
+  await until('dead', ({ last_error }) => last_error !== null);
+  t.match(await del('/v1/config/mcp-servers/memory'), { status: 204 });
+  for (const id of ['dead', 'far']) t.match(await status(id), { connected: false });
 
-  open();
-  await offers('mcp__far__repeat');
-  await offers('mcp__near1__repeat');
+  await rm(isBad);
+  delete far.on.initialize;
+  for (const { status } of waiting) status(503);
+  await offers('mcp__dead__read_graph');
+  await offers('mcp__far__echo');
+  t.match(await use(['c2', 'mcp__far__echo', { message: 'x' }]), [{ outcome: 'succeeded' }]);
 });
