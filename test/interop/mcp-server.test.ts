@@ -85,12 +85,7 @@ const REVISIONS: Record<string, { agents: NotApplicable; fixtures: NotApplicable
         'input-required-result-capability-check',
       ],
     },
-    fixtures: {
-      ...NO_TASKS,
-      'a call is answered in a stream, and its status is sent before the tool says what it lacks': [
-        'server-stateless:sep-2575-missing-capability-http-400',
-      ],
-    },
+    fixtures: NO_TASKS,
   },
 };
 
