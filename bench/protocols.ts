@@ -1,8 +1,9 @@
 import { runOf } from '../src/load/index.ts';
 import type { Benchmark } from './benchmark.ts';
+import { BenchError } from './error.ts';
 import { besideRound, type Load, type Played, playLoad } from './load.ts';
 import type { Measured } from './row.ts';
-import { startTroupe } from './servers.ts';
+import { type Server, startTroupe } from './servers.ts';
 
 /**
  * The same durable runs, 200 tokens each, asked for in each protocol of one server: processor time of the server a
@@ -25,7 +26,33 @@ const a2aBody = (): string => {
   return JSON.stringify({ message: { messageId, role: 'ROLE_USER', parts: [{ text: 'Go.' }] } });
 };
 
-type Protocol = Required<Pick<Load, 'path' | 'body' | 'first' | 'terminal'>>;
+type Protocol = Required<Pick<Load, 'path' | 'body' | 'first' | 'terminal'>> & {
+  /** What every request carries, where a server gives it out. */
+  headersOf?: (server: Server) => Promise<Record<string, string>>;
+};
+
+/** A protocol as a load on this server. */
+export const loadIn = async (server: Server, { headersOf, ...load }: Protocol) => ({
+  ...load,
+  ...(headersOf && { headers: await headersOf(server) }),
+});
+
+let calls = 0;
+
+/** Requests of one session that are under way have ids of their own. */
+const callBody = (): string => {
+  calls += 1;
+  const params = { name: 'bench', arguments: { message: 'Go.' } };
+  return JSON.stringify({ jsonrpc: '2.0', id: calls, method: 'tools/call', params });
+};
+
+const mcpSession = async ({ name, url }: Server): Promise<Record<string, string>> => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize' });
+  const { headers } = await fetch(`${url}/v1/mcp`, { method: 'POST', body });
+  const session = headers.get('mcp-session-id');
+  if (session === null) throw new BenchError(`${name} gave no MCP session`);
+  return { 'mcp-session-id': session };
+};
 
 export const NATIVE: Protocol = {
   path: '/v1/runs',
@@ -54,12 +81,26 @@ export const PROTOCOLS: Record<string, Protocol> = {
     first: '"artifactUpdate"',
     terminal: '"TASK_STATE_COMPLETED"',
   },
+  // A call of the agent; all of its text is in the answer, before which it is told how far the run is.
+  MCP: {
+    path: '/v1/mcp',
+    headersOf: mcpSession,
+    body: callBody,
+    first: '"notifications/message"',
+    terminal: '"isError"',
+  },
 };
 
 /** The aim that the protocols have whose frames are the tokens. */
 const AIMED = new Set(['chat v6', 'AG-UI']);
 
 const NATIVE_STREAM = 'the native stream';
+
+const nativeRow = ({ cost, rate, share, p50, p99 }: Played): Measured => ({
+  metric: 'a native stream',
+  unit: 'ms of processor',
+  rounds: [{ value: cost, rates: [rate], shares: { Troupe: share }, p50, p99 }],
+});
 
 const rowOf = (name: string, mine: Played, native: Played): Measured => ({
   metric: `a stream in ${name}`,
@@ -77,9 +118,10 @@ export const protocols: Benchmark = {
     const connections = context.short ? 2 : 64;
     const measure = async (duration_ms: number): Promise<Measured[]> => {
       const native = await playLoad(server, { ...NATIVE, duration_ms, connections });
-      const rows: Measured[] = [];
+      const rows = [nativeRow(native)];
       for (const [name, protocol] of Object.entries(PROTOCOLS)) {
-        rows.push(rowOf(name, await playLoad(server, { ...protocol, duration_ms, connections }), native));
+        const load = await loadIn(server, protocol);
+        rows.push(rowOf(name, await playLoad(server, { ...load, duration_ms, connections }), native));
       }
       return rows;
     };

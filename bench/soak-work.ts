@@ -1,7 +1,7 @@
 import { runOf } from '../src/load/index.ts';
 import { BenchError } from './error.ts';
 import { playLoad } from './load.ts';
-import { NATIVE, PROTOCOLS } from './protocols.ts';
+import { loadIn, NATIVE, PROTOCOLS } from './protocols.ts';
 import { ADMIN_TOKEN, askJson, type Server } from './servers.ts';
 
 /** What a service meets in its days, all of it at once, and its end: nothing executes, and no thread is left. */
@@ -45,7 +45,8 @@ const watchers = async ({ name, url }: Server, until: number): Promise<void> => 
 export const work = async (server: Server, duration_ms: number): Promise<number> => {
   const until = performance.now() + duration_ms;
   const rounds = { ...NATIVE, body: runOf('bench-rounds') };
-  const loads = [NATIVE, rounds, ...Object.values(PROTOCOLS)].map((load) =>
+  const protocols = await Promise.all(Object.values(PROTOCOLS).map((protocol) => loadIn(server, protocol)));
+  const loads = [NATIVE, rounds, ...protocols].map((load) =>
     playLoad(server, { ...load, duration_ms, connections: CONNECTIONS, pause_ms: PAUSE_MS, rest_ms: 0 }),
   );
   const [played, cut] = await Promise.all([Promise.all(loads), cuts(server, until), watchers(server, until)]);

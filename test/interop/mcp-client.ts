@@ -1,0 +1,64 @@
+import { createMcpManager } from '../../src/mcp/index.ts';
+import { McpServerSpec } from '../../src/schema/mcp-server.ts';
+import type { Json, Tool, ToolContext } from '../../src/tools/tool.ts';
+
+/**
+ * A client for the conformance suite around the connections of the service: connects to the address that it is given,
+ * does what the scenario asks for, and leaves.
+ *
+ *     MCP_CONFORMANCE_SCENARIO=tools_call node mcp-client.js http://localhost:1234/mcp
+ */
+
+type Use = (call: (tool: string, args: Json) => Promise<unknown>, tools: readonly Tool[]) => unknown;
+
+const onlyConnects: Use = () => {};
+
+const SCENARIOS: Record<string, Use> = {
+  initialize: onlyConnects,
+  'json-schema-ref-no-deref': onlyConnects,
+  tools_call: (call) => call('add_numbers', { a: 5, b: 3 }),
+  'sse-retry': (call) => call('test_reconnection', {}),
+  'json-schema-2020-12-preservation': (call, tools) => {
+    const schema = tools.find(({ descriptor }) => descriptor.id.endsWith('json_schema_2020_12_tool'));
+    return call('json_schema_echo', { schema: schema?.descriptor.parameters ?? null });
+  },
+};
+
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
+const use = SCENARIOS[scenario];
+const url = process.argv[2];
+if (!use || url === undefined) throw new Error(`there is no scenario '${scenario}'`);
+
+const nothing = (): void => {};
+const manager = createMcpManager({
+  clock: { now: Date.now },
+  log: { debug: nothing, warn: (data, text) => console.error(text, data) },
+  version: '0.0.0',
+  refreshMs: 0,
+  actors: { began: () => nothing },
+  scope: 'default',
+  observe: { called: nothing, reconnected: nothing },
+  changed: nothing,
+});
+const spec = McpServerSpec.parse({ id: 'suite', transport: 'http', url });
+await manager.connect(spec);
+manager.apply([spec]);
+const tools = manager.tools().get('suite') ?? [];
+
+/** What a call needs of the run that it is of. */
+const context = {
+  agent_id: 'agent',
+  thread_id: 'thread',
+  run_id: 'run',
+  call_id: 'call',
+  signal: new AbortController().signal,
+  progress: nothing,
+};
+
+await use((name, args) => {
+  const tool = tools.find(({ descriptor }) => descriptor.id === `mcp__suite__${name}`);
+  if (!tool) throw new Error(`there is no tool '${name}'`);
+  // Of a context, tools of MCP servers use no more than this.
+  return Promise.resolve(tool.execute(args, context as unknown as ToolContext));
+}, tools);
+await manager.close();

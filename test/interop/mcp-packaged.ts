@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+import { nodeCommand } from '../child.ts';
+import { eventually } from '../service/troupe.ts';
+
+/** MCP servers that others have written, as they come from the registry. */
+
+type Name = 'everything' | 'filesystem' | 'memory';
+
+const programOf = (name: Name): string =>
+  fileURLToPath(
+    new URL(`../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url),
+  );
+
+export type Packaged = {
+  entry: object;
+  /** Process ids of those that the service has started, the oldest first. */
+  pids(count?: number): Promise<number[]>;
+};
+
+type Options = {
+  args?: readonly string[];
+  /** Shell commands that come before the server and write what they like. */
+  first?: string;
+  entry?: object;
+};
+
+/** An entry that starts a server over stdio. */
+export const packaged = (t: Test, name: Name, { args = [], first = '', entry }: Options = {}): Packaged => {
+  const pids = join(t.testdirName, `${name}-${Math.random()}.pids`);
+  const shell = `echo $$ >> "$0"; ${first} exec "$@"`;
+  return {
+    entry: {
+      id: name,
+      transport: 'stdio',
+      command: 'sh',
+      args: ['-c', shell, pids, process.execPath, programOf(name), ...args],
+      ...entry,
+    },
+    pids: (count = 1) =>
+      eventually(
+        async () => (await readFile(pids, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(Number),
+        (found) => found.length >= count,
+      ),
+  };
+};
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** A port that nobody listens on: who listens there next is the test's own. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // It listens on a port, so its address is one.
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+/** `server-everything` over Streamable HTTP; resolves when it listens. */
+export const startEverything = async (t: Test, port: number): Promise<void> => {
+  const child = spawn(...nodeCommand([programOf('everything'), 'streamableHttp']), {
+    env: { PATH: process.env.PATH, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  });
+  await new Promise<void>((resolve) => {
+    let said = '';
+    child.stderr.on('data', (chunk) => {
+      said += chunk;
+      if (said.includes('listening on port')) resolve();
+    });
+  });
+};
