@@ -352,3 +352,43 @@ t.test('a connection is among the actors that live', async (t) => {
     ({ body: { items } }) => Array.isArray(items) && items.length === 0,
   );
 });
+
+t.test(
+  'a server that asks for a completion gets it from the model of the agent that called it',
+  async (t) => {
+    const peer = await startPeer(t);
+    const plane = await startPlane(t);
+    await plane.post('/v1/config/mcp-servers', http('p', peer.url));
+    await plane.post('/v1/config/agents', agent('user', { allowed_tools: ['mcp__p__echo'] }));
+    peer.on['tools/call'] = ({ stream, message }) => {
+      const write = stream();
+      const content = { type: 'text', text: 'What is it?' };
+      const messages = [{ role: 'user', content }];
+      const params = { messages, systemPrompt: 'Be short.', temperature: 0.5, maxTokens: 7 };
+      write({ id: 'q', method: 'sampling/createMessage', params });
+      peer.on.response = ({ message: answer, status }) => {
+        status(202);
+        const text = JSON.stringify(answer.result);
+        write({ id: message.id, result: { content: [{ type: 'text', text }] } });
+      };
+    };
+    const { steps, requests } = plane.troupe.models;
+    steps.push(asks(['c', 'mcp__p__echo']), (sink) => {
+      sink.text('A teapot.');
+      return { stop: 'EndTurn', usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } };
+    });
+    const { c } = resultsOf(await plane.troupe.runToEnd(GO));
+    t.match(JSON.parse((c as { data: string }).data), {
+      role: 'assistant',
+      content: { type: 'text', text: 'A teapot.' },
+      model: 'steps-upstream',
+      stopReason: 'endTurn',
+    });
+    t.match(requests[1]?.request, {
+      system: ['Be short.'],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }] }],
+      tools: [],
+      overrides: { temperature: 0.5, max_tokens: 7 },
+    });
+  },
+);
