@@ -26,21 +26,19 @@ const SETS: Record<string, { args: readonly string[]; notApplicable: NotApplicab
       'nobody is there whom a server could ask': ['elicitation-sep1034-client-defaults'],
     },
   },
-  // Of a server that has both, a client that speaks the older revisions needs as much.
   '2026-07-28': {
     args: ['--requirements', '2026-07-28'],
     notApplicable: {
       ...NO_AUTHORIZATION,
-      'connections are sessions, as the revisions before have them': [
-        'tools_call',
-        'request-metadata',
-        'sep-2322-client-request-state',
-        'http-standard-headers',
-        'http-custom-headers',
-        'http-invalid-tool-headers:sep-2243-invalid-tool-tools-list-gate',
-        'http-invalid-tool-headers:sep-2243-client-reject-invalid-tool',
-        'json-schema-2020-12-preservation',
-      ],
+      'of this revision connections use what those before have too: nothing is asked back, no header is made of an argument':
+        [
+          'request-metadata',
+          'sep-2322-client-request-state',
+          'http-standard-headers',
+          'http-custom-headers',
+          'http-invalid-tool-headers:sep-2243-invalid-tool-tools-list-gate',
+          'http-invalid-tool-headers:sep-2243-client-reject-invalid-tool',
+        ],
     },
   },
 };
