@@ -8,7 +8,7 @@ import { allApplicablePass, conformanceSuite, type NotApplicable } from './mcp-c
 const PROGRAM = fileURLToPath(new URL('./mcp-client.ts', import.meta.url));
 
 /** What the program knows; for all else it need not be started. */
-const KNOWN = 'initialize|tools_call|sse-retry|json-schema-*';
+const KNOWN = 'initialize|tools_call|sse-retry|json-schema-*|http-*|request-metadata|sep-2322-*';
 
 const NO_AUTHORIZATION: NotApplicable = {
   'credentials are in the entry of a server, and nobody is asked for them': ['auth/*'],
@@ -30,15 +30,18 @@ const SETS: Record<string, { args: readonly string[]; notApplicable: NotApplicab
     args: ['--requirements', '2026-07-28'],
     notApplicable: {
       ...NO_AUTHORIZATION,
-      'of this revision connections use what those before have too: nothing is asked back, no header is made of an argument':
-        [
-          'request-metadata',
-          'sep-2322-client-request-state',
-          'http-standard-headers',
-          'http-custom-headers',
-          'http-invalid-tool-headers:sep-2243-invalid-tool-tools-list-gate',
-          'http-invalid-tool-headers:sep-2243-client-reject-invalid-tool',
-        ],
+      'servers are asked for a session first, in a request that has nothing of this revision': [
+        'request-metadata:sep-2575-http-client-sends-version-header',
+        'request-metadata:sep-2575-client-populates-meta',
+        'request-metadata:sep-2575-client-sends-client-info',
+        'http-standard-headers:sep-2243-client-includes-standard-headers',
+      ],
+      'its server agrees to a session of a revision that has none': [
+        'http-custom-headers',
+        'http-invalid-tool-headers:sep-2243-invalid-tool-tools-list-gate',
+        'http-invalid-tool-headers:sep-2243-client-reject-invalid-tool',
+      ],
+      'nobody is there whom a server could ask': ['sep-2322-client-request-state'],
     },
   },
 };

@@ -13,9 +13,24 @@ type Use = (call: (tool: string, args: Json) => Promise<unknown>, tools: readonl
 
 const onlyConnects: Use = () => {};
 
+const callsAll: Use = async (call, tools) => {
+  for (const { descriptor } of tools) await call(String(descriptor.metadata?.['mcp.tool']), {});
+};
+
+/** The calls that the suite names. */
+const callsNamed: Use = async (call) => {
+  const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{"toolCalls":[]}');
+  for (const { name, arguments: args } of toolCalls) await call(name, args);
+};
+
 const SCENARIOS: Record<string, Use> = {
   initialize: onlyConnects,
   'json-schema-ref-no-deref': onlyConnects,
+  'request-metadata': onlyConnects,
+  'http-standard-headers': callsAll,
+  'http-custom-headers': callsNamed,
+  'http-invalid-tool-headers': (call) => call('valid_tool', { region: 'x' }),
+  'sep-2322-client-request-state': callsAll,
   tools_call: (call) => call('add_numbers', { a: 5, b: 3 }),
   'sse-retry': (call) => call('test_reconnection', {}),
   'json-schema-2020-12-preservation': (call, tools) => {

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Exchange, startPeer } from '../mcp/http-peer.ts';
-import { EAGER, http, stdio } from '../mcp/manage.ts';
+import { EAGER, http, SERVER, stdio } from '../mcp/manage.ts';
 import { eventually } from '../service/troupe.ts';
 import { freePort, isAlive, packaged, startEverything } from './mcp-packaged.ts';
 import { startMcpPlane } from './mcp-plane.ts';
@@ -136,13 +136,14 @@ t.test('a service starts and works while no server of its configuration has answ
   const far = await startPeer(t);
   const { add, del, troupe, get, post, status, until, use, offers } = await startMcpPlane(t);
   const isBad = join(t.testdirName, 'bad');
-  const hanging = packaged(t, 'memory', { first: `[ -e ${isBad} ] && exec cat >/dev/null;` });
-  const dead = packaged(t, 'memory', {
-    first: `[ -e ${isBad} ] && exit 1;`,
-    entry: { id: 'dead', ...EAGER },
-  });
-  const ids = ['memory', 'dead', 'far'];
-  for (const entry of [hanging.entry, dead.entry, http('far', far.url)]) await add(entry);
+  const turning = (id: string, bad: string) => {
+    const args = ['-c', `[ -e "$0" ] && ${bad}; exec "$@"`, isBad, process.execPath, SERVER];
+    return { id, transport: 'stdio', command: 'sh', args, ...EAGER };
+  };
+  const ids = ['hanging', 'dead', 'far'];
+  await add(turning('hanging', 'exec cat >/dev/null'));
+  await add(turning('dead', 'exit 1'));
+  await add(http('far', far.url));
   const waiting: Exchange[] = [];
   far.on.initialize = (exchange) => void waiting.push(exchange);
   await writeFile(isBad, '');
@@ -154,13 +155,13 @@ t.test('a service starts and works while no server of its configuration has answ
   t.match(await post('/v1/config/agents', { id: 'more', model_id: 'echo' }), { status: 201 });
   t.match(await get('/v1/capabilities'), { status: 200 });
   await until('dead', ({ last_error }) => last_error !== null);
-  t.match(await del('/v1/config/mcp-servers/memory'), { status: 204 });
+  t.match(await del('/v1/config/mcp-servers/hanging'), { status: 204 });
   for (const id of ['dead', 'far']) t.match(await status(id), { connected: false });
 
   await rm(isBad);
   delete far.on.initialize;
   for (const { status } of waiting) status(503);
-  await offers('mcp__dead__read_graph');
+  await offers('mcp__dead__echo');
   await offers('mcp__far__echo');
   t.match(await use(['c2', 'mcp__far__echo', { message: 'x' }]), [{ outcome: 'succeeded' }]);
 });
