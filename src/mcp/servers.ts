@@ -197,7 +197,9 @@ const connectFirst = async (
   const entry = begin(state, spec);
   state.candidates.add(entry);
   const discard = (): void => {
-    if (state.candidates.delete(entry)) leave(state, entry, 'STOP');
+    // Another write of the same entry may have gone live with this connection: its own is left, then.
+    const spare = state.candidates.has(entry) ? entry : candidateFor(state, spec);
+    if (spare && state.candidates.delete(spare)) leave(state, spare, 'STOP');
   };
   try {
     await reached(entry.connection);
@@ -248,8 +250,11 @@ const apply = (state: State, specs: readonly McpServerSpec[]): void => {
   for (const entry of before.values()) if (!kept.has(entry)) leave(state, entry, 'REMOVE');
 };
 
+const candidateFor = ({ candidates }: State, spec: McpServerSpec): Entry | undefined =>
+  [...candidates].find(({ connection }) => isDeepStrictEqual(connection.spec, spec));
+
 const adopt = (state: State, spec: McpServerSpec): Entry => {
-  const candidate = [...state.candidates].find(({ connection }) => isDeepStrictEqual(connection.spec, spec));
+  const candidate = candidateFor(state, spec);
   if (!candidate) return begin(state, spec);
   state.candidates.delete(candidate);
   return candidate;

@@ -35,6 +35,8 @@ export type Session = {
   readonly open: Map<RpcId, Exchange>;
   /** Where what is no answer goes, where requests have no streams of their own. */
   readonly pipe: Pipe | undefined;
+  /** The SDK has not taken the last message. */
+  refused: boolean;
 };
 
 export type Pipe = (message: object) => void;
@@ -72,7 +74,10 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
   const sdk = await loadSdk();
   const { info, capabilities } = provider;
   const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: SESSION_VERSIONS });
-  server.onerror = report;
+  server.onerror = (error) => {
+    session.refused = true;
+    report(error);
+  };
   provider.bind(server, scope, sdk);
   const actor = createActor(mcpSessionMachine, { id: actorId, input: { idleMs, maxOpen: MOST_OPEN } });
   const open: Session['open'] = new Map();
@@ -83,20 +88,27 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
     },
     send: async (message, sending) => bring(session, message, sending),
   };
-  const session: Session = { id: randomUUID(), scope, actor, server, transport, open, pipe };
+  const session: Session = { id: randomUUID(), scope, actor, server, transport, open, pipe, refused: false };
   await server.connect(transport);
   return session;
 };
 
 /** @returns the answer to `initialize`; any parameters will do */
-export const initialize = (session: Session, request: RpcRequest): Promise<object | undefined> =>
-  exchange(session, { ...request, params: asInitialize(request.params) }).answered;
+export const initialize = async (session: Session, request: RpcRequest): Promise<object | undefined> => {
+  const { protocolVersion, ...about } = isObject(request.params) ? request.params : {};
+  const say = (more: Record<string, unknown>) =>
+    exchange(session, { ...request, params: asInitialize(protocolVersion, more) }).answered;
+  const answer = await say(about);
+  // Of what a client says of itself something may not be legal: then it has said nothing.
+  return versionIn(answer) === undefined ? say({}) : answer;
+};
 
-const asInitialize = (params: unknown): object => {
-  const { protocolVersion, capabilities, clientInfo, ...rest } = isObject(params) ? params : {};
+const asInitialize = (
+  protocolVersion: unknown,
+  { capabilities, clientInfo }: Record<string, unknown>,
+): object => {
   const [newest] = SESSION_VERSIONS;
   return {
-    ...rest,
     protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : newest,
     capabilities: isObject(capabilities) ? capabilities : {},
     clientInfo: isClientInfo(clientInfo) ? clientInfo : UNNAMED,
@@ -159,22 +171,48 @@ const exchange = (session: Session, request: RpcRequest): Asked => {
     session.open.set(id, { method, stream, settle: resolve });
   });
   const problem = problemOf(method, params);
-  if (problem === undefined)
-    receive(session, { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) });
+  if (problem === undefined) hand(session, { ...request, params: withoutOddCursor(params) });
   else settle(session, id, failure(INVALID_PARAMS, problem, id));
   return { stream, answered };
 };
 
-/** What the SDK would not word as it is agreed (mcp.md A7, A9). */
+/** To the SDK, which says of a message that it does not take for one only that there was an error. */
+const hand = (session: Session, { id, method, params }: RpcRequest): void => {
+  session.refused = false;
+  receive(session, { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) });
+  if (session.refused)
+    settle(session, id, failure(INVALID_PARAMS, `the params of ${method} are not legal`, id));
+};
+
+/** Nothing here has pages, so it does not matter where a client wants to go on. */
+export const withoutOddCursor = (params: unknown): unknown => {
+  if (!isObject(params) || params.cursor === undefined || typeof params.cursor === 'string') return params;
+  const { cursor: _, ...rest } = params;
+  return rest;
+};
+
+/** What the SDK would leave unanswered, or not word as it is agreed (mcp.md A7, A9). */
 const problemOf = (method: string, params: unknown): string | undefined => {
   if (method === 'logging/setLevel') {
     const { level } = isObject(params) ? params : {};
     const isLevel = typeof level === 'string' && LEVELS.includes(level);
     return isLevel ? undefined : `level must be one of ${LEVELS.join(', ')}`;
   }
-  if (method !== STREAMED) return undefined;
+  if (method !== STREAMED) return paramsProblem(params);
   if (params === undefined || params === null) return 'Missing params';
-  return isObject(params) && typeof params.name === 'string' ? argumentsProblem(params) : 'Missing tool name';
+  if (!isObject(params) || typeof params.name !== 'string') return 'Missing tool name';
+  return argumentsProblem(params) ?? paramsProblem(params);
+};
+
+/** The SDK takes no message with such parameters for one, and says so to nobody but us. */
+const paramsProblem = (params: unknown = {}): string | undefined => {
+  if (!isObject(params)) return "'params' must be an object";
+  const { _meta: meta = {} } = params;
+  if (!isObject(meta)) return "'_meta' must be an object";
+  const { progressToken: token = 0 } = meta;
+  return typeof token === 'string' || Number.isSafeInteger(token)
+    ? undefined
+    : "'progressToken' must be a string or an integer";
 };
 
 const argumentsProblem = ({ arguments: given = {} }: Record<string, unknown>): string | undefined =>

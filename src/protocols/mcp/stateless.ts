@@ -6,7 +6,7 @@ import { isObject } from '../../schema/endpoint.ts';
 import { type Parsed, readMessage } from './messages.ts';
 import type { McpProvider } from './provider.ts';
 import { loadSdk } from './sdk.ts';
-import { STREAM_HEADERS } from './session.ts';
+import { STREAM_HEADERS, withoutOddCursor } from './session.ts';
 import { STATELESS_VERSIONS, VERSION_KEY } from './versions.ts';
 
 /**
@@ -46,7 +46,7 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
   };
   return {
     async answer({ scope, parsed, header }) {
-      const { value: body } = readable(parsed);
+      const body = asRead(readable(parsed).value);
       const { fetch } = await handler();
       const gone = new AbortController();
       const request = new Request('http://localhost/v1/mcp', {
@@ -69,6 +69,9 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
     },
   };
 };
+
+const asRead = (body: unknown): unknown =>
+  isObject(body) ? { ...body, params: withoutOddCursor(body.params) } : body;
 
 /** @throws McpError 400 */
 const readable = (parsed: Parsed): Parsed => {

@@ -260,3 +260,35 @@ t.test('a client without a scope is told so in the words of JSON-RPC', async (t)
   t.equal(status, 401);
   t.match(body, refusal(-32600, /^scope resolution failed: /));
 });
+
+t.test('parameters that are none are refused, and their request is not left open', async (t) => {
+  const { url, admin } = await startTroupe(t);
+  const { post, open } = mcpClient(() => url);
+  const session = await open();
+  const cases: [method: string, params: unknown][] = [
+    ['ping', [1]],
+    ['ping', 5],
+    ['ping', null],
+    ['tools/list', { _meta: 5 }],
+    ['tools/list', { _meta: { progressToken: {} } }],
+    ['tools/call', { name: 'echo', arguments: { message: 'x' }, _meta: { progressToken: 1.5 } }],
+    ['no/such', 'text'],
+  ];
+  for (const [method, params] of cases) {
+    const { status, text } = await session.post(rpc(1, method, params));
+    t.equal(status, 200);
+    t.match(text, /"code":-32602/, `${method} ${JSON.stringify(params)}`);
+  }
+  const { body } = await admin('GET', '/v1/system/actors?machine=mcp-session&state=open.idle');
+  t.equal((body.items as unknown[]).length, 1);
+  t.match((await session.post(rpc(1, 'tools/list', { cursor: 5 }))).body, { result: { tools: [] } });
+  for (const odd of [
+    { capabilities: { elicitation: 5 } },
+    { clientInfo: { name: 'c', version: '1', icons: 5 } },
+    { _meta: 7 },
+  ]) {
+    const opened = await post(rpc(1, 'initialize', { protocolVersion: '2025-06-18', ...odd }));
+    t.match(opened.body, { result: { protocolVersion: '2025-06-18' } });
+    t.type(opened.headers.get('mcp-session-id'), 'string');
+  }
+});
