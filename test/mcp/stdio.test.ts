@@ -321,6 +321,25 @@ t.test('a connection that is not wanted after all is closed', async (t) => {
   discard();
 });
 
+t.test('of two equal writes at once one connection is left, whichever of them goes live', async (t) => {
+  const { apply, connect } = manage(t);
+  for (const loser of [0, 1]) {
+    const pids = join(t.testdir(), `${loser}.pids`);
+    const entry = stdio(
+      `s${loser}`,
+      {},
+      { command: 'sh', args: ['-c', `echo $$ >> ${pids}; exec ${process.execPath} ${SERVER}`] },
+    );
+    const writes = [await connect(entry), await connect(entry)];
+    apply(entry);
+    writes[loser]?.discard();
+    const started = readFileSync(pids, 'utf8').trim().split('\n').map(Number);
+    t.equal(started.length, 2);
+    await Promise.race(started.map(gone));
+    t.equal(started.filter(isAlive).length, 1);
+  }
+});
+
 t.test('a server that hangs holds nobody else up', async (t) => {
   const { apply, until, call, manager } = manage(t);
   apply(stdio('hanging', { BEHAVIOUR: 'hanging' }), stdio('well'));
