@@ -7,7 +7,7 @@ import { startTroupe } from '../service/troupe.ts';
 
 /** Many clients of the MCP endpoint that call agents at once. `TROUPE_TEST_LONG`: a thousand of them, ten times. */
 
-const SESSIONS = LONG ? 1000 : 64;
+const SESSIONS = LONG ? 1000 : 40;
 const ROUNDS = LONG ? 10 : 1;
 
 t.test('each of many sessions hears what belongs to its call, and leaves nothing behind', async (t) => {
