@@ -19,6 +19,11 @@ export const BOUNDS = {
   toolBytes: 256 * 2 ** 10,
   /** Of a line that a child writes to stderr. */
   stderrChars: 8000,
+  /** Characters of its stderr that are read, a second, and of a chunk of it those that are looked at. */
+  stderrRate: 16 * 2 ** 20,
+  stderrLook: 8000,
+  /** Lines of its stdout that are no message, a second. */
+  nonsenseRate: 1000,
   /** Lines of the log about one server, a second. */
   logRate: 20,
   /** What a server asks at once, over HTTP; and of the model, during one call. */

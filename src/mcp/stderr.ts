@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { BOUNDS, excerpt } from './bounds.ts';
+import { createBrake } from './brake.ts';
 
 /**
  * What a child says beside the protocol. It is read to the end, so that the child never blocks on it, and the last
@@ -15,9 +16,11 @@ export const readStderr = (stream: Readable, tell: (line: string) => void): Stde
     last = excerpt(line, BOUNDS.stderrChars);
     tell(last);
   };
+  const brake = createBrake(stream, BOUNDS.stderrRate);
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
+    brake(chunk.length);
+    const lines = (rest + chunk).slice(-BOUNDS.stderrLook).split('\n');
     rest = (lines.pop() ?? '').slice(-BOUNDS.stderrChars);
     for (const line of lines) hear(line);
   });

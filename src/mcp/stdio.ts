@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { BOUNDS } from './bounds.ts';
+import { createBrake } from './brake.ts';
 import { type Child, type Program, startChild, stopChild } from './child.ts';
 import { connectionClosed, McpFailure, transportFailure, wordsOf } from './failure.ts';
 import { createFlood, isWorthReading } from './flood.ts';
@@ -45,12 +46,19 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
     else request.resolve();
   };
 
+  let slowDown = (_lines: number): void => {};
+
+  const nonsense = (): void => {
+    slowDown(1);
+    options.tell('a line of its stdout is no message');
+  };
+
   const hear = (line: Buffer): void => {
     if (line.length === 0) return;
     try {
       const message = readMessage(line);
       const answered = message && idOfResponse(message);
-      if (!message) options.tell('a line of its stdout is no message');
+      if (!message) nonsense();
       else if (answered !== undefined) queueMicrotask(() => finish(message, answered));
       else if (isWorthReading(flood, message)) transport.onmessage?.(message);
     } catch (error) {
@@ -110,6 +118,7 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
     });
     const { stdout, stderr } = started.process;
     const heard = readStderr(stderr, options.tell);
+    slowDown = createBrake(stdout, BOUNDS.nonsenseRate);
     stdout.on('data', (chunk: Buffer) => feedLines(lines, chunk));
     stdout.on('error', () => {});
     const silent = new Promise<string>((resolve) => stdout.once('end', () => resolve('closed its stdout')));
