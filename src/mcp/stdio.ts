@@ -37,6 +37,7 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
   let closing: Promise<void> | undefined;
   const flood = createFlood();
   const waiting = new Map<RequestId, Waiting>();
+  let initializing: RequestId | undefined;
 
   const settle = (id: RequestId | undefined, failure?: McpFailure): void => {
     const request = id === undefined ? undefined : waiting.get(id);
@@ -90,9 +91,12 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
   };
 
   const ended = (reason: string): void => {
+    // Whoever waits for the first connection is told why there is none.
+    settle(initializing, new McpFailure('transport', reason));
     failAll();
     if (!closing) options.lost(reason);
-    transport.onclose?.();
+    // The client has no other words for those who wait than that it is closed, so they learn of it first.
+    setImmediate(() => transport.onclose?.());
   };
 
   const start = async (): Promise<void> => {
@@ -144,6 +148,7 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
       stdin.write(`${JSON.stringify(configured(message, options.config))}\n`);
       const id = idOfRequest(message);
       if (id === undefined) return;
+      if (isInitialize(message)) initializing = id;
       await new Promise<void>((resolve, reject) => waiting.set(id, { resolve, reject }));
     },
     close() {

@@ -321,6 +321,13 @@ t.test('a connection that is not wanted after all is closed', async (t) => {
   discard();
 });
 
+t.test('a child that exits before it has answered says how, and its last words', async (t) => {
+  const { connect } = manage(t);
+  const program = 'console.error("no database"); process.exit(7)';
+  const entry = stdio('s', {}, { args: ['-e', program] });
+  await t.rejects(connect(entry), { message: /exited with code 7: no database$/ });
+});
+
 t.test('of two equal writes at once one connection is left, whichever of them goes live', async (t) => {
   const { apply, connect } = manage(t);
   for (const loser of [0, 1]) {
