@@ -10,7 +10,10 @@ export const ToolDefinition = z.looseObject({
   name: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
-  inputSchema: JsonObject,
+  // Providers refuse every tool of an agent for one whose arguments are no object.
+  inputSchema: JsonObject.refine(({ type = 'object' }) => type === 'object', {
+    error: 'is not of type object',
+  }),
   group: z.string().optional(),
   annotations: z.looseObject({ title: z.string().optional() }).optional(),
   _meta: z.looseObject({ ui: z.looseObject({ resourceUri: z.string() }).optional() }).optional(),

@@ -325,6 +325,23 @@ t.test('every page of a list is read, and no more than there may be', async (t) 
   t.equal((await until('p', ({ tools }) => tools[0]?.name === 'more-0')).tools.length, 100);
 });
 
+t.test('a tool that no provider would take is left out, and told of', async (t) => {
+  const legal = { name: 'legal', inputSchema: { type: 'object' } };
+  const tools = [
+    legal,
+    { name: 'text', inputSchema: { type: 'string' } },
+    { name: 'none' },
+    { inputSchema: {} },
+  ];
+  const peer = await startPeer(t, { 'tools/list': ({ result }) => result({ tools }) });
+  const { start, told } = manage(t);
+  t.strictSame(
+    (await start(http('p', peer.url))).tools.map(({ name }) => name),
+    ['legal'],
+  );
+  t.equal(told.filter((line) => line.includes('not all tools of an MCP server are offered')).length, 3);
+});
+
 t.test('a listening stream brings changes of tools, and comes back when it breaks', async (t) => {
   const peer = await startPeer(t);
   let listening: ((message: object) => void) | undefined;
