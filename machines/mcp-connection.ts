@@ -8,7 +8,7 @@ import { assign, fromPromise, setup, stateIn } from 'xstate';
  * connection is lost, ends a connection; then it is made anew after a delay that grows, as often as the budget
  * allows. A server that nobody has reached yet has a budget of its own: it may only be late.
  *
- * What a user is told is in the tags: `connected`, `reconnecting`, `permanently_failed`. `listed` says that the tools
+ * What a user is told is in the tags: `connected`, `reconnecting`, `permanently_failed`, `disabled`. `listed` says that the tools
  * of the last good list are offered, whether or not they can be called now.
  *
  * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
@@ -108,6 +108,21 @@ const leaving = {
   STOP: { target: '#mcp-connection.stopping', description: 'The service stops.' },
 } as const;
 
+const anew = <const Target extends string>(target: Target) =>
+  ({
+    target,
+    reenter: true,
+    actions: 'startOver',
+    description: 'Whatever it hangs in is dropped, and it begins anew.',
+  }) as const;
+
+/** As what it was before: a first attempt, or one in place of a connection that was lost. */
+const onRequest = (description: string) =>
+  [
+    { guard: 'wasReached', target: 'reconnecting', actions: 'startOver', description },
+    { target: 'connecting', actions: 'startOver', description },
+  ] as const;
+
 const attempted = (again: string) =>
   ({
     onDone: { target: '#mcp-connection.ready', actions: 'noteConnection', description: again },
@@ -131,7 +146,7 @@ export const mcpConnectionMachine = setup({
     context: McpConnectionContext;
     events: McpConnectionEvent;
     input: McpConnectionInput;
-    tags: 'connected' | 'reconnecting' | 'permanently_failed' | 'listed';
+    tags: 'connected' | 'reconnecting' | 'permanently_failed' | 'disabled' | 'listed';
   },
   actors: {
     /** Initializes, and reads the list of tools. */
@@ -212,12 +227,7 @@ export const mcpConnectionMachine = setup({
       },
       on: {
         ...leaving,
-        RESTART: {
-          target: 'connecting',
-          reenter: true,
-          actions: 'startOver',
-          description: 'Whatever it hangs in is dropped, and it begins anew.',
-        },
+        RESTART: anew('connecting'),
       },
     },
     ready: {
@@ -367,15 +377,7 @@ export const mcpConnectionMachine = setup({
       },
       on: {
         ...leaving,
-        RESTART: [
-          {
-            guard: 'wasReached',
-            target: 'reconnecting',
-            actions: 'startOver',
-            description: 'Somebody wants it now.',
-          },
-          { target: 'connecting', actions: 'startOver', description: 'Somebody wants it now.' },
-        ],
+        RESTART: onRequest('Somebody wants it now.'),
       },
     },
     restarting: {
@@ -399,12 +401,7 @@ export const mcpConnectionMachine = setup({
       },
       on: {
         ...leaving,
-        RESTART: {
-          target: 'reconnecting',
-          reenter: true,
-          actions: 'startOver',
-          description: 'Whatever it hangs in is dropped, and it begins anew.',
-        },
+        RESTART: anew('reconnecting'),
       },
     },
     givenUp: {
@@ -412,18 +409,11 @@ export const mcpConnectionMachine = setup({
       description: 'It failed too often: its tools are withdrawn until somebody restarts it.',
       on: {
         ...leaving,
-        RESTART: [
-          {
-            guard: 'wasReached',
-            target: 'reconnecting',
-            actions: 'startOver',
-            description: 'Somebody says that it is back.',
-          },
-          { target: 'connecting', actions: 'startOver', description: 'Somebody says that it is back.' },
-        ],
+        RESTART: onRequest('Somebody says that it is back.'),
       },
     },
     draining: {
+      tags: ['disabled'],
       description: 'Its entry is gone: no call is taken, and those under way may end.',
       invoke: {
         src: 'drain',
@@ -436,6 +426,7 @@ export const mcpConnectionMachine = setup({
       },
     },
     stopping: {
+      tags: ['disabled'],
       description: 'The session is ended, the child reaped.',
       invoke: {
         src: 'close',
@@ -444,6 +435,6 @@ export const mcpConnectionMachine = setup({
         onError: { target: 'stopped', description: 'It could not be closed in order.' },
       },
     },
-    stopped: { type: 'final', description: 'Nobody is connected any more.' },
+    stopped: { type: 'final', tags: ['disabled'], description: 'Nobody is connected any more.' },
   },
 });

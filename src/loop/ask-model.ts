@@ -1,6 +1,7 @@
 import type { InferenceSink } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
+import { observeInference } from './observe-inference.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -12,10 +13,10 @@ export const askModel = async (
   { system, messages, temperature, max_tokens }: ModelQuestion,
   signal: AbortSignal,
 ): Promise<ModelAnswer> => {
-  const { model, spec, retry } = turn.agent;
+  const { model, retry } = turn.agent;
   const startedAt = monotonic(turn.clock);
   let text = '';
-  const end = await model.stream(
+  const asked = model.stream(
     {
       system: system === undefined ? [] : [system],
       messages: messages.map(({ role, text: said }) => ({
@@ -41,16 +42,13 @@ export const askModel = async (
     },
     signal,
   );
+  const end = await asked.catch((error: unknown) => {
+    observeInference(turn, { startedAt, error });
+    throw error;
+  });
   turn.inputTokens += end.usage?.prompt_tokens ?? 0;
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
-  turn.observe.inference.ended({
-    status: 'ok',
-    agent: spec.id,
-    model: end.by?.upstream ?? model.upstream,
-    provider: end.by?.provider ?? model.provider,
-    seconds: (monotonic(turn.clock) - startedAt) / 1000,
-    ...(end.usage && { usage: end.usage }),
-  });
+  observeInference(turn, { startedAt, end });
   return { text, model: end.by?.upstream ?? model.upstream, stop: end.stop };
 };
 

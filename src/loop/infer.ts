@@ -2,10 +2,10 @@ import { excerpt } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
-import { monotonic } from '../schema/clock.ts';
 import { type Ending, type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
 import { handOver, noteActive } from './handoff.ts';
-import { type Hearing, listen } from './hearing.ts';
+import { listen } from './hearing.ts';
+import { observeInference } from './observe-inference.ts';
 import { runPhase } from './phases.ts';
 import { converse } from './remote.ts';
 import { requestFor } from './request.ts';
@@ -76,14 +76,14 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   try {
     end = await turn.agent.model.stream(requestFor(turn, step, signal), hearing.sink, signal);
   } catch (error) {
-    observe(turn, { step, hearing, error });
+    observeInference(turn, { startedAt: step.startedAt, firstAt: hearing.firstAt(), error });
     const verdict = signal.aborted ? undefined : countFailure(turn);
     if (verdict) return stopped(verdict);
     throw new InferenceFailed(error);
   }
   if (signal.aborted) return NOTHING;
   hearing.settle(end.stop);
-  observe(turn, { step, hearing, end });
+  observeInference(turn, { startedAt: step.startedAt, firstAt: hearing.firstAt(), end });
   return conclude(turn, { step, end, signal });
 };
 
@@ -91,24 +91,6 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
 const NOTHING: InferOutcome = { kind: 'answer' };
 
 const stopped = (ending: Ending): InferOutcome => ({ kind: 'stopped', ending });
-
-type Ended = { step: Step; hearing: Hearing; end?: InferenceEnd; error?: unknown };
-
-const observe = (turn: Turn, { step, hearing, end, error }: Ended): void => {
-  const { model, spec } = turn.agent;
-  const firstAt = hearing.firstAt();
-  const call = {
-    agent: spec.id,
-    model: end?.by?.upstream ?? model.upstream,
-    provider: end?.by?.provider ?? model.provider,
-    seconds: (monotonic(turn.clock) - step.startedAt) / 1000,
-    ...(firstAt !== undefined && { firstSeconds: (firstAt - step.startedAt) / 1000 }),
-  };
-  if (end) turn.observe.inference.ended({ status: 'ok', ...call, ...(end.usage && { usage: end.usage }) });
-  else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });
-};
-
-const classOf = (error: unknown): string => (error instanceof ModelError ? error.class : 'internal');
 
 type Concluded = { step: Step; end: InferenceEnd; signal: AbortSignal };
 

@@ -54,9 +54,7 @@ export const linkTo = (connection: Connection): Link => {
   const { spec, actor, link } = connection;
   const snapshot = actor.getSnapshot();
   if (snapshot.hasTag('permanently_failed')) throw unavailable(`server '${spec.id}' is permanently failed`);
-  if (['draining', 'stopping', 'stopped'].some((state) => snapshot.value === state)) {
-    throw unavailable(`server '${spec.id}' is disabled`);
-  }
+  if (snapshot.hasTag('disabled')) throw unavailable(`server '${spec.id}' is disabled`);
   if (!snapshot.hasTag('connected') || !link) throw unavailable(connectionClosed().message);
   return link;
 };

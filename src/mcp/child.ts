@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { inTime } from '../schema/in-time.ts';
 import { guardGroup } from './guard.ts';
 
 /**
@@ -72,23 +73,11 @@ export const startChild = ({ command, args, env }: Program): Promise<Child> =>
 /** Asks it to go, then insists. Resolves when it is gone, after two patiences at most. */
 export const stopChild = async (child: Child): Promise<void> => {
   child.process.stdin.end();
-  if (await inTime(child.exited, PATIENCE_MS)) return;
+  if ((await inTime(child.exited, PATIENCE_MS)) !== undefined) return;
   signalGroup(child.pid, 'SIGTERM');
-  if (await inTime(child.exited, PATIENCE_MS)) return;
+  if ((await inTime(child.exited, PATIENCE_MS)) !== undefined) return;
   signalGroup(child.pid, 'SIGKILL');
   await child.exited;
-};
-
-const inTime = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 };
 
 const alive = new Set<number>();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { McpInventory } from '../schema/mcp-status.ts';
+import { type McpInventory, McpPrompt, McpResource } from '../schema/mcp-status.ts';
 import { linkTo, noted } from './call.ts';
 import { type Connection, masked } from './connection.ts';
 import { wordsOf } from './failure.ts';
@@ -15,21 +15,7 @@ const Argument = z.object({
   required: z.boolean().default(false),
 });
 
-const Prompt = z.object({
-  name: z.string(),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  arguments: z.array(Argument).default([]),
-});
-
-const Resource = z.object({
-  uri: z.string(),
-  name: z.string(),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  mimeType: z.string().optional(),
-  size: z.int().optional(),
-});
+const Prompt = McpPrompt.extend({ arguments: z.array(Argument).default([]) });
 
 type Lists = Pick<McpInventory, 'prompts' | 'resources'>;
 
@@ -59,7 +45,7 @@ const listsOf = async (connection: Connection, link: Link): Promise<Lists> => {
     prompts: legal(Prompt, prompts)
       .sort((one, other) => (one.name < other.name ? -1 : 1))
       .map((prompt) => ({ ...offered, prompt })),
-    resources: legal(Resource, resources)
+    resources: legal(McpResource, resources)
       .sort((one, other) => (one.uri < other.uri ? -1 : 1))
       .map((resource) => ({ ...offered, resource })),
   };

@@ -1,6 +1,6 @@
 import type { McpStreak } from '../../machines/mcp-connection.ts';
 import { seconds } from '../schema/clock.ts';
-import type { McpStatus } from '../schema/mcp-status.ts';
+import type { McpState, McpStatus } from '../schema/mcp-status.ts';
 import type { Connection } from './connection.ts';
 
 /** How a connection is, as its actor says at once (mcp.md B11). */
@@ -36,21 +36,20 @@ const latest = (...times: (number | null)[]): number | null => {
   return known.length === 0 ? null : seconds(Math.max(...known));
 };
 
-/** What metrics call the state that it is in. */
-export const STATES = [
-  'connecting',
-  'ready',
-  'disconnected',
-  'reconnecting',
-  'given_up',
-  'stopping',
-] as const;
+/** By the outermost state of its machine. */
+const STATES: Readonly<Record<string, McpState>> = {
+  connecting: 'connecting',
+  ready: 'ready',
+  detaching: 'reconnecting',
+  disconnected: 'disconnected',
+  restarting: 'reconnecting',
+  reconnecting: 'reconnecting',
+  givenUp: 'given_up',
+};
 
-export const stateOf = ({ actor }: Connection): (typeof STATES)[number] => {
-  const snapshot = actor.getSnapshot();
-  if (snapshot.hasTag('connected')) return 'ready';
-  if (snapshot.hasTag('reconnecting')) return 'reconnecting';
-  if (snapshot.hasTag('permanently_failed')) return 'given_up';
-  if (snapshot.matches('connecting')) return 'connecting';
-  return snapshot.matches('disconnected') ? 'disconnected' : 'stopping';
+/** What metrics call the state that it is in. */
+export const stateOf = ({ actor }: Pick<Connection, 'actor'>): McpState => {
+  const { value } = actor.getSnapshot();
+  const [outermost = ''] = typeof value === 'string' ? [value] : Object.keys(value);
+  return STATES[outermost] ?? 'stopping';
 };

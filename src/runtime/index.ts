@@ -1,3 +1,4 @@
+import { inTime } from '../schema/in-time.ts';
 import { NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
@@ -179,7 +180,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       ephemeral.release(STOPPING);
       supervisor.abandoned.endStreams(STOPPING);
       // A run whose end is being written has its last frame when that is durable. A disk that hangs holds nobody.
-      await atMost(LAST_COMMITS_MS, Promise.all(busy.map(({ ledger }) => quiet(ledger))));
+      await inTime(Promise.all(busy.map(({ ledger }) => quiet(ledger))), LAST_COMMITS_MS);
       // One turn of the loop: the last frames reach their buffers.
       await pause(0);
     },
@@ -192,13 +193,3 @@ const STOPPING = 'service is shutting down';
 const LAST_COMMITS_MS = 10_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Resolves with the work, which never rejects, or after so long. */
-const atMost = (ms: number, work: Promise<unknown>): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms).unref();
-    work.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });

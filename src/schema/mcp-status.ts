@@ -25,7 +25,7 @@ export type McpStatus = z.infer<typeof McpStatus>;
 
 const offered = { server_name: z.string(), transport_type: z.enum(['stdio', 'http']) };
 
-const Prompt = z.object({
+export const McpPrompt = z.object({
   name: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
@@ -34,7 +34,7 @@ const Prompt = z.object({
   ),
 });
 
-const Resource = z.object({
+export const McpResource = z.object({
   uri: z.string(),
   name: z.string(),
   title: z.string().optional(),
@@ -44,7 +44,18 @@ const Resource = z.object({
 });
 
 export const McpInventory = McpStatus.extend({
-  prompts: z.array(z.object({ ...offered, prompt: Prompt })),
-  resources: z.array(z.object({ ...offered, resource: Resource })),
+  prompts: z.array(z.object({ ...offered, prompt: McpPrompt })),
+  resources: z.array(z.object({ ...offered, resource: McpResource })),
 }).meta({ id: 'McpInventory' });
 export type McpInventory = z.infer<typeof McpInventory>;
+
+/** What the metrics call the state of a connection. */
+export const MCP_STATES = [
+  'connecting',
+  'ready',
+  'disconnected',
+  'reconnecting',
+  'given_up',
+  'stopping',
+] as const;
+export type McpState = (typeof MCP_STATES)[number];

@@ -8,6 +8,7 @@ import {
   type Families,
 } from './families.ts';
 import { processRegistry } from './process-metrics.ts';
+import { createReadings, type Readings } from './readings.ts';
 
 /**
  * What the service counts and times, for Prometheus (evals-and-traces.md 11).
@@ -241,88 +242,6 @@ const createMcpServerMetrics = (families: Families) => {
       reconnects.add(1, server);
     },
   };
-};
-
-/** How large the store is, as it says itself. */
-type StoreSize = { file_bytes: number; used_bytes: number; rows: Readonly<Record<string, number>> };
-
-const breakerStates = ['closed', 'open', 'half_open'] as const;
-
-const connectionStates = [
-  'connecting',
-  'ready',
-  'disconnected',
-  'reconnecting',
-  'given_up',
-  'stopping',
-] as const;
-
-type ConnectionState = { server: string; state: (typeof connectionStates)[number] };
-
-type BreakerState = { model: string; state: (typeof breakerStates)[number] };
-
-/** What is read when somebody asks. A reading costs nothing in between, and must not throw. */
-export type Readings = {
-  store(): StoreSize;
-  breakers(): readonly BreakerState[];
-  work(): { waiting: number };
-  /** Open sessions of MCP clients. */
-  sessions(): number;
-  mcpServers(): readonly ConnectionState[];
-};
-
-const createReadings = (
-  families: Families,
-  { store, breakers, work, sessions, mcpServers }: Readings,
-): void => {
-  createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
-    [store().file_bytes],
-  ]);
-  createReading(
-    families,
-    [],
-    { suffix: 'store_used_bytes', help: 'What of the data file holds data' },
-    () => [[store().used_bytes]],
-  );
-  createReading(families, ['table'], { suffix: 'store_rows', help: 'Rows of the store' }, () =>
-    Object.entries(store().rows).map(([table, rows]) => [rows, table]),
-  );
-  createReading(
-    families,
-    [],
-    {
-      suffix: 'threads_waiting',
-      help: 'Threads whose next run waits for its turn under the limit of concurrent runs',
-    },
-    () => [[work().waiting]],
-  );
-  createReading(families, [], { suffix: 'mcp_sessions', help: 'Open sessions of MCP clients' }, () => [
-    [sessions()],
-  ]);
-  createReading(
-    families,
-    ['model', 'state'],
-    {
-      suffix: 'circuit_breaker_state',
-      help: '1 for the state that the circuit breaker of a model is in: closed, open, half_open',
-    },
-    () =>
-      breakers().flatMap(({ model, state }) =>
-        breakerStates.map((each) => [each === state ? 1 : 0, model, each] as const),
-      ),
-  );
-  createReading(
-    families,
-    ['server', 'state'],
-    {
-      suffix: 'mcp_connection_state',
-      help: '1 for the state that the connection to an MCP server is in: connecting, ready, disconnected, reconnecting, given_up, stopping',
-    },
-    () =>
-      mcpServers().flatMap(({ server, state }) =>
-        connectionStates.map((each) => [each === state ? 1 : 0, server, each] as const),
-      ),
-  );
 };
 
 export type Metrics = ReturnType<typeof createMetrics>;

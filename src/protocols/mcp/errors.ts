@@ -1,6 +1,6 @@
 import type { ErrorForm } from '../../http/errors.ts';
 import { CHALLENGE, internalError, Refusal } from '../../http/errors.ts';
-import { type Reply, reply } from '../../http/reply.ts';
+import { reply } from '../../http/reply.ts';
 import { Invalid, Unauthorized, Unavailable } from '../../schema/outcome.ts';
 
 /** Errors of the endpoint as MCP shows them: always an error object of JSON-RPC (mcp.md A4). */
@@ -41,27 +41,31 @@ export const errorObject = (code: number, message: string, id: RpcId | null) => 
   id,
 });
 
-const answer = (
-  status: number,
-  [code, message, id = null]: readonly [code: number, message: string, id?: RpcId | null],
-  headers?: Record<string, string>,
-): Reply => reply(status, errorObject(code, message, id), headers);
-
 /** Whatever is thrown below the endpoint, and what the server refuses there. */
+export const asMcpError = (error: unknown, requestId: string): McpError => {
+  if (error instanceof McpError) return error;
+  if (error instanceof Refusal) return refused(error);
+  if (error instanceof Unauthorized) return new McpError(401, INVALID_REQUEST, error.message);
+  if (error instanceof Invalid) return invalidRequest(error.message);
+  if (error instanceof Unavailable) return new McpError(503, INTERNAL_ERROR, 'the service cannot answer now');
+  return new McpError(500, INTERNAL_ERROR, internalError(requestId));
+};
+
+/** Of a body that was read, only what it is made of can be wrong. */
+const refused = ({ status, message }: Refusal): McpError =>
+  status === 400
+    ? new McpError(status, PARSE_ERROR, `${NOT_PARSED}${message}`)
+    : new McpError(status, INVALID_REQUEST, message);
+
+const HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  401: CHALLENGE,
+  503: { 'retry-after': '1' },
+};
+
 export const mcpErrors: ErrorForm = (error, requestId) => {
-  if (error instanceof McpError) return answer(error.status, [error.code, error.message, error.id]);
-  if (error instanceof Refusal) {
-    // Of a body that was read, only what it is made of can be wrong.
-    const code = error.status === 400 ? PARSE_ERROR : INVALID_REQUEST;
-    const text = error.status === 400 ? `${NOT_PARSED}${error.message}` : error.message;
-    return answer(error.status, [code, text], error.headers);
-  }
-  if (error instanceof Unauthorized) return answer(401, [INVALID_REQUEST, error.message], CHALLENGE);
-  if (error instanceof Invalid) return answer(400, [INVALID_REQUEST, error.message]);
-  if (error instanceof Unavailable) {
-    return answer(503, [INTERNAL_ERROR, 'the service cannot answer now'], { 'retry-after': '1' });
-  }
-  return answer(500, [INTERNAL_ERROR, internalError(requestId)]);
+  const { status, code, message, id } = asMcpError(error, requestId);
+  const headers = error instanceof Refusal ? error.headers : HEADERS[status];
+  return reply(status, errorObject(code, message, id), headers);
 };
 
 /** How the message of every body begins that is no JSON. */

@@ -1,5 +1,5 @@
 import { isObject } from '../../schema/endpoint.ts';
-import { errorObject, invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
+import { invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
 
 /** One message of JSON-RPC in the body of a request (mcp.md A4). */
 
@@ -70,6 +70,3 @@ const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSa
 
 const echoed = (id: unknown): RpcId | null =>
   typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null;
-
-/** The error object for a request that is answered with 200. */
-export const failure = (code: number, message: string, id: RpcId) => errorObject(code, message, id);

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  Implementation,
-  JSONRPCMessage,
-  Server,
-  Transport,
-  TransportSendOptions,
-} from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Server, Transport, TransportSendOptions } from '@modelcontextprotocol/server';
 import { type ActorRefFrom, createActor } from 'xstate';
 import { mcpSessionMachine } from '../../../machines/mcp-session.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import { Unavailable } from '../../schema/outcome.ts';
-import { INTERNAL_ERROR, INVALID_PARAMS, invalidRequest, METHOD_NOT_FOUND, type RpcId } from './errors.ts';
-import { failure, type RpcMessage, type RpcRequest } from './messages.ts';
+import {
+  errorObject,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  invalidRequest,
+  METHOD_NOT_FOUND,
+  type RpcId,
+} from './errors.ts';
+import type { RpcMessage, RpcRequest } from './messages.ts';
+import { asInitialize, paramsProblem, STREAMED, withoutOddCursor } from './params.ts';
 import type { McpProvider } from './provider.ts';
 import { loadSdk } from './sdk.ts';
 import { SESSION_VERSIONS } from './versions.ts';
@@ -63,9 +65,6 @@ export type SessionOptions = {
 /** Beyond these a client waits for its own answers first. */
 const MOST_OPEN = 1000;
 
-/** What is sent in a stream, whatever comes of it. */
-const STREAMED = 'tools/call';
-
 export const STREAM_HEADERS = { 'x-accel-buffering': 'no' };
 
 /** It is not known to anybody before its first request, `initialize`, was answered. */
@@ -103,31 +102,14 @@ export const initialize = async (session: Session, request: RpcRequest): Promise
   return versionIn(answer) === undefined ? say({}) : answer;
 };
 
-const asInitialize = (
-  protocolVersion: unknown,
-  { capabilities, clientInfo }: Record<string, unknown>,
-): object => {
-  const [newest] = SESSION_VERSIONS;
-  return {
-    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : newest,
-    capabilities: isObject(capabilities) ? capabilities : {},
-    clientInfo: isClientInfo(clientInfo) ? clientInfo : UNNAMED,
-  };
-};
-
-const UNNAMED: Implementation = { name: 'unnamed', version: '0' };
-
-const isClientInfo = (info: unknown): info is Implementation =>
-  isObject(info) && typeof info.name === 'string' && typeof info.version === 'string';
-
-/** Where the answer to a request comes: in the stream, when there is one. Undefined: there will be none. */
-export type Asked = { stream: EventStream | undefined; answered: Promise<object | undefined> };
-
 /** What both sides have agreed on; undefined when the answer is an error. */
 export const versionIn = (answer: object | undefined): string | undefined => {
   const { result } = (answer ?? {}) as { result?: { protocolVersion?: string } };
   return result?.protocolVersion;
 };
+
+/** Where the answer to a request comes: in the stream, when there is one. Undefined: there will be none. */
+export type Asked = { stream: EventStream | undefined; answered: Promise<object | undefined> };
 
 /** A request of a session that is open. @throws McpError, Unavailable */
 export const ask = (session: Session, request: RpcRequest): Asked => {
@@ -170,9 +152,9 @@ const exchange = (session: Session, request: RpcRequest): Asked => {
   const answered = new Promise<object | undefined>((resolve) => {
     session.open.set(id, { method, stream, settle: resolve });
   });
-  const problem = problemOf(method, params);
+  const problem = paramsProblem(method, params);
   if (problem === undefined) hand(session, { ...request, params: withoutOddCursor(params) });
-  else settle(session, id, failure(INVALID_PARAMS, problem, id));
+  else settle(session, id, errorObject(INVALID_PARAMS, problem, id));
   return { stream, answered };
 };
 
@@ -181,44 +163,8 @@ const hand = (session: Session, { id, method, params }: RpcRequest): void => {
   session.refused = false;
   receive(session, { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) });
   if (session.refused)
-    settle(session, id, failure(INVALID_PARAMS, `the params of ${method} are not legal`, id));
+    settle(session, id, errorObject(INVALID_PARAMS, `the params of ${method} are not legal`, id));
 };
-
-/** Nothing here has pages, so it does not matter where a client wants to go on. */
-export const withoutOddCursor = (params: unknown): unknown => {
-  if (!isObject(params) || params.cursor === undefined || typeof params.cursor === 'string') return params;
-  const { cursor: _, ...rest } = params;
-  return rest;
-};
-
-/** What the SDK would leave unanswered, or not word as it is agreed (mcp.md A7, A9). */
-const problemOf = (method: string, params: unknown): string | undefined => {
-  if (method === 'logging/setLevel') {
-    const { level } = isObject(params) ? params : {};
-    const isLevel = typeof level === 'string' && LEVELS.includes(level);
-    return isLevel ? undefined : `level must be one of ${LEVELS.join(', ')}`;
-  }
-  if (method !== STREAMED) return paramsProblem(params);
-  if (params === undefined || params === null) return 'Missing params';
-  if (!isObject(params) || typeof params.name !== 'string') return 'Missing tool name';
-  return argumentsProblem(params) ?? paramsProblem(params);
-};
-
-/** The SDK takes no message with such parameters for one, and says so to nobody but us. */
-const paramsProblem = (params: unknown = {}): string | undefined => {
-  if (!isObject(params)) return "'params' must be an object";
-  const { _meta: meta = {} } = params;
-  if (!isObject(meta)) return "'_meta' must be an object";
-  const { progressToken: token = 0 } = meta;
-  return typeof token === 'string' || Number.isSafeInteger(token)
-    ? undefined
-    : "'progressToken' must be a string or an integer";
-};
-
-const argumentsProblem = ({ arguments: given = {} }: Record<string, unknown>): string | undefined =>
-  isObject(given) ? undefined : "'arguments' must be an object";
-
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 const receive = ({ transport }: Session, message: object): void => {
   // It was looked at as far as the SDK relies on it.
@@ -244,8 +190,9 @@ const bring = (session: Session, message: JSONRPCMessage, options?: TransportSen
 const named = ({ open }: Session, id: RpcId, message: JSONRPCMessage): object => {
   if (!('error' in message)) return message;
   const { code } = message.error;
-  if (code === METHOD_NOT_FOUND) return failure(code, `Method not found: ${open.get(id)?.method ?? ''}`, id);
-  return code === INTERNAL_ERROR ? failure(code, 'internal error', id) : message;
+  if (code === METHOD_NOT_FOUND)
+    return errorObject(code, `Method not found: ${open.get(id)?.method ?? ''}`, id);
+  return code === INTERNAL_ERROR ? errorObject(code, 'internal error', id) : message;
 };
 
 const settle = (session: Session, id: RpcId, answer: object | undefined): void => {

@@ -3,10 +3,12 @@ import type { RequestHeader } from '../../http/mount.ts';
 import { JSON_TYPE, plainText, type Reply, reply } from '../../http/reply.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';
+import { inTime } from '../../schema/in-time.ts';
 import { type Parsed, readMessage } from './messages.ts';
+import { withoutOddCursor } from './params.ts';
 import type { McpProvider } from './provider.ts';
 import { loadSdk } from './sdk.ts';
-import { STREAM_HEADERS, withoutOddCursor } from './session.ts';
+import { STREAM_HEADERS } from './session.ts';
 import { STATELESS_VERSIONS, VERSION_KEY } from './versions.ts';
 
 /**
@@ -58,7 +60,7 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
       // Where the SDK hands on what it knows of a client.
       const authInfo = { token: '', clientId: scope, scopes: [] };
       const response = fetch(request, { authInfo, parsedBody: body });
-      const quick = await inTime(response);
+      const quick = await inTime(response, QUICK_MS);
       return quick ? asAnswer(quick, gone) : streamLater(response, gone);
     },
     toolsChanged() {
@@ -102,23 +104,14 @@ const createHandler = async (
  */
 const QUICK_MS = 1000;
 
-const inTime = async (response: Promise<Response>): Promise<Response | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), QUICK_MS).unref();
-  });
-  try {
-    return await Promise.race([response, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
 const headersOf = (header: RequestHeader): Record<string, string> => ({
   'content-type': JSON_TYPE,
   accept: `${JSON_TYPE}, text/event-stream`,
   ...Object.fromEntries(
-    READ.flatMap((name) => [[name, header(name)]].filter(([, value]) => value !== undefined)),
+    READ.flatMap((name) => {
+      const value = header(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
   ),
 });
 

@@ -3,7 +3,15 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { AnyActorRef } from 'xstate';
 import type { Ids } from '../../schema/clock.ts';
-import { errorObject, INVALID_REQUEST, McpError, PARSE_ERROR, type RpcId } from './errors.ts';
+import {
+  asMcpError,
+  errorObject,
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  McpError,
+  PARSE_ERROR,
+  type RpcId,
+} from './errors.ts';
 import { parseBody, type RpcMessage, type RpcRequest, readMessage } from './messages.ts';
 import type { McpProvider } from './provider.ts';
 import {
@@ -26,7 +34,7 @@ export type StdioDeps = {
   ids: Ids;
   scope: string;
   actors: { began(actor: AnyActorRef, scope: string): () => void };
-  log: { debug(data: object, text: string): void };
+  log: { debug(data: object, text: string): void; warn(data: object, text: string): void };
 };
 
 /** What serves a pair of pipes now. */
@@ -66,7 +74,7 @@ export const serveStdio = async (
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const answering = new Set<Promise<void>>();
   lines.on('line', (line) => {
-    const answer = answerTo(session, line);
+    const answer = answerTo(session, line, log);
     const written = answer.then((message) => {
       if (message) write(message);
       answering.delete(written);
@@ -89,17 +97,21 @@ export const serveStdio = async (
 };
 
 /** Never rejects. */
-const answerTo = async (session: Session, line: string): Promise<object | undefined> => {
+const answerTo = async (
+  session: Session,
+  line: string,
+  log: StdioDeps['log'],
+): Promise<object | undefined> => {
   if (line.trim() === '') return undefined;
   try {
     return await take(session, read(line));
   } catch (error) {
-    const { code, message, id } = error instanceof McpError ? error : UNAVAILABLE;
+    const { code, message, id } = asMcpError(error, session.actor.id);
+    if (code === INTERNAL_ERROR)
+      log.warn({ err: error, session: session.actor.id }, 'a message over MCP failed');
     return errorObject(code, message, id);
   }
 };
-
-const UNAVAILABLE = new McpError(503, INVALID_REQUEST, 'too many requests at once');
 
 /** @throws McpError */
 const read = (line: string): RpcMessage => {

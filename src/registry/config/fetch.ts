@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Discovery, Looked } from '../../models/discovery.ts';
 import type { ConfigNamespace } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import { inTime } from '../../schema/in-time.ts';
 import { McpServerSpec } from '../../schema/mcp-server.ts';
 import { ModelSpec, ProviderSpec } from '../../schema/model.ts';
 import { maskSecrets, secretsOf } from '../../schema/redaction/masking.ts';
@@ -74,7 +75,7 @@ export const createFetch = (deps: FetchDeps) => {
         if (isLive) learned();
       })
       .catch((err) => log.warn({ err }, 'what a provider says of its models is not used'));
-    const looked = await inTime(looking);
+    const looked = await inTime(looking, LIST_WAIT_MS);
     late = looked === undefined;
     return {
       fetched:
@@ -124,18 +125,6 @@ export const createFetch = (deps: FetchDeps) => {
 
 /** A provider spec is JSON. */
 const jsonOf = (spec: ProviderSpec): JsonObject => ({ ...spec }) as JsonObject;
-
-const inTime = async (looking: Promise<Looked>): Promise<Looked | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LIST_WAIT_MS).unref();
-  });
-  try {
-    return await Promise.race([looking, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
 
 const providerIn = (stored: Stored, id: string): ProviderSpec | undefined =>
   ProviderSpec.safeParse(stored.providers.get(id)?.spec).data;

@@ -273,6 +273,8 @@ t.test('parameters that are none are refused, and their request is not left open
     ['tools/list', { _meta: { progressToken: {} } }],
     ['tools/call', { name: 'echo', arguments: { message: 'x' }, _meta: { progressToken: 1.5 } }],
     ['no/such', 'text'],
+    // What only the SDK knows not to be legal.
+    ['ping', { _meta: { 'io.modelcontextprotocol/related-task': 5 } }],
   ];
   for (const [method, params] of cases) {
     const { status, text } = await session.post(rpc(1, method, params));

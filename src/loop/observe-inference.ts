@@ -1,0 +1,28 @@
+import { ModelError } from '../models/errors.ts';
+import type { InferenceEnd } from '../models/model.ts';
+import { monotonic } from '../schema/clock.ts';
+import type { Turn } from './turn.ts';
+
+/** One call of a model, as the clock of its turn tells. `end`: it was answered, otherwise `error` says why not. */
+export type Called = {
+  startedAt: number;
+  /** When the first piece of the answer came. */
+  firstAt?: number | undefined;
+  end?: InferenceEnd;
+  error?: unknown;
+};
+
+export const observeInference = (turn: Turn, { startedAt, firstAt, end, error }: Called): void => {
+  const { model, spec } = turn.agent;
+  const call = {
+    agent: spec.id,
+    model: end?.by?.upstream ?? model.upstream,
+    provider: end?.by?.provider ?? model.provider,
+    seconds: (monotonic(turn.clock) - startedAt) / 1000,
+    ...(firstAt !== undefined && { firstSeconds: (firstAt - startedAt) / 1000 }),
+  };
+  if (end) turn.observe.inference.ended({ status: 'ok', ...call, ...(end.usage && { usage: end.usage }) });
+  else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });
+};
+
+const classOf = (error: unknown): string => (error instanceof ModelError ? error.class : 'internal');
