@@ -1,12 +1,24 @@
 import { z } from 'zod';
-import { Json } from './json.ts';
+import { Json, JsonObject } from './json.ts';
 
 /** Messages and their content blocks (runtime.md 2.3), as stored and as sent. */
 
 export const MediaSource = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('url'), url: z.string() }),
+  z.object({
+    type: z.literal('url'),
+    url: z.string(),
+    media_type: z.string().optional().meta({ description: 'without, it follows from the end of the path' }),
+  }),
   z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
 ]);
+
+const PartNote = z
+  .object({
+    media_type: z.string().optional(),
+    filename: z.string().optional(),
+    metadata: JsonObject.optional(),
+  })
+  .meta({ description: 'what came with the content in an A2A part and has no other place in the block' });
 
 const TextBlock = z.object({
   type: z.literal('text'),
@@ -15,10 +27,16 @@ const TextBlock = z.object({
     .literal('application/json')
     .optional()
     .meta({ description: 'the text is the JSON of data that came as data' }),
+  part: PartNote.optional(),
 });
 
 const mediaBlock = <const T extends string>(type: T) =>
-  z.object({ type: z.literal(type), source: MediaSource, title: z.string().optional() });
+  z.object({
+    type: z.literal(type),
+    source: MediaSource,
+    title: z.string().optional(),
+    part: PartNote.optional(),
+  });
 
 export const ContentBlock = z
   .discriminatedUnion('type', [
@@ -47,6 +65,15 @@ export const MessageMetadata = z.object({
   step_index: z.int().optional().meta({ description: '0-based step of the run that produced it' }),
   sender_agent_id: z.string().optional(),
   external_id: z.string().optional(),
+  a2a: z
+    .object({
+      metadata: JsonObject.optional(),
+      extensions: z.array(z.string()).optional(),
+      reference_task_ids: z.array(z.string()).optional(),
+      request_metadata: JsonObject.optional(),
+    })
+    .optional()
+    .meta({ description: 'what an A2A client sent with the message, and with the request that carried it' }),
   compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
   denied: z
     .literal(true)
