@@ -11,6 +11,7 @@
  *   (of a run: `src/schema/run-state.ts`).
  * - Every state and transition says in its description what it means to a user.
  */
+import { a2aTaskMachine } from './a2a-task.ts';
 import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
 import { mcpConnectionMachine } from './mcp-connection.ts';
@@ -22,6 +23,7 @@ import { threadMachine } from './thread.ts';
 import { toolCallMachine } from './tool-call.ts';
 
 export {
+  a2aTaskMachine,
   circuitBreakerMachine,
   dispatchMachine,
   mcpConnectionMachine,
@@ -40,6 +42,7 @@ export const machines = {
   dispatch: dispatchMachine,
   'circuit-breaker': circuitBreakerMachine,
   'push-delivery': pushDeliveryMachine,
+  'a2a-task': a2aTaskMachine,
   'remote-task': remoteTaskMachine,
   'mcp-connection': mcpConnectionMachine,
   'mcp-session': mcpSessionMachine,

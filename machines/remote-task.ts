@@ -1,8 +1,9 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { isAtRest, isInterrupted, type TaskState } from './a2a-task.ts';
 
 /**
  * A task that another service runs, as it is followed from here (a2a.md 12.5, 12.6). The states are those of the
- * follower; what the other side says of its task (`TASK_STATE_…`) is data that the services bring.
+ * follower; what the other side says of its task is a state of the machine `a2a-task`, which the services bring.
  *
  * Whoever asked may lose interest at any time, and one deadline, which the owner of the actor keeps, spans the
  * submission and everything after it. From then on one thing is left to do, to tell the other side to stop, which
@@ -11,25 +12,8 @@ import { assign, fromPromise, setup } from 'xstate';
  * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
  */
 
-/** A state of the task in which the other side does nothing more by itself. */
-const SETTLED: ReadonlySet<string> = new Set([
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_AUTH_REQUIRED',
-]);
-
-/** The settled states that a message continues from. */
-const ASKING: ReadonlySet<string> = new Set(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
-
-export const isSettled = (state: string): boolean => SETTLED.has(state);
-
-export const isAsking = (state: string): boolean => ASKING.has(state);
-
 /** What was said of the task. */
-export type TaskSeen = { kind: 'task'; state: string };
+export type TaskSeen = { kind: 'task'; state: TaskState };
 
 /** `message`: answered at once, without a task. */
 export type Submitted = TaskSeen | { kind: 'message' };
@@ -53,7 +37,7 @@ export type RemoteTaskInput = {
 
 export type RemoteTaskContext = Omit<RemoteTaskInput, 'firstPauseMs'> & {
   /** As the other side told it last. */
-  state: string | undefined;
+  state: TaskState | undefined;
   method: StreamMethod;
   resubscribed: boolean;
   pauseMs: number;
@@ -143,9 +127,10 @@ export const remoteTaskMachine = setup({
   },
   guards: {
     isAnswer: (_, { kind }: Found) => kind === 'message',
-    isSettled: (_, seen: Found) => seen.kind === 'task' && isSettled(seen.state),
-    isDoubtful: ({ context }) => context.continues && isAsking(context.state ?? ''),
-    wasSettled: ({ context }) => context.state !== undefined && isSettled(context.state),
+    isSettled: (_, seen: Found) => seen.kind === 'task' && isAtRest(seen.state),
+    isDoubtful: ({ context }) =>
+      context.continues && context.state !== undefined && isInterrupted(context.state),
+    wasSettled: ({ context }) => context.state !== undefined && isAtRest(context.state),
     canUseGet: ({ context }, { kind }: Found) => kind === 'unsupported' && context.method === 'POST',
     canResubscribe: ({ context }, { kind }: Found) => kind === 'broken' && !context.resubscribed,
     isUnwantedTask: ({ context }, { kind }: Found) => kind === 'task' && context.givenUp !== undefined,

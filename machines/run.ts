@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import type { TaskState } from './a2a-task.ts';
 
 /**
  * One execution of an agent on a thread. Each state that works invokes one service; the service returns what it
@@ -52,18 +53,7 @@ export type RunStatusTag = 'created' | 'running' | 'waiting' | 'done';
 /** Why it waits, on the wire (runtime.md 2.6). */
 export type WaitReasonTag = 'tool_permission' | 'user_input' | 'background_tasks';
 
-/** What it is as an A2A task (a2a.md 8.1). */
-export type TaskStateTag =
-  | 'TASK_STATE_SUBMITTED'
-  | 'TASK_STATE_WORKING'
-  | 'TASK_STATE_INPUT_REQUIRED'
-  | 'TASK_STATE_AUTH_REQUIRED'
-  | 'TASK_STATE_COMPLETED'
-  | 'TASK_STATE_FAILED'
-  | 'TASK_STATE_CANCELED'
-  | 'TASK_STATE_REJECTED';
-
-export type RunTag = RunStatusTag | WaitReasonTag | TaskStateTag;
+export type RunTag = RunStatusTag | WaitReasonTag | TaskState;
 
 /** Where an execution begins: with an inference, in the middle of a step after a crash, or with decisions. */
 export type RunEntry = 'inference' | 'unfinished_calls' | 'decisions';

@@ -12,7 +12,7 @@ import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
-import { nameOf } from './inspection/name.ts';
+import { nameOf, type WorksFor } from './inspection/name.ts';
 import { createMcpManager, type McpManager } from './mcp/index.ts';
 import { type Breakers, createBreakers } from './models/breakers.ts';
 import type { Provider } from './models/model.ts';
@@ -128,7 +128,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
   });
   const inspector = createInspector({ clock });
   const actors = {
-    began: (actor: AnyActorRef, scope: string) => inspector.began(actor, nameOf(actor, scope)),
+    began: (actor: AnyActorRef, scope: string, of?: WorksFor) =>
+      inspector.began(actor, nameOf(actor, scope, of)),
   };
   // A card or a tool may come before there is a configuration to publish it in.
   let publishAgents = async (): Promise<void> => {};
@@ -168,7 +169,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (a2aServers.discovered().length > 0) changed();
   const { resolve } = config.live;
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
-  const tasks = createTasks({ store, log });
+  const tasks = createTasks({ store, actors, log });
   const runtime = createRuntime({
     store,
     events,

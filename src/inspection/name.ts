@@ -11,9 +11,13 @@ export type ActorName = {
   parent?: string;
 };
 
+/** Whom an actor works for that outlives the actors of that one. */
+export type WorksFor = { machine: MachineName; id: string };
+
 /** As the actor says of itself: it was made with the id, and as a child of the one that it works for. */
-export const nameOf = (actor: AnyActorRef, scope: string): ActorName => {
+export const nameOf = (actor: AnyActorRef, scope: string, of?: WorksFor): ActorName => {
   const name = { machine: machineOf(actor), id: actor.id, scope };
+  if (of) return { ...name, parent: actorId(of.machine, of.id) };
   const parent = actor._parent;
   return parent ? { ...name, parent: actorId(machineOf(parent), parent.id) } : name;
 };

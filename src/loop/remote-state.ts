@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isInterrupted, isTerminal, TASK_STATES } from '../../machines/a2a-task.ts';
 import type { StateSnapshot } from '../schema/run.ts';
-import { isInterrupted, isTerminal, TASK_STATES } from '../schema/task-state.ts';
 import type { RemoteOutcome, RemoteOutput, RemoteTask } from '../tools/remote-agent.ts';
 import { defineState, update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';

@@ -73,8 +73,11 @@ export type EventListener = {
  * order of the commits of its thread; `changed_at` is when its state as a task changed last, in milliseconds.
  */
 export type RunWatch = {
-  /** A stream of its events begins; nothing has gone into it. */
-  began(scope: string, run_id: string, channel: Channel): void;
+  /**
+   * A stream of its events begins; nothing has gone into it. `said` is the text of the answer under way as far as it
+   * has come, for whoever joins in the middle of it.
+   */
+  began(scope: string, run_id: string, channel: Channel, said: () => string): void;
   /** The stream that began last is over. */
   ended(scope: string, run_id: string): void;
   stored(scope: string, run: Run, changed_at: number): void;

@@ -56,7 +56,7 @@ export const createExecution = (
     channel,
     continued: from !== 'created',
     watch: deps.runs && {
-      began: (each) => deps.runs?.began(ledger.scope, run_id, each),
+      began: (each) => deps.runs?.began(ledger.scope, run_id, each, () => turn.step?.text ?? ''),
       ended: () => deps.runs?.ended(ledger.scope, run_id),
     },
   });

@@ -1,7 +1,8 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { ContentBlock, Message, Role } from '../schema/message.ts';
+import type { ContentBlock, Message, MessageMetadata, Role } from '../schema/message.ts';
 import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { Batch, TimedRun } from '../store/index.ts';
 import type { Attach } from './channel.ts';
 
 /** What clients ask of a thread, as the protocols hand it to the runtime. */
@@ -14,6 +15,8 @@ export type UserMessage = {
   id?: string;
   /** What the client calls it, which need not be unique; shown to clients of its protocol instead of the id. */
   external_id?: string;
+  /** What an A2A client sent with it. */
+  a2a?: MessageMetadata['a2a'];
   /** For the model, and for nobody else. */
   visibility?: 'internal';
 };
@@ -61,6 +64,8 @@ export type Submission = {
   dedupe_key?: string;
   /** milliseconds; not before */
   available_at?: number;
+  /** Puts more into the commit that accepts it: with the run that it makes or goes on with. */
+  alongside?: ((batch: Batch, found: TimedRun) => void) | undefined;
   /** Of a sub-agent: the call that drives the run. */
   parent?: ParentCall;
 };
@@ -82,16 +87,17 @@ export type DecisionTarget = DecisionInput & {
 };
 
 export const userMessage = (newId: string, message: UserMessage): Message => {
-  const { id = newId, role, content, visibility, sender_agent_id, external_id } = message;
+  const { id = newId, role, content, visibility, sender_agent_id, external_id, a2a } = message;
   return {
     id,
     role,
     content,
     ...(visibility && { visibility }),
-    ...((sender_agent_id !== undefined || external_id !== undefined) && {
+    ...((sender_agent_id !== undefined || external_id !== undefined || a2a !== undefined) && {
       metadata: {
         ...(sender_agent_id !== undefined && { sender_agent_id }),
         ...(external_id !== undefined && { external_id }),
+        ...(a2a !== undefined && { a2a }),
       },
     }),
   };

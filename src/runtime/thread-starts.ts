@@ -191,6 +191,7 @@ const orderOf = (thread: Thread, request: Input) => ({
   frontend_tools: request.frontend_tools,
   driven: request.mode === 'sub_agent',
   dispatch: wantedOf(request),
+  alongside: request.alongside,
 });
 
 const wantedOf = ({

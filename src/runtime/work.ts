@@ -42,6 +42,7 @@ export type Order = {
   /** A tool call of another thread drives the run: it has no dispatch. */
   driven?: boolean;
   dispatch?: Pick<Submission, 'dispatch_id' | 'priority' | 'dedupe_key' | 'available_at'>;
+  alongside?: Submission['alongside'] | undefined;
   /** The waiting run that goes on, or what a new run is of. */
   run: { open: Run; news: boolean } | NewRun;
 };
@@ -75,7 +76,8 @@ export const putWork = (thread: Thread, write: Write, order: Order): Work => {
       ? continued(thread, write, { order, of, queued, session_id })
       : begun(thread, write, { order, of, queued, session_id });
   const dispatch = queued && session_id !== undefined ? claim(thread, write, queued, session_id) : queued;
-  putRun(write, run, open);
+  const timed = putRun(write, run, open);
+  order.alongside?.(write.batch, timed);
   if (!now && queued && queued !== standing) addWork(queue, write, queued);
   return { run, dispatch, from: open ? 'waiting' : 'created' };
 };

@@ -8,7 +8,7 @@ import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
 import type { Thread } from '../schema/thread.ts';
-import type { Batch, MessageRow } from '../store/index.ts';
+import type { Batch, MessageRow, TimedRun } from '../store/index.ts';
 import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
 import { historyOf, keptRow, type Ledger, type Tail, type Told } from './ledger.ts';
@@ -190,12 +190,14 @@ export const ofRun = (message: Message, run_id: string): Message => {
   return attributed;
 };
 
-export const putRun = (write: Write, after: Run, before: Run | undefined): void => {
+/** Returns when its state as a task changed last. */
+export const putRun = (write: Write, after: Run, before: Run | undefined): TimedRun => {
   const { ledger, batch, at } = write;
   const { deps, scope, waiting, created } = ledger;
   const { run_id, status } = after;
   const changed_at = deps.store.runs.put(batch, scope, after, before, at);
-  write.runs.push({ run: after, changed_at });
+  const timed = { run: after, changed_at };
+  write.runs.push(timed);
   moveDeadline(write, before && expiryOf(before), expiryOf(after), run_id);
   moveAwaiting(write, before, after);
   waiting.delete(run_id);
@@ -208,6 +210,7 @@ export const putRun = (write: Write, after: Run, before: Run | undefined): void 
   if (status === 'waiting') waiting.set(run_id, after);
   if (status === 'created') created.set(run_id, after);
   projectRun(write, after);
+  return timed;
 };
 
 /** A wait that has an end is found by its time, also by the next process. */

@@ -81,6 +81,8 @@ export const MessageMetadata = z.object({
     .meta({ description: 'the call was refused: readers of the history do not see it, the model does' }),
 });
 
+export type MessageMetadata = z.infer<typeof MessageMetadata>;
+
 export const Message = z
   .object({
     id: z.string(),

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AnyEventObject } from 'xstate';
+import { isAtRest } from '../../machines/a2a-task.ts';
 import { remoteTaskMachine } from '../../machines/index.ts';
-import { isSettled } from '../../machines/remote-task.ts';
 import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
 
 /** A task and everything that its services may come to, whether it is new, goes on, or is known. */
@@ -47,7 +47,7 @@ t.test('a task is followed exactly as its table says', async (t) => {
     .filter(({ taken }) => taken.length > 0)
     .map((edge) => {
       const { kind, state } = edge.event.output ?? {};
-      const what = kind === undefined ? '' : `: ${isSettled(state ?? '') ? 'settled' : kind}`;
+      const what = kind === undefined ? '' : `: ${state && isAtRest(state) ? 'settled' : kind}`;
       return `${place(pathOf(edge.from))}, ${nameOf(edge)}${what} → ${place(pathOf(edge.to))}`;
     });
   const unwanted = ['done', 'error'].flatMap((how) =>

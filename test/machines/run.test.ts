@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import { TASK_STATES } from '../../machines/a2a-task.ts';
 import { type RunEnding, type RunEntry, runMachine, type WaitsFor } from '../../machines/run.ts';
-import { TASK_STATES } from '../../src/schema/task-state.ts';
 import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
 
 /**

@@ -1,11 +1,5 @@
-import {
-  isAsking,
-  isSettled,
-  type Polled,
-  type Streamed,
-  type StreamMethod,
-  type Submitted,
-} from '../../../machines/remote-task.ts';
+import { isAtRest, isInterrupted } from '../../../machines/a2a-task.ts';
+import type { Polled, Streamed, StreamMethod, Submitted } from '../../../machines/remote-task.ts';
 import type { Json, RemoteEndpoint } from '../../schema/endpoint.ts';
 import type { RemoteOutcome, RemoteTurn } from '../../tools/remote-agent.ts';
 import { type Part, partsOf } from '../parts.ts';
@@ -86,7 +80,7 @@ export const createConversation = (deps: ConversationDeps): Conversation => {
         const { data: event } = Event.safeParse(raw);
         if (event && known().apply(event, raw)) teller.changed(known());
         else teller.grown(known());
-        if (isSettled(known().state())) return seen();
+        if (isAtRest(known().state())) return seen();
       }
     } catch (error) {
       if (error instanceof RemoteFailure && isUnserved(error)) return { kind: 'unsupported' };
@@ -117,7 +111,7 @@ export const createConversation = (deps: ConversationDeps): Conversation => {
     async record() {
       await turn.onSubmitted(known().task());
       // What a task that goes on is said to ask for may be what it asked before.
-      const doubtful = turn.say?.task_id !== undefined && isAsking(known().state());
+      const doubtful = turn.say?.task_id !== undefined && isInterrupted(known().state());
       if (!doubtful) teller.changed(known());
     },
     subscribe,

@@ -1,6 +1,5 @@
-import { isAsking, isSettled } from '../../../machines/remote-task.ts';
+import { isAtRest, isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import type { Json } from '../../schema/endpoint.ts';
-import type { TaskState } from '../../schema/task-state.ts';
 import type { RemoteArtifact, RemoteOutput, RemoteSnapshot, RemoteTask } from '../../tools/remote-agent.ts';
 import { joined, lastWords, textOfParts } from './text.ts';
 import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire.ts';
@@ -52,8 +51,8 @@ export const createMirror = (known: RemoteTask): Mirror => {
 
   const text = (): string => {
     const status = FAILURES.has(state()) ? '' : ofStatus();
-    if (isAsking(state()) && status) return status;
-    return ofArtifacts() || status || (isSettled(state()) ? lastWords(task.history) : '');
+    if (isInterrupted(state()) && status) return status;
+    return ofArtifacts() || status || (isAtRest(state()) ? lastWords(task.history) : '');
   };
 
   const changeArtifact = (given: WireArtifact, append: boolean): void => {

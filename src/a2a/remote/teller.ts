@@ -1,4 +1,4 @@
-import { isSettled } from '../../../machines/remote-task.ts';
+import { isAtRest } from '../../../machines/a2a-task.ts';
 import type { RemoteTurn } from '../../tools/remote-agent.ts';
 import type { Mirror } from './mirror.ts';
 
@@ -22,8 +22,7 @@ export const createTeller = ({ onText, onSnapshot }: Pick<RemoteTurn, 'onText' |
   };
 
   /** While a task is at work, what its status says is about the work. */
-  const grown = (mirror: Mirror): void =>
-    say(isSettled(mirror.state()) ? mirror.text() : mirror.streamable());
+  const grown = (mirror: Mirror): void => say(isAtRest(mirror.state()) ? mirror.text() : mirror.streamable());
 
   return {
     grown,

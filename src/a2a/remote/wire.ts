@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { TASK_STATES } from '../../../machines/a2a-task.ts';
 import type { Json } from '../../schema/endpoint.ts';
-import { TASK_STATES } from '../../schema/task-state.ts';
 
 /**
  * What another service sends (a2a.md 6), read as far as it can be: whatever is missing or of another form says

@@ -1,5 +1,5 @@
 import { mediaTypeOf } from '../../a2a/parts.ts';
-import type { Json } from '../../schema/endpoint.ts';
+import type { Json, JsonObject } from '../../schema/endpoint.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
 /**
@@ -15,18 +15,47 @@ export type InputPart = {
   data?: Json | undefined;
   mediaType?: string | undefined;
   filename?: string | undefined;
+  metadata?: JsonObject | undefined;
 };
 
 const JSON_TYPE = 'application/json';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 export const blockOf = (part: InputPart): ContentBlock => {
-  const { text, raw, url, data } = part;
-  if (text !== undefined) return { type: 'text', text };
+  const { text, raw, url, data, mediaType, filename, metadata } = part;
+  const named = mediaType?.trim() || undefined;
+  if (text !== undefined) return { type: 'text', text, ...noteOf({ media_type: named, filename, metadata }) };
   const media_type = typeOf(part);
   if (raw !== undefined) return mediaBlock(part, media_type, { type: 'base64', media_type, data: raw });
-  if (url !== undefined) return mediaBlock(part, media_type, { type: 'url', url });
-  return { type: 'text', text: JSON.stringify(data), media_type: JSON_TYPE };
+  if (url !== undefined)
+    return mediaBlock(part, media_type, {
+      type: 'url',
+      url,
+      ...(named !== undefined && { media_type: named }),
+    });
+  const other = named === JSON_TYPE ? undefined : named;
+  return {
+    type: 'text',
+    text: JSON.stringify(data),
+    media_type: JSON_TYPE,
+    ...noteOf({ media_type: other, filename, metadata }),
+  };
+};
+
+type Note = {
+  media_type?: string | undefined;
+  filename?: string | undefined;
+  metadata?: JsonObject | undefined;
+};
+
+/** What the block itself has no place for. */
+const noteOf = ({ media_type, filename, metadata }: Note): Pick<ContentBlock & { type: 'text' }, 'part'> => {
+  const part = {
+    ...(media_type !== undefined && { media_type }),
+    ...(filename && { filename }),
+    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+  };
+  return Object.keys(part).length > 0 ? { part } : {};
 };
 
 /** What a part holds, in the words of the input modes of a card. */
@@ -42,8 +71,13 @@ type MediaSource = Extract<ContentBlock, { source: unknown }>['source'];
 
 const KINDS = ['image', 'audio', 'video'] as const;
 
-const mediaBlock = ({ filename }: InputPart, media_type: string, source: MediaSource): ContentBlock => ({
+const mediaBlock = (
+  { filename, metadata }: InputPart,
+  media_type: string,
+  source: MediaSource,
+): ContentBlock => ({
   type: KINDS.find((kind) => media_type.toLowerCase().startsWith(`${kind}/`)) ?? 'document',
   source,
   ...(filename && { title: filename }),
+  ...noteOf({ metadata }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../../schema/endpoint.ts';
-import { Json } from '../../schema/json.ts';
+import { Json, JsonObject } from '../../schema/json.ts';
 import { listOf } from '../../schema/list.ts';
 import { pathText, phrases, problemOf } from '../../schema/phrases.ts';
 import type { Violation } from './errors.ts';
@@ -23,6 +23,7 @@ const Part = z.object({
   data: optional(Json),
   mediaType: optional(z.string()),
   filename: optional(z.string()),
+  metadata: optional(JsonObject),
 });
 
 const Selectors = { tenant: OptionalId, agentId: OptionalId, agent_id: OptionalId };
@@ -43,8 +44,12 @@ const SendRequest = z.object({
     taskId: OptionalId,
     contextId: OptionalId,
     parts: listOf(Part),
+    metadata: optional(JsonObject),
+    extensions: optional(listOf(z.string())),
+    referenceTaskIds: optional(listOf(z.string())),
   }),
   configuration: optional(Configuration),
+  metadata: optional(JsonObject),
 });
 export type SendShape = z.output<typeof SendRequest>;
 

@@ -1,4 +1,4 @@
-import type { ContentBlock } from '../../schema/message.ts';
+import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
 import { MAX_ID_BYTES } from '../../store/index.ts';
 import { blockOf, type InputPart, typeOf } from './blocks.ts';
 import { parseShape, type SendShape } from './decode-shape.ts';
@@ -18,6 +18,8 @@ export type SendRequest = {
   task_id: string | undefined;
   context_id: string | undefined;
   content: ContentBlock[];
+  /** What came with the message and the request, and is kept with the message. */
+  extras: MessageMetadata['a2a'];
   /** The latest so many messages; undefined is all of them. */
   history_length: number | undefined;
   returns_at_once: boolean;
@@ -44,10 +46,19 @@ export const decodeSend = (
     task_id: message.taskId,
     context_id: message.contextId,
     content: message.parts.map(blockOf),
+    extras: extrasOf(shape),
     history_length: isLength(historyLength) ? historyLength : undefined,
     returns_at_once: returnImmediately,
     push: configuration?.taskPushNotificationConfig ?? configuration?.pushNotificationConfig,
   };
+};
+
+/** Undefined where nothing came; what is empty says nothing. */
+const extrasOf = ({ message, metadata: request_metadata }: SendShape): MessageMetadata['a2a'] => {
+  const { metadata, extensions, referenceTaskIds: reference_task_ids } = message;
+  const extras = { metadata, extensions, reference_task_ids, request_metadata };
+  const said = Object.entries(extras).filter(([, value]) => value && Object.keys(value).length > 0);
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
 };
 
 const violationsIn = (shape: SendShape, tenant: string | undefined): Violation[] => {

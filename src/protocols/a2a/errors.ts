@@ -1,4 +1,4 @@
-import type { TaskState } from '../../schema/task-state.ts';
+import type { TaskState } from '../../../machines/a2a-task.ts';
 
 /** Errors as A2A shows them (a2a.md 3.3): a status of google.rpc, with details that clients branch on. */
 

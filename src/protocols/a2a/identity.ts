@@ -1,5 +1,6 @@
+import { isTerminal, mayTake } from '../../../machines/a2a-task.ts';
 import type { Run } from '../../schema/run.ts';
-import { isInterrupted, isTerminal, taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
+import { taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import { type A2aError, invalidRequest, taskNotFound, unsupportedOperation } from './errors.ts';
 
 /**
@@ -34,7 +35,7 @@ export const checkContinuation = (
       'taskId refers to an in-flight task; wait for completion or use contextId for a new task',
     );
   }
-  if (executes || !isInterrupted(state)) {
+  if (executes || !mayTake(state, 'ANSWER')) {
     throw refused(
       'message.taskId',
       'taskId must reference an interrupted task; use contextId to start a new task in the same context',

@@ -1,5 +1,6 @@
+import type { TaskState } from '../../../machines/a2a-task.ts';
 import type { Json, JsonObject } from '../../schema/endpoint.ts';
-import type { TaskState } from '../../schema/task-state.ts';
+import type { TimedRun } from '../../store/index.ts';
 
 /** The objects of A2A 1.0 in their HTTP+JSON form (a2a.md 6). A key is absent when there is nothing to say. */
 
@@ -16,6 +17,8 @@ export type A2aMessage = {
   taskId?: string;
   contextId?: string;
   metadata?: JsonObject;
+  extensions?: string[];
+  referenceTaskIds?: string[];
 };
 
 export type TaskStatus = {
@@ -53,10 +56,10 @@ export type StreamResponse =
 
 /** The tasks of this service: every run is one (a2a.md 8). */
 export type Tasks = {
-  /** With all its history. Undefined when there is no such task. */
-  get(scope: string, task_id: string): Task | undefined;
-  /** The agent that a tenant has to be to see it; known from the moment in which the message is accepted. */
-  agentOf(scope: string, task_id: string): string | undefined;
+  /** The run of the task. Undefined when there is no such task. */
+  find(scope: string, task_id: string): TimedRun | undefined;
+  /** Its status. */
+  update(scope: string, found: TimedRun): StatusUpdate;
   /**
    * The task as it is, and from then on each change of its status and each artifact, whole, none lost and none
    * twice. Undefined when there is no such task. `onEvent` must not throw.

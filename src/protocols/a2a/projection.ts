@@ -1,7 +1,8 @@
+import { isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import { partsOf } from '../../a2a/parts.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
-import { isInterrupted, type TaskState, taskStateOf } from '../../schema/task-state.ts';
+import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TimedRun } from '../../store/index.ts';
 import type { A2aMessage, Artifact, Part, StatusUpdate, Task, TaskStatus } from './model.ts';
 

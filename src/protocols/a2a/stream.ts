@@ -1,5 +1,5 @@
+import type { TaskState } from '../../../machines/a2a-task.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
-import type { TaskState } from '../../schema/task-state.ts';
 import { A2aError, errorBody } from './errors.ts';
 import type { Task } from './model.ts';
 import type { Follower } from './task-feed.ts';

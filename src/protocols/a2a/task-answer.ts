@@ -4,14 +4,14 @@ import { responseOf } from './projection.ts';
 /**
  * The answer of an agent in pieces (a2a.md 10.1): what is appended together is the artifact that the task ends with.
  *
- * An answer that begins again replaces what was said of it. When the end is not what was heard, or its beginning was
- * missed, the artifact comes whole.
+ * An answer that begins again replaces what was said of it. When the end is not what was heard, the artifact comes
+ * whole.
  */
 export type Answer = {
   /** The first piece is still to come. */
   begin(): void;
-  /** What comes is the rest of something that nobody here has heard the beginning of. */
-  miss(): void;
+  /** It is under way, and this is what was said of it. `told`: whoever follows it has that. */
+  resume(said: string, told: boolean): void;
   add(delta: string): void;
   /** Text that no piece had yet. */
   hasNews(): boolean;
@@ -26,14 +26,8 @@ export type Answer = {
 export type Piece = { artifact: Artifact; append: boolean; lastChunk: boolean };
 
 export const createAnswer = (): Answer => {
-  /** Undefined when its beginning was missed. */
-  let text: string | undefined = '';
+  let text = '';
   let taken = 0;
-
-  const begin = (): void => {
-    text = '';
-    taken = 0;
-  };
 
   const pieceOf = (rest: string, lastChunk: boolean): Piece => ({
     artifact: responseOf([{ text: rest }]),
@@ -42,17 +36,20 @@ export const createAnswer = (): Answer => {
   });
 
   return {
-    begin,
-    miss() {
-      text = undefined;
+    begin() {
+      text = '';
       taken = 0;
     },
-    add(delta) {
-      if (text !== undefined) text += delta;
+    resume(said, told) {
+      text = said;
+      taken = told ? said.length : 0;
     },
-    hasNews: () => text !== undefined && text.length > taken,
+    add(delta) {
+      text += delta;
+    },
+    hasNews: () => text.length > taken,
     take() {
-      if (text === undefined || text.length <= taken) return undefined;
+      if (text.length <= taken) return undefined;
       const piece = pieceOf(text.slice(taken), false);
       taken = text.length;
       return piece;
@@ -61,10 +58,9 @@ export const createAnswer = (): Answer => {
       const [only, ...others] = parts;
       const isText = only && 'text' in only && others.length === 0;
       const whole = { artifact: responseOf(parts), append: false, lastChunk: true };
-      if (!isText || text === undefined || taken === 0) return whole;
+      if (!isText || taken === 0) return whole;
       return only.text.startsWith(text.slice(0, taken)) ? pieceOf(only.text.slice(taken), true) : whole;
     },
-    said: () =>
-      text === undefined || taken === 0 ? undefined : responseOf([{ text: text.slice(0, taken) }]),
+    said: () => (taken === 0 ? undefined : responseOf([{ text: text.slice(0, taken) }])),
   };
 };

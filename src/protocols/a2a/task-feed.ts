@@ -1,11 +1,14 @@
-import { type TaskState, taskStateOf } from '../../schema/task-state.ts';
+import { type Actor, createActor } from 'xstate';
+import { a2aTaskMachine, type TaskState, taskAt, toldOf } from '../../../machines/a2a-task.ts';
+import { taskStateOf } from '../../schema/task-state.ts';
 import type { TimedRun } from '../../store/index.ts';
-import type { ArtifactUpdate, StatusUpdate } from './model.ts';
+import type { Artifact, ArtifactUpdate, StatusUpdate } from './model.ts';
 import type { Projection } from './projection.ts';
 import { createAnswer, type Piece } from './task-answer.ts';
 
 /**
- * What happens to one task, for all who follow it.
+ * What happens to one task, for all who follow it. A task that is followed is an actor of the machine `a2a-task`,
+ * from the moment in which it is there until it is over or nobody follows it any more.
  *
  * Guarantees: each follower is told every change of the status behind the one that it has seen, once and in order,
  * and all are told the same; the artifact comes before the status that ends the task; no status goes back. What
@@ -31,26 +34,44 @@ export type Feed = {
   readonly followers: Set<Follower>;
   told(found: TimedRun): void;
   begins(): void;
+  /** It is joined in the middle of an answer, of which this was said. */
+  resumes(said: string): void;
   text(delta: string): void;
-  missed(): void;
   /** The artifact as far as it was told, for one who has seen the status of now. */
-  artifactFor(follower: Follower): ReturnType<ReturnType<typeof createAnswer>['said']>;
+  artifactFor(follower: Follower): Artifact | undefined;
   close(): void;
+};
+
+export type TaskActor = Actor<typeof a2aTaskMachine>;
+
+export type FeedDeps = {
+  projection: Projection;
+  scope: string;
+  task_id: string;
+  /** Told of the actor of the task; what it returns is called when that is gone. */
+  began(actor: TaskActor): () => void;
 };
 
 /** 20 events a second. */
 const CHUNK_MS = 50;
 
-export const createFeed = (
-  { projection, scope, task_id }: { projection: Projection; scope: string; task_id: string },
-  start: TimedRun | undefined,
-): Feed => {
+export const createFeed = (deps: FeedDeps, start: TimedRun | undefined): Feed => {
+  const { projection, scope, task_id } = deps;
   const followers = new Set<Follower>();
   const answer = createAnswer();
-  let at = start?.changed_at ?? 0;
-  let state: TaskState | undefined = start && taskStateOf(start.run);
-  let contextId = start?.run.thread_id ?? '';
+  const life = createLife(deps);
+  let at = 0;
+  let state: TaskState | undefined;
+  let contextId = '';
   let timer: NodeJS.Timeout | undefined;
+
+  const note = ({ run, changed_at }: TimedRun): void => {
+    at = changed_at;
+    state = taskStateOf(run);
+    contextId = run.thread_id;
+    life.move(state);
+  };
+  if (start) note(start);
 
   const tell = (event: TaskEvent, to: (follower: Follower) => boolean): void => {
     let text: string | undefined;
@@ -88,11 +109,9 @@ export const createFeed = (
   return {
     followers,
     told(found) {
-      const { run, changed_at } = found;
+      const { changed_at } = found;
       if (changed_at <= at) return;
-      at = changed_at;
-      state = taskStateOf(run);
-      contextId = run.thread_id;
+      note(found);
       if (state === 'TASK_STATE_COMPLETED') tellResponse(found);
       const isNews = (follower: Follower): boolean => {
         if (follower.at >= changed_at) return false;
@@ -103,13 +122,52 @@ export const createFeed = (
       if (state === 'TASK_STATE_WORKING') arm();
     },
     begins: answer.begin,
+    resumes: (said) => answer.resume(said, state === 'TASK_STATE_WORKING'),
     text(delta) {
       answer.add(delta);
       arm();
     },
-    missed: answer.miss,
     artifactFor: (follower) =>
       state === 'TASK_STATE_WORKING' && follower.at === at ? answer.said() : undefined,
-    close: () => clearTimeout(timer),
+    close() {
+      clearTimeout(timer);
+      life.end();
+    },
+  };
+};
+
+/** The actor of the task, while there is something that can happen to it. */
+const createLife = ({ task_id, began }: FeedDeps) => {
+  let actor: TaskActor | undefined;
+  let gone = (): void => {};
+
+  const begin = (state: TaskState): void => {
+    const snapshot = taskAt(state);
+    if (snapshot.status !== 'active') return;
+    actor = createActor(a2aTaskMachine, { id: task_id, snapshot });
+    gone = began(actor);
+    actor.start();
+  };
+
+  const end = (): void => {
+    actor?.stop();
+    actor = undefined;
+    gone();
+    gone = () => {};
+  };
+
+  return {
+    end,
+    /** What was over before anybody could see it begin did begin. */
+    move(state: TaskState): void {
+      if (!actor) {
+        begin(state);
+        return;
+      }
+      const event = toldOf(state);
+      if (!actor.getSnapshot().can(event)) actor.send({ type: 'START' });
+      actor.send(event);
+      if (actor.getSnapshot().status !== 'active') end();
+    },
   };
 };

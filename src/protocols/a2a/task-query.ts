@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TaskState } from '../../schema/task-state.ts';
+import type { TaskState } from '../../../machines/a2a-task.ts';
 import { invalidRequest, type Violation } from './errors.ts';
 
 /** The query parameters of tasks (a2a.md 3.4, 9). All that is wrong is said at once; blank is as good as absent. */

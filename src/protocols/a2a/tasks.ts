@@ -1,10 +1,9 @@
 import type { Channel, RunWatch } from '../../runtime/index.ts';
-import { taskAgentOf } from '../../schema/task-state.ts';
 import type { Store } from '../../store/index.ts';
 import { answerProtocol } from './encoder.ts';
-import type { Artifact, Task, Tasks } from './model.ts';
+import type { Artifact, Tasks } from './model.ts';
 import { createProjection, type Projection } from './projection.ts';
-import { createFeed, type Feed, type Follower } from './task-feed.ts';
+import { createFeed, type Feed, type Follower, type TaskActor } from './task-feed.ts';
 
 /**
  * The tasks of this service: every run is one, whatever made it (a2a.md 8).
@@ -32,13 +31,15 @@ export type Following = {
 
 export type TaskDeps = {
   store: Pick<Store, 'runs' | 'messages' | 'pending'>;
+  /** Told of every actor that begins, and of the run that it works for; what it returns is called when it is gone. */
+  actors: { began(actor: TaskActor, scope: string, of: { machine: 'run'; id: string }): () => void };
   log: { error(data: object, text: string): void };
 };
 
-export const createTasks = ({ store, log }: TaskDeps): TaskRoom => {
+export const createTasks = ({ store, actors, log }: TaskDeps): TaskRoom => {
   const projection = createProjection({ store });
   const feeds = new Map<string, Feed>();
-  const channels = new Map<string, Channel>();
+  const live = new Map<string, Live>();
 
   const attach = (key: string, channel: Channel): void => {
     const begins = (): void => feeds.get(key)?.begins();
@@ -50,12 +51,15 @@ export const createTasks = ({ store, log }: TaskDeps): TaskRoom => {
     const key = keyOf(scope, task_id);
     const found = feeds.get(key);
     if (found) return found;
-    const feed = createFeed({ projection, scope, task_id }, projection.find(scope, task_id));
+    const began = (actor: TaskActor): (() => void) =>
+      // Its run may be at rest, and another actor may execute it next.
+      actors.began(actor, scope, { machine: 'run', id: task_id });
+    const feed = createFeed({ projection, scope, task_id, began }, projection.find(scope, task_id));
     feeds.set(key, feed);
-    const channel = channels.get(key);
-    if (channel) {
-      feed.missed();
-      attach(key, channel);
+    const run = live.get(key);
+    if (run) {
+      feed.resumes(run.said());
+      attach(key, run.channel);
     }
     return feed;
   };
@@ -77,36 +81,30 @@ export const createTasks = ({ store, log }: TaskDeps): TaskRoom => {
     };
   };
 
-  const allOf = (scope: string, task_id: string): Task | undefined => {
-    const found = projection.find(scope, task_id);
-    return found && projection.task(scope, found, { history: undefined, artifacts: true });
-  };
-
   return {
     projection,
     follow,
-    get: allOf,
-    agentOf(scope, task_id) {
-      const found = projection.find(scope, task_id);
-      return found && taskAgentOf(found.run);
-    },
+    find: projection.find,
+    update: projection.update,
     watch(scope, task_id, onEvent) {
-      const task = allOf(scope, task_id);
-      if (!task) return undefined;
+      const found = projection.find(scope, task_id);
+      if (!found) return undefined;
+      // What is told of it is its status and its artifacts.
+      const task = projection.task(scope, found, { history: 0, artifacts: true });
       const fail = (): void => {};
       const { stop } = follow(scope, task_id, { pieces: false, take: (event) => onEvent(event), fail });
       return { task, stop };
     },
     runWatch: {
-      began(scope, run_id, channel) {
+      began(scope, run_id, channel, said) {
         const key = keyOf(scope, run_id);
-        channels.set(key, channel);
+        live.set(key, { channel, said });
         const feed = feeds.get(key);
         if (!feed) return;
         feed.begins();
         attach(key, channel);
       },
-      ended: (scope, run_id) => void channels.delete(keyOf(scope, run_id)),
+      ended: (scope, run_id) => void live.delete(keyOf(scope, run_id)),
       stored(scope, run, changed_at) {
         if (feeds.size === 0) return;
         const feed = feeds.get(keyOf(scope, run.run_id));
@@ -120,6 +118,9 @@ export const createTasks = ({ store, log }: TaskDeps): TaskRoom => {
     },
   };
 };
+
+/** A run that executes. */
+type Live = { channel: Channel; said(): string };
 
 /** Of what it is attached with nothing is written. */
 const SILENT = { write() {}, end() {} };

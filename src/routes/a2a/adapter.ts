@@ -5,9 +5,10 @@ import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
 import { isLoopback } from '../../schema/loopback.ts';
+import type { Store } from '../../store/index.ts';
 import { type CardSettings, createCards } from './cards.ts';
 import { a2aRoutes } from './index.ts';
-import { createPushRoutes } from './push.ts';
+import { createPushHandlers } from './push.ts';
 import { createTaskHandlers, type TaskHandlerDeps } from './tasks.ts';
 
 /** This service as an A2A server: its routes, and the notifications that it sends. */
@@ -19,8 +20,9 @@ export type A2aAdapter = {
   stop(): void;
 };
 
-type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings'> &
+type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store'> &
   Pick<DeliveryDeps, 'log' | 'actors'> & {
+    store: Store;
     version: string;
     /** That the service listens on. */
     host: string;
@@ -45,12 +47,11 @@ export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
   const agents = createCardAgents({ ...deps, resolve, defaultId: settings.default_agent_id });
   const guard = guardOf(settings, deps.host);
   const enabled = settings.a2a_push_enabled;
-  const push = createPush({ ...deps, post: createPost({ guard }), guard });
-  const { handlers, inline } = createPushRoutes({ store, push, tasks, agents, enabled });
+  const push = createPush({ ...deps, post: createPost({ guard }), guard, enabled });
   return {
     mounts: a2aRoutes({
-      tasks: createTaskHandlers({ ...deps, agents, push: inline }),
-      push: handlers,
+      tasks: createTaskHandlers({ ...deps, agents, push }),
+      push: createPushHandlers({ store, push, tasks, agents, enabled }),
       cards: createCards({ ...deps, agents }),
     }),
     start() {

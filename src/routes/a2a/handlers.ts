@@ -1,5 +1,4 @@
 import type { Reply } from '../../http/reply.ts';
-import type { PushConfig } from '../../protocols/a2a/push/config.ts';
 
 /**
  * A request to one of the routes of A2A, after everything that they have in common was checked: version, path,
@@ -35,15 +34,4 @@ export type PushHandlers = {
   list(request: A2aRequest, task_id: string): A2aAnswer;
   get(request: A2aRequest, task_id: string, config_id: string): A2aAnswer;
   remove(request: A2aRequest, task_id: string, config_id: string): A2aAnswer;
-};
-
-/** What the send routes need for `configuration.taskPushNotificationConfig`. */
-export type InlinePush = {
-  /**
-   * Before the effect of the request. `tenant`: the one of the path, or the selector in the body.
-   * @throws A2aError 400, with all violations
-   */
-  check(config: unknown, enclosing: { task_id: string; tenant: string | undefined }): PushConfig;
-  /** Once the task is there to be watched. Resolves when the config is stored and its first event queued. */
-  add(scope: string, task_id: string, tenant: string | undefined, config: PushConfig): Promise<void>;
 };

@@ -1,109 +1,44 @@
 import { z } from 'zod';
 import { reply } from '../../http/reply.ts';
-import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
-import { invalidRequest, noPush, pushConfigNotFound, taskNotFound } from '../../protocols/a2a/errors.ts';
-import type { Tasks } from '../../protocols/a2a/model.ts';
-import { type Push, shownConfig } from '../../protocols/a2a/push/push.ts';
-import { selectorOf } from '../../protocols/a2a/selector.ts';
-import type { PushConfigRow, PushPlace, Store } from '../../store/index.ts';
+import { invalidRequest } from '../../protocols/a2a/errors.ts';
+import {
+  addConfig,
+  listConfigs,
+  type PushConfigDeps,
+  readConfig,
+  removeConfig,
+} from '../../protocols/a2a/push/configs.ts';
+import type { PushPlace } from '../../store/index.ts';
 import { encodeCursor } from '../cursor.ts';
-import type { A2aRequest, InlinePush, PushHandlers } from './handlers.ts';
+import type { A2aRequest, PushHandlers } from './handlers.ts';
 import { positionIn } from './page-token.ts';
 
+/** Push notification configs of a task (a2a.md 11.1). */
+
+export const createPushHandlers = (deps: PushConfigDeps): PushHandlers => ({
+  create: (request, task_id) => addConfig(deps, request, task_id, request.body),
+  list(request, task_id) {
+    const { configs, next } = listConfigs(deps, request, task_id, pageOf(request, task_id));
+    return { configs, nextPageToken: next ? tokenOf(next, request.tenant) : '' };
+  },
+  get: (request, task_id, config_id) => readConfig(deps, request, task_id, config_id),
+  async remove(request, task_id, config_id) {
+    await removeConfig(deps, request, task_id, config_id);
+    return nothingFor(request);
+  },
+});
+
 /**
- * Push notification configs of a task (a2a.md 11.1). Below a tenant there are those of the tenant; without one, all of
- * the task can be read and removed.
+ * The protocol answers with an empty message, which is `{}` in JSON, and there are clients of its own project that
+ * read it. Who does not speak a version of the protocol gets no body.
  */
-export type PushRoutes = { handlers: PushHandlers; inline: InlinePush };
-
-export const createPushRoutes = (deps: {
-  store: Pick<Store, 'pushConfigs'>;
-  push: Pick<Push, 'check' | 'add' | 'remove'>;
-  tasks: Pick<Tasks, 'agentOf'>;
-  agents: Pick<CardAgents, 'checkTenant'>;
-  enabled: boolean;
-}): PushRoutes => {
-  const { store, push, tasks, agents, enabled } = deps;
-
-  const checkEnabled = (): void => {
-    if (!enabled) throw noPush();
-  };
-
-  /** The agent of the task. @throws A2aError when there is no such task for this request */
-  const agentOf = ({ scope, tenant }: A2aRequest, task_id: string): string => {
-    agents.checkTenant(tenant);
-    const agent = tasks.agentOf(scope, task_id);
-    if (agent === undefined || (tenant !== undefined && tenant !== agent)) throw taskNotFound(task_id);
-    return agent;
-  };
-
-  const found = ({ scope, tenant }: A2aRequest, task_id: string, id: string): PushConfigRow[] => {
-    if (tenant === undefined) return store.pushConfigs.withId(scope, task_id, id);
-    const config = store.pushConfigs.get({ scope, task_id, id, tenant });
-    return config ? [config] : [];
-  };
-
-  const handlers: PushHandlers = {
-    async create(request, task_id) {
-      checkEnabled();
-      const agent = agentOf(request, task_id);
-      const selected = selectorOf(request.body);
-      const tenant = request.tenant ?? (selected === agent ? selected : undefined);
-      const config = push.check(request.body, { task_id, tenant });
-      await push.add(request.scope, task_id, tenant, config);
-      return config;
-    },
-    list(request, task_id) {
-      checkEnabled();
-      const { scope, tenant } = request;
-      const page = pageOf(request, task_id);
-      agentOf(request, task_id);
-      const shown: PushConfigRow[] = [];
-      for (const config of store.pushConfigs.list(scope, task_id, page.after)) {
-        if (tenant !== undefined && config.tenant !== tenant) continue;
-        shown.push(config);
-        if (shown.length > page.size) break;
-      }
-      const last = shown.length > page.size ? shown[page.size - 1] : undefined;
-      return {
-        configs: shown.slice(0, page.size).map(shownConfig),
-        nextPageToken: last ? tokenOf(last, tenant) : '',
-      };
-    },
-    get(request, task_id, config_id) {
-      checkEnabled();
-      agentOf(request, task_id);
-      const configs = found(request, task_id, config_id);
-      const config = configs.find(({ tenant }) => tenant === undefined) ?? configs[0];
-      if (!config) throw pushConfigNotFound(task_id, config_id);
-      return shownConfig(config);
-    },
-    async remove(request, task_id, config_id) {
-      checkEnabled();
-      agentOf(request, task_id);
-      const configs = found(request, task_id, config_id);
-      if (configs.length > 0) await push.remove(configs);
-      return reply(204);
-    },
-  };
-
-  return {
-    handlers,
-    inline: {
-      check(config, enclosing) {
-        checkEnabled();
-        return push.check(config, enclosing);
-      },
-      add: push.add,
-    },
-  };
-};
+const nothingFor = ({ header }: A2aRequest) => (header('a2a-version')?.trim() ? reply(200, {}) : reply(204));
 
 const DEFAULT_SIZE = 50;
 const LARGEST_SIZE = 100;
 
 /** @throws A2aError 400 */
-const pageOf = (request: A2aRequest, task_id: string): { size: number; after?: PushPlace } => {
+const pageOf = (request: A2aRequest, task_id: string): { size: number; after: PushPlace | undefined } => {
   const { scope, tenant } = request;
   const size = request.query('pageSize') ?? '';
   if (!/^\d*$/.test(size)) {
@@ -113,7 +48,7 @@ const pageOf = (request: A2aRequest, task_id: string): { size: number; after?: P
   const last = positionIn(request.query('pageToken'), { prefix: TOKEN, filters, position: Position });
   return {
     size: size === '' ? DEFAULT_SIZE : Math.min(Math.max(Number(size), 1), LARGEST_SIZE),
-    ...(last && { after: { scope, task_id, ...last } }),
+    after: last && { scope, task_id, ...last },
   };
 };
 

@@ -1,5 +1,5 @@
+import type { TaskState } from '../../../machines/a2a-task.ts';
 import type { Artifact, Task, Tasks } from '../../../src/protocols/a2a/model.ts';
-import type { TaskState } from '../../../src/schema/task-state.ts';
 
 /** Tasks that a test moves by hand. */
 

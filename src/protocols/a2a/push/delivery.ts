@@ -15,7 +15,7 @@ export type DeliveryDeps = FollowerDeps & {
   log: { warn(data: object, text: string): void };
   /** Told of every actor that begins; what it returns is called when the actor is gone. */
   actors: {
-    began(actor: AnyActorRef, scope: string): () => void;
+    began(actor: AnyActorRef, scope: string, of: { machine: 'a2a-task'; id: string }): () => void;
   };
   /** Tests bring their own. */
   timers?: Timers | undefined;
@@ -91,7 +91,7 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
       leave();
     },
   });
-  const gone = deps.actors.began(actor, place.scope);
+  const gone = deps.actors.began(actor, place.scope, { machine: 'a2a-task', id: place.task_id });
   const leave = (): void => {
     follower.stop();
     gone();

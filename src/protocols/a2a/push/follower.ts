@@ -1,5 +1,5 @@
+import { isTerminal } from '../../../../machines/a2a-task.ts';
 import type { Clock } from '../../../schema/clock.ts';
-import { isTerminal } from '../../../schema/task-state.ts';
 import type { Batch, PushMark, PushPlace, Store } from '../../../store/index.ts';
 import type { ArtifactUpdate, StatusUpdate, Task, Tasks } from '../model.ts';
 
@@ -95,7 +95,7 @@ export const enqueue = (
   store.pushOutbox.follow(batch, { place, mark: { state, timestamp } });
 };
 
-export const statusUpdateOf = ({ id: taskId, contextId, status }: Task): Queued => ({
+const statusUpdateOf = ({ id: taskId, contextId, status }: Task): Queued => ({
   statusUpdate: { taskId, contextId, status },
 });
 

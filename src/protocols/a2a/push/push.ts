@@ -1,10 +1,10 @@
 import type { Ids } from '../../../schema/clock.ts';
-import type { Batch, PushConfigRow, PushPlace } from '../../../store/index.ts';
-import { taskNotFound } from '../errors.ts';
+import type { Batch, PushConfigRow, PushPlace, TimedRun } from '../../../store/index.ts';
+import { noPush, taskNotFound } from '../errors.ts';
 import type { Tasks } from '../model.ts';
 import { checkPushConfig, type Enclosing, type PushConfig } from './config.ts';
 import { type Delivery, type DeliveryDeps, startDelivery } from './delivery.ts';
-import { enqueue, statusUpdateOf } from './follower.ts';
+import { enqueue } from './follower.ts';
 import type { PostGuard } from './post.ts';
 
 /**
@@ -14,29 +14,42 @@ import type { PostGuard } from './post.ts';
  * A config that is stored again begins anew with the status as it is; what was queued for it stays queued.
  * Costs nothing for a task without configs.
  */
-export type Push = {
-  /** @throws A2aError 400, with all violations */
-  check(config: unknown, enclosing: Enclosing): PushConfig;
+export type Push = InlinePush & {
   /**
    * Over one of the same id. Resolves when it is stored, with the status as it is now as its first event.
    * @throws A2aError 404 when there is no such task
    */
-  add(scope: string, task_id: string, tenant: string | undefined, config: PushConfig): Promise<void>;
+  add(scope: string, config: PushConfig): Promise<void>;
   remove(places: readonly PushPlace[]): Promise<void>;
   /** Takes up what an earlier process has left. */
   start(): void;
   stop(): void;
 };
 
+/** What the send routes need for `configuration.taskPushNotificationConfig`. */
+export type InlinePush = {
+  /** @throws A2aError 400, with all violations, or that there are no push notifications */
+  check(config: unknown, enclosing: Enclosing): PushConfig;
+  /** A config is stored in the commit of its caller, or not at all; what becomes of that commit is waited for. */
+  include<Done>(
+    scope: string,
+    commit: (alongside: (config: PushConfig) => Alongside) => Promise<Done>,
+  ): Promise<Done>;
+};
+
+/** Puts a config into a commit, with the status that its task has in there. */
+type Alongside = (batch: Batch, found: TimedRun) => void;
+
 export type PushDeps = DeliveryDeps & {
   ids: Ids;
-  tasks: Pick<Tasks, 'get' | 'watch'>;
+  tasks: Pick<Tasks, 'find' | 'update' | 'watch'>;
   /** The same that `post` has. */
   guard?: PostGuard | undefined;
+  enabled: boolean;
 };
 
 export const createPush = (deps: PushDeps): Push => {
-  const { store, ids, tasks, guard } = deps;
+  const { store, ids, tasks, guard, enabled } = deps;
   const deliveries = new Map<string, Delivery>();
 
   const drive = (place: PushPlace): void => {
@@ -48,39 +61,56 @@ export const createPush = (deps: PushDeps): Push => {
     deliveries.set(key, delivery);
   };
 
-  /** Deliveries end before what they work on changes, so that nothing of theirs is written behind the change. */
-  const change = async (
-    places: readonly PushPlace[],
-    batch: Batch,
-    how: 'stop' | 'remove',
-  ): Promise<void> => {
-    const stopped = places.filter((place) => deliveries.has(keyOf(place)));
-    for (const place of stopped) deliveries.get(keyOf(place))?.[how]();
-    await store.commit(batch, 'input').catch((error) => {
-      for (const place of stopped) drive(place);
+  /** A delivery ends before what it works on changes, so that nothing of it is written behind the change. */
+  const include: InlinePush['include'] = async (scope, commit) => {
+    let place: PushPlace | undefined;
+    let before: Delivery | undefined;
+    const alongside =
+      (config: PushConfig): Alongside =>
+      (batch, found) => {
+        place = placeOf(scope, config);
+        before = deliveries.get(keyOf(place));
+        before?.stop();
+        const { url, token, authentication } = config;
+        store.pushConfigs.put(batch, { ...place, url, token, authentication });
+        enqueue(deps, batch, place, { statusUpdate: tasks.update(scope, found) });
+      };
+    try {
+      const done = await commit(alongside);
+      if (place) drive(place);
+      return done;
+    } catch (error) {
+      if (place && before) drive(place);
       throw error;
-    });
+    }
   };
 
   return {
-    check: (config, enclosing) => checkPushConfig(config, enclosing, { newId: ids.uuid, guard }),
-    async add(scope, task_id, tenant, { id, url, token, authentication }) {
-      const place = { scope, task_id, id, tenant };
-      const task = tasks.get(scope, task_id);
-      if (!task) throw taskNotFound(task_id);
-      const batch = store.batch();
-      store.pushConfigs.put(batch, { ...place, url, token, authentication });
-      enqueue(deps, batch, place, statusUpdateOf(task));
-      await change([place], batch, 'stop');
-      drive(place);
+    check(config, enclosing) {
+      if (!enabled) throw noPush();
+      return checkPushConfig(config, enclosing, { newId: ids.uuid, guard });
     },
+    include,
+    add: (scope, config) =>
+      include(scope, (alongside) => {
+        const found = tasks.find(scope, config.taskId);
+        if (!found) throw taskNotFound(config.taskId);
+        const batch = store.batch();
+        alongside(config)(batch, found);
+        return store.commit(batch, 'input');
+      }),
     async remove(places) {
       const batch = store.batch();
       for (const place of places) {
         store.pushConfigs.remove(batch, place);
         store.pushOutbox.clear(batch, place);
       }
-      await change(places, batch, 'remove');
+      const stopped = places.filter((place) => deliveries.has(keyOf(place)));
+      for (const place of stopped) deliveries.get(keyOf(place))?.remove();
+      await store.commit(batch, 'input').catch((error) => {
+        for (const place of stopped) drive(place);
+        throw error;
+      });
       // One that was added meanwhile, and removed with the rest.
       for (const place of places) deliveries.get(keyOf(place))?.remove();
     },
@@ -93,6 +123,13 @@ export const createPush = (deps: PushDeps): Push => {
     },
   };
 };
+
+const placeOf = (scope: string, { taskId: task_id, id, tenant }: PushConfig): PushPlace => ({
+  scope,
+  task_id,
+  id,
+  tenant,
+});
 
 const keyOf = ({ scope, task_id, id, tenant }: PushPlace): string =>
   JSON.stringify([scope, task_id, id, tenant ?? null]);

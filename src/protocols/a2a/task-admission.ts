@@ -1,20 +1,16 @@
-import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
-import type { SendRequest } from '../../protocols/a2a/decode.ts';
-import { noAgents } from '../../protocols/a2a/errors.ts';
-import {
-  agentFor,
-  type ClientTaskIds,
-  checkClientTaskId,
-  checkContinuation,
-} from '../../protocols/a2a/identity.ts';
-import type { Follower } from '../../protocols/a2a/task-feed.ts';
-import type { Following, TaskRoom } from '../../protocols/a2a/tasks.ts';
-import type { DecisionInput, Submission, ThreadView } from '../../runtime/index.ts';
-import type { Clock } from '../../schema/clock.ts';
+import type { DecisionInput, Runtime, Submission, ThreadView } from '../../runtime/index.ts';
+import type { Clock, Ids } from '../../schema/clock.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
-import type { Rooms } from '../rooms.ts';
-import type { InlinePush } from './handlers.ts';
+import type { Store } from '../../store/index.ts';
+import type { CardAgents } from './card-agents.ts';
+import type { SendRequest } from './decode.ts';
+import { noAgents } from './errors.ts';
+import { agentFor, type ClientTaskIds, checkClientTaskId, checkContinuation } from './identity.ts';
+import type { PushConfig } from './push/config.ts';
+import type { InlinePush } from './push/push.ts';
+import type { Follower } from './task-feed.ts';
+import type { Following, TaskRoom } from './tasks.ts';
 
 /**
  * Takes a message: it makes a task, or goes on with one (a2a.md 7.3 to 7.5). What it means is decided where the
@@ -33,8 +29,13 @@ export type AcceptedTask = {
   stop(): void;
 };
 
-export type AdmissionDeps = Pick<Rooms, 'store' | 'runtime' | 'ids' | 'resolve'> & {
+export type AdmissionDeps = {
+  store: Pick<Store, 'runs'>;
+  runtime: Pick<Runtime, 'admit' | 'lastAgent'>;
+  ids: Ids;
   clock: Clock;
+  /** As it is now; with a `resolution_id`, as it was then. @throws Invalid `agent not found: <id>` */
+  resolve(agentId: string, resolution_id?: string): Submission['agent'];
   tasks: TaskRoom;
   agents: Pick<CardAgents, 'checkTenant' | 'publicAgent'>;
   push: InlinePush;
@@ -94,25 +95,32 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
       };
       const accepted_at = clock.now();
       let following: Following | undefined;
-      let config: ReturnType<InlinePush['check']> | undefined;
-      const stop = (): void => following?.stop();
 
-      const read = (thread: ThreadView): Submission => {
+      const read = (thread: ThreadView): Submission & { config?: PushConfig | undefined } => {
         const run = task_id === undefined ? undefined : thread.run(task_id);
         const submission = run ? continuation(place, run, asked, thread) : beginning(place, asked, thread);
-        if (asked.push !== undefined)
-          config = push.check(asked.push, { task_id: place.task_id, tenant: agent_id });
+        const enclosing = { task_id: place.task_id, tenant: agent_id };
+        const config = asked.push === undefined ? undefined : push.check(asked.push, enclosing);
         following = follower && tasks.follow(scope, place.task_id, follower);
-        return submission;
+        return { ...submission, config };
       };
       try {
-        await runtime.admit(scope, place.thread_id, read);
-        if (config) await push.add(scope, place.task_id, agent_id, config);
+        await push.include(scope, (alongside) =>
+          runtime.admit(scope, place.thread_id, (thread) => {
+            const { config, ...submission } = read(thread);
+            return config ? { ...submission, alongside: alongside(config) } : submission;
+          }),
+        );
       } catch (error) {
-        stop();
+        following?.stop();
         throw error;
       }
-      return { task_id: place.task_id, message_id: place.message_id, accepted_at, stop };
+      return {
+        task_id: place.task_id,
+        message_id: place.message_id,
+        accepted_at,
+        stop: () => following?.stop(),
+      };
     },
   };
 };
@@ -131,5 +139,5 @@ const answersIn = ({ waiting }: Run, { content }: SendRequest): DecisionInput[] 
 
 const messagesOf = (
   { message_id: id }: Place,
-  { content, message_id: external_id }: SendRequest,
-): Submission['messages'] => [{ role: 'user', content, id, external_id }];
+  { content, message_id: external_id, extras: a2a }: SendRequest,
+): Submission['messages'] => [{ role: 'user', content, id, external_id, a2a }];

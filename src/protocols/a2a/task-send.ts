@@ -1,13 +1,13 @@
-import { decodeSend, type SendRequest } from '../../protocols/a2a/decode.ts';
-import { taskNotFound } from '../../protocols/a2a/errors.ts';
-import type { Task } from '../../protocols/a2a/model.ts';
-import { timestampOf } from '../../protocols/a2a/projection.ts';
-import { createTaskStream } from '../../protocols/a2a/stream.ts';
-import type { TaskEvent } from '../../protocols/a2a/task-feed.ts';
-import { isInterrupted, isTerminal, type TaskState } from '../../schema/task-state.ts';
+import { isAtRest } from '../../../machines/a2a-task.ts';
+import type { EventStream } from '../../http/sse.ts';
 import type { TimedRun } from '../../store/index.ts';
-import type { A2aRequest, TaskHandlers } from './handlers.ts';
+import type { SendRequest } from './decode.ts';
+import { taskNotFound } from './errors.ts';
+import type { Task } from './model.ts';
+import { timestampOf } from './projection.ts';
+import { createTaskStream } from './stream.ts';
 import { type AcceptedTask, type AdmissionDeps, createTaskAdmission } from './task-admission.ts';
+import type { TaskEvent } from './task-feed.ts';
 
 /** message:send and message:stream (a2a.md 7.6, 10.1). A client that goes away leaves its task alone. */
 
@@ -15,19 +15,22 @@ export type SendDeps = AdmissionDeps & {
   settings: {
     /** 0: as long as it takes */
     a2a_blocking_wait_ms: number;
-    a2a_enforce_input_modes: boolean;
   };
 };
 
-export const createSendHandlers = (deps: SendDeps): Pick<TaskHandlers, 'send' | 'stream'> => {
+export type Sends = {
+  /** @param hold called when the answer may take long @throws A2aError 400, 404 */
+  send(scope: string, asked: SendRequest, hold: () => void): Promise<Task>;
+  /** @throws A2aError 400, 404 */
+  stream(scope: string, asked: SendRequest): Promise<EventStream>;
+};
+
+export const createSends = (deps: SendDeps): Sends => {
   const { tasks, settings } = deps;
   const { accept } = createTaskAdmission(deps);
 
-  const decode = ({ body, tenant }: A2aRequest): SendRequest =>
-    decodeSend(body, { tenant, enforceInputModes: settings.a2a_enforce_input_modes });
-
   const found = (scope: string, task_id: string): TimedRun => {
-    const run = tasks.projection.find(scope, task_id);
+    const run = tasks.find(scope, task_id);
     if (!run) throw taskNotFound(task_id);
     return run;
   };
@@ -35,21 +38,18 @@ export const createSendHandlers = (deps: SendDeps): Pick<TaskHandlers, 'send' | 
   /** As it was when its message was accepted, however far it has come since. */
   const submitted = (
     scope: string,
-    accepted: AcceptedTask,
+    { task_id, accepted_at, message_id: upTo }: AcceptedTask,
     { history_length: history }: SendRequest,
   ): Task => {
-    const { task_id, accepted_at, message_id: upTo } = accepted;
     const task = tasks.projection.task(scope, found(scope, task_id), { history, artifacts: false, upTo });
     return { ...task, status: { state: 'TASK_STATE_SUBMITTED', timestamp: timestampOf(accepted_at) } };
   };
 
   return {
-    async send(request) {
-      const { scope } = request;
-      const asked = decode(request);
-      if (asked.returns_at_once) return { task: submitted(scope, await accept(scope, asked), asked) };
+    async send(scope, asked, hold) {
+      if (asked.returns_at_once) return submitted(scope, await accept(scope, asked), asked);
       const rest = createRest(settings.a2a_blocking_wait_ms);
-      request.hold();
+      hold();
       const { task_id, stop } = await accept(scope, asked, rest);
       try {
         await rest.reached();
@@ -57,12 +57,10 @@ export const createSendHandlers = (deps: SendDeps): Pick<TaskHandlers, 'send' | 
         stop();
       }
       const shown = { history: asked.history_length, artifacts: true };
-      return { task: tasks.projection.task(scope, found(scope, task_id), shown) };
+      return tasks.projection.task(scope, found(scope, task_id), shown);
     },
-    async stream(request) {
-      const { scope } = request;
-      const asked = decode(request);
-      const { stream, follower, open } = createTaskStream(rests);
+    async stream(scope, asked) {
+      const { stream, follower, open } = createTaskStream(isAtRest);
       const accepted = await accept(scope, asked, follower);
       stream.onClose(accepted.stop);
       open(submitted(scope, accepted, asked));
@@ -70,9 +68,6 @@ export const createSendHandlers = (deps: SendDeps): Pick<TaskHandlers, 'send' | 
     },
   };
 };
-
-/** Nothing more happens to it by itself. */
-const rests = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state);
 
 /** Waits for a state in which a task rests, at most so long. */
 const createRest = (ceilingMs: number) => {
@@ -86,7 +81,7 @@ const createRest = (ceilingMs: number) => {
   return {
     pieces: false,
     take(event: TaskEvent) {
-      if ('statusUpdate' in event && rests(event.statusUpdate.status.state)) resolve();
+      if ('statusUpdate' in event && isAtRest(event.statusUpdate.status.state)) resolve();
     },
     fail: (error: unknown) => reject(error),
     async reached(): Promise<void> {

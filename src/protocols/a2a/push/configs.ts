@@ -1,0 +1,89 @@
+import { taskAgentOf } from '../../../schema/task-state.ts';
+import type { PushConfigRow, PushPlace, Store } from '../../../store/index.ts';
+import { type AccessDeps, type Asker, taskFor } from '../access.ts';
+import { noPush, pushConfigNotFound } from '../errors.ts';
+import { selectorOf } from '../selector.ts';
+import type { PushConfig } from './config.ts';
+import { type Push, shownConfig } from './push.ts';
+
+/**
+ * Push notification configs of a task (a2a.md 11.1). Below a tenant there are those of the tenant; without one, all of
+ * the task can be read and removed.
+ */
+
+export type PushConfigDeps = AccessDeps & {
+  store: Pick<Store, 'pushConfigs'>;
+  push: Pick<Push, 'check' | 'add' | 'remove'>;
+  enabled: boolean;
+};
+
+type ConfigPage = { configs: PushConfig[]; next: PushPlace | undefined };
+
+/** @throws A2aError 400, 404 */
+export const addConfig = async (
+  deps: PushConfigDeps,
+  asker: Asker,
+  task_id: string,
+  body: unknown,
+): Promise<PushConfig> => {
+  checkEnabled(deps);
+  const agent = taskAgentOf(taskFor(deps, asker, task_id).run);
+  const selected = selectorOf(body);
+  const tenant = asker.tenant ?? (selected === agent ? selected : undefined);
+  const config = deps.push.check(body, { task_id, tenant });
+  await deps.push.add(asker.scope, config);
+  return config;
+};
+
+/** @throws A2aError 400, 404 */
+export const listConfigs = (
+  deps: PushConfigDeps,
+  asker: Asker,
+  task_id: string,
+  { size, after }: { size: number; after: PushPlace | undefined },
+): ConfigPage => {
+  checkEnabled(deps);
+  taskFor(deps, asker, task_id);
+  const { scope, tenant } = asker;
+  const found: PushConfigRow[] = [];
+  for (const config of deps.store.pushConfigs.list(scope, task_id, after)) {
+    if (tenant !== undefined && config.tenant !== tenant) continue;
+    found.push(config);
+    if (found.length > size) break;
+  }
+  const shown = found.slice(0, size);
+  return { configs: shown.map(shownConfig), next: found.length > size ? shown.at(-1) : undefined };
+};
+
+/** @throws A2aError 400, 404 */
+export const readConfig = (deps: PushConfigDeps, asker: Asker, task_id: string, id: string): PushConfig => {
+  const configs = configsFor(deps, asker, task_id, id);
+  const config = configs.find(({ tenant }) => tenant === undefined) ?? configs[0];
+  if (!config) throw pushConfigNotFound(task_id, id);
+  return shownConfig(config);
+};
+
+/** Of one that is not there any more, nothing is left to do. @throws A2aError 400, 404 */
+export const removeConfig = async (
+  deps: PushConfigDeps,
+  asker: Asker,
+  task_id: string,
+  id: string,
+): Promise<void> => {
+  const configs = configsFor(deps, asker, task_id, id);
+  if (configs.length > 0) await deps.push.remove(configs);
+};
+
+const checkEnabled = ({ enabled }: PushConfigDeps): void => {
+  if (!enabled) throw noPush();
+};
+
+const configsFor = (deps: PushConfigDeps, asker: Asker, task_id: string, id: string): PushConfigRow[] => {
+  checkEnabled(deps);
+  taskFor(deps, asker, task_id);
+  const { scope, tenant } = asker;
+  const { pushConfigs } = deps.store;
+  if (tenant === undefined) return pushConfigs.withId(scope, task_id, id);
+  const config = pushConfigs.get({ scope, task_id, id, tenant });
+  return config ? [config] : [];
+};

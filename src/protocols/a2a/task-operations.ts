@@ -1,0 +1,88 @@
+import { isTerminal, mayTake, type TaskState } from '../../../machines/a2a-task.ts';
+import type { EventStream } from '../../http/sse.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { taskStateOf } from '../../schema/task-state.ts';
+import type { Store, TaskFilter, TaskPosition } from '../../store/index.ts';
+import { type AccessDeps, type Asker, taskFor } from './access.ts';
+import { notCancelable, unsupportedOperation } from './errors.ts';
+import type { Task } from './model.ts';
+import { createTaskStream } from './stream.ts';
+import type { TaskQuery } from './task-query.ts';
+import type { TaskRoom } from './tasks.ts';
+
+/** What clients do with tasks that are there (a2a.md 9, 10.2). What a task may be asked, its machine says. */
+
+export type TaskOperationDeps = AccessDeps & {
+  store: Pick<Store, 'tasks'>;
+  runtime: Pick<Runtime, 'cancelRun'>;
+  tasks: TaskRoom;
+};
+
+type TaskPage = { tasks: Task[]; total: number; next: TaskPosition | undefined };
+
+/** @param history the latest so many messages, or all of them @throws A2aError 404 */
+export const readTask = (deps: TaskOperationDeps, asker: Asker, task_id: string, history?: number): Task =>
+  deps.tasks.projection.task(asker.scope, taskFor(deps, asker, task_id), { history, artifacts: true });
+
+/** @throws A2aError 404 */
+export const listTasks = (
+  { store, tasks, agents }: TaskOperationDeps,
+  { scope, tenant }: Asker,
+  { filter, query, after }: { filter: TaskFilter; query: TaskQuery; after: TaskPosition | undefined },
+): TaskPage => {
+  agents.checkTenant(tenant);
+  const page = store.tasks.list(scope, filter, { limit: query.page_size, ...(after && { after }) });
+  const shown = { history: query.history_length, artifacts: query.artifacts };
+  return {
+    tasks: page.ids.flatMap((id) => {
+      const found = tasks.find(scope, id);
+      return found ? [tasks.projection.task(scope, found, shown)] : [];
+    }),
+    total: page.total,
+    next: page.next,
+  };
+};
+
+export const filterOf = (
+  { context_id, state, since }: TaskQuery,
+  tenant: string | undefined,
+): TaskFilter => ({
+  ...(context_id !== undefined && { thread_id: context_id }),
+  ...(tenant !== undefined && { agent_id: tenant }),
+  ...(state !== undefined && { state }),
+  ...(since !== undefined && { since }),
+});
+
+/** Resolves with the task as it is when its run has been told to stop. @throws A2aError 404, 409 */
+export const cancelTask = async (deps: TaskOperationDeps, asker: Asker, task_id: string): Promise<Task> => {
+  const { run } = taskFor(deps, asker, task_id);
+  checkCancelable(task_id, taskStateOf(run));
+  const reached = await deps.runtime.cancelRun(asker.scope, run.thread_id, task_id);
+  if (!reached) checkCancelable(task_id, taskStateOf(taskFor(deps, asker, task_id).run));
+  return readTask(deps, asker, task_id);
+};
+
+const checkCancelable = (task_id: string, state: TaskState): void => {
+  if (!mayTake(state, 'CANCEL')) throw notCancelable(task_id, state);
+};
+
+/** The task as it is, with what was said so far, and what happens to it until it is over. @throws A2aError 400, 404 */
+export const subscribeToTask = (deps: TaskOperationDeps, asker: Asker, task_id: string): EventStream => {
+  const { tasks } = deps;
+  const found = taskFor(deps, asker, task_id);
+  const state = taskStateOf(found.run);
+  if (isTerminal(state)) throw overAlready(task_id, state);
+  const { stream, follower, open } = createTaskStream(isTerminal);
+  const following = tasks.follow(asker.scope, task_id, follower);
+  stream.onClose(following.stop);
+  const said = following.artifact();
+  const task = tasks.projection.task(asker.scope, found, { history: undefined, artifacts: true });
+  open({ ...task, ...(said && { artifacts: [said] }) });
+  return stream;
+};
+
+const overAlready = (taskId: string, state: TaskState) =>
+  unsupportedOperation(`task ${taskId} is already in terminal state ${state}; subscribe is not available`, {
+    taskId,
+    state,
+  });
