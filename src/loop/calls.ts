@@ -58,6 +58,7 @@ const mirrored = (turn: Turn, entry: StepCall) => {
     updated_at,
     resume_mode: ticket?.resume_mode ?? 'replay_tool_call',
     ...(ticket && { suspension_id: ticket.id, suspension_reason: ticket.reason }),
+    ...(ticket?.message !== undefined && { suspension_message: ticket.message }),
     ...(ticket?.expires && { expires: ticket.expires }),
     ...(ticket?.resume_with !== undefined && { resume_with: ticket.resume_with }),
     ...(decision && { resume_input: decision }),
@@ -92,6 +93,7 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
         : {
             id: entry.suspension_id,
             reason: entry.suspension_reason ?? '',
+            ...(entry.suspension_message !== undefined && { message: entry.suspension_message }),
             resume_mode: ResumeMode.parse(entry.resume_mode),
             ...(entry.expires && { expires: entry.expires }),
             ...(entry.resume_with !== undefined && { resume_with: entry.resume_with }),

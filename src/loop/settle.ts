@@ -36,6 +36,7 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
   entry.ticket = {
     id: ticket.suspension.id,
     reason: ticket.suspension.action,
+    ...(ticket.suspension.message !== undefined && { message: ticket.suspension.message }),
     resume_mode: ticket.resume_mode,
     ...(ticket.expires && { expires: ticket.expires }),
     ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),

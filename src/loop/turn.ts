@@ -33,6 +33,8 @@ export type ToolCallStatus = StateValueFrom<typeof toolCallMachine>;
 export type OpenTicket = {
   id: string;
   reason: string;
+  /** What is asked, for people. */
+  message?: string;
   resume_mode: ResumeMode;
   expires?: TicketExpiry;
   resume_with?: Json;

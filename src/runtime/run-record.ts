@@ -152,6 +152,7 @@ export const ticketsOf = ({ calls }: Turn): WaitingTicket[] =>
             ...(call.arguments !== null && { arguments: call.arguments }),
             resume_mode: ticket.resume_mode,
             reason: ticket.reason,
+            ...(ticket.message !== undefined && { message: ticket.message }),
             updated_at,
           },
         ]

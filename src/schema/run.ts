@@ -49,6 +49,7 @@ export const WaitingTicket = z.object({
   arguments: Json.optional(),
   resume_mode: ResumeMode,
   reason: z.string().optional(),
+  message: z.string().optional().meta({ description: 'what is asked, for people' }),
   updated_at: z.int(),
 });
 export type WaitingTicket = z.infer<typeof WaitingTicket>;

@@ -1,6 +1,6 @@
 import { isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import { partsOf } from '../../a2a/parts.ts';
-import type { Message } from '../../schema/message.ts';
+import type { Message, MessageMetadata } from '../../schema/message.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TimedRun } from '../../store/index.ts';
@@ -121,28 +121,54 @@ function* shown(message: Message, contextId: string, taskId: string): Iterable<A
     parts,
     taskId,
     contextId,
+    ...extrasOf(metadata),
   };
 }
+
+/** What its client sent with it. */
+const extrasOf = (metadata: MessageMetadata | undefined): Partial<A2aMessage> => {
+  const { metadata: own, extensions, reference_task_ids } = metadata?.a2a ?? {};
+  return {
+    ...(own && { metadata: own }),
+    ...(extensions && { extensions }),
+    ...(reference_task_ids && { referenceTaskIds: reference_task_ids }),
+  };
+};
 
 /** The last word of the agent, and what it does not say: why the task has failed, or what it waits for. */
 const explained = (run: Run, state: TaskState, word: A2aMessage | undefined): A2aMessage | undefined => {
   const tickets = isInterrupted(state) ? (run.waiting?.tickets ?? []) : [];
-  const reasons = tickets.length > 0 ? tickets.map(reasonOf) : endReasons(run, word);
-  if (reasons.length === 0) return word;
+  const asked = tickets.length > 0 ? tickets.flatMap(questionOf) : endReasons(run, word);
+  if (asked.length === 0) return word;
   return {
     messageId: `${run.run_id}:status`,
     role: 'ROLE_AGENT',
-    parts: [...(word?.parts ?? []), ...reasons.map((text) => ({ text }))],
+    parts: [...(word?.parts ?? []), ...asked],
     taskId: run.run_id,
     contextId: run.thread_id,
-    ...(tickets.length > 0 && { metadata: { ticketIds: tickets.map(({ ticket_id }) => ticket_id) } }),
+    ...(tickets.length > 0 && {
+      metadata: {
+        ticketIds: tickets.map(({ ticket_id }) => ticket_id),
+        toolCallIds: tickets.map(({ tool_call_id }) => tool_call_id),
+      },
+    }),
   };
 };
 
-const reasonOf = ({ tool_name, reason }: WaitingTicket): string =>
-  `Tool '${tool_name}' is suspended and awaits a decision${reason === undefined ? '' : ` (${reason})`}`;
+/** In words, and the call that it is about as data; what a delegate asks is in the words alone. */
+const questionOf = ({
+  tool_name: name,
+  tool_call_id: id,
+  message,
+  reason,
+  ...call
+}: WaitingTicket): Part[] => {
+  const words = { text: message || `Tool '${name}' awaits a decision` };
+  if (reason?.startsWith('agent_delegate:')) return [words];
+  return [words, { data: { id, name, arguments: call.arguments ?? {} }, mediaType: 'application/json' }];
+};
 
-const endReasons = ({ termination_reason: end }: Run, word: A2aMessage | undefined): string[] => {
-  if (end?.type === 'blocked') return [end.value];
-  return end?.type === 'error' && !word ? [end.value] : [];
+const endReasons = ({ termination_reason: end }: Run, word: A2aMessage | undefined): Part[] => {
+  if (end?.type === 'blocked') return [{ text: end.value }];
+  return end?.type === 'error' && !word ? [{ text: end.value }] : [];
 };

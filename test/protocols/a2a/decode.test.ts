@@ -35,6 +35,7 @@ t.test('a message is taken as it is meant', async (t) => {
     task_id: undefined,
     context_id: undefined,
     content: [{ type: 'text', text: 'Hi' }],
+    extras: undefined,
     history_length: undefined,
     returns_at_once: false,
     push: undefined,
@@ -142,7 +143,7 @@ t.test('parts become blocks by their media type, or by the suffix of their addre
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' }, title: 'a.png' },
     { type: 'document', source: { type: 'base64', media_type: 'application/octet-stream', data: 'AA==' } },
     { type: 'audio', source: { type: 'url', url: 'https://x.org/a.MP3?y=1' } },
-    { type: 'video', source: { type: 'url', url: 'https://x.org/a' } },
+    { type: 'video', source: { type: 'url', url: 'https://x.org/a', media_type: 'video/mp4' } },
     { type: 'document', source: { type: 'url', url: 'https://x.org/a.pdf' }, title: 'Spec' },
     { type: 'text', text: '{"a":[1,null]}', media_type: 'application/json' },
   ]);
@@ -154,6 +155,37 @@ t.test('parts become blocks by their media type, or by the suffix of their addre
     { url: 'https://x.org/a.pdf', mediaType: 'application/pdf', filename: 'Spec' },
     { data: { a: [1, null] }, mediaType: 'application/json' },
   ]);
+});
+
+t.test('what a part, a message and a request say besides their content is kept', async (t) => {
+  const metadata = { a: [1, { b: null }] };
+  const parts = [
+    { text: '# Hi', mediaType: 'text/markdown', filename: 'hi.md', metadata },
+    { text: '{"a":1}', mediaType: 'application/json' },
+    { data: [1], mediaType: 'application/vnd.x+json', filename: 'x.json', metadata },
+    { raw: 'AA==', mediaType: 'image/png', metadata },
+    { url: 'https://x.org/a.png', mediaType: 'image/x-own', filename: 'a.png', metadata },
+    { text: 'plain', metadata: {} },
+  ];
+  const asked = decodeSend(
+    body(
+      { parts, metadata, extensions: ['https://x.org/e'], referenceTaskIds: ['t-0'] },
+      { metadata: { r: 1 } },
+    ),
+    NO_TENANT,
+  );
+  t.strictSame(partsOf(asked.content), [...parts.slice(0, -1), { text: 'plain' }]);
+  t.strictSame(asked.extras, {
+    metadata,
+    extensions: ['https://x.org/e'],
+    reference_task_ids: ['t-0'],
+    request_metadata: { r: 1 },
+  });
+  const empty = body({ metadata: {}, extensions: [], referenceTaskIds: null }, { metadata: {} });
+  t.equal(decodeSend(empty, NO_TENANT).extras, undefined);
+  t.strictSame(fields(body({ metadata: [] })), ['body']);
+  t.strictSame(fields(body({ extensions: 'x' })), ['body']);
+  t.strictSame(fields(body({ referenceTaskIds: [1] })), ['body']);
 });
 
 t.test('input modes are enforced only when that is set', async (t) => {

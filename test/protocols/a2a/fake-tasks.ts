@@ -1,10 +1,11 @@
 import type { TaskState } from '../../../machines/a2a-task.ts';
 import type { Artifact, Task, Tasks } from '../../../src/protocols/a2a/model.ts';
+import { run } from '../../store/records.ts';
 
 /** Tasks that a test moves by hand. */
 
 export type FakeTasks = Tasks & {
-  add(id: string, options?: { state?: TaskState; agent?: string }): void;
+  add(id: string, options?: { state?: TaskState }): void;
   move(id: string, state: TaskState): void;
   /** With an artifact, in the order of a2a.md 10.1. */
   complete(id: string, text: string): void;
@@ -12,7 +13,7 @@ export type FakeTasks = Tasks & {
   watchers(): number;
 };
 
-type Known = { task: Task; agent: string };
+type Known = { task: Task };
 type Listener = Parameters<Tasks['watch']>[2];
 
 export const createFakeTasks = (): FakeTasks => {
@@ -20,6 +21,11 @@ export const createFakeTasks = (): FakeTasks => {
   const listeners = new Map<string, Set<Listener>>();
   let changes = 0;
 
+  const knownAs = (id: string): Known => {
+    const found = known.get(id);
+    if (!found) throw new Error(`no task ${id}`);
+    return found;
+  };
   const tell = (id: string, event: Parameters<Listener>[0]): void => {
     for (const listener of [...(listeners.get(id) ?? [])]) listener(event);
   };
@@ -28,10 +34,9 @@ export const createFakeTasks = (): FakeTasks => {
     return { state, timestamp: new Date(1_761_647_400_000 + changes).toISOString() };
   };
   const change = (id: string, state: TaskState, artifacts?: Artifact[]): void => {
-    const found = known.get(id);
-    if (!found) throw new Error(`no task ${id}`);
+    const found = knownAs(id);
     const task = { ...found.task, status: status(state), ...(artifacts && { artifacts }) };
-    known.set(id, { ...found, task });
+    known.set(id, { task });
     const { contextId } = task;
     for (const artifact of artifacts ?? []) {
       tell(id, { artifactUpdate: { taskId: id, contextId, artifact, append: false, lastChunk: true } });
@@ -40,8 +45,11 @@ export const createFakeTasks = (): FakeTasks => {
   };
 
   return {
-    get: (_scope, id) => known.get(id)?.task,
-    agentOf: (_scope, id) => known.get(id)?.agent,
+    find: (_scope, id) => (known.has(id) ? { run: run(id), changed_at: 0 } : undefined),
+    update(_scope, { run: { run_id: taskId } }) {
+      const { contextId, status } = knownAs(taskId).task;
+      return { taskId, contextId, status };
+    },
     watch(_scope, id, onEvent) {
       const found = known.get(id);
       if (!found) return undefined;
@@ -49,8 +57,8 @@ export const createFakeTasks = (): FakeTasks => {
       listeners.set(id, of.add(onEvent));
       return { task: found.task, stop: () => of.delete(onEvent) };
     },
-    add(id, { state = 'TASK_STATE_SUBMITTED', agent = 'a' } = {}) {
-      known.set(id, { agent, task: { id, contextId: `context of ${id}`, status: status(state) } });
+    add(id, { state = 'TASK_STATE_SUBMITTED' } = {}) {
+      known.set(id, { task: { id, contextId: `context of ${id}`, status: status(state) } });
     },
     move: change,
     complete: (id, text) =>

@@ -168,6 +168,66 @@ t.test('a task that waits says for what, and by which ticket', async (t) => {
     updated_at: 1,
   } as const;
   const { status } = await taskOf(waiting('tool_permission', { tickets: [ticket] }), [{ text: 'May I?' }]);
-  t.match(status.message, { role: 'ROLE_AGENT', metadata: { ticketIds: ['perm'] } });
-  t.match(status.message?.parts, [{ text: 'May I?' }, { text: /shell/ }]);
+  t.match(status.message, { role: 'ROLE_AGENT', metadata: { ticketIds: ['perm'], toolCallIds: ['call'] } });
+  t.strictSame(status.message?.parts, [
+    { text: 'May I?' },
+    { text: "Tool 'shell' awaits a decision" },
+    { data: { id: 'call', name: 'shell', arguments: {} }, mediaType: 'application/json' },
+  ]);
+});
+
+t.test('what is asked is in the words of whoever asks', async (t) => {
+  const [client, delegate] = [
+    {
+      ticket_id: 's1',
+      tool_call_id: 'c1',
+      tool_name: 'pick',
+      arguments: { prompt: 'Which?' },
+      reason: 'tool:pick',
+    },
+    {
+      ticket_id: 's2',
+      tool_call_id: 'c2',
+      tool_name: 'agent_run_far',
+      reason: 'agent_delegate:input_required',
+    },
+  ].map((each, index) => ({
+    ...each,
+    message: index === 0 ? 'Pick one' : 'Which colour?',
+    resume_mode: 'use_decision_as_tool_result' as const,
+    updated_at: 1,
+  }));
+  const { status } = await taskOf(
+    waiting('user_input', { tickets: [client, delegate].flatMap((each) => each ?? []) }),
+  );
+  t.equal(status.state, 'TASK_STATE_INPUT_REQUIRED');
+  t.strictSame(status.message?.parts, [
+    { text: 'Pick one' },
+    { data: { id: 'c1', name: 'pick', arguments: { prompt: 'Which?' } }, mediaType: 'application/json' },
+    { text: 'Which colour?' },
+  ]);
+});
+
+t.test('what a client sent with its message is in the history', async (t) => {
+  const a2a = {
+    metadata: { k: 1 },
+    extensions: ['https://x.org/e'],
+    reference_task_ids: ['t-0'],
+    request_metadata: { r: 1 },
+  };
+  const task = await taskOf({ status: 'running' }, [
+    { role: 'user', text: 'Hi', metadata: { run_id: 'r', external_id: 'm-1', a2a } },
+  ]);
+  t.strictSame(task.history, [
+    {
+      messageId: 'm-1',
+      role: 'ROLE_USER',
+      parts: [{ text: 'Hi' }],
+      taskId: 'r',
+      contextId: 't1',
+      metadata: { k: 1 },
+      extensions: ['https://x.org/e'],
+      referenceTaskIds: ['t-0'],
+    },
+  ]);
 });

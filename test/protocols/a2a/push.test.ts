@@ -40,6 +40,7 @@ const bench = async (t: Test, given?: Store): Promise<Bench> => {
       ids: { uuid: () => 'made-here' },
       post: createPost(),
       actors: { began: () => () => {} },
+      enabled: true,
       log: { warn: (data) => warnings.push(data) },
     });
     push.start();
@@ -60,8 +61,7 @@ const bench = async (t: Test, given?: Store): Promise<Bench> => {
       push.stop();
       push = start();
     },
-    add: (id = 'c1', more = {}) =>
-      push.add(SCOPE, 't1', undefined, { id, taskId: 't1', url: hook.url, ...more }),
+    add: (id = 'c1', more = {}) => push.add(SCOPE, { id, taskId: 't1', url: hook.url, ...more }),
     states: () => hook.calls.map(stateIn),
     warnings,
   };
@@ -235,7 +235,7 @@ t.test('a config that is stored again is told the status again, at its new addre
   await add();
   await when(() => hook.calls.length === 1);
   const other = await startWebhook(t);
-  await push.add(SCOPE, 't1', undefined, { id: 'c1', taskId: 't1', url: other.url });
+  await push.add(SCOPE, { id: 'c1', taskId: 't1', url: other.url });
   await when(() => other.calls.length === 1);
   t.equal(hook.calls.length, 1);
 });

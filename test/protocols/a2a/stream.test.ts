@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { AnyMachineSnapshot } from 'xstate';
 import type { StreamResponse } from '../../../src/protocols/a2a/model.ts';
 import { createTasks, type TaskRoom } from '../../../src/protocols/a2a/tasks.ts';
 import { createChannel } from '../../../src/runtime/channel.ts';
@@ -14,10 +15,22 @@ const room = async (t: Parameters<typeof storeFor>[0]) => {
   const store = await storeFor(t);
   const time = installTime();
   t.teardown(time.uninstall);
-  const tasks = createTasks({ store, log: { error: (data) => t.fail('it failed', data) } });
+  const actors: AnyMachineSnapshot[] = [];
+  const tasks = createTasks({
+    store,
+    actors: {
+      began(actor) {
+        actors.push(actor.getSnapshot());
+        actor.subscribe((snapshot) => actors.push(snapshot));
+        return () => actors.push({ ...actor.getSnapshot(), value: 'gone' });
+      },
+    },
+    log: { error: (data) => t.fail('it failed', data) },
+  });
   /** Long enough for what is gathered to be told. */
   const pause = (): Promise<void> => time.advance(60, settle);
-  return { store, tasks, pause, ...driver(store, tasks) };
+  const states = (): unknown[] => actors.map(({ value }) => value);
+  return { store, tasks, pause, states, ...driver(store, tasks) };
 };
 
 const driver = (store: Store, tasks: TaskRoom) => {
@@ -43,9 +56,10 @@ const driver = (store: Store, tasks: TaskRoom) => {
     put,
     /** Stored and told. */
     move: async (...change: Parameters<typeof put>) => (await put(...change))(),
-    begin() {
+    /** `said`: what the answer under way says already when somebody joins. */
+    begin(said = () => '') {
       const channel = createChannel({ held: false });
-      tasks.runWatch.began(SCOPE, 'r', channel);
+      tasks.runWatch.began(SCOPE, 'r', channel, said);
       channel.emit({ event_type: 'run_start', thread_id: 't1', run_id: 'r' });
       channel.emit({ event_type: 'step_start', message_id: 'm' });
       return channel;
@@ -120,16 +134,61 @@ t.test('an answer that begins again replaces what was said of it', async (t) => 
   t.strictSame(heard.map(short), ['WORKING', '=first', '=second', '=third.', 'COMPLETED']);
 });
 
-t.test('one who comes in the middle of an answer hears it whole at the end', async (t) => {
-  const { tasks, move, begin, pause } = await room(t);
-  const channel = begin();
-  await move({ status: 'running' });
-  channel.text('Hel');
-  const { heard } = listen(tasks, true);
-  channel.text('lo');
+t.test(
+  'the first who comes in the middle of an answer is shown what was said, and hears the rest',
+  async (t) => {
+    const { tasks, move, begin, pause } = await room(t);
+    const channel = begin(() => 'Hel');
+    await move({ status: 'running' });
+    channel.text('Hel');
+    const { heard, artifact } = listen(tasks, true);
+    t.match(artifact(), { parts: [{ text: 'Hel' }] });
+    channel.text('lo');
+    await pause();
+    channel.text('!');
+    await move(DONE, ['Hello!']);
+    t.strictSame(heard.map(short), ['+lo', '+!.', 'COMPLETED']);
+  },
+);
+
+t.test('what was said before the work is durable is told when it is', async (t) => {
+  const { tasks, put, begin, pause } = await room(t);
+  const tell = await put({ status: 'created' });
+  tell();
+  begin(() => 'Hel').text('Hel');
+  const working = await put({ status: 'running' });
+  const { heard, artifact } = listen(tasks, true);
+  t.match(artifact(), { parts: [{ text: 'Hel' }] });
+  working();
   await pause();
-  await move(DONE, ['Hello']);
-  t.strictSame(heard.map(short), ['=Hello.', 'COMPLETED']);
+  t.strictSame(heard.map(short), []);
+});
+
+t.test('a task is an actor while somebody follows it and something can happen to it', async (t) => {
+  const { tasks, move, states } = await room(t);
+  const early = listen(tasks, false);
+  t.strictSame(states(), [], 'there is no task yet');
+  await move({ status: 'created' });
+  await move({ status: 'running' });
+  await move(WAITS, ['May I?']);
+  early.stop();
+  t.strictSame(states(), ['submitted', 'submitted', 'working', 'authRequired', 'gone']);
+  await move({ status: 'running' });
+  const late = listen(tasks, false);
+  await move(DONE, ['Done']);
+  t.strictSame(states().slice(5), ['working', 'working', 'completed', 'gone']);
+  late.stop();
+  listen(tasks, false).stop();
+  t.equal(states().length, 9, 'of a task that is over there is none');
+});
+
+t.test('a task that was over before anybody could see it begin did begin', async (t) => {
+  const { tasks, move, states } = await room(t);
+  const { heard } = listen(tasks, false);
+  await move({ status: 'created' });
+  await move(DONE, ['Hi']);
+  t.strictSame(states(), ['submitted', 'submitted', 'working', 'completed', 'gone']);
+  t.strictSame(heard.map(short), ['SUBMITTED', '=Hi.', 'COMPLETED']);
 });
 
 t.test('one who joins others is shown what they were told, and hears the rest with them', async (t) => {
