@@ -1,13 +1,13 @@
 import { decodedSize, isBase64 } from './base64.ts';
 import type { Json } from './json.ts';
 import {
+  type DataBlock,
   dataBlock,
   isData,
   JSON_TYPE,
   type MediaBlock,
   mediaBlock,
   mediaTypeOf,
-  type TextBlock,
   typeOfMedia,
 } from './media.ts';
 import type { ContentBlock } from './message.ts';
@@ -47,7 +47,7 @@ export type AnswerPart =
   | { data: Json; filename?: string };
 
 /** How such a part is stored in a message. */
-export type PartBlock = MediaBlock | TextBlock;
+export type PartBlock = MediaBlock | DataBlock;
 
 /** Bytes of one file, decoded, or of the JSON of one piece of data. */
 export const LARGEST_PART = 8 * 1024 * 1024;

@@ -4,8 +4,10 @@ import type { ContentBlock } from './message.ts';
 
 export type MediaBlock = Extract<ContentBlock, { source: unknown }>;
 export type TextBlock = Extract<ContentBlock, { type: 'text' }>;
+/** Data that came as data. */
+export type DataBlock = TextBlock & { media_type: 'application/json' };
 
-export const JSON_TYPE = 'application/json' as const;
+export const JSON_TYPE = 'application/json';
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
 const KINDS = ['image', 'audio', 'video'] as const;
@@ -18,9 +20,9 @@ export const mediaBlock = (media_type: string, source: MediaBlock['source'], tit
 };
 
 /** Of data that is written as JSON: for whoever knows only text it is text. */
-export const dataBlock = (json: string): TextBlock => ({ type: 'text', text: json, media_type: JSON_TYPE });
+export const dataBlock = (json: string): DataBlock => ({ type: 'text', text: json, media_type: JSON_TYPE });
 
-export const isData = (block: ContentBlock): block is TextBlock & { media_type: typeof JSON_TYPE } =>
+export const isData = (block: ContentBlock): block is DataBlock =>
   block.type === 'text' && block.media_type === JSON_TYPE;
 
 /** By the end of the path (a2a.md 7.2). */
