@@ -1,7 +1,6 @@
 import type { GateDecision } from '../tools/tool.ts';
-import { toToolResult } from '../tools/tool.ts';
 import { advanceCall, isOpenTicket, suspendedBy } from './calls.ts';
-import { execute, finishCall, gate, rejected } from './execute.ts';
+import { addPartsOf, execute, finishCall, gate, givenByGate, rejected, withinAnswer } from './execute.ts';
 import { interruptCalls, settle, suspend } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
 
@@ -29,7 +28,11 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
     if (decision.kind === 'proceed') group.push(entry);
     else if (decision.kind === 'block') return block(turn, entry, decision);
     else if (decision.kind === 'suspend') suspend(turn, entry, decision.ticket);
-    else settle(turn, entry, toToolResult(entry.call.name, decision.output));
+    else {
+      const executed = withinAnswer(turn, givenByGate(entry, decision.output));
+      settle(turn, entry, executed.result);
+      addPartsOf(turn, entry, executed);
+    }
   }
   await runGroup(turn, group, signal);
   return turn.calls.some(isOpenTicket) ? suspendedBy(turn.calls) : { kind: 'executed' };
@@ -59,8 +62,9 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
       if (signal.aborted || !outcome) return;
       if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
       else {
-        settle(turn, entry, outcome.result);
-        await finishCall(turn, entry, outcome, signal);
+        const executed = withinAnswer(turn, outcome);
+        settle(turn, entry, executed.result);
+        await finishCall(turn, entry, executed, signal);
       }
     }
     if (neighbours.some(isOpenTicket)) {

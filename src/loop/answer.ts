@@ -1,6 +1,8 @@
 import type { InferenceEnd } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
+import type { ContentBlock } from '../schema/message.ts';
 import type { Termination } from '../schema/run.ts';
+import { takeParts } from './answer-parts.ts';
 import { clearCalls } from './calls.ts';
 import { produce, type Step, type Turn } from './turn.ts';
 
@@ -24,6 +26,7 @@ export const openStep = (turn: Turn): Step => {
     message_id: turn.ids.uuid(),
     startedAt: monotonic(turn.clock),
     text: '',
+    parts: [],
     reported: false,
     completed: false,
   };
@@ -46,12 +49,27 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
   });
 };
 
+/** What waited for the answer stands in front of it; what the model gave stands where it came in the text. */
+const contentOf = (turn: Turn, step: Step): ContentBlock[] => {
+  const content: ContentBlock[] = takeParts(turn);
+  const { text } = step;
+  let from = 0;
+  for (const { at, block } of step.parts.splice(0)) {
+    content.push(...textBlock(text.slice(from, at)), block);
+    from = at;
+  }
+  content.push(...textBlock(text.slice(from)));
+  return content;
+};
+
+const textBlock = (text: string): ContentBlock[] => (text === '' ? [] : [{ type: 'text', text }]);
+
 export const keepAnswer = (turn: Turn, step: Step): void => {
   turn.response = step.text;
   produce(turn, {
     id: step.message_id,
     role: 'assistant',
-    content: step.text === '' ? [] : [{ type: 'text', text: step.text }],
+    content: contentOf(turn, step),
     ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
   });
 };

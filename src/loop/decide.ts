@@ -1,7 +1,16 @@
 import type { Resume } from '../schema/run.ts';
 import { type Tool, toToolResult } from '../tools/tool.ts';
 import { advanceCall, openTickets, suspendedBy } from './calls.ts';
-import { execute, finishCall, gate, gatedCall, rejected } from './execute.ts';
+import {
+  addPartsOf,
+  execute,
+  finishCall,
+  gate,
+  gatedCall,
+  givenByGate,
+  rejected,
+  withinAnswer,
+} from './execute.ts';
 import { runPhase } from './phases.ts';
 import { deny, interrupted, settleResumed, supersede, suspend } from './settle.ts';
 import type { StepCall, Turn } from './turn.ts';
@@ -71,9 +80,11 @@ const resume = async (
     return verdict.reason;
   }
   if (verdict.kind === 'suspend') suspend(turn, entry, verdict.ticket);
-  else if (verdict.kind === 'set_result')
-    settleResumed(turn, entry, toToolResult(entry.call.name, verdict.output));
-  else await run(turn, entry, signal);
+  else if (verdict.kind === 'set_result') {
+    const executed = withinAnswer(turn, givenByGate(entry, verdict.output));
+    settleResumed(turn, entry, executed.result);
+    addPartsOf(turn, entry, executed);
+  } else await run(turn, entry, signal);
   return undefined;
 };
 
@@ -85,8 +96,9 @@ const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<vo
   if (signal.aborted) return;
   if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
   else {
-    settleResumed(turn, entry, outcome.result);
-    await finishCall(turn, entry, outcome, signal);
+    const executed = withinAnswer(turn, outcome);
+    settleResumed(turn, entry, executed.result);
+    await finishCall(turn, entry, executed, signal);
   }
 };
 

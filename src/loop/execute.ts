@@ -1,5 +1,7 @@
 import type { HookOutcome } from '../plugins/plugin.ts';
+import { blocksOfParts, type PartBlock } from '../schema/answer-part.ts';
 import { monotonic } from '../schema/clock.ts';
+import { Invalid } from '../schema/outcome.ts';
 import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import { editedArguments } from '../tools/decision.ts';
@@ -17,6 +19,7 @@ import {
   toToolResult,
 } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
+import { addParts, excessWith } from './answer-parts.ts';
 import { askModel } from './ask-model.ts';
 import { keepCall } from './calls.ts';
 import { contextOf, runPhase, take } from './phases.ts';
@@ -74,7 +77,12 @@ export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Pr
 const isForClient = (decision: GateDecision): boolean =>
   decision.kind === 'suspend' && decision.ticket.resume_mode === 'use_decision_as_tool_result';
 
-export type Executed = { result: ToolResult; asks: Pick<ToolOutput, 'state' | 'actions'> };
+/** `parts`: what the call adds to the next answer. */
+export type Executed = {
+  result: ToolResult;
+  asks: Pick<ToolOutput, 'state' | 'actions'>;
+  parts: readonly PartBlock[];
+};
 
 export const execute = async (
   turn: Turn,
@@ -98,26 +106,62 @@ export const execute = async (
     if ('suspend' in outcome) return outcome;
   }
   if (tool?.delegatesTo !== undefined) turn.observe.agents.delegation(ended.agent);
-  return { result: toToolResult(entry.call.name, outcome), asks: outcome instanceof Error ? {} : outcome };
+  return executedAs(entry.call.name, outcome);
 };
 
-/** What follows a result: the state and actions that the tool asks for, then the hooks. */
+const executedAs = (tool: string, outcome: Checked | Error): Executed => {
+  if (outcome instanceof Error) return { result: toToolResult(tool, outcome), asks: {}, parts: [] };
+  return { result: toToolResult(tool, outcome.output), asks: outcome.output, parts: outcome.parts };
+};
+
+/** A gate has given the result. */
+export const givenByGate = ({ call }: StepCall, output: ToolOutput): Executed =>
+  executedAs(call.name, checked(output));
+
+/** Calls share what one answer may hold, in their order; one for whose parts no room is left has failed. */
+export const withinAnswer = (turn: Turn, executed: Executed): Executed => {
+  const excess = excessWith(turn, executed.parts);
+  if (excess === undefined) return executed;
+  return executedAs(executed.result.tool_name, new ToolError('execution_failed', `parts: ${excess}`));
+};
+
+/** An output that can be sent and stored, and its parts as they will be. */
+type Checked = { output: ToolOutput; parts: readonly PartBlock[] };
+
+const checked = (given: ToolOutput): Checked | ToolError => {
+  const output = jsonOutput(given);
+  if (output instanceof ToolError) return output;
+  try {
+    return { output, parts: output.parts ? blocksOfParts(output.parts) : [] };
+  } catch (error) {
+    if (error instanceof Invalid) return new ToolError('execution_failed', error.message);
+    throw error;
+  }
+};
+
+/** What the call adds to the next answer, durable with its result. */
+export const addPartsOf = (turn: Turn, { call }: StepCall, { parts }: Executed): void =>
+  addParts(turn, parts, `call ${call.id}`);
+
+/** What follows a result: the parts, state and actions that the tool asks for, then the hooks. */
 export const finishCall = async (
   turn: Turn,
-  { call }: StepCall,
-  { result, asks }: Executed,
+  entry: StepCall,
+  executed: Executed,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { result, asks } = executed;
+  addPartsOf(turn, entry, executed);
   // Keys and payloads are those of plugin.ts; a tool that schedules anything else schedules nothing that is known.
   take(turn, asks as HookOutcome);
-  await runPhase(turn, 'after_tool_execute', signal, { call, result });
+  await runPhase(turn, 'after_tool_execute', signal, { call: entry.call, result });
 };
 
 const attempt = async (
   turn: Turn,
   entry: StepCall,
   signal: AbortSignal,
-): Promise<ToolOutput | Suspension | Error> => {
+): Promise<Checked | Suspension | Error> => {
   const { call } = entry;
   const tool = turn.agent.tools.get(call.name);
   if (!tool) return ToolError.unknownTool(call.name);
@@ -159,7 +203,7 @@ const attempt = async (
       askModel: (question, given) => askModel(turn, question, given),
     });
     if (!signal.aborted) keepCall(turn, entry, undefined);
-    return 'suspend' in output ? output : jsonOutput(output);
+    return 'suspend' in output ? output : checked(output);
   } catch (error) {
     if (!signal.aborted) keepCall(turn, entry, undefined);
     if (error instanceof ToolError) return error;

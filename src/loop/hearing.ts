@@ -1,7 +1,9 @@
-import type { InferenceSink, StopReason } from '../models/model.ts';
+import type { InferenceSink, InferenceSource, StopReason } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
+import type { RunEvent } from '../schema/run-event.ts';
+import { admitted, tellPart } from './answer-parts.ts';
 import { newCall } from './calls.ts';
 import type { Step, StepCall, Turn } from './turn.ts';
 
@@ -42,6 +44,17 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     reasoningEncrypted(value) {
       stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
     },
+    part(given) {
+      hear();
+      const block = admitted(turn, given, { of: { model: turn.agent.model.id } });
+      if (!block) return;
+      step.parts.push({ at: step.text.length, block });
+      tellPart(turn, block);
+    },
+    source(source) {
+      hear();
+      stream.emit(sourceActivity(turn, source));
+    },
     toolStart(given, called) {
       hear();
       stream.emit({ event_type: 'tool_call_start', ...calls.add(given, called) });
@@ -61,6 +74,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     },
     reset(reason) {
       step.text = '';
+      step.parts = [];
       turn.calls = [];
       doubtful = [];
       stream.emit({ event_type: 'stream_reset', reason });
@@ -77,6 +91,25 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       }
     },
   };
+};
+
+/** Whoever shows the answer shows them with it; they are no part of it. */
+const sourceActivity = (turn: Turn, source: InferenceSource): RunEvent => ({
+  event_type: 'activity_snapshot',
+  message_id: turn.ids.uuid(),
+  replace: true,
+  ...contentOfSource(source),
+});
+
+const contentOfSource = (source: InferenceSource) => {
+  const { id: sourceId, title } = source;
+  if (source.type === 'url') {
+    const { url } = source;
+    return { activity_type: 'source-url', content: { sourceId, url, ...(title !== undefined && { title }) } };
+  }
+  const { media_type: mediaType, filename } = source;
+  const content = { sourceId, mediaType, title: source.title, ...(filename !== undefined && { filename }) };
+  return { activity_type: 'source-document', content };
 };
 
 type Named = { id: string; name: string };

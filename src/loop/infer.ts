@@ -3,6 +3,7 @@ import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
 import { type Ending, type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
+import { joinAnswer } from './answer-parts.ts';
 import { handOver, noteActive } from './handoff.ts';
 import { listen } from './hearing.ts';
 import { observeInference } from './observe-inference.ts';
@@ -120,6 +121,7 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
     },
   });
   if (signal.aborted) return NOTHING;
+  joinAnswer(turn, step.message_id);
   // An answer in the last allowed round ends by itself, unless new input makes another step.
   const ending: Ending | undefined = ends ? { type: 'behavior_requested' } : verdict;
   if (ending && ending.type !== 'natural_end') {

@@ -1,6 +1,7 @@
 import type { ContextMessage, HookContext, HookOutcome, Phase, ScheduledAction } from '../plugins/plugin.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { StateUpdate } from '../tools/state.ts';
+import { addAdmitted } from './answer-parts.ts';
 import { partsOf } from './plugin-parts.ts';
 import type { Turn } from './turn.ts';
 
@@ -45,7 +46,7 @@ export const runPhase = async (
   turn: Turn,
   phase: Phase,
   signal: AbortSignal,
-  more: object = {},
+  more: { readonly call?: { readonly id: string }; readonly [fact: string]: unknown } = {},
 ): Promise<boolean> => {
   const hooks = partsOf(turn.agent).hooks.get(phase);
   if (!hooks) return false;
@@ -56,16 +57,22 @@ export const runPhase = async (
       throw new PhaseFailed(phase, plugin, error);
     }
   };
+  // Of a step that is tried again it is the same hook that asks again.
+  const at = `${phase} ${turn.steps} ${more.call?.id ?? ''}`;
+  const takeOf = (plugin: string, outcome: HookOutcome): void => {
+    take(turn, outcome);
+    if (outcome.parts) addAdmitted(turn, outcome.parts, { plugin }, `${plugin} ${at}`);
+  };
   const asked = await Promise.all(hooks.map(call));
   if (signal.aborted) return false;
   if (!conflict(asked)) {
-    for (const { outcome } of asked) take(turn, outcome);
+    for (const { plugin, outcome } of asked) takeOf(plugin, outcome);
   } else {
     asked.length = 0;
     for (const hook of hooks) {
       const one = await call(hook);
       if (signal.aborted) return false;
-      take(turn, one.outcome);
+      takeOf(hook.plugin, one.outcome);
       asked.push(one);
     }
   }
@@ -143,7 +150,9 @@ const runAction = async (turn: Turn, action: ScheduledAction, signal: AbortSigna
     const handler = turn.agent.plugins.flatMap(({ parts }) => parts.actions?.[action.key] ?? [])[0];
     if (!handler) throw new Error(`no plugin of the agent handles '${action.key}'`);
     const payload = JSON.parse(JSON.stringify(action.payload));
-    take(turn, (await handler(payload, contextOf(turn, signal))) ?? {});
+    const outcome = (await handler(payload, contextOf(turn, signal))) ?? {};
+    take(turn, outcome);
+    if (outcome.parts) addAdmitted(turn, outcome.parts, { action: action.key });
   } catch (error) {
     const before = turn.state.get(FAILED);
     const failure = {

@@ -43,6 +43,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     message_id: message.id,
     startedAt: monotonic(turn.clock),
     text: '',
+    parts: [],
     reported: true,
     completed: false,
   };

@@ -2,6 +2,7 @@ import type { AnyActorRef, StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
+import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
@@ -62,6 +63,8 @@ export type Step = {
   /** `monotonic(clock)` */
   readonly startedAt: number;
   text: string;
+  /** What the answer holds besides its text, and behind how many characters of it. */
+  parts: { at: number; block: PartBlock }[];
   /** The inference has been reported with `inference_complete`. */
   reported: boolean;
   /** It counts, and its hooks have been called. */

@@ -72,6 +72,9 @@ const withoutRefused = (body: Record<string, unknown>): Record<string, unknown> 
   return max_tokens === undefined ? rest : { ...rest, max_completion_tokens: max_tokens };
 };
 
+/** Later ones refuse a picture without the signature of the thought behind it, which is not kept. */
+const takesOwnPictures = (upstream: string): boolean => /(^|\/)gemini-[12]\b/.test(upstream);
+
 const openai = async (connection: Connection) => {
   const { createOpenAI } = await import('@ai-sdk/openai');
   return createOpenAI(connection);
@@ -125,6 +128,7 @@ export const ADAPTERS = {
       language: googleLanguage(connection),
       effort: geminiEffort,
       systemFirst: true,
+      ownPictures: takesOwnPictures,
     }),
   },
   ollama: { ...compatible('http://localhost:11434/v1/', 'OLLAMA_API_KEY'), keyOptional: true },
@@ -146,6 +150,7 @@ export const ADAPTERS = {
       language: connectVertex(connection, spec),
       effort: geminiEffort,
       systemFirst: true,
+      ownPictures: takesOwnPictures,
     }),
   },
   // Which headers a program has to name itself by is between its owner and the service: `adapter_options.headers`.

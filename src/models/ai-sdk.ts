@@ -32,6 +32,8 @@ export type AiSdkAdapter = {
   /** Absent: the provider caches by itself, or not at all. */
   cache?: CacheHints;
   systemFirst: boolean;
+  /** Models that take back the pictures that they have answered with. */
+  ownPictures?(upstream: string): boolean;
 };
 
 /** A package is loaded when the first of its models is asked: a start needs none, and most services use one. */
@@ -99,6 +101,7 @@ const callOptions = (
     prompt: toPrompt(request, {
       modalities: spec.modalities,
       systemFirst: adapter.systemFirst,
+      ownPictures: adapter.ownPictures?.(upstreamOf(request, spec)) === true,
       cacheMark: adapter.cache?.mark,
     }),
     abortSignal,

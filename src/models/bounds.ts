@@ -16,6 +16,8 @@ export const BOUNDS = {
   argumentsLength: 2 * 1024 * 1024,
   /** Calls of one answer; services take at most 128 tools. */
   calls: 512,
+  /** Files and sources of one answer: research answers name some tens of sources. */
+  parts: 1024,
   /** Characters of the id of a call, or of the name of its tool; services allow 64. */
   nameLength: 1024,
   /** Bytes of a refusal; the rest is not read. Its words and class come at its beginning. */

@@ -1,3 +1,4 @@
+import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Message } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
@@ -28,11 +29,20 @@ export type InferenceRequest = {
   stream_idle_timeout_secs?: number;
 };
 
+/** An address or a document that an answer refers to. */
+export type InferenceSource =
+  | { type: 'url'; id: string; url: string; title?: string }
+  | { type: 'document'; id: string; media_type: string; title: string; filename?: string };
+
 export type InferenceSink = {
   text(delta: string): void;
   reasoning(delta: string): void;
   /** Opaque text that a provider wants back; complete. */
   reasoningEncrypted(value: string): void;
+  /** A part of the answer that is not text, where it comes in the text. One that cannot be taken is left out. */
+  part?(part: AnswerPart): void;
+  /** What the answer refers to; readers are shown it, and it is no part of the answer. */
+  source?(source: InferenceSource): void;
   toolStart(id: string, name: string): void;
   toolDelta(id: string, argsDelta: string): void;
   /** `argsText` is the whole JSON text of the arguments; it is broken only if the model wrote it so. */

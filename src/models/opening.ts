@@ -1,5 +1,6 @@
+import type { AnswerPart } from '../schema/answer-part.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
-import type { InferenceEnd, InferenceSink, Model } from './model.ts';
+import type { InferenceEnd, InferenceSink, InferenceSource, Model } from './model.ts';
 import { backoffMs, type Pause, type RetrySettings } from './retry.ts';
 
 /**
@@ -80,6 +81,8 @@ export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink
       text: noting((delta: string) => sink.text(delta)),
       reasoning: noting((delta: string) => sink.reasoning(delta)),
       reasoningEncrypted: noting((value: string) => sink.reasoningEncrypted(value)),
+      ...(sink.part && { part: noting((part: AnswerPart) => sink.part?.(part)) }),
+      ...(sink.source && { source: noting((source: InferenceSource) => sink.source?.(source)) }),
       toolStart: noting((id: string, name: string) => sink.toolStart(id, name)),
       toolDelta: noting((id: string, delta: string) => sink.toolDelta(id, delta)),
       toolEnd: noting((id: string, args: string) => sink.toolEnd(id, args)),

@@ -3,6 +3,8 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
 } from '@ai-sdk/provider';
+import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../schema/answer-part.ts';
+import type { MediaBlock } from '../schema/media.ts';
 import { type ContentBlock, type Message, textOf } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import { ModelError } from './errors.ts';
@@ -12,7 +14,9 @@ import type { InferenceRequest } from './model.ts';
  * Stored messages as a prompt of the provider packages.
  *
  * Guarantees: every tool result names the tool of its call; nothing empty is sent (providers refuse empty text
- * and empty messages); a block the model is known not to take fails here, before the provider is called.
+ * and empty messages); a block of a user that the model is known not to take fails here, before the provider is called.
+ * What an answer held besides text never makes a provider refuse: it is named in words, unless the model takes its own
+ * pictures back.
  * Costs: one pass over the history, nothing kept.
  */
 
@@ -20,11 +24,12 @@ export type PromptRules = {
   modalities: ModelSpec['modalities'];
   /** The provider takes system texts only before everything else; later ones are moved there. */
   systemFirst: boolean;
+  /** The model takes back pictures that it has answered with; others only read that there was one. */
+  ownPictures?: boolean;
   /** Options that tell the provider to keep everything up to the message that carries them. */
   cacheMark?: LanguageModelV3Message['providerOptions'];
 };
 
-type Media = Extract<ContentBlock, { source: unknown }>;
 type UserPart = Extract<LanguageModelV3Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV3Message, { role: 'assistant' }>['content'][number];
 type ToolMessage = Extract<LanguageModelV3Message, { role: 'tool' }>;
@@ -38,19 +43,24 @@ export const toPrompt = (
     if (message && cache && rules.cacheMark) message.providerOptions = rules.cacheMark;
   };
   const names: ToolNames = new Map();
+  const pictures = rules.ownPictures ? picturesIn(messages, rules) : NO_PICTURES;
   const opening: LanguageModelV3Prompt = system.flatMap(systemMessage);
   // The system prompt comes first; what follows it may be different next time.
   mark(opening[0]);
   const rest: LanguageModelV3Prompt = [];
   for (const [index, message] of messages.entries()) {
     const target = message.role === 'system' && rules.systemFirst ? opening : rest;
-    target.push(...CONVERT[message.role](message, names, rules));
+    target.push(...CONVERT[message.role](message, names, { ...rules, pictures }));
     if (index + 1 === cache?.stable_messages) mark(rest.at(-1));
   }
   return [...opening, ...rest];
 };
 
-type Convert = (message: Message, names: ToolNames, rules: PromptRules) => LanguageModelV3Message[];
+type Convert = (
+  message: Message,
+  names: ToolNames,
+  rules: PromptRules & { pictures: ReadonlySet<ContentBlock> },
+) => LanguageModelV3Message[];
 
 const systemMessage = (content: string): LanguageModelV3Message[] =>
   content === '' ? [] : [{ role: 'system', content }];
@@ -67,14 +77,46 @@ const userMessages: Convert = ({ content }, names, rules) => {
 };
 
 const assistantMessages: Convert = ({ content, tool_calls = [] }, names, rules) => {
-  const parts = content.flatMap((block): AssistantPart[] => {
+  const parts = content.flatMap((block, index): AssistantPart[] => {
+    if ('source' in block && rules.pictures.has(block)) return [filePart(block, rules)];
+    if (isPartBlock(block)) return [{ type: 'text', text: onItsOwnLine(block, content, index) }];
     if (block.type === 'text') return textPart(block.text);
     if (block.type === 'thinking') return [{ type: 'reasoning', text: block.thinking }];
-    if (block.type === 'tool_use') return [callPart(block.id, block.name, block.input, names)];
-    return 'source' in block ? [filePart(block, rules)] : [];
+    return block.type === 'tool_use' ? [callPart(block.id, block.name, block.input, names)] : [];
   });
   const calls = tool_calls.map(({ id, name, arguments: input }) => callPart(id, name, input, names));
   return parts.length + calls.length === 0 ? [] : [{ role: 'assistant', content: [...parts, ...calls] }];
+};
+
+/** Some packages put texts together as they are. */
+const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index: number): string => {
+  const words = wordsForPart(block);
+  const isText = (each: ContentBlock | undefined) => each?.type === 'text' || (each && isPartBlock(each));
+  return `${isText(content[index - 1]) ? '\n' : ''}${words}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
+};
+
+const NO_PICTURES: ReadonlySet<ContentBlock> = new Set();
+
+/** Types that models which draw read as well. */
+const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
+
+/** Bytes of pictures in a request: services take 20 MB in all, as base64. */
+const MOST_PICTURES = 8 * 1024 * 1024;
+
+/** In answers, the newest ones, as many as go into a request. */
+const picturesIn = (messages: readonly Message[], { modalities }: PromptRules): Set<ContentBlock> => {
+  const found = new Set<ContentBlock>();
+  if (modalities?.input?.length && !modalities.input.includes('image')) return found;
+  let bytes = 0;
+  for (const { content } of messages.filter(({ role }) => role === 'assistant').reverse()) {
+    for (const block of content) {
+      if (block.type !== 'image' || block.source.type !== 'base64') continue;
+      bytes += sizeOfBlock(block);
+      if (bytes > MOST_PICTURES) return found;
+      if (PICTURES.has(block.source.media_type.toLowerCase())) found.add(block);
+    }
+  }
+  return found;
 };
 
 const CONVERT: Record<Message['role'], Convert> = {
@@ -100,14 +142,14 @@ const toolMessage = (id: string, value: string, names: ToolNames): ToolMessage =
 });
 
 /** A URL does not say what it leads to; these are the types providers accept in its place. */
-const ASSUMED_TYPE: Record<Media['type'], string> = {
+const ASSUMED_TYPE: Record<MediaBlock['type'], string> = {
   image: 'image/*',
   document: 'application/pdf',
   audio: 'audio/mpeg',
   video: 'video/mp4',
 };
 
-const filePart = (block: Media, { modalities }: PromptRules): LanguageModelV3FilePart => {
+const filePart = (block: MediaBlock, { modalities }: PromptRules): LanguageModelV3FilePart => {
   const { source, title } = block;
   const mediaType = source.type === 'base64' ? source.media_type : ASSUMED_TYPE[block.type];
   const modality = modalityOf(block.type, mediaType);
@@ -122,7 +164,10 @@ const filePart = (block: Media, { modalities }: PromptRules): LanguageModelV3Fil
   };
 };
 
-const modalityOf = (type: Media['type'], mediaType: string): 'text' | 'image' | 'audio' | 'video' | 'pdf' => {
+const modalityOf = (
+  type: MediaBlock['type'],
+  mediaType: string,
+): 'text' | 'image' | 'audio' | 'video' | 'pdf' => {
   if (type !== 'document') return type;
   return mediaType.startsWith('text/') ? 'text' : 'pdf';
 };

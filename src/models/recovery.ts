@@ -91,6 +91,7 @@ const listen = (sink: RecoverableSink): Listener => {
   const calls = new Map<string, ReceivedCall>();
   let text = '';
   let reasoned = false;
+  let given = false;
   return {
     sink: {
       ...sink,
@@ -101,6 +102,10 @@ const listen = (sink: RecoverableSink): Listener => {
       reasoning(delta) {
         reasoned = true;
         sink.reasoning(delta);
+      },
+      part(part) {
+        given = true;
+        sink.part?.(part);
       },
       toolStart(id, name) {
         calls.set(id, { id, name, complete: false });
@@ -113,10 +118,11 @@ const listen = (sink: RecoverableSink): Listener => {
     },
     text: () => text,
     calls: () => [...calls.values()],
-    any: () => text !== '' || reasoned || calls.size > 0,
+    any: () => text !== '' || reasoned || given || calls.size > 0,
     forget() {
       text = '';
       reasoned = false;
+      given = false;
       calls.clear();
     },
     forgetCalls: () => calls.clear(),

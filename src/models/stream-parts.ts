@@ -1,5 +1,6 @@
 import type {
   LanguageModelV3FinishReason,
+  LanguageModelV3Source,
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
@@ -7,7 +8,7 @@ import type { Usage } from '../schema/run-event.ts';
 import { BOUNDS } from './bounds.ts';
 import { interrupted, toStreamError } from './classify.ts';
 import { ModelError } from './errors.ts';
-import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
+import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from './model.ts';
 
 /**
  * Parts of a provider's stream, one by one, into the sink.
@@ -50,6 +51,16 @@ export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
       case 'reasoning-end':
         encrypted(encryptedOf(part));
         return undefined;
+      case 'file':
+        begun = true;
+        measure.part();
+        sink.part?.({ file: part.data, media_type: part.mediaType });
+        return undefined;
+      case 'source':
+        begun = true;
+        measure.source(part);
+        sink.source?.(sourceOf(part));
+        return undefined;
       case 'tool-input-start':
         begun = true;
         measure.call(part.id, part.toolName);
@@ -79,10 +90,18 @@ export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
   };
 };
 
+const sourceOf = (part: LanguageModelV3Source): InferenceSource => {
+  const { id, title } = part;
+  if (part.sourceType === 'url') return { type: 'url', id, url: part.url, ...(title && { title }) };
+  const { mediaType: media_type, filename } = part;
+  return { type: 'document', id, media_type, title: part.title, ...(filename && { filename }) };
+};
+
 /** Of one answer. @throws ModelError when it is too long */
 const createMeasure = () => {
   const args = new Map<string, number>();
   let length = 0;
+  let parts = 0;
   const within = (value: number, most: number, what: string): number => {
     if (value > most)
       throw new ModelError('provider', `the answer has more than ${most} ${what}`, { final: true });
@@ -97,6 +116,14 @@ const createMeasure = () => {
   return {
     answer,
     wholeArgs,
+    part(): void {
+      parts = within(parts + 1, BOUNDS.parts, 'files and sources');
+    },
+    source(source: LanguageModelV3Source): void {
+      parts = within(parts + 1, BOUNDS.parts, 'files and sources');
+      answer(source.sourceType === 'url' ? source.url : source.mediaType + (source.filename ?? ''));
+      answer(source.id + (source.title ?? ''));
+    },
     call(id: string, name: string): void {
       within(Math.max(id.length, name.length), BOUNDS.nameLength, 'characters in the id or name of a call');
       if (!args.has(id)) args.set(id, 0);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { InferenceRequest } from '../models/model.ts';
 import type { AgentSpec } from '../schema/agent.ts';
+import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { InferenceOverrides, Resume } from '../schema/run.ts';
 import type { ToolResult, Usage } from '../schema/run-event.ts';
@@ -45,6 +46,11 @@ export type ScheduledAction =
 export type HookOutcome = {
   state?: readonly StateUpdate[];
   actions?: readonly ScheduledAction[];
+  /**
+   * Become a part of the answer: of the one that was just given, for a hook behind an inference, and else of the next
+   * one. What an answer cannot hold is left out, with a line in the log.
+   */
+  parts?: readonly AnswerPart[];
   /** Ends the run with `behavior_requested`; looked at after an inference. */
   end?: true;
 };

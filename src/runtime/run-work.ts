@@ -1,4 +1,5 @@
 import type { Checkpointed, RunEnding, RunEntry, WaitsFor } from '../../machines/run.ts';
+import { keepLeftParts } from '../loop/answer-parts.ts';
 import { cancelCalls } from '../loop/calls.ts';
 import { InferenceFailed } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
@@ -164,6 +165,7 @@ export const finish = async (execution: Execution, ending: RunEnding): Promise<v
   const { turn, stream, owner } = execution;
   reopenFor(execution, ending);
   if (ending.type === 'natural_end') completeStepNow(turn);
+  if (ending.type !== 'error' && ending.type !== 'cancelled') keepLeftParts(turn);
   turn.tasks?.end();
   const told = ending.type === 'error' ? { type: ending.type, value: owner.worded(ending.value) } : ending;
   const terminal = lastWords(turn, execution.run, told);

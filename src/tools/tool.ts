@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { z } from 'zod';
+import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -80,6 +81,8 @@ export type ToolOutput = {
   metadata?: Record<string, Json>;
   /** Applied with the result. */
   state?: readonly StateUpdate[];
+  /** Files, addresses and data that become a part of the answer that the model gives next. */
+  parts?: readonly AnswerPart[];
   /** Scheduled for the next inference; as those of a hook. */
   actions?: readonly { key: string; payload: unknown }[];
 };

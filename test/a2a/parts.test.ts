@@ -1,5 +1,6 @@
 import t from 'tap';
-import { mediaTypeOf, partsOf } from '../../src/a2a/parts.ts';
+import { partsOf } from '../../src/a2a/parts.ts';
+import { mediaTypeOf } from '../../src/schema/media.ts';
 import type { ContentBlock } from '../../src/schema/message.ts';
 
 /** a2a.md 8.2. */
@@ -36,6 +37,35 @@ const rows: [name: string, block: ContentBlock, parts: object[]][] = [
     'a video with a title',
     { type: 'video', title: 'v', source: { type: 'base64', media_type: 'video/mp4', data: 'AAAA' } },
     [{ raw: 'AAAA', mediaType: 'video/mp4', filename: 'v' }],
+  ],
+  [
+    'a picture elsewhere that says what it is',
+    { type: 'image', source: { type: 'url', url: 'https://a.example/x', media_type: 'image/avif' } },
+    [{ url: 'https://a.example/x', mediaType: 'image/avif' }],
+  ],
+  [
+    'text with what came beside it',
+    {
+      type: 'text',
+      text: '# a',
+      part: { media_type: 'text/markdown', filename: 'a.md', metadata: { k: 1 } },
+    },
+    [{ text: '# a', mediaType: 'text/markdown', filename: 'a.md', metadata: { k: 1 } }],
+  ],
+  [
+    'data with a name',
+    { type: 'text', text: '[]', media_type: 'application/json', part: { filename: 'a.json' } },
+    [{ data: [], mediaType: 'application/json', filename: 'a.json' }],
+  ],
+  [
+    'a file with a note',
+    {
+      type: 'document',
+      title: 'b',
+      source: { type: 'base64', media_type: 'text/csv', data: 'YQ==' },
+      part: { metadata: { page: 2 } },
+    },
+    [{ raw: 'YQ==', mediaType: 'text/csv', filename: 'b', metadata: { page: 2 } }],
   ],
   ['thinking', { type: 'thinking', thinking: 'hm' }, []],
   ['a tool call', { type: 'tool_use', id: 'c', name: 'n', input: {} }, []],

@@ -1,3 +1,4 @@
+import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
@@ -31,15 +32,20 @@ const once = <Measured extends Message | ToolDescriptor>(
 
 export const estimateText = (text: string): number => PER_MESSAGE + tokens(text.length);
 
-export const estimateMessage = once<Message>(({ content, tool_calls = [] }) => {
+export const estimateMessage = once<Message>(({ role, content, tool_calls = [] }) => {
   let estimate = PER_MESSAGE;
-  for (const block of content) estimate += blockTokens(block);
+  const ofBlock = role === 'assistant' ? answerTokens : blockTokens;
+  for (const block of content) estimate += ofBlock(block);
   for (const call of tool_calls) estimate += callTokens(call);
   return estimate;
 });
 
 const blockTokens = (block: ContentBlock): number =>
   block.type === 'text' ? tokens(block.text.length) : PER_BLOCK;
+
+/** What an answer held besides its text is named in a request, at most. */
+const answerTokens = (block: ContentBlock): number =>
+  isPartBlock(block) ? Math.max(PER_BLOCK, tokens(wordsForPart(block).length)) : blockTokens(block);
 
 /** A call counts as a block; long arguments count as the text that they are. */
 const callTokens = ({ name, arguments: args }: ToolCall): number =>

@@ -1,4 +1,5 @@
-import { type Message, textOf } from '../../schema/message.ts';
+import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { type ContentBlock, type Message, textOf } from '../../schema/message.ts';
 import type { CompactionPlan } from './compaction.ts';
 import type { CompactionSettings } from './settings.ts';
 import { type ShorteningLimits, shortenResult } from './shorten.ts';
@@ -36,12 +37,18 @@ export const summaryPrompt = (
 };
 
 const lineOf = ({ role, content, tool_calls = [], tool_call_id }: Message): string => {
-  const text = content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('');
+  const text = content.map((block) => wordsOf(block, role)).join('');
   const calls = tool_calls.map(
     ({ id, name, arguments: args }) => `calls ${name} (${id}) with ${JSON.stringify(args)}`,
   );
   const speaker = tool_call_id === undefined ? role : `${role} (${tool_call_id})`;
   return `${speaker}: ${[text, ...calls].filter((part) => part !== '').join('\n')}`;
+};
+
+/** As a request of the conversation has it. */
+const wordsOf = (block: ContentBlock, role: Message['role']): string => {
+  if (role === 'assistant' && isPartBlock(block)) return wordsForPart(block);
+  return block.type === 'text' ? block.text : `[${block.type}]`;
 };
 
 const OPEN = '<conversation-summary>\n';

@@ -1,5 +1,5 @@
-import { mediaTypeOf } from '../../a2a/parts.ts';
 import type { Json, JsonObject } from '../../schema/endpoint.ts';
+import { dataBlock, JSON_TYPE, mediaBlock, mediaTypeOf, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
 /**
@@ -18,28 +18,20 @@ export type InputPart = {
   metadata?: JsonObject | undefined;
 };
 
-const JSON_TYPE = 'application/json';
-const UNKNOWN_TYPE = 'application/octet-stream';
-
 export const blockOf = (part: InputPart): ContentBlock => {
   const { text, raw, url, data, mediaType, filename, metadata } = part;
   const named = mediaType?.trim() || undefined;
   if (text !== undefined) return { type: 'text', text, ...noteOf({ media_type: named, filename, metadata }) };
   const media_type = typeOf(part);
-  if (raw !== undefined) return mediaBlock(part, media_type, { type: 'base64', media_type, data: raw });
-  if (url !== undefined)
-    return mediaBlock(part, media_type, {
-      type: 'url',
-      url,
-      ...(named !== undefined && { media_type: named }),
-    });
+  const note = noteOf({ metadata });
+  if (raw !== undefined)
+    return { ...mediaBlock(media_type, { type: 'base64', media_type, data: raw }, filename), ...note };
+  if (url !== undefined) {
+    const source = { type: 'url' as const, url, ...(named !== undefined && { media_type: named }) };
+    return { ...mediaBlock(media_type, source, filename), ...note };
+  }
   const other = named === JSON_TYPE ? undefined : named;
-  return {
-    type: 'text',
-    text: JSON.stringify(data),
-    media_type: JSON_TYPE,
-    ...noteOf({ media_type: other, filename, metadata }),
-  };
+  return { ...dataBlock(JSON.stringify(data)), ...noteOf({ media_type: other, filename, metadata }) };
 };
 
 type Note = {
@@ -66,18 +58,3 @@ export const typeOf = ({ text, raw, url, mediaType }: InputPart): string => {
   if (url !== undefined) return mediaTypeOf(url);
   return raw === undefined ? JSON_TYPE : UNKNOWN_TYPE;
 };
-
-type MediaSource = Extract<ContentBlock, { source: unknown }>['source'];
-
-const KINDS = ['image', 'audio', 'video'] as const;
-
-const mediaBlock = (
-  { filename, metadata }: InputPart,
-  media_type: string,
-  source: MediaSource,
-): ContentBlock => ({
-  type: KINDS.find((kind) => media_type.toLowerCase().startsWith(`${kind}/`)) ?? 'document',
-  source,
-  ...(filename && { title: filename }),
-  ...noteOf({ metadata }),
-});

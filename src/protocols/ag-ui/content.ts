@@ -1,13 +1,12 @@
 import { z } from 'zod';
+import { type MediaBlock, mediaBlock } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
 /** The content of messages, as clients write it: text, or a list of parts (chat-and-agui.md 11.2). */
 
-type MediaBlock = Extract<ContentBlock, { source: unknown }>;
-
 const Source = z.discriminatedUnion('type', [
   z.object({ type: z.literal('data'), value: z.string(), mimeType: z.string() }),
-  z.object({ type: z.literal('url'), value: z.string() }),
+  z.object({ type: z.literal('url'), value: z.string(), mimeType: z.string().optional().catch(undefined) }),
 ]);
 
 const Part = z.discriminatedUnion('type', [
@@ -42,7 +41,11 @@ const blockOf = (value: unknown): ContentBlock | undefined => {
 
 const sourceOf = (source: z.output<typeof Source>): MediaBlock['source'] =>
   source.type === 'url'
-    ? { type: 'url', url: source.value }
+    ? {
+        type: 'url',
+        url: source.value,
+        ...(source.mimeType !== undefined && { media_type: source.mimeType }),
+      }
     : { type: 'base64', media_type: source.mimeType, data: source.value };
 
 /** A form from before there were kinds of media. One that only names a file elsewhere is of no use here. */
@@ -51,8 +54,6 @@ const binaryBlock = ({
   data,
   url,
 }: Extract<z.output<typeof Part>, { type: 'binary' }>): MediaBlock | undefined => {
-  const family = /^(image|audio|video)\//i.exec(mimeType.trim())?.[1]?.toLowerCase();
-  const type = family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
-  if (data !== undefined) return { type, source: { type: 'base64', media_type: mimeType, data } };
-  return url === undefined ? undefined : { type, source: { type: 'url', url } };
+  if (data !== undefined) return mediaBlock(mimeType, { type: 'base64', media_type: mimeType, data });
+  return url === undefined ? undefined : mediaBlock(mimeType, { type: 'url', url, media_type: mimeType });
 };

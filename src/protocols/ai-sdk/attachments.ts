@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { decodedSize, isBase64 } from '../../schema/base64.ts';
+import { mediaBlock } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { describeIssues } from '../../schema/phrases.ts';
@@ -28,7 +30,7 @@ export const createAttachments = (): Attachments => {
       const { mime, data } = read(part);
       bytes += decodedLength(data);
       if (bytes > MOST_BYTES) throw new Invalid(`attachments are limited to ${MOST_BYTES} bytes per request`);
-      return { type: blockTypeOf(mime), source: { type: 'base64', media_type: mime, data } };
+      return mediaBlock(mime, { type: 'base64', media_type: mime, data });
     },
   };
 };
@@ -60,14 +62,7 @@ const DOCUMENTS = new Set(['application/pdf', 'text/plain', 'text/markdown', 'ap
 
 const isAllowed = (mime: string): boolean => MEDIA.test(mime) || DOCUMENTS.has(mime);
 
-const blockTypeOf = (mime: string): 'image' | 'audio' | 'video' | 'document' => {
-  const family = MEDIA.exec(mime)?.[1];
-  return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
-};
-
-/** Node takes many forms of base64; only the standard one comes out as it went in. */
 const decodedLength = (data: string): number => {
-  const bytes = Buffer.from(data, 'base64');
-  if (bytes.toString('base64') !== data) throw new Invalid('file attachment data URL is not valid base64');
-  return bytes.length;
+  if (!isBase64(data)) throw new Invalid('file attachment data URL is not valid base64');
+  return decodedSize(data);
 };
