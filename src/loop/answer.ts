@@ -2,7 +2,7 @@ import type { InferenceEnd } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Termination } from '../schema/run.ts';
-import { takeParts } from './answer-parts.ts';
+import { partsWaiting, takeParts } from './answer-parts.ts';
 import { clearCalls } from './calls.ts';
 import { produce, type Step, type Turn } from './turn.ts';
 
@@ -49,12 +49,18 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
   });
 };
 
+/** What waits for an answer that is under way is in front of it already. */
+export const answerSoFar = (turn: Turn): ContentBlock[] => {
+  const { step } = turn;
+  if (!step) return [];
+  return step.reported ? contentOf([], step) : contentOf(partsWaiting(turn), step);
+};
+
 /** What waited for the answer stands in front of it; what the model gave stands where it came in the text. */
-const contentOf = (turn: Turn, step: Step): ContentBlock[] => {
-  const content: ContentBlock[] = takeParts(turn);
-  const { text } = step;
+const contentOf = (waited: readonly ContentBlock[], { text, parts }: Step): ContentBlock[] => {
+  const content = [...waited];
   let from = 0;
-  for (const { at, block } of step.parts.splice(0)) {
+  for (const { at, block } of parts) {
     content.push(...textBlock(text.slice(from, at)), block);
     from = at;
   }
@@ -69,7 +75,8 @@ export const keepAnswer = (turn: Turn, step: Step): void => {
   produce(turn, {
     id: step.message_id,
     role: 'assistant',
-    content: contentOf(turn, step),
+    content: contentOf(takeParts(turn), step),
     ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
   });
+  step.parts = [];
 };

@@ -3,6 +3,7 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
+import type { ContentBlock } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { Store } from '../store/index.ts';
 import type { CaptureMode } from './capture.ts';
@@ -74,10 +75,10 @@ export type EventListener = {
  */
 export type RunWatch = {
   /**
-   * A stream of its events begins; nothing has gone into it. `said` is the text of the answer under way as far as it
+   * A stream of its events begins; nothing has gone into it. `said` is the answer under way as far as it
    * has come, for whoever joins in the middle of it.
    */
-  began(scope: string, run_id: string, channel: Channel, said: () => string): void;
+  began(scope: string, run_id: string, channel: Channel, said: () => readonly ContentBlock[]): void;
   /** The stream that began last is over. */
   ended(scope: string, run_id: string): void;
   stored(scope: string, run: Run, changed_at: number): void;

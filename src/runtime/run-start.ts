@@ -1,6 +1,7 @@
 import { createActor } from 'xstate';
 import type { RunInput } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import { answerSoFar } from '../loop/answer.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
 import { recoverEntry } from '../loop/recover.ts';
 import { abandonStep } from '../loop/step.ts';
@@ -56,7 +57,7 @@ export const createExecution = (
     channel,
     continued: from !== 'created',
     watch: deps.runs && {
-      began: (each) => deps.runs?.began(ledger.scope, run_id, each, () => turn.step?.text ?? ''),
+      began: (each) => deps.runs?.began(ledger.scope, run_id, each, () => answerSoFar(turn)),
       ended: () => deps.runs?.ended(ledger.scope, run_id),
     },
   });

@@ -10,8 +10,8 @@ import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire
  * Guarantees: the text depends on the task alone, not on how it was followed. It is that of the first artifact that
  * has one, else that of the status, else the last words in the history; but a task that asks for something says it in
  * its status, so there the status comes first. What a failure says is no text of the answer.
- * Chunks of one artifact are one text. Who keeps the chunks as parts of their own gives them back so in a whole task:
- * where chunks were seen to arrive they are joined there too.
+ * Neighbouring texts of one artifact are one text: servers keep the chunks in which it came as parts of their own, and
+ * give them back so in a whole task.
  */
 export type Mirror = {
   task(): RemoteTask;
@@ -39,8 +39,6 @@ export const createMirror = (known: RemoteTask): Mirror => {
   let { context_id } = known;
   /** The last whole task as it came; undefined when something changed since. */
   let whole: Json | undefined;
-  /** Ids of artifacts that came in chunks. */
-  const chunked = new Set<string | undefined>();
 
   const state = (): TaskState => task.status.state;
   const ofStatus = (): string => textOfParts(task.status.message?.parts ?? []);
@@ -58,9 +56,10 @@ export const createMirror = (known: RemoteTask): Mirror => {
   const changeArtifact = (given: WireArtifact, append: boolean): void => {
     const { artifactId } = given;
     const before = task.artifacts.find((artifact) => artifact.artifactId === artifactId);
-    if (append) chunked.add(artifactId);
     const artifact =
-      before && append ? { ...before, parts: joined([...before.parts, ...given.parts]) } : given;
+      before && append
+        ? { ...before, parts: joined([...before.parts, ...given.parts]) }
+        : { ...given, parts: joined(given.parts) };
     const artifacts = before
       ? task.artifacts.map((each) => (each === before ? artifact : each))
       : [...task.artifacts, artifact];
@@ -69,9 +68,7 @@ export const createMirror = (known: RemoteTask): Mirror => {
 
   const adopt = (next: WireTask, raw: Json): void => {
     whole = raw;
-    const artifacts = next.artifacts.map((artifact) =>
-      chunked.has(artifact.artifactId) ? { ...artifact, parts: joined(artifact.parts) } : artifact,
-    );
+    const artifacts = next.artifacts.map((artifact) => ({ ...artifact, parts: joined(artifact.parts) }));
     context_id = next.contextId ?? context_id;
     task = { ...next, artifacts };
   };

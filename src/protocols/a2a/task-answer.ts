@@ -1,66 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Artifact, Part } from './model.ts';
 import { responseOf } from './projection.ts';
 
 /**
  * The answer of an agent in pieces (a2a.md 10.1): what is appended together is the artifact that the task ends with.
  *
- * An answer that begins again replaces what was said of it. When the end is not what was heard, the artifact comes
- * whole.
+ * What tools and plugins add between two inferences stands in front of the answer that comes next. An answer that
+ * begins again replaces what was said of it; when the end is not what was heard, the artifact comes whole.
  */
 export type Answer = {
-  /** The first piece is still to come. */
-  begin(): void;
+  /** An execution begins. */
+  start(): void;
+  /** The next answer begins; or the same again, where it came to no end. */
+  open(): void;
+  /** What was heard of it is void. */
+  reset(): void;
+  /** The model has answered. */
+  close(): void;
   /** It is under way, and this is what was said of it. `told`: whoever follows it has that. */
-  resume(said: string, told: boolean): void;
+  resume(said: readonly Part[], told: boolean): void;
   add(delta: string): void;
-  /** Text that no piece had yet. */
+  addPart(part: Part): void;
+  /** Something that no piece had yet. */
   hasNews(): boolean;
   /** The next piece; undefined when there is none. */
   take(): Piece | undefined;
   /** What is missing of the artifact, as its last piece. */
-  last(parts: Part[]): Piece;
+  last(parts: readonly Part[]): Piece;
   /** What the pieces so far say. */
   said(): Artifact | undefined;
 };
 
 export type Piece = { artifact: Artifact; append: boolean; lastChunk: boolean };
 
-export const createAnswer = (): Answer => {
-  let text = '';
-  let taken = 0;
+/** So many whole parts, and so much of the text behind them. */
+type Told = { parts: number; chars: number };
 
-  const pieceOf = (rest: string, lastChunk: boolean): Piece => ({
-    artifact: responseOf([{ text: rest }]),
-    append: taken > 0,
+const NOTHING: Told = { parts: 0, chars: 0 };
+
+export const createAnswer = (): Answer => {
+  /** With which the answer has begun. */
+  let front: readonly Part[] = [];
+  /** For the answer that comes next. */
+  let waiting: Part[] = [];
+  let parts: Part[] = [];
+  let told = NOTHING;
+  let isOpen = false;
+
+  const begin = (): void => {
+    parts = [...front];
+    told = NOTHING;
+  };
+
+  const pieceOf = (rest: readonly Part[], lastChunk: boolean): Piece => ({
+    artifact: responseOf(rest.length > 0 ? [...rest] : [{ text: '' }]),
+    append: told !== NOTHING,
     lastChunk,
   });
 
   return {
-    begin() {
-      text = '';
-      taken = 0;
+    start() {
+      front = [];
+      waiting = [];
+      isOpen = false;
+      begin();
     },
-    resume(said, told) {
-      text = said;
-      taken = told ? said.length : 0;
+    open() {
+      front = isOpen ? [...front, ...waiting] : waiting;
+      waiting = [];
+      isOpen = true;
+      begin();
+    },
+    reset: begin,
+    close() {
+      isOpen = false;
+    },
+    resume(said, isTold) {
+      parts = said.map((part) => ({ ...part }));
+      isOpen = true;
+      if (isTold) told = allOf(parts);
     },
     add(delta) {
-      text += delta;
+      const last = parts.at(-1);
+      if (last && isText(last) && parts.length > front.length) last.text += delta;
+      else parts.push({ text: delta });
     },
-    hasNews: () => text.length > taken,
+    addPart(part) {
+      if (isOpen) parts.push(part);
+      else waiting.push(part);
+    },
+    hasNews: () => restOf(parts, told).length > 0,
     take() {
-      if (text.length <= taken) return undefined;
-      const piece = pieceOf(text.slice(taken), false);
-      taken = text.length;
+      const rest = restOf(parts, told);
+      if (rest.length === 0) return undefined;
+      const piece = pieceOf(rest, false);
+      told = allOf(parts);
       return piece;
     },
-    last(parts) {
-      const [only, ...others] = parts;
-      const isText = only && 'text' in only && others.length === 0;
-      const whole = { artifact: responseOf(parts), append: false, lastChunk: true };
-      if (!isText || taken === 0) return whole;
-      return only.text.startsWith(text.slice(0, taken)) ? pieceOf(only.text.slice(taken), true) : whole;
+    last(whole) {
+      const isBegun = told !== NOTHING && begins(whole, parts, told);
+      return isBegun
+        ? pieceOf(restOf(whole, told), true)
+        : { artifact: responseOf([...whole]), append: false, lastChunk: true };
     },
-    said: () => (taken === 0 ? undefined : responseOf([{ text: text.slice(0, taken) }])),
+    said: () => (told === NOTHING ? undefined : responseOf(toldOf(parts, told))),
   };
+};
+
+type Text = { text: string };
+
+const isText = (part: Part): part is Text => 'text' in part;
+
+const allOf = (parts: readonly Part[]): Told => {
+  const last = parts.at(-1);
+  if (!last) return NOTHING;
+  // Text may grow.
+  return isText(last)
+    ? { parts: parts.length - 1, chars: last.text.length }
+    : { parts: parts.length, chars: 0 };
+};
+
+const restOf = (parts: readonly Part[], { parts: from, chars }: Told): Part[] => {
+  // Text may grow while the piece is on its way.
+  const [first, ...others] = parts.slice(from).map((part) => ({ ...part }));
+  if (!first) return [];
+  if (chars === 0 || !isText(first)) return [first, ...others];
+  return first.text.length > chars ? [{ ...first, text: first.text.slice(chars) }, ...others] : others;
+};
+
+const toldOf = (parts: readonly Part[], { parts: count, chars }: Told): Part[] => {
+  const partial = parts[count];
+  const head = parts.slice(0, count);
+  return chars > 0 && partial && isText(partial) ? [...head, { text: partial.text.slice(0, chars) }] : head;
+};
+
+/** Does this begin with what was told? */
+const begins = (whole: readonly Part[], parts: readonly Part[], told: Told): boolean => {
+  const start = toldOf(parts, told);
+  const last = told.chars > 0 ? start.pop() : undefined;
+  if (!start.every((part, index) => isDeepStrictEqual(part, whole[index]))) return false;
+  const partial = whole[told.parts];
+  if (!last || !isText(last)) return true;
+  return partial !== undefined && isText(partial) && partial.text.startsWith(last.text);
 };

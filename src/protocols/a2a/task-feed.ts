@@ -2,9 +2,9 @@ import { type Actor, createActor } from 'xstate';
 import { a2aTaskMachine, type TaskState, taskAt, toldOf } from '../../../machines/a2a-task.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { TimedRun } from '../../store/index.ts';
-import type { Artifact, ArtifactUpdate, StatusUpdate } from './model.ts';
+import type { Artifact, ArtifactUpdate, Part, StatusUpdate } from './model.ts';
 import type { Projection } from './projection.ts';
-import { createAnswer, type Piece } from './task-answer.ts';
+import { type Answer, createAnswer, type Piece } from './task-answer.ts';
 
 /**
  * What happens to one task, for all who follow it. A task that is followed is an actor of the machine `a2a-task`,
@@ -33,10 +33,10 @@ export type Follower = {
 export type Feed = {
   readonly followers: Set<Follower>;
   told(found: TimedRun): void;
-  begins(): void;
   /** It is joined in the middle of an answer, of which this was said. */
-  resumes(said: string): void;
-  text(delta: string): void;
+  resumes(said: readonly Part[]): void;
+  /** More of the answer has come. */
+  heard(tell: (answer: Answer) => void): void;
   /** The artifact as far as it was told, for one who has seen the status of now. */
   artifactFor(follower: Follower): Artifact | undefined;
   close(): void;
@@ -121,10 +121,9 @@ export const createFeed = (deps: FeedDeps, start: TimedRun | undefined): Feed =>
       tell({ statusUpdate: projection.update(scope, found) }, isNews);
       if (state === 'TASK_STATE_WORKING') arm();
     },
-    begins: answer.begin,
     resumes: (said) => answer.resume(said, state === 'TASK_STATE_WORKING'),
-    text(delta) {
-      answer.add(delta);
+    heard(tell) {
+      tell(answer);
       arm();
     },
     artifactFor: (follower) =>

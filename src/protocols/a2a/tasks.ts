@@ -1,4 +1,6 @@
+import { partsOf } from '../../a2a/parts.ts';
 import type { Channel, RunWatch } from '../../runtime/index.ts';
+import type { ContentBlock } from '../../schema/message.ts';
 import type { Store } from '../../store/index.ts';
 import { answerProtocol } from './encoder.ts';
 import type { Artifact, Tasks } from './model.ts';
@@ -42,9 +44,7 @@ export const createTasks = ({ store, actors, log }: TaskDeps): TaskRoom => {
   const live = new Map<string, Live>();
 
   const attach = (key: string, channel: Channel): void => {
-    const begins = (): void => feeds.get(key)?.begins();
-    const text = (delta: string): void => feeds.get(key)?.text(delta);
-    channel.attach(answerProtocol({ begins, text }), SILENT);
+    channel.attach(answerProtocol({ heard: (tell) => feeds.get(key)?.heard(tell) }), SILENT);
   };
 
   const feedOf = (scope: string, task_id: string): Feed => {
@@ -58,7 +58,7 @@ export const createTasks = ({ store, actors, log }: TaskDeps): TaskRoom => {
     feeds.set(key, feed);
     const run = live.get(key);
     if (run) {
-      feed.resumes(run.said());
+      feed.resumes(partsOf(run.said()));
       attach(key, run.channel);
     }
     return feed;
@@ -101,7 +101,7 @@ export const createTasks = ({ store, actors, log }: TaskDeps): TaskRoom => {
         live.set(key, { channel, said });
         const feed = feeds.get(key);
         if (!feed) return;
-        feed.begins();
+        feed.heard((answer) => answer.start());
         attach(key, channel);
       },
       ended: (scope, run_id) => void live.delete(keyOf(scope, run_id)),
@@ -120,7 +120,7 @@ export const createTasks = ({ store, actors, log }: TaskDeps): TaskRoom => {
 };
 
 /** A run that executes. */
-type Live = { channel: Channel; said(): string };
+type Live = { channel: Channel; said(): readonly ContentBlock[] };
 
 /** Of what it is attached with nothing is written. */
 const SILENT = { write() {}, end() {} };

@@ -3,6 +3,8 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { StreamResponse } from '../../../src/protocols/a2a/model.ts';
 import { createTasks, type TaskRoom } from '../../../src/protocols/a2a/tasks.ts';
 import { createChannel } from '../../../src/runtime/channel.ts';
+import { activityOfBlock, blockOfPart } from '../../../src/schema/answer-part.ts';
+import type { ContentBlock } from '../../../src/schema/message.ts';
 import type { Run } from '../../../src/schema/run.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { settle } from '../../http/serve.ts';
@@ -36,13 +38,18 @@ const room = async (t: Parameters<typeof storeFor>[0]) => {
 const driver = (store: Store, tasks: TaskRoom) => {
   let before: Run | undefined;
   let now = 1000;
-  const put = async (fields: Partial<Run>, words: string[] = []): Promise<() => void> => {
+  const put = async (
+    fields: Partial<Run>,
+    words: string[] = [],
+    content?: ContentBlock[],
+  ): Promise<() => void> => {
     now += 10;
     const after = run('r', fields);
     let changed_at = 0;
     await write(store, (batch) => {
-      words.forEach((word, index) => {
-        const row = { ...message(word, 'r'), content: [{ type: 'text' as const, text: word }] };
+      const said = content ? [content] : words.map((text) => [{ type: 'text' as const, text }]);
+      said.forEach((blocks, index) => {
+        const row = { ...message(`said ${index}`, 'r'), content: blocks };
         store.messages.append(batch, SCOPE, 't1', [
           { seq: now + index, message: row, created_at: 1, external: 1 },
         ]);
@@ -57,9 +64,10 @@ const driver = (store: Store, tasks: TaskRoom) => {
     /** Stored and told. */
     move: async (...change: Parameters<typeof put>) => (await put(...change))(),
     /** `said`: what the answer under way says already when somebody joins. */
-    begin(said = () => '') {
+    begin(said = '') {
       const channel = createChannel({ held: false });
-      tasks.runWatch.began(SCOPE, 'r', channel, said);
+      const soFar = (): ContentBlock[] => (said === '' ? [] : [{ type: 'text', text: said }]);
+      tasks.runWatch.began(SCOPE, 'r', channel, soFar);
       channel.emit({ event_type: 'run_start', thread_id: 't1', run_id: 'r' });
       channel.emit({ event_type: 'step_start', message_id: 'm' });
       return channel;
@@ -89,7 +97,7 @@ const short = (event: StreamResponse): string => {
   if ('statusUpdate' in event) return event.statusUpdate.status.state.replace('TASK_STATE_', '');
   if (!('artifactUpdate' in event)) return 'task';
   const { artifact, append, lastChunk } = event.artifactUpdate;
-  const text = artifact.parts.map((part) => ('text' in part ? part.text : '')).join('|');
+  const text = artifact.parts.map((part) => ('text' in part ? part.text : JSON.stringify(part))).join('|');
   return `${append ? '+' : '='}${text}${lastChunk ? '.' : ''}`;
 };
 
@@ -138,7 +146,7 @@ t.test(
   'the first who comes in the middle of an answer is shown what was said, and hears the rest',
   async (t) => {
     const { tasks, move, begin, pause } = await room(t);
-    const channel = begin(() => 'Hel');
+    const channel = begin('Hel');
     await move({ status: 'running' });
     channel.text('Hel');
     const { heard, artifact } = listen(tasks, true);
@@ -151,11 +159,96 @@ t.test(
   },
 );
 
+const FILE = blockOfPart({ file: 'aGk=', media_type: 'text/plain', filename: 'hi.txt' });
+const CHART = blockOfPart({ url: 'https://x.org/chart.png' });
+const ROWS = blockOfPart({ data: { rows: 2 } });
+const raw = '{"raw":"aGk=","mediaType":"text/plain","filename":"hi.txt"}';
+const chart = '{"url":"https://x.org/chart.png","mediaType":"image/png"}';
+
+const told = (block: typeof FILE) => ({
+  event_type: 'activity_snapshot' as const,
+  message_id: 'p',
+  ...activityOfBlock(block),
+});
+
+const INFERRED = { event_type: 'inference_complete', model: 'm', duration_ms: 1 } as const;
+
+t.test('parts that a model gives are pieces between its words', async (t) => {
+  const { tasks, move, begin, pause } = await room(t);
+  const { heard, artifact } = listen(tasks, true);
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.text('One');
+  channel.emit(told(FILE));
+  await pause();
+  channel.text('Two');
+  await pause();
+  channel.text('!');
+  channel.emit(told(ROWS));
+  t.match(listen(tasks, true).artifact(), { parts: [{ text: 'One' }, { raw: 'aGk=' }, { text: 'Two' }] });
+  await move(DONE, []);
+  t.strictSame(heard.map(short), ['WORKING', `=One|${raw}`, '+Two', 'COMPLETED']);
+  t.equal(artifact(), undefined);
+});
+
+t.test('what a tool adds waits for the answer that comes next, and stands in front of it', async (t) => {
+  const { tasks, put, move, begin, pause } = await room(t);
+  const { heard } = listen(tasks, true);
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.text('Let me see');
+  channel.emit(INFERRED);
+  channel.emit(told(FILE));
+  channel.emit(told(CHART));
+  await pause();
+  channel.emit({ event_type: 'step_start', message_id: 'm2' });
+  channel.text('Here');
+  await pause();
+  channel.emit({ event_type: 'stream_reset', reason: 'again' });
+  channel.emit({ event_type: 'step_start', message_id: 'm3' });
+  channel.text('Here it is');
+  await pause();
+  await (await put(DONE, [], [FILE, CHART, { type: 'text', text: 'Here it is.' }]))();
+  t.strictSame(heard.map(short), [
+    'WORKING',
+    '=Let me see',
+    `=${raw}|${chart}|Here`,
+    `=${raw}|${chart}|Here it is`,
+    '+..',
+    'COMPLETED',
+  ]);
+});
+
+t.test('an end that is not what was heard comes whole', async (t) => {
+  const { tasks, put, move, begin, pause } = await room(t);
+  const { heard } = listen(tasks, true);
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.emit(told(FILE));
+  channel.text('Hi');
+  await pause();
+  (await put(DONE, [], [CHART, { type: 'text', text: 'Hi' }]))();
+  t.strictSame(heard.map(short), ['WORKING', `=${raw}|Hi`, `=${chart}|Hi.`, 'COMPLETED']);
+});
+
+t.test('text that grows changes no piece that is held back', async (t) => {
+  const { tasks, move, begin, pause } = await room(t);
+  const pieces: (() => string)[] = [];
+  tasks.follow(SCOPE, 'r', { pieces: true, take: (_, json) => pieces.push(json), fail: () => {} });
+  const channel = begin();
+  await move({ status: 'running' });
+  channel.emit(told(FILE));
+  channel.text('Hel');
+  await pause();
+  channel.text('lo');
+  t.match(pieces.at(-1)?.(), /"Hel"/);
+});
+
 t.test('what was said before the work is durable is told when it is', async (t) => {
   const { tasks, put, begin, pause } = await room(t);
   const tell = await put({ status: 'created' });
   tell();
-  begin(() => 'Hel').text('Hel');
+  begin('Hel').text('Hel');
   const working = await put({ status: 'running' });
   const { heard, artifact } = listen(tasks, true);
   t.match(artifact(), { parts: [{ text: 'Hel' }] });
