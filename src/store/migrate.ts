@@ -32,7 +32,8 @@ const LISTS = [
 
 /**
  * The lists of version 1 had a row for each of their filters; those of version 2 share rows, and open dispatches have
- * one list instead of two. Everything follows from threads, runs and dispatches, which are read once.
+ * one list instead of two. From version 3 on tasks stand in the order in which they are listed. Everything follows
+ * from threads, runs and dispatches, which are read once.
  */
 export const listsAnew = (root: RootDatabase): void => {
   const structures = root.openDB<string[][], string[]>('structures', { encoding: 'json' });

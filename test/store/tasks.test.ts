@@ -66,6 +66,9 @@ t.test('a walk by positions shows each task once, whatever the filter, and total
     { state: 'TASK_STATE_COMPLETED' },
     { since: 1004 },
     { thread_id: 't0', agent_id: 'a2', since: 1001 },
+    { agent_id: 'a1', state: 'TASK_STATE_WORKING', since: 1001 },
+    { thread_id: 't1', state: 'TASK_STATE_COMPLETED' },
+    { thread_id: 't1', state: 'TASK_STATE_SUBMITTED', agent_id: 'a0' },
   ] satisfies TaskFilter[]) {
     const all = listed(store, filter);
     t.strictSame(walk(store, filter, 2), all);
@@ -138,4 +141,27 @@ t.test('a page reads what it shows, however many tasks there are', async (t) => 
   const few = [cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })];
   await insertMany(10, 300);
   t.strictSame([cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })], few);
+});
+
+t.test('a page of all tasks costs the same, however many agents and states they are of', async (t) => {
+  const store = await storeFor(t);
+  const states = [{}, DONE('natural_end'), DONE('cancelled'), { status: 'created' as const }];
+  const insertMany = (agents: number) =>
+    insert(
+      store,
+      Array.from({ length: 4 * agents }, (_, i): [string, number, Partial<Run>] => [
+        `${agents}-${i}`,
+        agents + i,
+        { ...states[i % 4], agent_id: `a${agents}-${i >> 2}` },
+      ]),
+    );
+  const cost = (): number => {
+    const before = store.reads;
+    store.tasks.list(SCOPE, {}, { limit: 5 });
+    return store.reads - before;
+  };
+  await insertMany(2);
+  const few = cost();
+  await insertMany(40);
+  t.equal(cost(), few);
 });
