@@ -13,6 +13,7 @@ export type {
   InferenceEnd,
   InferenceRequest,
   InferenceSink,
+  InferenceSource,
   Model,
   Provider,
   StopReason,
@@ -32,6 +33,7 @@ export type {
 } from './plugins/plugin.ts';
 export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.ts';
 export type { AgentInput } from './schema/agent.ts';
+export type { AnswerPart } from './schema/answer-part.ts';
 export { type Message, textOf } from './schema/message.ts';
 export type { PendingMessage } from './schema/pending.ts';
 export { defineState, type StateKey, type StateUpdate, type StateView, update } from './tools/state.ts';

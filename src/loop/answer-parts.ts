@@ -11,7 +11,7 @@ import {
 import { ContentBlock } from '../schema/message.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { defineState, update } from '../tools/state.ts';
-import { produce, type Turn } from './turn.ts';
+import { produce, type Step, type Turn } from './turn.ts';
 
 /**
  * Parts of an answer that are not text: where they wait, and how they join the answer.
@@ -62,7 +62,7 @@ export const addParts = (turn: Turn, blocks: readonly PartBlock[], by?: string):
 };
 
 /** Of somebody whom no error would reach: what cannot be taken is left out, and the operator is told. */
-export const admitted = (
+const admitted = (
   turn: Turn,
   part: AnswerPart,
   { of, beside = [] }: { of: object; beside?: readonly PartBlock[] },
@@ -82,6 +82,14 @@ export const admitted = (
 const leftOut = (turn: Turn, of: object, problem: string): void =>
   turn.warn({ ...of, run_id: turn.run_id, problem }, 'a part of an answer is left out');
 
+/** Of whoever gives the answer, behind the text that has come so far. */
+export const hearPart = (turn: Turn, step: Step, part: AnswerPart, of: object): void => {
+  const block = admitted(turn, part, { of });
+  if (!block) return;
+  step.parts.push({ at: step.text.length, block });
+  tellPart(turn, block);
+};
+
 /** Those of a plugin. */
 export const addAdmitted = (turn: Turn, parts: readonly AnswerPart[], of: object, by?: string): void => {
   const blocks: PartBlock[] = [];
@@ -93,7 +101,7 @@ export const addAdmitted = (turn: Turn, parts: readonly AnswerPart[], of: object
 };
 
 /** Readers see it when it is there, wherever in a message it will stand. */
-export const tellPart = (turn: Turn, block: PartBlock): void =>
+const tellPart = (turn: Turn, block: PartBlock): void =>
   turn.stream.emit({
     event_type: 'activity_snapshot',
     message_id: turn.ids.uuid(),

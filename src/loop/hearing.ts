@@ -3,7 +3,7 @@ import { monotonic } from '../schema/clock.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import type { RunEvent } from '../schema/run-event.ts';
-import { admitted, tellPart } from './answer-parts.ts';
+import { hearPart } from './answer-parts.ts';
 import { newCall } from './calls.ts';
 import type { Step, StepCall, Turn } from './turn.ts';
 
@@ -46,10 +46,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     },
     part(given) {
       hear();
-      const block = admitted(turn, given, { of: { model: turn.agent.model.id } });
-      if (!block) return;
-      step.parts.push({ at: step.text.length, block });
-      tellPart(turn, block);
+      hearPart(turn, step, given, { model: turn.agent.model.id });
     },
     source(source) {
       hear();

@@ -1,6 +1,7 @@
 import type { ContentBlock, Message } from '../schema/message.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteSnapshot, RemoteTurn } from '../tools/remote-agent.ts';
 import { type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
+import { hearPart } from './answer-parts.ts';
 import {
   asks,
   contextOf,
@@ -158,15 +159,16 @@ const progressOf = ({ task_id, context_id, state, text, artifacts, failure_messa
 });
 
 const keepOutcome = (turn: Turn, step: Step, outcome: RemoteOutcome): void => {
-  const { text, status } = outcome;
+  const { text, words = text, parts = [], status } = outcome;
   turn.outcome = outcome;
   noteOutput(turn, outcome);
   // What has been streamed is not taken back.
-  const rest = text.startsWith(step.text) ? text.slice(step.text.length) : '';
+  const rest = words.startsWith(step.text) ? words.slice(step.text.length) : '';
   if (rest !== '') turn.stream.text(rest);
-  step.text = text;
+  step.text = words;
+  for (const part of parts) hearPart(turn, step, part, { remote: turn.agent.spec.id });
+  if (words !== '' || step.parts.length > 0) keepAnswer(turn, step);
   turn.response = text;
-  if (text !== '') keepAnswer(turn, step);
   step.completed = false;
   step.reported = status !== 'completed';
   reportInference(turn);

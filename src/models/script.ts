@@ -10,6 +10,14 @@ import type { InferenceEnd, InferenceSink } from './model.ts';
  * outlives the answer or its cancel.
  */
 
+const Named = { filename: z.string().optional() };
+
+const ScriptedPart = z.union([
+  z.strictObject({ file: z.string(), media_type: z.string(), ...Named }),
+  z.strictObject({ url: z.string(), media_type: z.string().optional(), ...Named }),
+  z.strictObject({ data: z.json(), ...Named }),
+]);
+
 export const Script = z.strictObject({
   tokens: z.int().nonnegative().meta({ description: 'deltas in an answer' }),
   text: z.string().min(1).default('token ').meta({ description: 'each delta' }),
@@ -22,6 +30,15 @@ export const Script = z.strictObject({
     .nonnegative()
     .default(0)
     .meta({ description: 'deltas a turn of the event loop; 0 = all' }),
+  parts: z
+    .array(
+      z.strictObject({
+        after: z.int().nonnegative().default(0).meta({ description: 'deltas before it' }),
+        part: ScriptedPart,
+      }),
+    )
+    .default([])
+    .meta({ description: 'files (base64), addresses and data of the answer' }),
 });
 export type Script = z.infer<typeof Script>;
 
@@ -43,6 +60,8 @@ export const playScript = (script: Script, sink: InferenceSink, signal: AbortSig
       try {
         const elapsed = performance.now() - started;
         given = give(script, given, elapsed, sink, signal);
+        if (signal.aborted) return;
+        if (given === script.tokens) giveParts(script, sink, (after) => after >= given);
         if (signal.aborted) return;
         if (given === script.tokens) settle(() => resolve(endOf(script)));
         else unschedule = schedule(turn, dueAt(script, given) - elapsed);
@@ -66,10 +85,18 @@ const give = (
   const limit = per_turn === 0 ? tokens : Math.min(tokens, from + per_turn);
   let given = from;
   while (given < limit && dueAt(script, given) <= elapsed && !signal.aborted) {
+    if (script.parts.length > 0) {
+      const now = given;
+      giveParts(script, sink, (after) => after === now);
+    }
     given += 1;
     sink.text(text);
   }
   return given;
+};
+
+const giveParts = ({ parts }: Script, sink: InferenceSink, isDue: (after: number) => boolean): void => {
+  for (const { after, part } of parts) if (isDue(after)) sink.part?.(part);
 };
 
 /** Milliseconds after the start at which a delta may be given. */

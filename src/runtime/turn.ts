@@ -4,7 +4,8 @@ import { withFrontendTools } from '../loop/frontend-tools.ts';
 import { restartCount } from '../loop/rounds.ts';
 import { createRunState, setTurnMark } from '../loop/state.ts';
 import type { Turn } from '../loop/turn.ts';
-import { type Message, textOf } from '../schema/message.ts';
+import { saidIn } from '../schema/media.ts';
+import type { Message } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Ledger } from './ledger.ts';
@@ -81,5 +82,5 @@ const lastAnswer = (history: readonly Message[], run_id: string): string => {
   const answer = history.findLast(
     (message) => message.role === 'assistant' && message.metadata?.run_id === run_id,
   );
-  return answer ? textOf(answer.content) : '';
+  return answer ? saidIn(answer.content) : '';
 };

@@ -1,4 +1,4 @@
-import type { ContentBlock } from './message.ts';
+import { type ContentBlock, textOf } from './message.ts';
 
 /** What a media type makes of content: the kind of its block, and what an address leads to when nobody says so. */
 
@@ -53,3 +53,7 @@ export const mediaTypeOf = (url: string): string => {
 /** Of a block with media: what its source says, or else its address. */
 export const typeOfMedia = ({ source }: MediaBlock): string =>
   source.media_type ?? (source.type === 'url' ? mediaTypeOf(source.url) : UNKNOWN_TYPE);
+
+/** What is said in an answer: its text, without its data. */
+export const saidIn = (content: readonly ContentBlock[]): string =>
+  textOf(content.filter((block) => !isData(block)));

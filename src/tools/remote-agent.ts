@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { TaskState } from '../../machines/a2a-task.ts';
+import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Json } from '../schema/endpoint.ts';
 import type { ContentBlock } from '../schema/message.ts';
 
@@ -31,6 +32,10 @@ export type RemoteOutcome = {
   context_id?: string;
   /** Empty when it said nothing. */
   text: string;
+  /** With parts: the text without data. */
+  words?: string;
+  /** What it holds besides words, in the order in which the other side has it. */
+  parts?: readonly AnswerPart[];
   output: RemoteOutput;
 } & (
   | { status: 'completed' | 'cancelled' | 'timeout' }
@@ -55,7 +60,7 @@ export type RemoteTurn = {
   onSubmitted(task: RemoteTask): Promise<void>;
   /** Whenever it has changed; must not throw. */
   onSnapshot(snapshot: RemoteSnapshot): void;
-  /** Text of the answer as it comes; together, what it will be. Must not throw. */
+  /** Words of the answer as they come; together, what they will be. Must not throw. */
   onText(delta: string): void;
   /** Whoever fires it has lost interest: the task is told to stop, and the outcome is `cancelled`. */
   signal: AbortSignal;

@@ -67,7 +67,7 @@ export const createConversation = (deps: ConversationDeps): Conversation => {
     }
     if (!message) throw new Error('sendMessage response did not contain a task or message');
     answer = answerOf(message, raw.message);
-    teller.answered(answer.text);
+    teller.answered(answer.words ?? answer.text);
     return { kind: 'message' };
   };
 

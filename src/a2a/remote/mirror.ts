@@ -1,7 +1,9 @@
 import { isAtRest, isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
+import type { AnswerPart } from '../../schema/answer-part.ts';
 import type { Json } from '../../schema/endpoint.ts';
 import type { RemoteArtifact, RemoteOutput, RemoteSnapshot, RemoteTask } from '../../tools/remote-agent.ts';
-import { joined, lastWords, textOfParts } from './text.ts';
+import { answerParts } from './answer-parts.ts';
+import { joined, lastWords, textOfParts, wordsOfParts } from './text.ts';
 import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire.ts';
 
 /**
@@ -12,13 +14,16 @@ import { asJson, type WireArtifact, type WireEvent, type WireTask } from './wire
  * its status, so there the status comes first. What a failure says is no text of the answer.
  * Neighbouring texts of one artifact are one text: servers keep the chunks in which it came as parts of their own, and
  * give them back so in a whole task.
+ * Its words are the same without the data of artifacts, which are parts of the answer as files are.
  */
 export type Mirror = {
   task(): RemoteTask;
   state(): TaskState;
-  /** Text that stays as it is, whatever is still to come. */
+  /** Words that stay as they are, whatever is still to come. */
   streamable(): string;
   text(): string;
+  words(): string;
+  parts(): AnswerPart[];
   failure(): string;
   snapshot(): RemoteSnapshot;
   output(): RemoteOutput;
@@ -44,6 +49,8 @@ export const createMirror = (known: RemoteTask): Mirror => {
   const ofStatus = (): string => textOfParts(task.status.message?.parts ?? []);
   const ofArtifacts = (): string =>
     task.artifacts.map(({ parts }) => textOfParts(parts)).find((text) => text !== '') ?? '';
+  const wordsOfArtifacts = (): string =>
+    task.artifacts.map(({ parts }) => wordsOfParts(parts)).find((text) => text !== '') ?? '';
 
   const failure = (): string => (FAILURES.has(state()) ? ofStatus() : '');
 
@@ -79,8 +86,13 @@ export const createMirror = (known: RemoteTask): Mirror => {
       ...(context_id !== undefined && { context_id }),
     }),
     state,
-    streamable: ofArtifacts,
+    streamable: wordsOfArtifacts,
     text,
+    words() {
+      const all = text();
+      return all !== '' && all === ofArtifacts() ? wordsOfArtifacts() : all;
+    },
+    parts: () => task.artifacts.flatMap(({ parts }) => answerParts(parts)),
     failure,
     snapshot() {
       const [said, failed] = [text(), failure()];

@@ -1,7 +1,9 @@
+import type { AnswerPart } from '../../schema/answer-part.ts';
 import type { Json } from '../../schema/endpoint.ts';
 import type { RemoteArtifact, RemoteOutcome, RemoteTask } from '../../tools/remote-agent.ts';
+import { answerParts } from './answer-parts.ts';
 import type { Mirror } from './mirror.ts';
-import { textOfParts } from './text.ts';
+import { textOfParts, wordsOfParts } from './text.ts';
 import { asJson, type WireMessage } from './wire.ts';
 
 /** What a turn came to (a2a.md 12.5 to 12.7). */
@@ -42,8 +44,11 @@ export const givenUp = (status: 'cancelled' | 'timeout', mirror: Mirror | undefi
 
 const whatIsSaid = (mirror: Mirror) => {
   const task = mirror.task();
-  return { task, ...contextOf(task), text: mirror.text(), output: mirror.output() };
+  const said = { task, ...contextOf(task), text: mirror.text(), output: mirror.output() };
+  return { ...said, ...besides(mirror.words(), mirror.parts()) };
 };
+
+const besides = (words: string, parts: readonly AnswerPart[]) => (parts.length > 0 ? { words, parts } : {});
 
 const contextOf = ({ context_id }: Partial<RemoteTask>) => (context_id === undefined ? {} : { context_id });
 
@@ -57,6 +62,7 @@ export const answerOf = (message: WireMessage, raw: Json): RemoteOutcome => {
     ...(task_id !== undefined && { task: { task_id, ...ids } }),
     ...ids,
     text,
+    ...besides(wordsOfParts(message.parts), answerParts(message.parts)),
     output: { ...(text && { text }), ...(artifacts.length > 0 && { artifacts }), raw },
     status: 'completed',
   };

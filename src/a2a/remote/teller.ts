@@ -22,7 +22,8 @@ export const createTeller = ({ onText, onSnapshot }: Pick<RemoteTurn, 'onText' |
   };
 
   /** While a task is at work, what its status says is about the work. */
-  const grown = (mirror: Mirror): void => say(isAtRest(mirror.state()) ? mirror.text() : mirror.streamable());
+  const grown = (mirror: Mirror): void =>
+    say(isAtRest(mirror.state()) ? mirror.words() : mirror.streamable());
 
   return {
     grown,

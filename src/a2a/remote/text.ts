@@ -12,6 +12,10 @@ export const textOfParts = (parts: readonly WirePart[]): string =>
     .filter((text) => text !== '')
     .join('\n\n');
 
+/** The same without data, for whoever keeps that as data. */
+export const wordsOfParts = (parts: readonly WirePart[]): string =>
+  textOfParts(parts.filter(({ text }) => text !== undefined));
+
 /** Neighbouring texts are pieces of one. */
 export const joined = (parts: readonly WirePart[]): WirePart[] => {
   const result: WirePart[] = [];

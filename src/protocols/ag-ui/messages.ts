@@ -1,4 +1,5 @@
 import type { Message as AgUiMessage, ToolCall as AgUiToolCall, ContentPart } from '@ag-ui/core';
+import { saidIn } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Suspensions } from '../ai-sdk/suspensions.ts';
@@ -35,7 +36,7 @@ const CONVERT: Record<Message['role'], (message: Message) => AgUiMessage[]> = {
   system: ({ id, content }) => [{ id, role: 'system', content: textOf(content) }],
   user: ({ id, content }) => [{ id, role: 'user', content: userContent(content) }],
   assistant: ({ id, content, tool_calls }) => {
-    const text = textOf(content);
+    const text = saidIn(content);
     const answer: AgUiMessage = {
       id,
       role: 'assistant',
@@ -75,7 +76,10 @@ const partOf = (block: ContentBlock): ContentPart | undefined => {
     case 'video':
     case 'document': {
       const { type, source } = block;
-      if (source.type === 'url') return { type, source: { type: 'url', value: source.url } };
+      if (source.type === 'url') {
+        const { url: value, media_type: mimeType } = source;
+        return { type, source: { type: 'url', value, ...(mimeType !== undefined && { mimeType }) } };
+      }
       return { type, source: { type: 'data', value: source.data, mimeType: source.media_type } };
     }
   }

@@ -6,6 +6,10 @@ import { frame } from './frames.ts';
 type Snapshot = RunEventOf<'activity_snapshot'>;
 type Content = { [key: string]: Snapshot['content'] };
 
+/** It has a place in the answer: text behind it is another block. */
+export const isPart = ({ activity_type }: Snapshot): boolean =>
+  activity_type === 'file' || activity_type === 'data';
+
 export const activitySnapshot = (event: Snapshot): string => {
   const { message_id: messageId, activity_type: activityType, content, replace = null } = event;
   const isObject = typeof content === 'object' && content !== null && !Array.isArray(content);
@@ -37,5 +41,6 @@ const PARTS: Record<string, (content: Content, message_id: string) => string> = 
     const title = text(content, 'title') ?? filename ?? sourceId;
     return frame('source-document', { sourceId, mediaType: mediaTypeOf(content), title, filename });
   },
+  data: (content, message_id) => frame('data-artifact', { id: message_id, data: content }),
   file: (content) => frame('file', { url: text(content, 'url') ?? '', mediaType: mediaTypeOf(content) }),
 };

@@ -1,6 +1,6 @@
 import type { Encoder, Protocol } from '../../runtime/channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
-import { activityDelta, activitySnapshot } from './activities.ts';
+import { activityDelta, activitySnapshot, isPart } from './activities.ts';
 import {
   type Blocks,
   beginReasoning,
@@ -130,7 +130,8 @@ const HANDLERS: Handlers = {
   state_snapshot: (_state, { snapshot }) => frame('data-state-snapshot', { data: snapshot }),
   state_delta: (_state, { delta }) => frame('data-state-delta', { data: delta }),
   messages_snapshot: (_state, { messages }) => frame('data-messages-snapshot', { data: messages }),
-  activity_snapshot: (_state, event) => activitySnapshot(event),
+  activity_snapshot: ({ blocks }, event) =>
+    (isPart(event) ? closeText(blocks) : '') + activitySnapshot(event),
   activity_delta: (_state, event) => activityDelta(event),
 };
 

@@ -1,3 +1,5 @@
+import { activityOfBlock } from '../../schema/answer-part.ts';
+import { isData, type MediaBlock, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
 import { isApproval } from './calls.ts';
@@ -23,7 +25,8 @@ type ToolPart = {
 type Part =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
-  | { type: 'file'; mediaType: string; url: string }
+  | { type: 'file'; mediaType: string; url: string; filename?: string }
+  | { type: 'data-artifact'; id: string; data: { data: unknown; filename?: string } }
   | ToolPart;
 
 /** The part of the official type that this service uses. */
@@ -35,7 +38,9 @@ export const toUIMessages = (messages: readonly Message[], suspensions: Suspensi
   return messages.flatMap((message) => {
     const { id, role, content, metadata } = message;
     if (role === 'tool') return [];
-    const parts = content.flatMap((block) => partOf(block) ?? []);
+    const parts = content.flatMap(
+      (block, index) => (role === 'assistant' && dataPart(block, `${id}:${index}`)) || (partOf(block) ?? []),
+    );
     const run_id = metadata?.run_id;
     for (const call of message.tool_calls ?? []) {
       const isLast = run_id !== undefined && lastAsked.get(run_id) === message;
@@ -105,6 +110,13 @@ const parsed = (text: string): unknown => {
   }
 };
 
+/** Of an answer; what a user has sent as data is shown as the text that the model reads. */
+const dataPart = (block: ContentBlock, id: string): Part | undefined => {
+  if (!isData(block)) return undefined;
+  const { content } = activityOfBlock(block);
+  return 'data' in content ? { type: 'data-artifact', id, data: content } : undefined;
+};
+
 const partOf = (block: ContentBlock): Part | undefined => {
   switch (block.type) {
     case 'text':
@@ -114,18 +126,15 @@ const partOf = (block: ContentBlock): Part | undefined => {
     case 'image':
     case 'audio':
     case 'video':
-      return filePart(block.source, `${block.type}/*`);
+      return filePart(block, `${block.type}/*`);
     case 'document':
-      return filePart(block.source, 'application/octet-stream');
+      return filePart(block, UNKNOWN_TYPE);
   }
 };
 
-/** A stored link does not say what it leads to, but the client wants to be told. */
-const filePart = (source: Extract<ContentBlock, { type: 'image' }>['source'], mediaType: string): Part =>
-  source.type === 'url'
-    ? { type: 'file', mediaType, url: source.url }
-    : {
-        type: 'file',
-        mediaType: source.media_type,
-        url: `data:${source.media_type};base64,${source.data}`,
-      };
+/** A stored link need not say what it leads to, but the client wants to be told. */
+const filePart = ({ source, title }: MediaBlock, assumed: string): Part => {
+  const mediaType = source.media_type ?? assumed;
+  const url = source.type === 'url' ? source.url : `data:${mediaType};base64,${source.data}`;
+  return { type: 'file', mediaType, url, ...(title !== undefined && { filename: title }) };
+};

@@ -102,6 +102,8 @@ t.test('a message may answer at once, without a task', async (t) => {
     status: 'completed',
     context_id: 'c-9',
     text: 'Here:\n\n{"n":1}',
+    words: 'Here:',
+    parts: [{ data: { n: 1 } }, { file: 'aGk=', media_type: 'text/plain', filename: 'hi.txt' }],
     output: {
       text: 'Here:\n\n{"n":1}',
       artifacts: [
@@ -117,7 +119,7 @@ t.test('a message may answer at once, without a task', async (t) => {
     },
   });
   t.strictSame([asked.length, submitted], [1, []]);
-  t.strictSame(deltas, ['Here:\n\n{"n":1}']);
+  t.strictSame(deltas, ['Here:']);
 });
 
 t.test('a task that is not over is looked at only when it is recorded', async (t) => {

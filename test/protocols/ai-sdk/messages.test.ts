@@ -81,7 +81,7 @@ t.test('texts and media are parts, and a message without any is left out', async
           { type: 'text', text: 'look' },
           { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' },
           { type: 'file', mediaType: 'audio/*', url: 'https://a.b/c' },
-          { type: 'file', mediaType: 'application/octet-stream', url: 'https://a.b/d' },
+          { type: 'file', mediaType: 'application/octet-stream', url: 'https://a.b/d', filename: 'd' },
         ],
       },
       { id: 's1', role: 'system', parts: [{ type: 'text', text: 'be' }] },

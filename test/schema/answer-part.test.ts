@@ -1,0 +1,166 @@
+import t from 'tap';
+import {
+  type AnswerPart,
+  activityOfBlock,
+  blockOfActivity,
+  blockOfPart,
+  blocksOfParts,
+  excessOf,
+  LARGEST_PART,
+  MOST_PARTS,
+  type PartBlock,
+  wordsForPart,
+} from '../../src/schema/answer-part.ts';
+import { ContentBlock } from '../../src/schema/message.ts';
+
+/** Parts of an answer that are not text: what they become, what is refused, and how they are told. */
+
+const rows: [name: string, part: AnswerPart, block: PartBlock][] = [
+  [
+    'bytes',
+    { file: new Uint8Array([104, 105]), media_type: 'text/plain', filename: 'hi.txt' },
+    {
+      type: 'document',
+      source: { type: 'base64', media_type: 'text/plain', data: 'aGk=' },
+      title: 'hi.txt',
+    },
+  ],
+  [
+    'a piece of a larger buffer',
+    { file: Buffer.from('-hi-').subarray(1, 3), media_type: 'text/plain' },
+    { type: 'document', source: { type: 'base64', media_type: 'text/plain', data: 'aGk=' } },
+  ],
+  [
+    'base64',
+    { file: 'aGk=', media_type: 'IMAGE/PNG' },
+    { type: 'image', source: { type: 'base64', media_type: 'IMAGE/PNG', data: 'aGk=' } },
+  ],
+  [
+    'nothing at all in a file',
+    { file: '', media_type: 'audio/wav' },
+    { type: 'audio', source: { type: 'base64', media_type: 'audio/wav', data: '' } },
+  ],
+  [
+    'an address that says what it is',
+    { url: 'https://a.example/x', media_type: 'video/mp4' },
+    { type: 'video', source: { type: 'url', url: 'https://a.example/x', media_type: 'video/mp4' } },
+  ],
+  [
+    'an address',
+    { url: 'http://a.example/x.png?y', filename: 'x.png' },
+    { type: 'image', source: { type: 'url', url: 'http://a.example/x.png?y' }, title: 'x.png' },
+  ],
+  [
+    'data',
+    { data: { a: [1, null] }, filename: 'a.json' },
+    {
+      type: 'text',
+      text: '{"a":[1,null]}',
+      media_type: 'application/json',
+      part: { filename: 'a.json' },
+    },
+  ],
+  ['data that is nothing', { data: null }, { type: 'text', text: 'null', media_type: 'application/json' }],
+];
+for (const [name, part, block] of rows) {
+  t.test(`${name} becomes a block, and its activity the same block again`, async (t) => {
+    const made = blockOfPart(part);
+    t.strictSame(made, block);
+    t.strictSame(ContentBlock.parse(made), block, 'it is one that can be stored');
+    const activity = activityOfBlock(made);
+    const again = blockOfActivity(JSON.parse(JSON.stringify(activity)));
+    t.strictSame(again && activityOfBlock(again), activity);
+    t.equal(again?.type, made.type);
+  });
+}
+
+const deep = JSON.parse(`${'['.repeat(129)}${']'.repeat(129)}`);
+const circle: unknown[] = [];
+circle.push(circle);
+
+/** What programs without types, and other services, may give. */
+const wrong: [name: string, part: object, words: RegExp][] = [
+  ['nothing', {}, /exactly one of file, url and data/],
+  ['two things', { url: 'https://a.example', data: 1 }, /exactly one of file, url and data/],
+  ['a file without a type', { file: 'aGk=' }, /media_type must be a media type, like 'image\/png'/],
+  ['a type that is none', { file: 'aGk=', media_type: 'png' }, /media_type must be/],
+  ['a type with more behind it', { file: 'aGk=', media_type: 'a/b,<script>' }, /media_type must be/],
+  ['a number as a file', { file: 5, media_type: 'a/b' }, /file must be bytes/],
+  [
+    'broken base64',
+    { file: 'aGk', media_type: 'a/b', filename: 'a' },
+    /the file 'a' is not standard base64 with padding/,
+  ],
+  ['base64 of another alphabet', { file: '_-8=', media_type: 'a/b' }, /not standard base64/],
+  ['a script', { url: 'javascript:alert(1)' }, /url must be an http or https address/],
+  ['an address with its file in it', { url: 'data:text/plain;base64,aGk=' }, /url must be an http/],
+  ['no address', { url: '/x.png' }, /url must be an http/],
+  ['an endless address', { url: `https://a.example/${'x'.repeat(9000)}` }, /at most 8192 characters/],
+  ['a name with a line break', { data: 1, filename: 'a\nb' }, /a filename has 1 to 255 characters/],
+  ['a name without letters', { data: 1, filename: '' }, /a filename has/],
+  ['data that nests too deep', { data: deep }, /the data nests deeper than 128 levels/],
+  ['data that contains itself', { data: circle }, /nests deeper/],
+  ['data that is not there', { data: undefined }, /the data is not JSON/],
+  ['a number that is no JSON', { data: 1n }, /the data is not JSON/],
+  [
+    'a file that is too large',
+    { file: Buffer.alloc(LARGEST_PART + 1), media_type: 'video/mp4', filename: 'v.mp4' },
+    /the file 'v.mp4' has 8388609 bytes; a file of an answer has at most 8388608/,
+  ],
+  [
+    'base64 that is too large',
+    { file: 'AAAA'.repeat(LARGEST_PART / 3 + 1), media_type: 'a/b' },
+    /has 8388611 bytes|has 83886\d\d bytes/,
+  ],
+  ['data that is too large', { data: 'x'.repeat(LARGEST_PART) }, /the data has 8388610 bytes as JSON/],
+];
+for (const [name, part, words] of wrong) {
+  t.test(`${name} is refused with a reason`, async (t) => {
+    // Types do not let these be written.
+    t.throws(() => blockOfPart(part as AnswerPart), { name: 'Invalid', message: words });
+  });
+}
+
+t.test('a list of parts says which of them is wrong', async (t) => {
+  const parts = [{ data: 1 }, { url: 'ftp://a.example' }];
+  t.throws(() => blocksOfParts(parts), { message: /^parts\[1\]: url must be/ });
+});
+
+t.test('an answer takes 64 parts and 16 MiB, and not one more', async (t) => {
+  const numbers = (count: number): AnswerPart[] => Array.from({ length: count }, (_, data) => ({ data }));
+  t.equal(blocksOfParts(numbers(MOST_PARTS)).length, MOST_PARTS);
+  t.throws(() => blocksOfParts(numbers(MOST_PARTS + 1)), { message: /at most 64 parts, and these are 65/ });
+  const large = { file: Buffer.alloc(LARGEST_PART), media_type: 'a/b' };
+  const two = blocksOfParts([large, large]);
+  t.throws(() => blocksOfParts([large, large, { data: 1 }]), {
+    message: /^parts\[2\]: the parts of an answer have at most 16777216 bytes, .* 16777217$/,
+  });
+  t.equal(excessOf(two, []), undefined);
+  t.match(excessOf(two, [blockOfPart({ data: 1 })]), /at most 16777216 bytes/);
+  t.match(excessOf(blocksOfParts(numbers(60)), blocksOfParts(numbers(5))), /would make it 65/);
+});
+
+t.test('other activities are no parts', async (t) => {
+  for (const activity of [
+    { activity_type: 'tool-call-progress', content: { data: 1 } },
+    { activity_type: 'file', content: { url: 'https://a.example' } },
+    { activity_type: 'data', content: 'data' },
+    { activity_type: 'data', content: null },
+  ])
+    t.equal(blockOfActivity(activity), undefined);
+});
+
+t.test('a model reads short data, and the name of everything else', async (t) => {
+  const words = (part: AnswerPart) => wordsForPart(blockOfPart(part));
+  t.equal(words({ data: { a: 1 } }), '{"a":1}');
+  t.equal(
+    words({ data: 'x'.repeat(5000), filename: 'x.json' }),
+    '[data x.json, application/json, 5002 characters]',
+  );
+  t.equal(
+    words({ file: 'aGk=', media_type: 'application/pdf', filename: 'report.pdf' }),
+    '[file report.pdf, application/pdf]',
+  );
+  t.equal(words({ file: 'aGk=', media_type: 'image/png' }), '[file image/png]');
+  t.equal(words({ url: 'https://a.example/x.png' }), '[file https://a.example/x.png, image/png]');
+});
