@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import {
   AgentCard,
   formatSSEEvent,
+  Message,
   SendMessageRequest,
   SendMessageResponse,
   SSE_HEADERS,
@@ -19,6 +20,7 @@ import {
   type ExecutionEventBus,
   InMemoryTaskStore,
   ServerCallContext,
+  type TaskStore,
   validateVersion,
 } from '@a2a-js/sdk/server';
 import type { Test } from 'tap';
@@ -28,9 +30,13 @@ import type { Test } from 'tap';
  * framework, are done here as it does them.
  */
 
-type Says = {
+export type Says = {
   status(state: string, text?: string): void;
   artifact(text: string, how?: { append?: boolean; lastChunk?: boolean }): void;
+  /** The same with any part, in its JSON. */
+  part(part: object, how?: { append?: boolean; lastChunk?: boolean }): void;
+  /** Answers without a task, if nothing else is said. */
+  message(text: string): void;
 };
 
 /** What the agent does with a message; `turn` counts the messages of a task from 0. */
@@ -48,19 +54,42 @@ const card = (origin: string): AgentCard =>
     skills: [],
   });
 
-const sayOn = (bus: ExecutionEventBus, ids: { taskId: string; contextId: string }): Says => ({
-  status(state, text) {
-    const message = text !== undefined && {
-      message: { messageId: `m-${text}`, role: 'ROLE_AGENT', parts: [{ text }], ...ids },
-    };
-    const status = { state: `TASK_STATE_${state}`, ...message };
-    bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...ids, status })));
-  },
-  artifact(text, how = {}) {
-    const artifact = { artifactId: 'response', name: 'response', parts: [{ text }] };
-    bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({ ...ids, artifact, ...how })));
-  },
-});
+/** The task is there as soon as something is said of it. */
+const sayOn = (bus: ExecutionEventBus, known: Task | undefined, ids: TaskIds): Says => {
+  let isThere = false;
+  const begin = (): void => {
+    if (isThere) return;
+    isThere = true;
+    const status = { state: 'TASK_STATE_SUBMITTED' };
+    bus.publish(
+      AgentEvent.task(known ?? Task.fromJSON({ id: ids.taskId, contextId: ids.contextId, status })),
+    );
+  };
+  const says: Says = {
+    status(state, text) {
+      begin();
+      const message = text !== undefined && {
+        message: { messageId: `m-${text}`, role: 'ROLE_AGENT', parts: [{ text }], ...ids },
+      };
+      const status = { state: `TASK_STATE_${state}`, ...message };
+      bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...ids, status })));
+    },
+    artifact: (text, how) => says.part({ text }, how),
+    part(part, how = {}) {
+      begin();
+      const artifact = { artifactId: 'response', name: 'response', parts: [part] };
+      bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({ ...ids, artifact, ...how })));
+    },
+    message(text) {
+      const { contextId } = ids;
+      const message = { messageId: `m-${text}`, role: 'ROLE_AGENT', parts: [{ text }], contextId };
+      bus.publish(AgentEvent.message(Message.fromJSON(message)));
+    },
+  };
+  return says;
+};
+
+type TaskIds = { taskId: string; contextId: string };
 
 const executor = (script: Script, cancelled: string[]): AgentExecutor => {
   const turns = new Map<string, number>();
@@ -68,11 +97,9 @@ const executor = (script: Script, cancelled: string[]): AgentExecutor => {
     async execute({ taskId, contextId, task, userMessage }, bus) {
       const turn = turns.get(taskId) ?? 0;
       turns.set(taskId, turn + 1);
-      const status = { state: 'TASK_STATE_SUBMITTED' };
-      bus.publish(AgentEvent.task(task ?? Task.fromJSON({ id: taskId, contextId, status })));
       const { content } = userMessage.parts[0] ?? {};
       const text = content?.$case === 'text' ? content.value : '';
-      await script(sayOn(bus, { taskId, contextId }), text, turn);
+      await script(sayOn(bus, task, { taskId, contextId }), text, turn);
     },
     async cancelTask(taskId, bus) {
       cancelled.push(taskId);
@@ -88,7 +115,17 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   return text === '' ? {} : JSON.parse(text);
 };
 
-export const startSdkAgent = async (t: Test, script: Script, { streams = true } = {}) => {
+type Options = {
+  streams?: boolean;
+  /** Who does not have it is not heard. */
+  token?: string;
+  /** Of one that was there before, and its tasks. */
+  port?: number;
+  store?: TaskStore;
+};
+
+export const startSdkAgent = async (t: Test, script: Script, options: Options = {}) => {
+  const { streams = true, token, port: wanted = 0, store = new InMemoryTaskStore() } = options;
   const routes: string[] = [];
   const cancelled: string[] = [];
   const server = createServer((request, response) => {
@@ -97,24 +134,24 @@ export const startSdkAgent = async (t: Test, script: Script, { streams = true } 
       response.writeHead(status).end(JSON.stringify(toRestErrorBody(error, status)));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
+  /** All that it was at breaks off. */
+  const stop = (): void => {
     server.close();
-  });
+    server.closeAllConnections();
+  };
+  t.teardown(stop);
   // A server that listens on a port has an address of this shape.
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
-  const handler = new DefaultRequestHandler(
-    card(origin),
-    new InMemoryTaskStore(),
-    executor(script, cancelled),
-  );
+  const handler = new DefaultRequestHandler(card(origin), store, executor(script, cancelled));
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
     const json = (body: unknown): void => void response.writeHead(200).end(JSON.stringify(body));
     if (url === '/.well-known/agent-card.json') return json(AgentCard.toJSON(card(origin)));
+    if (token !== undefined && headers.authorization !== `Bearer ${token}`)
+      return void response.writeHead(401).end(JSON.stringify({ error: { message: 'who are you' } }));
     const requestedVersion = headers['a2a-version'];
     const context = new ServerCallContext(typeof requestedVersion === 'string' ? { requestedVersion } : {});
     validateVersion(context.requestedVersion, await handler.getAgentCard(), 'HTTP+JSON');
@@ -140,5 +177,5 @@ export const startSdkAgent = async (t: Test, script: Script, { streams = true } 
     for await (const event of events) response.write(formatSSEEvent(StreamResponse.toJSON(event)));
     response.end();
   };
-  return { origin, base_url: `${origin}/a2a`, routes, cancelled };
+  return { origin, port, base_url: `${origin}/a2a`, routes, cancelled, stop };
 };

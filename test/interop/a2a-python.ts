@@ -1,0 +1,107 @@
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+
+/**
+ * The Python SDK of the protocol's own project, in an environment of its own. What pip installs is pinned by
+ * `a2a-python/requirements.txt` and kept in `.tap/` under it and the version of Python, so that a change installs anew.
+ */
+
+const PROGRAMS = fileURLToPath(new URL('./a2a-python', import.meta.url));
+
+const FOLDER = fileURLToPath(new URL('../../.tap/a2a-python', import.meta.url));
+
+/** What pip and venv say when there is no index to ask, or when a Python comes without them. */
+const UNAVAILABLE =
+  /NewConnectionError|NameResolutionError|ProxyError|ConnectTimeout|ReadTimeout|No module named '?(?:venv|ensurepip|pip)\b|ensurepip is not/;
+
+const run = promisify(execFile);
+
+export type Python = {
+  /** Runs one of the programs of `a2a-python/`; it is ended with the test. */
+  start(t: Test, program: string, args: readonly string[]): PythonProgram;
+};
+
+export type PythonProgram = {
+  child: ChildProcessWithoutNullStreams;
+  /** What it prints, one JSON object a line, as it comes. @throws when it ends badly, with its last words */
+  lines(): AsyncGenerator<Record<string, unknown>, void, undefined>;
+  kill(): Promise<void>;
+};
+
+/** @returns why there is none, in words */
+export const a2aPython = async (): Promise<Python | string> => {
+  const version = await run('python3', ['-c', 'import sys; print(*sys.version_info[:3], sep=".")']).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+  if (version === undefined) return 'there is no python3';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < 3 || minor < 11) return `the Python SDK needs Python 3.11, and this one is ${version}`;
+  const pinned = await readFile(join(PROGRAMS, 'requirements.txt'));
+  const folder = join(FOLDER, createHash('sha256').update(pinned).update(version).digest('hex').slice(0, 16));
+  if (!existsSync(folder)) {
+    const failure = await install(folder);
+    if (failure !== undefined) return failure;
+  }
+  return { start: (t, program, args) => start(t, join(folder, 'bin/python'), program, args) };
+};
+
+/** Two test files may do so at once: the first one's is kept. */
+const install = async (folder: string): Promise<string | undefined> => {
+  await mkdir(FOLDER, { recursive: true });
+  const made = await mkdtemp(join(FOLDER, 'new-'));
+  const flags = ['--disable-pip-version-check', '--quiet', '--retries', '1', '--require-hashes'];
+  try {
+    await run('python3', ['-m', 'venv', made]);
+    // Only its interpreter is used by path, so the environment may move.
+    const pip = ['-m', 'pip', 'install', ...flags, '-r', join(PROGRAMS, 'requirements.txt')];
+    await run(join(made, 'bin/python'), pip);
+    await rename(made, folder).catch((error) => {
+      if (!existsSync(folder)) throw error;
+    });
+    return undefined;
+  } catch (error) {
+    const said = String(error);
+    const reason = said.split('\n').find((line) => UNAVAILABLE.test(line));
+    if (reason === undefined) throw error;
+    return `the Python SDK could not be installed: ${reason}`;
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+};
+
+const start = (t: Test, python: string, program: string, args: readonly string[]): PythonProgram => {
+  const child = spawn(python, [join(PROGRAMS, program), ...args], {
+    // Nothing of the user's own Python gets in; a proxy must not stand between two ends on one machine.
+    env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1', PYTHONNOUSERSITE: '1', NO_PROXY: '*' },
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said = (said + chunk).slice(-4000);
+  });
+  // Who writes to one that is gone hears of it by its end.
+  child.stdin.on('error', () => {});
+  const closed = once(child, 'close');
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await closed;
+  };
+  t.teardown(kill);
+  return {
+    child,
+    kill,
+    async *lines() {
+      for await (const line of createInterface(child.stdout)) yield JSON.parse(line);
+      const [code] = await closed;
+      if (code !== 0 && !child.killed) throw new Error(`${program} ended with ${code}: ${said}`);
+    },
+  };
+};

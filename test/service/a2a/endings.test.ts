@@ -1,0 +1,123 @@
+import t, { type Test } from 'tap';
+import { z } from 'zod';
+import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { AgentSpec } from '../../../src/schema/agent.ts';
+import { defineTool } from '../../../src/tools/tool.ts';
+import { pluginOf } from '../agent-loop/agents.ts';
+import { asks, type Inference } from '../models.ts';
+import { eventually } from '../troupe.ts';
+import { a2aFor, textOf } from './tasks-client.ts';
+
+/** How tasks end that do not simply answer (a2a.md 8.1; 19: 23, 30). */
+
+const strict = pluginOf('strict', { gate: () => ({ kind: 'block', reason: 'not today' }) });
+
+/** A task at work in the background, and whether it was told to stop. */
+const background = () => {
+  const told: boolean[] = [];
+  const work = defineTool({
+    id: 'work',
+    description: 'Starts a task.',
+    input: z.object({}),
+    execute(_, { tasks }) {
+      const index = told.push(false) - 1;
+      tasks?.start({
+        run: (signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              told[index] = true;
+              reject(signal.reason);
+            });
+          }),
+      });
+      return { data: 'started' };
+    },
+  });
+  return { work, told };
+};
+
+const start = (t: Test) => {
+  const { work, told } = background();
+  const agents = [
+    { id: 'blocked', model_id: 'steps', plugin_ids: ['strict'] },
+    { id: 'stopped', model_id: 'steps', stop_conditions: [{ type: 'stop_on_tool', tool_name: 'note' }] },
+    { id: 'worker', model_id: 'steps', plugin_ids: ['background_tasks'] },
+    { id: 'boss', model_id: 'steps', delegates: ['worker', 'slow'] },
+  ].map((agent) => AgentSpec.parse(agent));
+  const app = { tools: [work], plugins: [strict], records: { ...NO_RECORDS, agents } };
+  return a2aFor(t, { app }).then((client) => ({ ...client, told }));
+};
+
+const says =
+  (text: string): Inference =>
+  (sink) => {
+    sink.text(text);
+    return { stop: 'EndTurn' };
+  };
+
+t.test('a task whose call is blocked is rejected, with the reason', async (t) => {
+  const { send, troupe } = await start(t);
+  troupe.models.steps.push(asks(['c1', 'note']));
+  const { status, artifacts } = await send({ tenant: 'blocked' });
+  t.equal(status.state, 'TASK_STATE_REJECTED');
+  t.equal(status.message && textOf(status.message), 'not today');
+  t.notOk(artifacts);
+});
+
+t.test('a task that a condition stops is completed with what was said', async (t) => {
+  const { send, troupe } = await start(t);
+  troupe.models.steps.push((sink, ...rest) => {
+    sink.text('so far');
+    return asks(['c1', 'note'])(sink, ...rest);
+  });
+  const task = await send({ tenant: 'stopped' });
+  t.equal(task.status.state, 'TASK_STATE_COMPLETED');
+  t.match(task.artifacts, [{ artifactId: 'response', parts: [{ text: 'so far' }] }]);
+});
+
+t.test('a task that waits for its work in the background is at work, and its cancel ends that', async (t) => {
+  const { begin, ask, get, told, troupe } = await start(t);
+  troupe.models.steps.push(asks(['c1', 'work']), says('started'));
+  const { id } = await begin({ tenant: 'worker' });
+  const runOf = async () => (await troupe.call('GET', `/v1/runs/${id}`)).body;
+  await eventually(runOf, ({ status }) => status === 'waiting');
+  t.equal((await get(id)).status.state, 'TASK_STATE_WORKING');
+  t.equal((await ask({ taskId: id })).status, 400, 'nobody is asked for anything');
+  t.strictSame(told, [false]);
+  const { status } = await troupe.post(`/v1/a2a/tasks/${id}:cancel`);
+  t.equal(status, 200);
+  t.equal((await get(id)).status.state, 'TASK_STATE_CANCELED');
+  await eventually(
+    async () => told,
+    ([stopped]) => stopped === true,
+  );
+});
+
+t.test(
+  'the cancel of a task ends the agents that it has called, and their work in the background',
+  async (t) => {
+    const { begin, get, told, troupe } = await start(t);
+    troupe.models.steps.push(
+      asks(['c1', 'agent_run_worker', { prompt: 'go' }], ['c2', 'agent_run_slow', { prompt: 'go' }]),
+      asks(['c3', 'work']),
+      says('started'),
+    );
+    const { id } = await begin({ tenant: 'boss' });
+    await eventually(
+      async () => troupe.models.waiting() + told.length,
+      (count) => count === 2,
+    );
+    t.equal((await troupe.post(`/v1/a2a/tasks/${id}:cancel`)).status, 200);
+    await eventually(
+      () => get(id),
+      ({ status }) => status.state === 'TASK_STATE_CANCELED',
+    );
+    await eventually(
+      async () => [told, troupe.models.waiting()],
+      (now) => JSON.stringify(now) === '[[true],0]',
+    );
+    const { items } = (await troupe.call('GET', '/v1/runs')).body as { items: { status: string }[] };
+    t.equal(items.length, 3);
+    t.ok(items.every(({ status }) => status === 'done'));
+  },
+);
