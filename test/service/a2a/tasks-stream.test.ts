@@ -77,13 +77,14 @@ t.test('all who subscribe are told the same, by either method; one who leaves is
     const head = await reader.next();
     t.match(head, { task: { id, status: { state: 'TASK_STATE_WORKING' } } });
     t.strictSame(head && 'task' in head && said(head.task), ['user: Hello']);
+    t.match(head, { task: { artifacts: [{ artifactId: 'response', parts: [{ text: 'partial' }] }] } });
   }
   await gone.close();
   troupe.models.release();
   const [one, two] = [await post.rest(), await get.rest()];
   t.strictSame(one, two);
   t.strictSame(statesIn(one), ['COMPLETED']);
-  t.equal(textIn(one), 'partial answer');
+  t.equal(textIn(one), ' answer', 'behind what the task has said already');
 });
 
 t.test('who subscribes to a task that waits is there until its end', async (t) => {
