@@ -1,6 +1,6 @@
 import type { Clock } from '../schema/clock.ts';
 import { isObject } from '../schema/endpoint.ts';
-import { fetchText } from './fetch-text.ts';
+import { fetchText, HostRefused } from './fetch-text.ts';
 import { isPublicAddress, type Resolve, resolveName } from './public-address.ts';
 
 /**
@@ -40,8 +40,10 @@ export const createCardFetch = ({
   mayConnect = isPublicAddress,
 }: Omit<CardDeps, 'clock'>): ((server: CardServer) => Promise<CardStatus>) => {
   return async ({ base_url, auth, timeout_ms }) => {
+    let asked = base_url;
     try {
       const url = new URL('/.well-known/agent-card.json', new URL(base_url).origin);
+      asked = url.href;
       const text = await fetchText(url, {
         headers: auth ? { authorization: `Bearer ${auth.token}` } : {},
         timeoutMs: Math.min(Math.max(1, timeout_ms ?? DEFAULT_TIMEOUT_MS), LONGEST_TIMEOUT_MS),
@@ -51,8 +53,7 @@ export const createCardFetch = ({
       });
       return { connected: true, last_error: null, card_url: url.href, card: parseCard(text) };
     } catch (error) {
-      const last_error = error instanceof Error ? error.message : String(error);
-      return { connected: false, last_error, card_url: null, card: null };
+      return { connected: false, last_error: wordsFor(error, asked), card_url: null, card: null };
     }
   };
 };
@@ -83,7 +84,20 @@ export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promi
   };
 };
 
-/** @throws Error */
+/** a2a.md 13.3, 13.4 */
+const wordsFor = (error: unknown, url: string): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof HostRefused)
+    return error.address === undefined
+      ? 'A2A discovery URL host is not allowed'
+      : `A2A discovery URL resolves to a non-public address: ${error.address}`;
+  const what = error instanceof NoCard ? 'failed to decode agent card from' : 'HTTP request failed for';
+  return `${what} ${url}: ${message}`;
+};
+
+class NoCard extends Error {}
+
+/** @throws NoCard */
 const parseCard = (text: string): Record<string, unknown> => {
   let card: unknown;
   try {
@@ -92,5 +106,5 @@ const parseCard = (text: string): Record<string, unknown> => {
     // Said below, without quoting what a stranger sent.
   }
   if (isObject(card)) return card;
-  throw new Error('the agent card is not a JSON object');
+  throw new NoCard('the agent card is not a JSON object');
 };

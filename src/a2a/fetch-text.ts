@@ -21,6 +21,18 @@ type FetchOptions = {
   mayConnect: (address: string) => boolean;
 };
 
+/** It is not connected to: for the name that it has, or for an address that this leads to. */
+export class HostRefused extends Error {
+  readonly address: string | undefined;
+
+  constructor(host: string, address?: string) {
+    const named = address === undefined || address === host ? host : `${host} (${address})`;
+    super(address === undefined ? `host is not allowed: ${host}` : `host has a non-public address: ${named}`);
+    this.name = 'HostRefused';
+    this.address = address;
+  }
+}
+
 /** @throws Error that says why, and quotes neither headers nor the response */
 export const fetchText = async (url: URL, options: FetchOptions): Promise<string> => {
   checkHost(url.hostname, options);
@@ -39,10 +51,9 @@ const LOOPBACK = '127.0.0.1';
 
 /** The host as it stands in the address; a name is resolved later. */
 export const checkHost = (hostname: string, { mayConnect }: Pick<FetchOptions, 'mayConnect'>): void => {
-  if (isLocalName(hostname) && !mayConnect(LOOPBACK)) throw new Error(`host is not allowed: ${hostname}`);
+  if (isLocalName(hostname) && !mayConnect(LOOPBACK)) throw new HostRefused(hostname);
   const literal = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) !== 0 && !mayConnect(literal))
-    throw new Error(`host has a non-public address: ${literal}`);
+  if (isIP(literal) !== 0 && !mayConnect(literal)) throw new HostRefused(literal, literal);
 };
 
 const open = (url: URL, options: FetchOptions, signal: AbortSignal): Promise<IncomingMessage> =>
@@ -65,7 +76,7 @@ export const checkedLookup =
     const found = (addresses: LookupAddress[]): void => {
       const [first] = addresses;
       const refused = addresses.find(({ address }) => !mayConnect(address));
-      if (refused) callback(new Error(`host has a non-public address: ${name} (${refused.address})`), []);
+      if (refused) callback(new HostRefused(name, refused.address), []);
       else if (!first) callback(new Error(`host has no address: ${name}`), []);
       else if (all) callback(null, addresses);
       else callback(null, first.address, first.family);

@@ -78,7 +78,9 @@ t.test('what was read holds for 15 s, for this definition of the server', async 
 
 t.test('a failure is kept as well', async (t) => {
   const { origin, clock, requests, read } = await start(t, json({}, 503));
-  const failed = { connected: false, last_error: 'status 503', card_url: null, card: null };
+  const url = `${origin}/.well-known/agent-card.json`;
+  const last_error = `HTTP request failed for ${url}: status 503`;
+  const failed = { connected: false, last_error, card_url: null, card: null };
   t.strictSame(await read({ base_url: origin }), failed);
   t.strictSame(await read({ base_url: origin }), failed);
   t.equal(requests.length, 1);
@@ -88,9 +90,17 @@ t.test('a failure is kept as well', async (t) => {
 });
 
 const answers: [name: string, answer: Answer, last_error: RegExp][] = [
-  ['a redirect', (response) => response.writeHead(302, { location: '/card' }).end(), /^status 302$/],
-  ['an error', json(CARD, 404), /^status 404$/],
-  ['text', (response) => response.end('hello'), /not a JSON object$/],
+  [
+    'a redirect',
+    (response) => response.writeHead(302, { location: '/card' }).end(),
+    /^HTTP request failed for http.*card.json: status 302$/,
+  ],
+  ['an error', json(CARD, 404), /^HTTP request failed for .*: status 404$/],
+  [
+    'text',
+    (response) => response.end('hello'),
+    /^failed to decode agent card from http.*: .*not a JSON object$/,
+  ],
   ['a list', json([CARD]), /not a JSON object$/],
   ['more than 256 KiB', json({ text: 'x'.repeat(256 * 1024) }), /more than 262144 bytes$/],
   [
@@ -120,7 +130,9 @@ for (const [name, answer] of [
 ] as const) {
   t.test(`a server that ${name} is given up in time`, async (t) => {
     const { origin, read } = await start(t, answer);
-    t.match(await read({ base_url: origin, timeout_ms: 50 }), { last_error: 'no answer within 50 ms' });
+    t.match(await read({ base_url: origin, timeout_ms: 50 }), {
+      last_error: /^HTTP request failed .*: no answer within 50 ms$/,
+    });
   });
 }
 
@@ -141,7 +153,8 @@ const strict = async (t: Test, addresses: readonly string[]) => {
 t.test('local names are refused without being resolved', async (t) => {
   const { port, requests, resolved, read } = await strict(t, ['127.0.0.1']);
   for (const host of ['localhost', 'LOCALHOST', 'a.localhost', 'localhost.', 'a.b.localhost']) {
-    t.match(await read({ base_url: `http://${host}:${port}` }), { last_error: /^host is not allowed/ }, host);
+    const last_error = 'A2A discovery URL host is not allowed';
+    t.match(await read({ base_url: `http://${host}:${port}` }), { last_error }, host);
   }
   t.strictSame([requests.length, resolved.length], [0, 0]);
 });
@@ -156,7 +169,7 @@ t.test('an address that is not public is refused, however it is written', async 
   const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::127.0.0.1]'];
   for (const host of hosts) {
     const { last_error } = await read({ base_url: `http://${host}:${port}` });
-    t.match(last_error, 'non-public', host);
+    t.match(last_error, 'A2A discovery URL resolves to a non-public address: ', host);
   }
   t.equal(requests.length, 0);
   t.match(await createCardReader({ clock: { now: Date.now } })({ base_url: 'http://127.0.0.1:9' }), {
@@ -169,7 +182,7 @@ t.test('a name that leads to an address that is not public is refused, and asked
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['2606:4700::1', '::1']]) {
     const { port, requests, resolved, read } = await strict(t, addresses);
     const { last_error } = await read({ base_url: `http://evil.example:${port}` });
-    t.match(last_error, 'non-public');
+    t.match(last_error, /^A2A discovery URL resolves to a non-public address: (127.0.0.1|::1)$/);
     t.strictSame([requests.length, resolved.length], [0, 1]);
   }
 });

@@ -83,7 +83,10 @@ export const createCards = (deps: { agents: CardAgents; settings: CardSettings; 
     'cache-control': 'public, max-age=60',
     etag,
     'last-modified': new Date(agents.published().published_at).toUTCString(),
-    vary: 'Accept, Host',
+    // A card names the origin that it was asked under.
+    vary: settings.trust_forwarded_headers
+      ? 'Accept, Host, X-Forwarded-Host, X-Forwarded-Proto'
+      : 'Accept, Host',
   });
 
   return {

@@ -102,7 +102,7 @@ const operations: readonly Described[] = [
     summary: 'Sends nothing there any more',
     tag: 'a2a',
     scope: 'agent-invocation',
-    responses: { 204: 'empty', ...failures },
+    responses: { 200: '{}, where the request names a version', 204: 'empty', ...failures },
   }),
   operation('get', 'extendedAgentCard', {
     summary: 'The card with all agents',
