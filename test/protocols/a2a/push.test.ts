@@ -240,6 +240,36 @@ t.test('a config that is stored again is told the status again, at its new addre
   t.equal(hook.calls.length, 1);
 });
 
+t.test('a config is in the commit that it comes with: both are there, or neither is', async (t) => {
+  const { add, hook, push, store, tasks } = await bench(t);
+  await add('kept');
+  await when(() => hook.calls.length === 1);
+  const found = tasks.find(SCOPE, 't1');
+  if (!found) throw new Error('there is no task');
+  const refused = async (id: string): Promise<void> => {
+    const config = { id, taskId: 't1', url: `${hook.url}/other` };
+    const commit = push.include(SCOPE, async (alongside) => {
+      alongside(config)(store.batch(), found);
+      throw new Error('not written');
+    });
+    await t.rejects(commit, { message: 'not written' });
+  };
+  await refused('new');
+  await refused('kept');
+  t.equal(store.pushConfigs.get(place('new')), undefined);
+  t.match(store.pushConfigs.get(place('kept')), { url: hook.url });
+  tasks.move('t1', 'TASK_STATE_WORKING');
+  await when(() => hook.calls.length === 2);
+  t.strictSame(hook.calls.map(stateIn), ['SUBMITTED', 'WORKING'], 'the one that was there goes on');
+  await push.include(SCOPE, async (alongside) => {
+    const batch = store.batch();
+    alongside({ id: 'new', taskId: 't1', url: hook.url })(batch, found);
+    await store.commit(batch);
+  });
+  await when(() => hook.calls.length === 3);
+  t.equal(hook.calls.map(stateIn).at(-1), 'WORKING');
+});
+
 t.test('a config whose task is gone goes with it', async (t) => {
   const { add, tasks, store, restart, hook } = await bench(t);
   await add();
