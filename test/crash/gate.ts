@@ -7,7 +7,7 @@ export type Gate = {
   url: string;
   /** How many wait now. */
   waiting(): number;
-  /** Resolves when so many wait; `among`: of those alone. Rejects when it takes too long. */
+  /** Resolves when so many wait; `among`: of those alone. Rejects when nobody comes or goes for too long. */
   until(count: number, among?: ReadonlySet<string>): Promise<void>;
   /** Most that ever waited at once. */
   most(): number;
@@ -57,6 +57,7 @@ export const startGate = async (t: Test): Promise<Gate> => {
           reject(new Error(`${held.size} wait at the gate, not ${count}`));
         }, PATIENCE_MS);
         const look = (): void => {
+          impatient.refresh();
           const waiting = among ? [...held.values()].filter((name) => among.has(name)).length : held.size;
           if (waiting !== count) return;
           watching.delete(look);

@@ -242,8 +242,9 @@ t.test('a config that is stored again is told the status again, at its new addre
 
 t.test('a config is in the commit that it comes with: both are there, or neither is', async (t) => {
   const { add, hook, push, store, tasks } = await bench(t);
+  const isEmpty = (): boolean => store.pushOutbox.count(place('kept')) === 0;
   await add('kept');
-  await when(() => hook.calls.length === 1);
+  await when(isEmpty);
   const found = tasks.find(SCOPE, 't1');
   if (!found) throw new Error('there is no task');
   const refused = async (id: string): Promise<void> => {
@@ -258,15 +259,17 @@ t.test('a config is in the commit that it comes with: both are there, or neither
   await refused('kept');
   t.equal(store.pushConfigs.get(place('new')), undefined);
   t.match(store.pushConfigs.get(place('kept')), { url: hook.url });
+  await when(() => hook.calls.length > 0);
   tasks.move('t1', 'TASK_STATE_WORKING');
-  await when(() => hook.calls.length === 2);
+  await when(() => hook.calls.length > 1);
+  await when(isEmpty);
   t.strictSame(hook.calls.map(stateIn), ['SUBMITTED', 'WORKING'], 'the one that was there goes on');
   await push.include(SCOPE, async (alongside) => {
     const batch = store.batch();
     alongside({ id: 'new', taskId: 't1', url: hook.url })(batch, found);
     await store.commit(batch);
   });
-  await when(() => hook.calls.length === 3);
+  await when(() => hook.calls.length > 2);
   t.equal(hook.calls.map(stateIn).at(-1), 'WORKING');
 });
 
