@@ -60,6 +60,15 @@ export type KeptRow = Omit<KeptState, 'runHidden'> & { runs: Record<string, Kept
 /** What followers of runs are told of a commit, once it and those before it are durable. */
 export type Told = { readonly runs: TimedRun[]; durable: boolean };
 
+/** As a commit has it that is not durable yet, or of which nobody was told yet. */
+export const runUnderWay = ({ untold }: Ledger, run_id: string): Run | undefined => {
+  for (let at = untold.length - 1; at >= 0; at -= 1) {
+    const found = untold[at]?.runs.findLast(({ run }) => run.run_id === run_id);
+    if (found) return found.run;
+  }
+  return undefined;
+};
+
 /** The last message of a history: its number, and how many up to it are for clients. */
 export type Tail = { seq: number; external: number };
 

@@ -6,7 +6,7 @@ import type { Channel } from './channel.ts';
 import type { ChildRuns, Rests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Execution, RunOwner } from './execution.ts';
-import type { Ledger } from './ledger.ts';
+import { type Ledger, runUnderWay } from './ledger.ts';
 import type { Peers } from './mail.ts';
 import type { Queue } from './queue.ts';
 import type { Readers } from './readers.ts';
@@ -89,11 +89,14 @@ export const commitInBackground = (write: Write): void => {
   commit(write, 'progress').catch(() => {});
 };
 
-/** The run of this id, also one that the store does not have yet. */
+/** The run of this id as it was last written, also where the store does not have that yet. */
 export const knownRun = ({ active, ledger, deps, scope }: Thread, run_id: string): Run | undefined =>
   active?.run_id === run_id
     ? active.run
-    : (ledger.created.get(run_id) ?? ledger.waiting.get(run_id) ?? deps.store.runs.get(scope, run_id));
+    : (ledger.created.get(run_id) ??
+      ledger.waiting.get(run_id) ??
+      runUnderWay(ledger, run_id) ??
+      deps.store.runs.get(scope, run_id));
 
 export const occupy = (thread: Thread, execution: Execution): void => {
   thread.active = execution;

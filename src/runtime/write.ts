@@ -321,7 +321,7 @@ export const commit = async (write: Write, kind: 'progress' | 'input'): Promise<
     deps.store.events.append(batch, scope, id, from_seq, events);
     ledger.lastEvent += events.length;
   }
-  if (deps.runs && write.runs.length > 0) ledger.untold.push(write);
+  if (write.runs.length > 0) ledger.untold.push(write);
   ledger.underWay += 1;
   try {
     await deps.store.commit(batch, kind);

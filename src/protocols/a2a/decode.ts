@@ -88,7 +88,8 @@ const ONE_CONTENT = 'each part must contain exactly one of text, raw, url, or da
 
 const violation = (field: string, description: string): Violation => ({ field, description });
 
-const FORBIDDEN = /[\\/\p{Cc}\p{Cs}]|\.\./u;
+/** The names of a folder and of the one around it have a meaning in a path. */
+const FORBIDDEN = /[\\/\p{Cc}\p{Cs}]|\.\.|^\.$/u;
 
 const badId = (name: 'taskId' | 'contextId', id: string | undefined): Violation | false => {
   if (id === undefined) return false;
