@@ -77,7 +77,7 @@ t.test('a part alone is nothing to go on from: the answer starts over', async (t
   const { heard, sink } = hearing();
   const model = fakeModel(
     'm',
-    breaksOff((to) => to.part?.({ data: 1 })),
+    breaksOff((to) => to.part?.({ data: 1 }), 'overloaded'),
     says('whole'),
   );
   const { pause } = recordingPause();

@@ -3,6 +3,7 @@ import t from 'tap';
 import { z } from 'zod';
 import type { AppInput } from '../../src/app.ts';
 import type { AnswerPart } from '../../src/index.ts';
+import { ModelError } from '../../src/models/errors.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import type { ContentBlock } from '../../src/schema/message.ts';
 import { entriesFrom } from '../../src/settings.ts';
@@ -154,9 +155,13 @@ t.test('a run that fails or is cancelled leaves nothing behind', async (t) => {
   await stream.until('text_delta');
   await troupe.post('/v1/threads/T/cancel');
   t.match((await stream.rest()).at(-1), { termination: { type: 'cancelled' } });
+  troupe.models.steps.push(asks(['c2', 'report']), () => {
+    throw new ModelError('invalid_request', 'no');
+  });
+  t.match(endOf(await troupe.runToEnd(say('steps', 'y', 'T'))), { termination: { type: 'error' } });
   troupe.models.steps.push(says('Next.'));
-  await troupe.runToEnd(say('steps', 'y', 'T'));
-  t.strictSame((await contentOf(troupe, 'T')).slice(1), [[{ type: 'text', text: 'Next.' }]]);
+  await troupe.runToEnd(say('steps', 'z', 'T'));
+  t.strictSame(await contentOf(troupe, 'T'), [[], [], [{ type: 'text', text: 'Next.' }]]);
 });
 
 t.test('a tool that makes a file of 50 MB fails with a reason, and the service goes on', async (t) => {

@@ -199,3 +199,17 @@ t.test('files, addresses and data of a task are parts of the answer, and of the 
     ],
   });
 });
+
+t.test('what a task has made before it asks is a part of the answer once, when it is over', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const task = (state: string) => ({
+    task: { id: 'far-1', contextId: 'c', status: { state }, artifacts: ARTIFACTS },
+  });
+  peer.answersWith(200, task('TASK_STATE_INPUT_REQUIRED'));
+  const asked = await troupe.runToEnd(start);
+  t.match(asked.at(-1), { termination: { type: 'suspended' } });
+  t.notOk(asked.some(({ activity_type }) => activity_type === 'file'));
+  peer.answersWith(200, task('TASK_STATE_COMPLETED'));
+  const events = await troupe.runToEnd({ ...start, messages: [{ role: 'user', content: 'Go on' }] });
+  t.equal(events.filter(({ activity_type }) => activity_type === 'file').length, 2);
+});
