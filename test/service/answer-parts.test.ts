@@ -207,6 +207,9 @@ t.test('the chat client has the parts at their places, as they come and after a 
     ' nice.',
   ];
   t.strictSame(shown, expected);
+  const activities = (message?.parts ?? []).filter(({ type }) => type === 'data-activity-snapshot');
+  t.match(activities, [{ data: { content: { url: 'https://a.example/chart.png' } } }]);
+  t.equal(activities.length, 1, 'bytes are kept once');
 
   const { messages } = await chat.history('T');
   t.ok((await safeValidateUIMessages({ messages })).success);
