@@ -233,6 +233,15 @@ t.test('a tool that is executed again after a failed attempt has added its parts
   t.match(partsWaiting(turn), [{ text: '"second"' }, { text: '"other"' }]);
 });
 
+t.test('a call that is executed again needs no more room than before', async (t) => {
+  const parts: AnswerPart[] = Array.from({ length: 40 }, () => data('x'));
+  const { turn } = scene({ a: { run: async () => ({ data: 'kept', parts }) } });
+  addParts(turn, parts.map(blockOfPart), 'call a');
+  await act(turn, never);
+  t.strictSame(results(turn), ['tool a: "kept"']);
+  t.equal(partsWaiting(turn).length, 40);
+});
+
 t.test('what no answer has taken is one at the end of the run, or joins the last one', async (t) => {
   const { turn } = scene({ a: { run: async () => ({ data: 1, parts: [data('a')] }) } });
   await act(turn, never);
