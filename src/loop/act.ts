@@ -29,7 +29,7 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
     else if (decision.kind === 'block') return block(turn, entry, decision);
     else if (decision.kind === 'suspend') suspend(turn, entry, decision.ticket);
     else {
-      const executed = withinAnswer(turn, givenByGate(entry, decision.output));
+      const executed = withinAnswer(turn, entry, givenByGate(entry, decision.output));
       settle(turn, entry, executed.result);
       addPartsOf(turn, entry, executed);
     }
@@ -62,7 +62,7 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
       if (signal.aborted || !outcome) return;
       if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
       else {
-        const executed = withinAnswer(turn, outcome);
+        const executed = withinAnswer(turn, entry, outcome);
         settle(turn, entry, executed.result);
         await finishCall(turn, entry, executed, signal);
       }

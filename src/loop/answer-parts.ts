@@ -46,8 +46,13 @@ export const partsWaiting = (turn: Pick<Turn, 'state'>): PartBlock[] =>
   addedTo(turn).flatMap(({ blocks }) => blocks);
 
 /** Why the answer that comes next cannot hold these as well; undefined when it can. */
-export const excessWith = (turn: Turn, blocks: readonly PartBlock[]): string | undefined =>
-  excessOf([...partsWaiting(turn), ...(turn.step?.parts.map(({ block }) => block) ?? [])], blocks);
+export const excessWith = (turn: Turn, blocks: readonly PartBlock[], by?: string): string | undefined => {
+  if (blocks.length === 0) return undefined;
+  // Those of a failed attempt make room for the same again.
+  const others = addedTo(turn).filter((each) => by === undefined || each.by !== by);
+  const given = turn.step?.parts.map(({ block }) => block) ?? [];
+  return excessOf([...others.flatMap((each) => each.blocks), ...given], blocks);
+};
 
 /** They have been found to fit. */
 export const addParts = (turn: Turn, blocks: readonly PartBlock[], by?: string): void => {
@@ -65,11 +70,11 @@ export const addParts = (turn: Turn, blocks: readonly PartBlock[], by?: string):
 const admitted = (
   turn: Turn,
   part: AnswerPart,
-  { of, beside = [] }: { of: object; beside?: readonly PartBlock[] },
+  { of, beside = [], by }: { of: object; beside?: readonly PartBlock[]; by?: string | undefined },
 ): PartBlock | undefined => {
   try {
     const block = blockOfPart(part);
-    const excess = excessWith(turn, [...beside, block]);
+    const excess = excessWith(turn, [...beside, block], by);
     if (excess === undefined) return block;
     leftOut(turn, of, excess);
   } catch (error) {
@@ -94,7 +99,7 @@ export const hearPart = (turn: Turn, step: Step, part: AnswerPart, of: object): 
 export const addAdmitted = (turn: Turn, parts: readonly AnswerPart[], of: object, by?: string): void => {
   const blocks: PartBlock[] = [];
   for (const part of parts) {
-    const block = admitted(turn, part, { of, beside: blocks });
+    const block = admitted(turn, part, { of, beside: blocks, by });
     if (block) blocks.push(block);
   }
   addParts(turn, blocks, by);

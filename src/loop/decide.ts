@@ -81,7 +81,7 @@ const resume = async (
   }
   if (verdict.kind === 'suspend') suspend(turn, entry, verdict.ticket);
   else if (verdict.kind === 'set_result') {
-    const executed = withinAnswer(turn, givenByGate(entry, verdict.output));
+    const executed = withinAnswer(turn, entry, givenByGate(entry, verdict.output));
     settleResumed(turn, entry, executed.result);
     addPartsOf(turn, entry, executed);
   } else await run(turn, entry, signal);
@@ -96,7 +96,7 @@ const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<vo
   if (signal.aborted) return;
   if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
   else {
-    const executed = withinAnswer(turn, outcome);
+    const executed = withinAnswer(turn, entry, outcome);
     settleResumed(turn, entry, executed.result);
     await finishCall(turn, entry, executed, signal);
   }

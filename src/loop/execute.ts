@@ -119,8 +119,8 @@ export const givenByGate = ({ call }: StepCall, output: ToolOutput): Executed =>
   executedAs(call.name, checked(output));
 
 /** Calls share what one answer may hold, in their order; one for whose parts no room is left has failed. */
-export const withinAnswer = (turn: Turn, executed: Executed): Executed => {
-  const excess = excessWith(turn, executed.parts);
+export const withinAnswer = (turn: Turn, entry: StepCall, executed: Executed): Executed => {
+  const excess = excessWith(turn, executed.parts, adderOf(entry));
   if (excess === undefined) return executed;
   return executedAs(executed.result.tool_name, new ToolError('execution_failed', `parts: ${excess}`));
 };
@@ -140,8 +140,11 @@ const checked = (given: ToolOutput): Checked | ToolError => {
 };
 
 /** What the call adds to the next answer, durable with its result. */
-export const addPartsOf = (turn: Turn, { call }: StepCall, { parts }: Executed): void =>
-  addParts(turn, parts, `call ${call.id}`);
+export const addPartsOf = (turn: Turn, entry: StepCall, { parts }: Executed): void =>
+  addParts(turn, parts, adderOf(entry));
+
+/** Executed again, it is the same one. */
+const adderOf = ({ call }: StepCall): string => `call ${call.id}`;
 
 /** What follows a result: the parts, state and actions that the tool asks for, then the hooks. */
 export const finishCall = async (

@@ -159,7 +159,9 @@ const progressOf = ({ task_id, context_id, state, text, artifacts, failure_messa
 });
 
 const keepOutcome = (turn: Turn, step: Step, outcome: RemoteOutcome): void => {
-  const { text, words = text, parts = [], status } = outcome;
+  const { text, status } = outcome;
+  // A task that asks keeps what it has made until it is over.
+  const { words = text, parts = [] } = ledTo(outcome).kind === 'asks' ? {} : outcome;
   turn.outcome = outcome;
   noteOutput(turn, outcome);
   // What has been streamed is not taken back.

@@ -11,6 +11,8 @@ import { unhooked } from '../child.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
+import { asks } from '../service/models.ts';
+import { startTroupe } from '../service/troupe.ts';
 import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
@@ -205,8 +207,29 @@ t.test('the embedding example runs', async (t) => {
   t.match(output, /^http:\/\/127\.0\.0\.1:\d+\n$/);
 });
 
+t.test('the parts of the tool example are in the answer', async (t) => {
+  const example = blocks('ts').find((each) => each.includes('parts: [')) ?? '';
+  const dir = join(ROOT, '.tap', 'readme-parts');
+  mkdirSync(dir, { recursive: true });
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'example.ts'), example.replace("'troupe'", "'../../src/index.ts'"));
+  const { chart } = await import(pathToFileURL(join(dir, 'example.ts')).href);
+  const { models, runToEnd } = await startTroupe(t, { app: { tools: [chart] } });
+  models.steps.push(asks(['c1', 'chart', { numbers: [3, 5] }]));
+  const messages = [{ role: 'user', content: 'Draw' }];
+  const events = await runToEnd({ agentId: 'steps', messages });
+  t.match(
+    events.filter(({ event_type }) => event_type === 'activity_snapshot'),
+    [
+      { activity_type: 'file', content: { url: /^data:image\/svg\+xml;base64,/, filename: 'chart.svg' } },
+      { activity_type: 'file', content: { mediaType: 'application/pdf' } },
+      { activity_type: 'data', content: { data: { numbers: [3, 5] } } },
+    ],
+  );
+});
+
 t.test('the AG-UI example gets an answer', async (t) => {
-  const [, example = ''] = blocks('ts');
+  const example = blocks('ts').find((each) => each.includes('HttpAgent')) ?? '';
   const url = await served(t, '--settings-file', 'none.yaml', '{}', '--seed-profile', 'demo');
   const dir = join(ROOT, '.tap', 'readme-ag-ui');
   mkdirSync(dir, { recursive: true });

@@ -6,6 +6,11 @@ import { frame } from './frames.ts';
 type Snapshot = RunEventOf<'activity_snapshot'>;
 type Content = { [key: string]: Snapshot['content'] };
 
+const holdsBytes = (content: Snapshot['content']): boolean => {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return false;
+  return 'data' in content || text(content, 'url')?.startsWith('data:') === true;
+};
+
 /** It has a place in the answer: text behind it is another block. */
 export const isPart = ({ activity_type }: Snapshot): boolean =>
   activity_type === 'file' || activity_type === 'data';
@@ -15,7 +20,10 @@ export const activitySnapshot = (event: Snapshot): string => {
   const isObject = typeof content === 'object' && content !== null && !Array.isArray(content);
   const part = isObject && Object.hasOwn(PARTS, activityType) ? PARTS[activityType] : undefined;
   const own = part && isObject ? part(content, messageId) : '';
-  return own + frame('data-activity-snapshot', { data: { messageId, activityType, content, replace } });
+  const data = { messageId, activityType, content, replace };
+  // A client keeps what it was given and sends it back with every message: it need not have the same bytes twice.
+  const transient = own !== '' && isPart(event) && holdsBytes(content) ? true : undefined;
+  return own + frame('data-activity-snapshot', { data, transient });
 };
 
 export const activityDelta = ({ message_id, activity_type, patch }: RunEventOf<'activity_delta'>): string =>

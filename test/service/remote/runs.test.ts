@@ -150,3 +150,66 @@ t.test('where nobody listens, the run fails and the service goes on', async (t) 
   });
   t.equal((await troupe.call('GET', '/health')).status, 200);
 });
+
+const ARTIFACTS = [
+  {
+    artifactId: 'a',
+    parts: [
+      { text: 'Here: ' },
+      { data: { n: 1 }, filename: 'n.json' },
+      { raw: 'aGk=', mediaType: 'text/plain', filename: 'hi.txt' },
+    ],
+  },
+  {
+    artifactId: 'b',
+    parts: [{ url: 'https://a.example/x', mediaType: 'image/png' }, { url: 'javascript:alert(1)' }],
+  },
+];
+
+t.test('files, addresses and data of a task are parts of the answer, and of the artifact here', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const status = { state: 'TASK_STATE_COMPLETED' };
+  peer.answersWith(200, { task: { id: 'far-1', contextId: 'c', status, artifacts: ARTIFACTS } });
+  const events = await troupe.runToEnd(start);
+  const text = events.flatMap((event) => (event.event_type === 'text_delta' ? [event.delta] : [])).join('');
+  t.equal(text, 'Here: ', 'data is told as what it is');
+  t.match(
+    events.flatMap(({ activity_type, content }) =>
+      activity_type === 'file' || activity_type === 'data' ? [content] : [],
+    ),
+    [
+      { data: { n: 1 }, filename: 'n.json' },
+      { url: 'data:text/plain;base64,aGk=', filename: 'hi.txt' },
+      { url: 'https://a.example/x', mediaType: 'image/png' },
+    ],
+  );
+  const run_id = String(events[0]?.run_id);
+  t.match(events.at(-1), { result: { response: 'Here: \n\n{"n":1}' } });
+  const { body } = await troupe.call('GET', `/v1/a2a/tasks/${run_id}`);
+  t.match(body, {
+    artifacts: [
+      {
+        parts: [
+          { text: 'Here: ' },
+          { data: { n: 1 }, filename: 'n.json', mediaType: 'application/json' },
+          { raw: 'aGk=', mediaType: 'text/plain', filename: 'hi.txt' },
+          { url: 'https://a.example/x', mediaType: 'image/png' },
+        ],
+      },
+    ],
+  });
+});
+
+t.test('what a task has made before it asks is a part of the answer once, when it is over', async (t) => {
+  const { peer, troupe } = await startBoth(t);
+  const task = (state: string) => ({
+    task: { id: 'far-1', contextId: 'c', status: { state }, artifacts: ARTIFACTS },
+  });
+  peer.answersWith(200, task('TASK_STATE_INPUT_REQUIRED'));
+  const asked = await troupe.runToEnd(start);
+  t.match(asked.at(-1), { termination: { type: 'suspended' } });
+  t.notOk(asked.some(({ activity_type }) => activity_type === 'file'));
+  peer.answersWith(200, task('TASK_STATE_COMPLETED'));
+  const events = await troupe.runToEnd({ ...start, messages: [{ role: 'user', content: 'Go on' }] });
+  t.equal(events.filter(({ activity_type }) => activity_type === 'file').length, 2);
+});

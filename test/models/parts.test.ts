@@ -1,0 +1,174 @@
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
+import t, { type Test } from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import type { InferenceSink, InferenceSource } from '../../src/models/model.ts';
+import { isRetried, withOpeningRetry } from '../../src/models/opening.ts';
+import { createProvider } from '../../src/models/provider.ts';
+import { withRecovery } from '../../src/models/recovery.ts';
+import { DEFAULT_RETRY } from '../../src/models/retry.ts';
+import { createPartReceiver } from '../../src/models/stream-parts.ts';
+import { estimateMessage } from '../../src/plugins/context/estimate.ts';
+import { type AnswerPart, blockOfPart, LARGEST_PART } from '../../src/schema/answer-part.ts';
+import type { ContentBlock, Message } from '../../src/schema/message.ts';
+import { breaksOff, fakeModel, recordingPause, says } from './fakes.ts';
+import { infer, recordingSink, requestOf, userMessage } from './infer.ts';
+import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
+
+/** Files, addresses and data in answers: from the stream of a provider, and in the prompts behind them. */
+
+const hearing = () => {
+  const heard: (string | AnswerPart | InferenceSource)[] = [];
+  const sink: InferenceSink = {
+    ...recordingSink([]),
+    text: (delta) => heard.push(delta),
+    part: (part) => heard.push(part),
+    source: (source) => heard.push(source),
+    toolCancel: () => {},
+    reset: () => heard.push('reset'),
+  };
+  return { heard, sink };
+};
+
+const file = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
+
+t.test('files and sources of a stream are heard between the texts', async (t) => {
+  const { heard, sink } = hearing();
+  const receive = createPartReceiver(sink);
+  const parts: LanguageModelV3StreamPart[] = [
+    { type: 'text-delta', id: '1', delta: 'one' },
+    file,
+    { type: 'file', mediaType: 'audio/wav', data: new Uint8Array([1]) },
+    { type: 'source', sourceType: 'url', id: 's1', url: 'https://a.example', title: 'A' },
+    { type: 'source', sourceType: 'document', id: 's2', mediaType: 'application/pdf', title: 'B' },
+    { type: 'text-delta', id: '1', delta: 'two' },
+  ];
+  for (const part of parts) receive(part);
+  t.strictSame(heard, [
+    'one',
+    { file: 'AAAA', media_type: 'image/png' },
+    { file: new Uint8Array([1]), media_type: 'audio/wav' },
+    { type: 'url', id: 's1', url: 'https://a.example', title: 'A' },
+    { type: 'document', id: 's2', media_type: 'application/pdf', title: 'B' },
+    'two',
+  ]);
+});
+
+t.test('a provider that sends files without an end is cut off', async (t) => {
+  const receive = createPartReceiver(hearing().sink);
+  for (let n = 0; n < 1024; n += 1) receive(file);
+  t.throws(() => receive(file), { message: /more than 1024 files and sources/ });
+});
+
+t.test('whoever has given a part has begun to answer', async (t) => {
+  const { heard, sink } = hearing();
+  const model = fakeModel('m', (to) => {
+    to.part?.({ data: 1 });
+    throw new ModelError('provider', 'broken');
+  });
+  const { pause } = recordingPause();
+  const rules = { settings: DEFAULT_RETRY, pause, maxRetryAfterMs: 1000, retries: isRetried };
+  const retrying = withOpeningRetry(model, rules);
+  await t.rejects(retrying.stream(requestOf('x'), sink, new AbortController().signal), /broken/);
+  t.equal(model.asked.length, 1, 'it is not asked again');
+  t.strictSame(heard, [{ data: 1 }]);
+});
+
+t.test('a part alone is nothing to go on from: the answer starts over', async (t) => {
+  const { heard, sink } = hearing();
+  const model = fakeModel(
+    'm',
+    breaksOff((to) => to.part?.({ data: 1 }), 'overloaded'),
+    says('whole'),
+  );
+  const { pause } = recordingPause();
+  const recovering = withRecovery(model, DEFAULT_RETRY, pause);
+  await recovering.stream(requestOf('x'), sink, new AbortController().signal);
+  t.strictSame(heard, [{ data: 1 }, 'reset', 'whole']);
+});
+
+/** What a provider is sent of an answer with these blocks. */
+const sentFor = async (t: Test, adapter: string, content: ContentBlock[], upstream_model = 'up') => {
+  const ends: Record<string, readonly object[]> = {
+    anthropic: ANTHROPIC_ANSWER,
+    gemini: [{ candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] }],
+  };
+  const { url, requests } = await startSseServer(t, (response) => {
+    sendEvents(response, ends[adapter] ?? [chatChunk({ content: 'Hi' }), chatChunk({}, 'stop')]);
+    response.end();
+  });
+  const provider = createProvider({ id: 'p', adapter, api_key: 'key', base_url: url }, {});
+  const model = provider.model({
+    id: 'm',
+    provider_id: 'p',
+    upstream_model,
+    modalities: { input: ['text', 'image'] },
+  });
+  const answer: Message = { id: 'a', role: 'assistant', content };
+  await infer(model, requestOf('', { messages: [userMessage('draw'), answer, userMessage('more')] }));
+  const { messages, contents } = JSON.parse(requests[0]?.body ?? '');
+  return (messages ?? contents)[1];
+};
+
+const image = blockOfPart({ file: 'AAAA', media_type: 'image/png', filename: 'a.png' });
+const sound = blockOfPart({ file: 'AAAA', media_type: 'audio/wav' });
+const drawn: ContentBlock[] = [{ type: 'text', text: 'Look:' }, image, { type: 'text', text: 'nice' }];
+
+const named: [adapter: string, expected: unknown][] = [
+  ['openai', { content: 'Look:\n[file a.png, image/png]\nnice' }],
+  ['groq', { content: 'Look:\n[file a.png, image/png]\nnice' }],
+  [
+    'anthropic',
+    {
+      content: [
+        { type: 'text', text: 'Look:' },
+        { type: 'text', text: '\n[file a.png, image/png]\n' },
+        { type: 'text', text: 'nice' },
+      ],
+    },
+  ],
+];
+for (const [adapter, expected] of named) {
+  t.test(`${adapter} reads the name of a file in an answer`, async (t) => {
+    t.match(await sentFor(t, adapter, drawn), expected);
+  });
+}
+
+t.test('models that draw are sent their own pictures, and the names of what they do not take', async (t) => {
+  const content = [...drawn, sound, blockOfPart({ url: 'https://a.example/b.png' })];
+  t.match(await sentFor(t, 'gemini', content, 'gemini-2.5-flash-image'), {
+    parts: [
+      { text: 'Look:' },
+      { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+      { text: 'nice' },
+      { text: '\n[file audio/wav]' },
+      { text: '\n[file https://a.example/b.png, image/png]' },
+    ],
+  });
+  const vector = blockOfPart({ file: 'AAAA', media_type: 'image/svg+xml' });
+  t.match(await sentFor(t, 'gemini', [vector], 'gemini-2.5-flash-image'), {
+    parts: [{ text: '[file image/svg+xml]' }],
+  });
+  t.match(await sentFor(t, 'gemini', [image], 'gemini-3-pro-image'), {
+    parts: [{ text: '[file a.png, image/png]' }],
+  });
+});
+
+t.test('of many pictures as many go out as a request takes', async (t) => {
+  const large = () =>
+    blockOfPart({ file: Buffer.alloc(LARGEST_PART / 2), media_type: 'image/png', filename: 'large.png' });
+  const { parts } = await sentFor(t, 'gemini', [large(), large()], 'gemini-2.0-flash');
+  t.match(parts, [{ inlineData: {} }, { inlineData: {} }]);
+  const three = await sentFor(t, 'gemini', [large(), large(), large()], 'gemini-2.0-flash');
+  t.strictSame(
+    three.parts.filter((part: object) => 'inlineData' in part).length,
+    2,
+    'the third one is named',
+  );
+});
+
+t.test('bytes of a file cost no tokens of text, and long data costs its name', async (t) => {
+  const of = (content: ContentBlock[]) => estimateMessage({ id: 'm', role: 'assistant', content });
+  t.equal(of([blockOfPart({ file: 'AAAA'.repeat(100_000), media_type: 'image/png' })]), 54);
+  t.equal(of([blockOfPart({ data: 'x'.repeat(100_000) })]), 54);
+  t.equal(of([blockOfPart({ data: 'x'.repeat(3_998) })]), 4 + 1000);
+});
