@@ -6,11 +6,12 @@ import { ModelError } from '../../../src/models/errors.ts';
 import { NO_RECORDS } from '../../../src/registry/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { describeMachine } from '../../../src/statecharts/describe.ts';
-import { startWebhook, stateIn as stateOfCall } from '../../protocols/a2a/webhook.ts';
+import { startWebhook } from '../../protocols/a2a/webhook.ts';
 import { pluginOf } from '../agent-loop/agents.ts';
 import { asks, type Inference } from '../models.ts';
 import { eventually } from '../troupe.ts';
-import { a2aFor, statesIn, type TaskReader } from './tasks-client.ts';
+import { eventShape } from './shapes.ts';
+import { a2aFor, stateIn, statesIn, type TaskReader } from './tasks-client.ts';
 
 /**
  * Every transition of the machine of a task, made to happen from outside: the way to its state is the shortest that
@@ -197,7 +198,11 @@ const agree = async (t: Test, world: World, task: Walker, path: readonly string[
   t.ok((await listed(world, `contextId=${task.contextId}&status=${state}`)).includes(task.id), 'the list');
   t.strictSame(await eventually(async () => only(task.heard), isThere), path, 'who subscribed');
   const calls = () =>
-    only(hook.calls.filter((each) => each.path.endsWith(task.contextId)).map((each) => stateOfCall(each)));
+    only(
+      hook.calls
+        .filter((each) => each.path.endsWith(task.contextId))
+        .map(({ body }) => stateIn(eventShape(body)) ?? 'artifact'),
+    );
   t.strictSame(await eventually(async () => calls(), isThere), path, 'the webhook');
   const { body } = await troupe.admin('GET', '/v1/system/actors?machine=a2a-task');
   const { items } = body as { items: { id: string; state: unknown }[] };

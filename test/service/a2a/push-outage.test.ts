@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
-import { a2aFor } from './tasks-client.ts';
+import { eventShape } from './shapes.ts';
+import { a2aFor, stateIn } from './tasks-client.ts';
 
 /** A receiver of pushes that is away for a while (a2a.md 11.3, check 42), with the pauses that the service makes. */
-
-type Body = { statusUpdate?: { status: { state: string } } };
 
 /** It can be away, and back at the same address. */
 const receiver = async (t: Test) => {
@@ -17,9 +16,9 @@ const receiver = async (t: Test) => {
   const server: Server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request.setEncoding('utf8')) text += chunk;
-    const { statusUpdate }: Body = JSON.parse(text);
+    const event = eventShape(JSON.parse(text));
     const answer = answers.shift() ?? 200;
-    seen.push(`${answer} ${statusUpdate?.status.state.replace('TASK_STATE_', '') ?? 'artifact'}`);
+    seen.push(`${answer} ${stateIn(event) ?? 'artifact'}`);
     response.writeHead(answer).end();
   });
   const listen = async (port: number): Promise<number> => {
