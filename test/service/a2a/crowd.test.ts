@@ -4,7 +4,7 @@ import { textOf as contentOf } from '../../../src/schema/message.ts';
 import { LONG } from '../../long.ts';
 import type { Inference } from '../models.ts';
 import { eventually } from '../troupe.ts';
-import { a2aFor, statesIn, type TaskReader, textOf } from './tasks-client.ts';
+import { a2aFor, heardIn, statesIn, type TaskReader, textOf } from './tasks-client.ts';
 
 /**
  * Many tasks at once, each with one who listens: half of them from the beginning, the others from the middle of the
@@ -16,15 +16,6 @@ const TASKS = LONG ? 500 : 100;
 const WORDS = 12;
 
 const wordsOf = (name: string): string[] => Array.from({ length: WORDS }, (_, i) => `${name}.${i} `);
-
-/** What one heard of the answer; who comes late is shown what was said. */
-const heard = (events: readonly StreamResponse[]): string =>
-  events.reduce((text, event) => {
-    if ('task' in event) return (event.task.artifacts ?? []).map(textOf).join('');
-    if (!('artifactUpdate' in event)) return text;
-    const { artifact, append } = event.artifactUpdate;
-    return (append ? text : '') + textOf(artifact);
-  }, '');
 
 const taskIn = (event: StreamResponse): string => {
   if ('task' in event) return event.task.id;
@@ -81,16 +72,16 @@ t.test(`each of ${TASKS} who listen hears its own task, whole and in order`, asy
     const end = await get(id);
     const isRight =
       events.every((event) => taskIn(event) === id) &&
-      heard(events) === said &&
+      heardIn(events) === said &&
       textOf(end.artifacts?.[0] ?? { parts: [] }) === said &&
       states.every((state, i) => i === 0 || ORDER.indexOf(state) > ORDER.indexOf(states[i - 1] ?? '')) &&
       states.at(-1) === 'COMPLETED' &&
       (early !== undefined ||
-        heard(first ? [first] : []) ===
+        heardIn(first ? [first] : []) ===
           wordsOf(name)
             .slice(0, WORDS / 2)
             .join(''));
-    if (!isRight) wrong.push({ name, states, heard: heard(events), first });
+    if (!isRight) wrong.push({ name, states, heard: heardIn(events), first });
   }
   t.strictSame(wrong.slice(0, 3), [], 'everybody was told all of its own task');
   t.equal(readers.length, TASKS);

@@ -131,6 +131,15 @@ export const textIn = (events: readonly StreamResponse[]): string =>
     return (append ? text : '') + textOf(artifact);
   }, '');
 
+/** What one who listens knows of the answer: what it was shown at first, and all that came. */
+export const heardIn = (events: readonly StreamResponse[]): string =>
+  events.reduce((text, event) => {
+    if ('task' in event) return (event.task.artifacts ?? []).map(textOf).join('');
+    if (!('artifactUpdate' in event)) return text;
+    const { artifact, append } = event.artifactUpdate;
+    return (append ? text : '') + textOf(artifact);
+  }, '');
+
 export const textOf = ({ parts }: Pick<Artifact, 'parts'>): string =>
   parts.map((part) => ('text' in part ? part.text : '')).join('');
 
