@@ -58,7 +58,6 @@ else {
   step('stream', { states: ['SUBMITTED', 'WORKING', 'COMPLETED'], text: 'echo: stream' });
   step('subscribe', { first: 'WORKING', states: ['COMPLETED'], text: 'partial answer' });
   step('cancel', { state: 'CANCELED' });
-  // The client wants JSON for an answer, and a 204 has none: it complains of what it has done.
   step('push', { url: true, before: 2, after: 1, deleted: 'no error' });
   step('errors', {
     unknown: 'TaskNotFoundError',

@@ -4,8 +4,9 @@ import { readBlocks } from '../stream.ts';
 import { withTools } from '../suspended.ts';
 import type { TestTools } from '../tools.ts';
 import type { Answer, Troupe, TroupeOptions } from '../troupe.ts';
+import { eventShape, sentShape, taskShape } from './shapes.ts';
 
-/** A service, and a client that sends messages to it and follows their tasks. */
+/** A service, and a client that sends messages to it and follows their tasks, and takes nothing but what the protocol knows. */
 
 export type Message = { taskId?: string; contextId?: string; messageId?: string; parts?: object[] };
 
@@ -64,7 +65,7 @@ export const a2aFor = async (t: Test, options: TroupeOptions = {}): Promise<Task
     async get(task_id, query = '') {
       const { status, body } = await troupe.call('GET', `/v1/a2a/tasks/${task_id}${query}`);
       if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
-      return body as unknown as Task;
+      return taskShape(body);
     },
     async stream(asked) {
       const [path, body] = post('message:stream', asked);
@@ -81,7 +82,7 @@ export const a2aFor = async (t: Test, options: TroupeOptions = {}): Promise<Task
 
 const taskIn = ({ status, body }: Answer): Task => {
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
-  return body.task as Task;
+  return sentShape(body).task;
 };
 
 const readerOf = (response: Response): TaskReader => {
@@ -92,7 +93,7 @@ const readerOf = (response: Response): TaskReader => {
     close,
     async next() {
       for (let block = await next(); block !== undefined; block = await next())
-        if (block.startsWith('data: ')) return JSON.parse(block.slice(6));
+        if (block.startsWith('data: ')) return eventShape(JSON.parse(block.slice(6)));
       return undefined;
     },
     async until(state) {
@@ -125,6 +126,15 @@ export const statesIn = (events: readonly StreamResponse[]): string[] =>
 /** What the pieces say together. */
 export const textIn = (events: readonly StreamResponse[]): string =>
   events.reduce((text, event) => {
+    if (!('artifactUpdate' in event)) return text;
+    const { artifact, append } = event.artifactUpdate;
+    return (append ? text : '') + textOf(artifact);
+  }, '');
+
+/** What one who listens knows of the answer: what it was shown at first, and all that came. */
+export const heardIn = (events: readonly StreamResponse[]): string =>
+  events.reduce((text, event) => {
+    if ('task' in event) return (event.task.artifacts ?? []).map(textOf).join('');
     if (!('artifactUpdate' in event)) return text;
     const { artifact, append } = event.artifactUpdate;
     return (append ? text : '') + textOf(artifact);

@@ -2,14 +2,13 @@ import t from 'tap';
 import type { Task } from '../../../src/protocols/a2a/model.ts';
 import { asks } from '../models.ts';
 import { type Answer, eventually } from '../troupe.ts';
+import { listShape } from './shapes.ts';
 import { a2aFor, reasonIn, said, type TaskClient, violationsIn } from './tasks-client.ts';
 
-type List = { tasks: Task[]; totalSize: number; pageSize: number; nextPageToken: string };
-
-const list = async ({ troupe }: TaskClient, query = '', tenant = ''): Promise<List> => {
+const list = async ({ troupe }: TaskClient, query = '', tenant = '') => {
   const { status, body } = await troupe.call('GET', `/v1/a2a/${tenant}tasks${query}`);
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
-  return body as unknown as List;
+  return listShape(body);
 };
 
 const cancel = ({ troupe }: TaskClient, task_id: string, tenant = ''): Promise<Answer> =>

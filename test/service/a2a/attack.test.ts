@@ -1,0 +1,295 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { get as getRequest, wire } from '../../http/serve.ts';
+import { LONG } from '../../long.ts';
+import { startWebhook, stateIn as stateOfCall } from '../../protocols/a2a/webhook.ts';
+import { asks, hangs } from '../models.ts';
+import { eventually } from '../troupe.ts';
+import { a2aFor, heardIn, said, statesIn, type TaskClient, textOf, violationsIn } from './tasks-client.ts';
+
+/** Clients, receivers and ids that mean no good: the service answers, and everybody else is served as before. */
+
+/** Streams of the service that are open now. */
+const openStreams = async ({ troupe }: TaskClient): Promise<number> => {
+  const { body } = await troupe.call('GET', '/metrics');
+  const sum = [...String(body.text).matchAll(/^\w*sse\w*(?:connections|streams)\w*(?:\{[^}]*\})? (\d+)$/gm)];
+  if (sum.length === 0) throw new Error('no metric counts streams');
+  return sum.reduce((total, [, count]) => total + Number(count), 0);
+};
+
+const ODD = [
+  'a b',
+  'ü-日本-🎭',
+  'a:b:cancel',
+  'per%cent',
+  'q?u#e',
+  '"quoted"',
+  "o'brien",
+  '<b>',
+  'a'.repeat(200),
+];
+
+t.test('a task is called as its client likes, and is found by that name', async (t) => {
+  const { ask, begin, get, troupe } = await a2aFor(t);
+  for (const id of ODD) {
+    const task = await begin({ tenant: 'echo', taskId: id, contextId: `in ${id}` });
+    t.equal(task.id, id);
+    const found = await eventually(
+      () => get(encodeURIComponent(id)),
+      ({ status }) => status.state === 'TASK_STATE_COMPLETED',
+    );
+    t.match(found, { id, contextId: `in ${id}` });
+    const over = await troupe.post(`/v1/a2a/tasks/${encodeURIComponent(id)}:cancel`);
+    t.equal(over.status, 409, id);
+  }
+  for (const id of ['a/b', 'a\\b', 'a..b', 'a\0b', 'a\nb', 'a\u009fb']) {
+    const answer = await ask({ tenant: 'echo', taskId: id, contextId: id });
+    t.equal(answer.status, 400, JSON.stringify(id));
+    t.strictSame(
+      violationsIn(answer)
+        .map(({ field }) => field)
+        .sort(),
+      ['message.contextId', 'message.taskId'],
+    );
+  }
+});
+
+t.test('a message as large as may be comes back whole', async (t) => {
+  const { ask, send } = await a2aFor(t);
+  const text = 'ü'.repeat(1024 * 1024 - 200);
+  const task = await send({ tenant: 'echo', text });
+  t.ok(textOf(task.artifacts?.[0] ?? { parts: [] }) === `echo: ${text}`);
+  t.equal((await ask({ tenant: 'echo', text: `${text}${'x'.repeat(400)}` })).status, 413);
+});
+
+const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+for (const [where, body] of [
+  [
+    'the data of a part',
+    (deep: string) => `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":${deep}}]}}`,
+  ],
+  [
+    'the metadata of a part',
+    (deep: string) =>
+      `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x","metadata":${deep}}]}}`,
+  ],
+  [
+    'the metadata of a message',
+    (deep: string) =>
+      `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":${deep}}}`,
+  ],
+  [
+    'the metadata of a request',
+    (deep: string) =>
+      `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]},"metadata":${deep}}`,
+  ],
+] as [string, (deep: string) => string][]) {
+  t.test(`${where} may be deep, but not without end`, async (t) => {
+    const { troupe } = await a2aFor(t);
+    const send = (depth: number) =>
+      troupe.call('POST', '/v1/a2a/echo/message:send', body(nested(depth)), {
+        'content-type': 'application/json',
+      });
+    t.equal((await send(20)).status, 200);
+    for (const depth of [2000, 150_000]) t.equal((await send(depth)).status, 400, String(depth));
+    t.equal((await troupe.call('GET', '/v1/a2a/tasks?historyLength=9')).status, 200);
+  });
+}
+
+t.test('who subscribes and reads nothing holds up nobody', async (t) => {
+  const client = await a2aFor(t);
+  const { begin, get, subscribe, troupe } = client;
+  let goOn = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const piece = 'x'.repeat(64 * 1024);
+  const pieces = 64;
+  troupe.models.steps.push(async (sink) => {
+    sink.text('-');
+    await released;
+    for (let i = 0; i < pieces; i += 1) {
+      sink.text(piece);
+      await new Promise(setImmediate);
+    }
+    return { stop: 'EndTurn' };
+  });
+  const { id } = await begin({ tenant: 'steps' });
+  const reader = await subscribe(id);
+  const deaf = Array.from({ length: 20 }, () => {
+    const { socket } = wire(t, Number(new URL(troupe.url).port), getRequest(`/v1/a2a/tasks/${id}:subscribe`));
+    socket.pause();
+    return socket;
+  });
+  await eventually(
+    () => openStreams(client),
+    (open) => open === deaf.length + 1,
+  );
+  goOn();
+  t.equal(heardIn(await reader.rest()).length, pieces * piece.length + 1);
+  t.equal((await get(id)).status.state, 'TASK_STATE_COMPLETED');
+  for (const socket of deaf) socket.destroy();
+  await eventually(
+    () => openStreams(client),
+    (open) => open === 0,
+  );
+});
+
+t.test('a storm of subscriptions that break off leaves nothing behind', async (t) => {
+  const client = await a2aFor(t);
+  const { begin, subscribe, troupe } = client;
+  troupe.models.steps.push(hangs('partial'));
+  const { id } = await begin({ tenant: 'steps' });
+  const reader = await subscribe(id);
+  await reader.next();
+  const url = `${troupe.url}/v1/a2a/tasks/${id}:subscribe`;
+  for (let wave = 0; wave < (LONG ? 20 : 4); wave += 1) {
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const abort = new AbortController();
+        const asked = fetch(url, { method: 'POST', signal: abort.signal });
+        if (i % 2 === 0) setImmediate(() => abort.abort());
+        await asked.then((response) => response.body?.cancel()).catch(() => {});
+      }),
+    );
+  }
+  await eventually(
+    () => openStreams(client),
+    (open) => open === 1,
+  );
+  t.equal((await troupe.post(`/v1/a2a/tasks/${id}:cancel`)).status, 200);
+  t.equal(statesIn(await reader.rest()).at(-1), 'CANCELED');
+  const { body } = await troupe.admin('GET', '/v1/system/actors?machine=a2a-task');
+  t.match(body, { items: [], total: 0 });
+});
+
+t.test('cancel, answer and end of a task at once: one of them holds, for everybody', async (t) => {
+  const { ask, begin, get, subscribe, troupe } = await a2aFor(t);
+  const ends = new Map<string, number>();
+  for (let round = 0; round < (LONG ? 200 : 40); round += 1) {
+    troupe.models.steps.push(asks(['c1', 'pick_color']));
+    const { id } = await begin({ tenant: 'steps', text: 'one' });
+    await eventually(
+      () => get(id),
+      ({ status }) => status.state === 'TASK_STATE_INPUT_REQUIRED',
+    );
+    const reader = await subscribe(id);
+    const cancel = () => troupe.post(`/v1/a2a/tasks/${id}:cancel`);
+    const followUp = () => ask({ taskId: id, text: 'two' });
+    const pause = async () => {
+      for (let turns = (round % 10) * 4; turns > 0; turns -= 1) await new Promise(setImmediate);
+    };
+    const [answered, cancelled] = await Promise.all(
+      round % 2 === 0 ? [followUp(), pause().then(cancel)] : [pause().then(followUp), cancel()],
+    );
+    const events = await reader.rest();
+    const task = await get(id);
+    const { status, history = [] } = task;
+    const end = status.state.replace('TASK_STATE_', '');
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+    t.equal(statesIn(events).at(-1), end, 'who listens hears how it ended');
+    t.ok([200, 409].includes(cancelled.status));
+    // 404: the answer met the cancel while that was being written.
+    t.ok([200, 400, 404].includes(answered.status));
+    if (cancelled.status === 409) t.equal(end, 'COMPLETED');
+    if (end === 'CANCELED') t.equal(cancelled.status, 200);
+    if (answered.status !== 200) t.equal(end, 'CANCELED');
+    const heard = said({ ...task, history }).filter((each) => each === 'user: two').length;
+    t.equal(heard, answered.status === 200 ? 1 : 0, 'what was taken is kept, and nothing else');
+  }
+  t.comment(JSON.stringify(Object.fromEntries(ends)));
+});
+
+/** A receiver that does this with what it is told. */
+const badReceiver = async (t: Test, act: (response: ServerResponse) => void) => {
+  let calls = 0;
+  let broken = 0;
+  const server = createServer((request, response) => {
+    calls += 1;
+    response.on('close', () => {
+      if (!response.writableFinished) broken += 1;
+    });
+    request.resume().on('end', () => act(response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, calls: () => calls, broken: () => broken };
+};
+
+t.test('receivers that hang, flood or redirect hold up no other one', async (t) => {
+  const { begin, get, troupe } = await a2aFor(t);
+  const good = await startWebhook(t);
+  const elsewhere = await startWebhook(t);
+  const hanging = await badReceiver(t, () => {});
+  const flooding = await badReceiver(t, (response) => {
+    const flood = 'x'.repeat(64 * 1024);
+    const pour = (): void => {
+      while (!response.destroyed && response.write(flood));
+      if (!response.destroyed) response.once('drain', pour);
+    };
+    response.writeHead(200);
+    pour();
+  });
+  const leading = await badReceiver(t, (response) =>
+    response.writeHead(307, { location: elsewhere.url }).end(),
+  );
+  const { id } = await begin({ tenant: 'slow' });
+  for (const { url } of [hanging, flooding, leading, good]) {
+    const made = await troupe.post(`/v1/a2a/tasks/${id}/pushNotificationConfigs`, { url });
+    t.equal(made.status, 200);
+  }
+  await eventually(async () => troupe.models.waiting(), Boolean);
+  troupe.models.release();
+  await eventually(
+    async () => good.calls.map(stateOfCall),
+    (states) => states.includes('COMPLETED'),
+  );
+  t.equal((await get(id)).status.state, 'TASK_STATE_COMPLETED');
+  await eventually(
+    async () => flooding.calls(),
+    (count) => count >= 3,
+  );
+  await eventually(
+    async () => flooding.calls() - flooding.broken(),
+    (open) => open === 0,
+  );
+  t.ok(leading.calls() > 0 && hanging.calls() === 1);
+  t.equal(elsewhere.calls.length, 0, 'no redirect is followed');
+});
+
+const CONFIGS = LONG ? 10_000 : 300;
+
+t.test(`a task with ${CONFIGS} push configs is listed in pages, and forgets them`, async (t) => {
+  const { send, troupe } = await a2aFor(t);
+  const hook = await startWebhook(t);
+  const { id } = await send({ tenant: 'echo' });
+  const path = `/v1/a2a/tasks/${id}/pushNotificationConfigs`;
+  for (let first = 0; first < CONFIGS; first += 50) {
+    const ids = Array.from({ length: 50 }, (_, i) => `c${first + i}`);
+    const made = await Promise.all(ids.map((each) => troupe.post(path, { id: each, url: hook.url })));
+    t.ok(made.every(({ status }) => status === 200));
+  }
+  const seen = new Set<string>();
+  let token = '';
+  do {
+    const { body } = await troupe.call('GET', `${path}?pageSize=100&pageToken=${token}`);
+    const page = body as { configs: { id: string }[]; nextPageToken: string };
+    for (const config of page.configs) seen.add(config.id);
+    token = page.nextPageToken;
+  } while (token !== '');
+  t.equal(seen.size, CONFIGS);
+  await eventually(
+    async () => hook.calls.length,
+    (count) => count === CONFIGS,
+  );
+  t.equal((await troupe.call('DELETE', `${path}/c7`)).status, 204);
+  t.equal((await troupe.call('GET', `${path}/c7`)).status, 404);
+  t.equal((await troupe.call('GET', `/v1/a2a/tasks/${id}`)).status, 200);
+});

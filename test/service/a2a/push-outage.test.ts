@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { asks } from '../models.ts';
+import { eventually } from '../troupe.ts';
+import { eventShape } from './shapes.ts';
+import { a2aFor, stateIn } from './tasks-client.ts';
+
+/** A receiver of pushes that is away for a while (a2a.md 11.3, check 42), with the pauses that the service makes. */
+
+/** It can be away, and back at the same address. */
+const receiver = async (t: Test) => {
+  const seen: string[] = [];
+  const answers: number[] = [];
+  const server: Server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request.setEncoding('utf8')) text += chunk;
+    const event = eventShape(JSON.parse(text));
+    const answer = answers.shift() ?? 200;
+    seen.push(`${answer} ${stateIn(event) ?? 'artifact'}`);
+    response.writeHead(answer).end();
+  });
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    // It listens on a port.
+    return (server.address() as AddressInfo).port;
+  };
+  const leave = async (): Promise<void> => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  const port = await listen(0);
+  t.teardown(leave);
+  return { url: `http://127.0.0.1:${port}/hook`, seen, answers, leave, comeBack: () => listen(port) };
+};
+
+t.test('a receiver that is away, and then ill, is told everything in order when it is well', async (t) => {
+  const { send, get, troupe } = await a2aFor(t);
+  const hook = await receiver(t);
+  await hook.leave();
+  troupe.models.steps.push(asks(['c1', 'pick_color']));
+  const taskPushNotificationConfig = { url: hook.url };
+  const { id } = await send({ tenant: 'steps', configuration: { taskPushNotificationConfig } });
+  t.equal((await get(id)).status.state, 'TASK_STATE_INPUT_REQUIRED');
+  t.equal((await send({ taskId: id, text: 'blue' })).status.state, 'TASK_STATE_COMPLETED');
+  await eventually(
+    async () => (await troupe.admin('GET', '/v1/system/actors?machine=push-delivery')).body,
+    ({ items }) => Array.isArray(items) && items.some(({ state }) => state.endsWith('sending.waiting')),
+  );
+  hook.answers.push(500);
+  await hook.comeBack();
+  await eventually(
+    async () => hook.seen,
+    (seen) => seen.includes('200 COMPLETED'),
+  );
+  const [first = '', ...rest] = hook.seen;
+  t.match(first, /^500 /);
+  t.strictSame(rest, ['200 WORKING', '200 INPUT_REQUIRED', '200 WORKING', '200 artifact', '200 COMPLETED']);
+  t.equal(first.slice(4), rest[0]?.slice(4), 'what was refused comes again, and nothing overtakes it');
+});
