@@ -18,8 +18,8 @@ import { produce, type Step, type Turn } from './turn.ts';
  *
  * Guarantees: what a tool or a plugin adds is told in the stream at once, and kept with the state of the run until an
  * answer takes it, so that it is as durable as the result that it came with: a crash loses neither or both. Who adds
- * again after a failed attempt replaces what the attempt has added. What no answer has taken when the run comes to an
- * end of its own is an answer by itself; a run that fails or is cancelled leaves nothing.
+ * again after a failed attempt replaces what the attempt has added. The answer that takes it is the one that
+ * asks for no more tools; what none has taken when the run comes to an end of its own is an answer by itself; a run that fails or is cancelled leaves nothing.
  * Costs a part one more write of its bytes, which is over with the next answer.
  */
 
@@ -126,7 +126,8 @@ export const joinAnswer = (turn: Turn, message_id: string): void => {
   const waiting = partsWaiting(turn);
   const index = turn.produced.findIndex(({ id }) => id === message_id);
   const answer = turn.produced[index];
-  if (!answer || excessOf(answer.content.filter(isPartBlock), waiting) !== undefined) return;
+  if (!answer || answer.tool_calls || excessOf(answer.content.filter(isPartBlock), waiting) !== undefined)
+    return;
   if (waiting.length > 0)
     turn.produced[index] = { ...answer, content: [...answer.content, ...takeParts(turn)] };
 };

@@ -75,7 +75,8 @@ export const keepAnswer = (turn: Turn, step: Step): void => {
   produce(turn, {
     id: step.message_id,
     role: 'assistant',
-    content: contentOf(takeParts(turn), step),
+    // What tools have added waits for the answer that asks for no more of them: that is the one that is looked at.
+    content: contentOf(turn.calls.length > 0 ? [] : takeParts(turn), step),
     ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
   });
   step.parts = [];

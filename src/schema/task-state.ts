@@ -4,6 +4,8 @@ import { restStateOf, taggedWith } from './run-state.ts';
 
 /** What a run is as an A2A task (a2a.md 8.1), whatever made it: the run machine says so of the state that it is in. */
 
+export type { TaskState };
+
 const STATE = taggedWith<TaskState>(TASK_STATES);
 
 export const taskStateOf = (run: Run): TaskState => STATE[restStateOf(run)] ?? 'TASK_STATE_WORKING';

@@ -1,6 +1,5 @@
-import type { TaskState } from '../../machines/a2a-task.ts';
 import type { Run } from '../schema/run.ts';
-import { taskAgentOf, taskStateOf } from '../schema/task-state.ts';
+import { type TaskState, taskAgentOf, taskStateOf } from '../schema/task-state.ts';
 import type { Batch } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Environment } from './environment.ts';

@@ -1,8 +1,8 @@
 import type { AnyActorRef } from 'xstate';
-import type { TaskState } from '../../machines/a2a-task.ts';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Json } from '../schema/endpoint.ts';
 import type { ContentBlock } from '../schema/message.ts';
+import type { TaskState } from '../schema/task-state.ts';
 
 /**
  * Agents that other services run (a2a.md 12), as runs and tools talk to them. A task of theirs is followed from

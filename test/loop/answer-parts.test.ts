@@ -83,6 +83,22 @@ t.test(
   },
 );
 
+t.test('parts wait for the answer that asks for no more tools', async (t) => {
+  const { turn } = scene({ a: { run: async () => ({ data: 1, parts: [data('first')] }) } });
+  await act(turn, never);
+  answering(turn, (sink) => {
+    sink.text('One more.');
+    sink.toolStart('call-2', 'a');
+    sink.toolEnd('call-2', '{}');
+  });
+  await infer(turn, never);
+  t.strictSame(saidIn(turn.produced.at(-1)), ['One more.']);
+  await act(turn, never);
+  answering(turn, (sink) => sink.text('Here.'));
+  await infer(turn, never);
+  t.strictSame(saidIn(turn.produced.at(-1)), ['"first"', '"first"', 'Here.']);
+});
+
 t.test('a call that fails, is refused or waits adds nothing', async (t) => {
   const parts = [data('no')];
   const { turn, events } = scene({

@@ -22,6 +22,9 @@ export const answerProtocol = ({ heard }: AnswerListener): Protocol => ({
         case 'stream_reset':
           heard((answer) => answer.reset());
           break;
+        case 'tool_call_start':
+          heard((answer) => answer.ask());
+          break;
         case 'inference_complete':
           heard((answer) => answer.close());
           break;

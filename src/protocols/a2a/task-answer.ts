@@ -5,7 +5,7 @@ import { responseOf } from './projection.ts';
 /**
  * The answer of an agent in pieces (a2a.md 10.1): what is appended together is the artifact that the task ends with.
  *
- * What tools and plugins add between two inferences stands in front of the answer that comes next. An answer that
+ * What tools and plugins add stands in front of the answer that asks for no more tools. An answer that
  * begins again replaces what was said of it; when the end is not what was heard, the artifact comes whole.
  */
 export type Answer = {
@@ -15,6 +15,8 @@ export type Answer = {
   open(): void;
   /** What was heard of it is void. */
   reset(): void;
+  /** It asks for tools, so another one will come. */
+  ask(): void;
   /** The model has answered. */
   close(): void;
   /** It is under way, and this is what was said of it. `told`: whoever follows it has that. */
@@ -46,6 +48,7 @@ export const createAnswer = (): Answer => {
   let parts: Part[] = [];
   let told = NOTHING;
   let isOpen = false;
+  let asks = false;
 
   const begin = (): void => {
     parts = [...front];
@@ -63,15 +66,20 @@ export const createAnswer = (): Answer => {
       front = [];
       waiting = [];
       isOpen = false;
+      asks = false;
       begin();
     },
     open() {
-      front = isOpen ? [...front, ...waiting] : waiting;
+      front = isOpen || asks ? [...front, ...waiting] : waiting;
       waiting = [];
       isOpen = true;
+      asks = false;
       begin();
     },
     reset: begin,
+    ask() {
+      asks = true;
+    },
     close() {
       isOpen = false;
     },

@@ -219,6 +219,25 @@ t.test('what a tool adds waits for the answer that comes next, and stands in fro
   ]);
 });
 
+t.test('what a tool adds stays in front while more tools are asked for', async (t) => {
+  const { tasks, put, move, begin, pause } = await room(t);
+  const { heard } = listen(tasks, true);
+  const channel = begin();
+  await move({ status: 'running' });
+  for (const words of ['', 'One more']) {
+    channel.text(words);
+    channel.emit({ event_type: 'tool_call_start', id: `call ${words}`, name: 'look' });
+    channel.emit(INFERRED);
+    if (words === '') channel.emit(told(FILE));
+    channel.emit({ event_type: 'step_start', message_id: words });
+    await pause();
+  }
+  channel.text('Here');
+  await pause();
+  (await put(DONE, [], [FILE, { type: 'text', text: 'Here' }]))();
+  t.strictSame(heard.map(short).slice(-3), [`+Here`, '+.', 'COMPLETED']);
+});
+
 t.test('an end that is not what was heard comes whole', async (t) => {
   const { tasks, put, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
