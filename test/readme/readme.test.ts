@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { transform } from 'esbuild';
 import t, { type Test } from 'tap';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
@@ -212,8 +213,10 @@ t.test('the parts of the tool example are in the answer', async (t) => {
   const dir = join(ROOT, '.tap', 'readme-parts');
   mkdirSync(dir, { recursive: true });
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(join(dir, 'example.ts'), example.replace("'troupe'", "'../../src/index.ts'"));
-  const { chart } = await import(pathToFileURL(join(dir, 'example.ts')).href);
+  const { code } = await transform(example, { loader: 'ts' });
+  const file = join(dir, 'example.mjs');
+  writeFileSync(file, code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`));
+  const { chart } = await import(pathToFileURL(file).href);
   const { models, runToEnd } = await startTroupe(t, { app: { tools: [chart] } });
   models.steps.push(asks(['c1', 'chart', { numbers: [3, 5] }]));
   const messages = [{ role: 'user', content: 'Draw' }];
