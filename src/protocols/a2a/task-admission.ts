@@ -96,20 +96,17 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
       const accepted_at = clock.now();
       let following: Following | undefined;
 
-      const read = (thread: ThreadView): Submission & { config?: PushConfig | undefined } => {
+      const read = (thread: ThreadView, include: Include): Submission => {
         const run = task_id === undefined ? undefined : thread.run(task_id);
         const submission = run ? continuation(place, run, asked, thread) : beginning(place, asked, thread);
         const enclosing = { task_id: place.task_id, tenant: agent_id };
         const config = asked.push === undefined ? undefined : push.check(asked.push, enclosing);
         following = follower && tasks.follow(scope, place.task_id, follower);
-        return { ...submission, config };
+        return { ...submission, alongside: config && include(config) };
       };
       try {
-        await push.include(scope, (alongside) =>
-          runtime.admit(scope, place.thread_id, (thread) => {
-            const { config, ...submission } = read(thread);
-            return config ? { ...submission, alongside: alongside(config) } : submission;
-          }),
+        await push.include(scope, (include) =>
+          runtime.admit(scope, place.thread_id, (thread) => read(thread, include)),
         );
       } catch (error) {
         following?.stop();
@@ -124,6 +121,8 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
     },
   };
 };
+
+type Include = (config: PushConfig) => Submission['alongside'];
 
 type Place = { scope: string; thread_id: string; task_id: string; message_id: string };
 
