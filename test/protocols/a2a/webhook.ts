@@ -43,3 +43,9 @@ export const stateIn = ({ body }: Call): string => {
   const { statusUpdate } = body as { statusUpdate?: { status: { state: string } } };
   return statusUpdate?.status.state.replace('TASK_STATE_', '') ?? 'artifact';
 };
+
+/** The task that a call tells of. */
+export const taskIn = ({ body }: Call): string | undefined => {
+  const { statusUpdate, artifactUpdate } = body as Record<string, { taskId?: string } | undefined>;
+  return (statusUpdate ?? artifactUpdate)?.taskId;
+};

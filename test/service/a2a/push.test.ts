@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap';
 import { when } from '../../http/serve.ts';
-import { startWebhook, stateIn } from '../../protocols/a2a/webhook.ts';
+import { startWebhook, stateIn, taskIn } from '../../protocols/a2a/webhook.ts';
+import { asks } from '../models.ts';
 import { eventually, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
+import { a2aFor } from './tasks-client.ts';
 
 /** Push notifications of a real service to a real webhook (a2a.md 11, checks 39 to 43). */
 
@@ -39,6 +41,49 @@ t.test('a config that comes with a message hears of its task until it is over', 
   }
   const { body } = await troupe.call('GET', configsOf(id));
   t.match(body, { configs: [{ taskId: id, tenant: 'echo', url: hook.url }], nextPageToken: '' });
+});
+
+t.test('a config is there as soon as its message is, however the message is taken', async (t) => {
+  const { begin, get, troupe } = await a2aFor(t);
+  const hook = await startWebhook(t);
+  const configuration = { taskPushNotificationConfig: { id: 'c1', url: hook.url } };
+  const hasConfig = async (task: string, state: string): Promise<void> => {
+    const { body } = await troupe.call('GET', configsOf(task));
+    t.match(body, { configs: [{ id: 'c1', taskId: task }] }, task);
+    await when(() => hook.calls.some((call) => taskIn(call) === task));
+    t.equal(hook.calls.filter((call) => taskIn(call) === task).map(stateIn)[0], state, task);
+  };
+  const waiting = async (): Promise<boolean> =>
+    (await get('asks', '?historyLength=0')).status.state === 'TASK_STATE_AUTH_REQUIRED';
+  troupe.models.steps.push(asks(['call-1', 'risky']));
+  await begin({ tenant: 'steps', taskId: 'asks', contextId: 'c' });
+  await eventually(waiting, (is) => is);
+  await begin({ tenant: 'slow', taskId: 'at-once', contextId: 'c', configuration });
+  await hasConfig('at-once', 'WORKING');
+  await begin({ tenant: 'echo', taskId: 'queued', contextId: 'c', configuration });
+  await hasConfig('queued', 'SUBMITTED');
+  await begin({ taskId: 'asks', text: 'go on', configuration });
+  await hasConfig('asks', 'SUBMITTED');
+  troupe.models.release();
+  await when(() => hook.calls.some((call) => taskIn(call) === 'asks' && stateIn(call) === 'COMPLETED'));
+});
+
+t.test('a config comes with an answer that is taken at once', async (t) => {
+  const { begin, get, troupe } = await a2aFor(t);
+  const hook = await startWebhook(t);
+  troupe.models.steps.push(asks(['call-1', 'risky']));
+  await begin({ tenant: 'steps', taskId: 'asks', contextId: 'c' });
+  await eventually(
+    () => get('asks'),
+    ({ status }) => status.state === 'TASK_STATE_AUTH_REQUIRED',
+  );
+  await begin({
+    taskId: 'asks',
+    text: 'go on',
+    configuration: { taskPushNotificationConfig: { id: 'c1', url: hook.url } },
+  });
+  await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));
+  t.equal(hook.calls.map(stateIn)[0], 'WORKING');
 });
 
 t.test('a config that is not legal stops the message that it comes with', async (t) => {
