@@ -1,6 +1,6 @@
 import type { Ids } from '../../../schema/clock.ts';
 import type { Batch, PushConfigRow, PushPlace, TimedRun } from '../../../store/index.ts';
-import { noPush, taskNotFound } from '../errors.ts';
+import { invalidRequest, noPush, taskNotFound } from '../errors.ts';
 import type { Tasks } from '../model.ts';
 import { checkPushConfig, type Enclosing, type PushConfig } from './config.ts';
 import { type Delivery, type DeliveryDeps, startDelivery } from './delivery.ts';
@@ -30,7 +30,10 @@ export type Push = InlinePush & {
 export type InlinePush = {
   /** @throws A2aError 400, with all violations, or that there are no push notifications */
   check(config: unknown, enclosing: Enclosing): PushConfig;
-  /** A config is stored in the commit of its caller, or not at all; what becomes of that commit is waited for. */
+  /**
+   * A config is stored in the commit of its caller, or not at all; what becomes of that commit is waited for.
+   * @throws A2aError 400 when the task has as many as it may
+   */
   include<Done>(
     scope: string,
     commit: (alongside: (config: PushConfig) => Alongside) => Promise<Done>,
@@ -61,20 +64,40 @@ export const createPush = (deps: PushDeps): Push => {
     deliveries.set(key, delivery);
   };
 
+  /** New configs of each task that are on their way into the store. */
+  const coming = new Map<string, number>();
+
+  /** @throws A2aError 400 */
+  const checkRoom = (place: PushPlace): void => {
+    const task = keyOfTask(place);
+    let count = coming.get(task) ?? 0;
+    for (const _ of store.pushConfigs.list(place.scope, place.task_id)) {
+      count += 1;
+      if (count >= MOST_CONFIGS) throw tooMany();
+    }
+  };
+
   /** A delivery ends before what it works on changes, so that nothing of it is written behind the change. */
   const include: InlinePush['include'] = async (scope, commit) => {
     let place: PushPlace | undefined;
     let before: Delivery | undefined;
-    const alongside =
-      (config: PushConfig): Alongside =>
-      (batch, found) => {
-        place = placeOf(scope, config);
-        before = deliveries.get(keyOf(place));
+    let task: string | undefined;
+    const alongside = (config: PushConfig): Alongside => {
+      const at = placeOf(scope, config);
+      if (!store.pushConfigs.get(at)) {
+        checkRoom(at);
+        task = keyOfTask(at);
+        coming.set(task, (coming.get(task) ?? 0) + 1);
+      }
+      return (batch, found) => {
+        place = at;
+        before = deliveries.get(keyOf(at));
         before?.stop();
         const { url, token, authentication } = config;
-        store.pushConfigs.put(batch, { ...place, url, token, authentication });
-        enqueue(deps, batch, place, { statusUpdate: tasks.update(scope, found) });
+        store.pushConfigs.put(batch, { ...at, url, token, authentication });
+        enqueue(deps, batch, at, { statusUpdate: tasks.update(scope, found) });
       };
+    };
     try {
       const done = await commit(alongside);
       if (place) drive(place);
@@ -82,7 +105,15 @@ export const createPush = (deps: PushDeps): Push => {
     } catch (error) {
       if (place && before) drive(place);
       throw error;
+    } finally {
+      if (task !== undefined) arrived(task);
     }
+  };
+
+  const arrived = (task: string): void => {
+    const left = (coming.get(task) ?? 1) - 1;
+    if (left > 0) coming.set(task, left);
+    else coming.delete(task);
   };
 
   return {
@@ -123,6 +154,19 @@ export const createPush = (deps: PushDeps): Push => {
     },
   };
 };
+
+/** Each change of a task is one request for each of its configs, of whatever tenant. */
+const MOST_CONFIGS = 100;
+
+const tooMany = () =>
+  invalidRequest([
+    {
+      field: 'pushNotificationConfig',
+      description: `a task has at most ${MOST_CONFIGS} push notification configs; delete or replace one`,
+    },
+  ]);
+
+const keyOfTask = ({ scope, task_id }: PushPlace): string => JSON.stringify([scope, task_id]);
 
 const placeOf = (scope: string, { taskId: task_id, id, tenant }: PushConfig): PushPlace => ({
   scope,
