@@ -1,6 +1,6 @@
 import t from 'tap';
 import { get, settle, wire } from '../../http/serve.ts';
-import { type Answer, startTroupe, type Troupe } from '../troupe.ts';
+import { ADMIN_TOKEN, type Answer, startTroupe, type Troupe } from '../troupe.ts';
 
 /** What all routes below /v1/a2a have in common (a2a.md 2, 3). */
 
@@ -311,4 +311,28 @@ t.test('/v1/a2a itself and what only begins like it are not of the interface', a
   const { port } = new URL(troupe.url);
   const client = wire(t, Number(port), get('/v1/a2a/tasks'));
   t.match(await client.until('"tasks"'), 'HTTP/1.1 200 OK');
+});
+
+t.test('extensions that a client asks for are none of this service, and change nothing', async (t) => {
+  const send = async (headers?: Record<string, string>) => {
+    const answer = await call('POST', '/v1/a2a/default/message:send', message('Hello'), headers);
+    const { task } = answer.body as { task: { status: { state: string }; artifacts: object[] } };
+    return [answer.status, answer.headers.get('a2a-extensions'), task.status.state, task.artifacts];
+  };
+  t.strictSame(
+    await send({ 'A2A-Extensions': 'https://example.com/one, https://example.com/two' }),
+    await send(),
+  );
+});
+
+t.test('an agent is a tenant as soon as it is there, and none when it has gone', async (t) => {
+  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const send = () => call('POST', '/v1/a2a/a2/message:send', message('Hello'));
+  t.equal((await send()).status, 404);
+  const { body: other } = await call('GET', '/v1/config/agents/echo', undefined, admin);
+  await call('POST', '/v1/config/agents', { id: 'a2', model_id: other.model_id }, admin);
+  t.match(await send(), { status: 200, body: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
+  await call('DELETE', '/v1/config/agents/a2', undefined, admin);
+  const gone = await send();
+  t.match([gone.status, errorOf(gone).message], [404, 'agent not found: a2']);
 });

@@ -185,3 +185,18 @@ t.test('the permission preview tells which tools an agent has before any call', 
   });
   t.ok(idsOf((await get('/v1/agents')).body.items).includes('guarded'));
 });
+
+t.test('a server of A2A agents is held by the agents that name it, and forced it goes', async (t) => {
+  const plane = await startPlane(t);
+  const { del, audit, post, get } = plane;
+  await post('/v1/config/a2a-servers', { id: 'far', base_url: 'https://agents.example' });
+  const endpoint = { base_url: 'https://agents.example/a2a', options: { a2a_server_id: 'far' } };
+  t.equal((await post('/v1/config/agents', { id: 'mirror', endpoint })).status, 201);
+  t.match(await del('/v1/config/a2a-servers/far'), {
+    status: 409,
+    body: { error: IN_USE, used_by: [{ namespace: 'agents', id: 'mirror' }] },
+  });
+  t.equal((await del('/v1/config/a2a-servers/far?force=true')).status, 204);
+  t.equal((await get('/v1/config/a2a-servers/far')).status, 404);
+  t.match(await audit('?action=delete'), [{ resource: 'a2a-servers/far', forced: true }]);
+});

@@ -200,7 +200,9 @@ t.test('an A2A server on an address that is not public is not asked', async (t) 
     t.match(body, { connected: false, last_error: /non-public/, card_url: null, card: null });
     t.strictSame(Object.keys(body).sort(), ['card', 'card_url', 'connected', 'last_error']);
   }
-  t.match((await get('/v1/a2a-servers/named/status')).body, { last_error: /host is not allowed/ });
+  t.match((await get('/v1/a2a-servers/named/status')).body, {
+    last_error: 'A2A discovery URL host is not allowed',
+  });
   t.strictSame(local.asked(), []);
   t.match(await get('/v1/a2a-servers/nope/status'), { status: 404, body: { error: 'a2a-server/nope' } });
 });
