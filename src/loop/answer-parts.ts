@@ -18,8 +18,9 @@ import { produce, type Step, type Turn } from './turn.ts';
  *
  * Guarantees: what a tool or a plugin adds is told in the stream at once, and kept with the state of the run until an
  * answer takes it, so that it is as durable as the result that it came with: a crash loses neither or both. Who adds
- * again after a failed attempt replaces what the attempt has added. The answer that takes it is the one that
- * asks for no more tools; what none has taken when the run comes to an end of its own is an answer by itself; a run that fails or is cancelled leaves nothing.
+ * again after a failed attempt replaces what the attempt has added. The answer that takes it is the one that asks for
+ * no more tools; what none has taken when the run comes to an end of its own is an answer by itself. A run that fails
+ * or is cancelled leaves nothing.
  * Costs a part one more write of its bytes, which is over with the next answer.
  */
 

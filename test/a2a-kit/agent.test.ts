@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap';
 import type { Task } from '../../src/protocols/a2a/model.ts';
 import { clientOf, eventually } from '../service/troupe.ts';
-import { startKitAgent, type Wait } from './agent.ts';
+import type { Wait } from './agent.ts';
+import { startKit } from './start.ts';
 
 /** a2a.md 16.3: each message id leads to what the kit expects of it. */
 
@@ -16,17 +17,8 @@ const stoppedTime = () => {
   return { wait, waiting };
 };
 
-const start = async (t: Test, wait: Wait = async () => {}) => {
-  const troupe = await startKitAgent({
-    wait,
-    settings: {
-      storage_dir: t.testdir(),
-      durability: 'process',
-      shutdown_timeout_ms: 0,
-      AdminApiConfig: { bearer_token: 'token-of-the-tests' },
-    },
-  });
-  t.teardown(troupe.stop);
+const start = async (t: Test, wait?: Wait) => {
+  const troupe = await startKit(t, wait);
   const client = clientOf(() => troupe.url);
   const send = async (messageId: string, more: object = {}, configuration: object = {}): Promise<Task> => {
     const message = { messageId, role: 'ROLE_USER', parts: [{ text: 'Go' }], ...more };

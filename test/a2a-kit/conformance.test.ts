@@ -5,23 +5,14 @@ import { startWebhook, stateIn } from '../protocols/a2a/webhook.ts';
 import { eventShape, taskShape } from '../service/a2a/shapes.ts';
 import { statesIn } from '../service/a2a/tasks-client.ts';
 import { readBlocks } from '../service/stream.ts';
-import { startKitAgent } from './agent.ts';
+import { startKit } from './start.ts';
 
 /**
  * What the public conformance kit demands of a server over HTTP+JSON (a2a.md 16.2), requirement by requirement, with
  * the strict shapes of the protocol. Each test is named by the ids that it stands for.
  */
 
-const troupe = await startKitAgent({
-  wait: async () => {},
-  settings: {
-    storage_dir: t.testdir(),
-    durability: 'process',
-    shutdown_timeout_ms: 0,
-    AdminApiConfig: { bearer_token: 'token-of-the-tests' },
-  },
-});
-t.teardown(troupe.stop);
+const troupe = await startKit(t);
 
 const HEADERS = { 'A2A-Version': '1.0', 'Content-Type': 'application/json' };
 

@@ -58,7 +58,15 @@ export const a2aPython = async (): Promise<Python | string> => {
 const install = async (folder: string): Promise<string | undefined> => {
   await mkdir(FOLDER, { recursive: true });
   const made = await mkdtemp(join(FOLDER, 'new-'));
-  const flags = ['--disable-pip-version-check', '--quiet', '--retries', '1', '--require-hashes'];
+  // Python compiles what is used, when it is used.
+  const flags = [
+    '--disable-pip-version-check',
+    '--no-compile',
+    '--quiet',
+    '--retries',
+    '1',
+    '--require-hashes',
+  ];
   try {
     await run('python3', ['-m', 'venv', made]);
     // Only its interpreter is used by path, so the environment may move.

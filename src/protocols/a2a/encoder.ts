@@ -6,7 +6,7 @@ import type { Answer } from './task-answer.ts';
 
 /** What followers of a task hear of its run: the answer under way. Frames are made elsewhere. */
 export type AnswerListener = {
-  heard(tell: (answer: Answer) => void): void;
+  heard(says: (answer: Answer) => void): void;
 };
 
 /** What an event says of the answer. */

@@ -97,7 +97,10 @@ export const createAnswer = (): Answer => {
       if (isOpen) parts.push(part);
       else waiting.push(part);
     },
-    hasNews: () => restOf(parts, told).length > 0,
+    hasNews() {
+      const all = allOf(parts);
+      return all.parts > told.parts || all.chars > told.chars;
+    },
     take() {
       const rest = restOf(parts, told);
       if (rest.length === 0) return undefined;

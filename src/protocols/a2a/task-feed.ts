@@ -36,7 +36,7 @@ export type Feed = {
   /** It is joined in the middle of an answer, of which this was said. */
   resumes(said: readonly Part[]): void;
   /** More of the answer has come. */
-  heard(tell: (answer: Answer) => void): void;
+  heard(says: (answer: Answer) => void): void;
   /** The artifact as far as it was told, for one who has seen the status of now. */
   artifactFor(follower: Follower): Artifact | undefined;
   close(): void;
@@ -122,8 +122,8 @@ export const createFeed = (deps: FeedDeps, start: TimedRun | undefined): Feed =>
       if (state === 'TASK_STATE_WORKING') arm();
     },
     resumes: (said) => answer.resume(said, state === 'TASK_STATE_WORKING'),
-    heard(tell) {
-      tell(answer);
+    heard(says) {
+      says(answer);
       arm();
     },
     artifactFor: (follower) =>

@@ -44,7 +44,7 @@ export const createTasks = ({ store, actors, log }: TaskDeps): TaskRoom => {
   const live = new Map<string, Live>();
 
   const attach = (key: string, channel: Channel): void => {
-    channel.attach(answerProtocol({ heard: (tell) => feeds.get(key)?.heard(tell) }), SILENT);
+    channel.attach(answerProtocol({ heard: (says) => feeds.get(key)?.heard(says) }), SILENT);
   };
 
   const feedOf = (scope: string, task_id: string): Feed => {
