@@ -48,6 +48,7 @@ import { runRoutes } from './routes/runs.ts';
 import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
+import { traceRoutes } from './routes/traces.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
 import type { JsonObject } from './schema/endpoint.ts';
@@ -60,6 +61,7 @@ import { createRuntimeStats } from './telemetry/runtime-stats.ts';
 import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
+import { createTraces, type TraceSettings } from './traces/traces.ts';
 import { version } from './version.ts';
 
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
@@ -111,7 +113,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
-  const runtimeStats = createRuntimeStats({ clock });
+  const runtimeStats = settings.observability_disable ? undefined : createRuntimeStats({ clock });
   const startedAt = monotonic(clock);
   const breakers = createBreakers(clock);
 
@@ -169,10 +171,20 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (a2aServers.discovered().length > 0) changed();
   const { resolve } = config.live;
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
+  const traces = settings.observability_disable
+    ? undefined
+    : createTraces({
+        store,
+        clock,
+        log,
+        settings: traceSettingsOf(settings),
+        dropped: metrics.traces.dropped,
+      });
   const tasks = createTasks({ store, actors, log });
   const runtime = createRuntime({
     store,
     events,
+    traces,
     runs: tasks.runWatch,
     actors,
     clock,
@@ -210,7 +222,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     config: config.service,
     assistant,
     metrics,
-    runtimeStats,
+    ...(runtimeStats && { runtimeStats }),
+    ...(traces && { traces }),
     mcp: mcpServers,
     readCard: createCardReader({ clock }),
     testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
@@ -224,6 +237,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
         'protocol',
         ...(settings.AdminApiConfig.expose_config_routes ? ['config'] : []),
         ...(events ? ['events'] : []),
+        ...(traces && settings.AdminApiConfig.expose_trace_routes ? ['trace'] : []),
       ],
     },
   };
@@ -269,6 +283,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ...controlRoutes(rooms),
       ...runRoutes(rooms),
       ...eventRoutes(rooms),
+      ...traceRoutes(rooms),
       ...chatRunRoutes(rooms),
       ...chatThreadRoutes(rooms),
       ...previewRoutes(rooms),
@@ -303,6 +318,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (settings.mailbox.lifecycle === 'auto')
     runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
   a2a.start();
+  traces?.start();
 
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
   log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
@@ -314,6 +330,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     async stop(waiting) {
       http.stopListening();
       clearInterval(sweep);
+      traces?.stop();
       await runtime.stop(settings.shutdown_timeout_ms, (runs) => {
         log.info({ runs }, 'stopping: waiting for runs');
         waiting?.(runs);
@@ -327,6 +344,26 @@ export const startApp = async (input: AppInput): Promise<App> => {
       await store.close();
       log.info('stopped');
     },
+  };
+};
+
+/** The demo shows everything. */
+const traceSettingsOf = ({ trace, seed, observe_all_agents, release_tag }: Settings): TraceSettings => {
+  const isDemo = seed.profile === 'demo';
+  return {
+    observeAll: observe_all_agents,
+    capture: {
+      content: trace.capture_content ?? isDemo,
+      tool_io: trace.capture_tool_io,
+      payload: { fields: trace.tool_io_fields, maxBytes: trace.max_payload_bytes },
+    },
+    sampling:
+      (trace.sampling_disable ?? isDemo)
+        ? undefined
+        : { proportion: trace.sampling_proportion, mostEvents: trace.buffer_max_events },
+    release_tag,
+    retentionDays: trace.retention_days,
+    pruneIntervalSecs: trace.prune_interval_secs,
   };
 };
 

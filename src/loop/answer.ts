@@ -57,7 +57,7 @@ export const answerSoFar = (turn: Turn): ContentBlock[] => {
 };
 
 /** What waited for the answer stands in front of it; what the model gave stands where it came in the text. */
-const contentOf = (waited: readonly ContentBlock[], { text, parts }: Step): ContentBlock[] => {
+export const contentOf = (waited: readonly ContentBlock[], { text, parts }: Step): ContentBlock[] => {
   const content = [...waited];
   let from = 0;
   for (const { at, block } of parts) {

@@ -43,12 +43,16 @@ export const askModel = async (
     signal,
   );
   const end = await asked.catch((error: unknown) => {
-    observeInference(turn, { startedAt, error });
+    observeInference(turn, signal.aborted ? { startedAt, error } : { startedAt, error, traced: {} });
     throw error;
   });
   turn.inputTokens += end.usage?.prompt_tokens ?? 0;
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
-  observeInference(turn, { startedAt, end });
+  observeInference(turn, {
+    startedAt,
+    end,
+    ...(turn.trace && { traced: { content: [{ type: 'text', text }] } }),
+  });
   return { text, model: end.by?.upstream ?? model.upstream, stop: end.stop };
 };
 

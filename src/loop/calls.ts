@@ -23,6 +23,7 @@ export const newCall = (turn: Turn, call: ToolCall, malformed?: string): StepCal
   updated_at: turn.clock.now(),
   ticket: undefined,
   kept: undefined,
+  ran: undefined,
 });
 
 /** @throws IllegalTransition */
@@ -99,6 +100,7 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
             ...(entry.resume_with !== undefined && { resume_with: entry.resume_with }),
           },
     kept: entry.kept,
+    ran: undefined,
   }));
 };
 

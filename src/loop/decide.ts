@@ -13,6 +13,7 @@ import {
 } from './execute.ts';
 import { runPhase } from './phases.ts';
 import { deny, interrupted, settleResumed, supersede, suspend } from './settle.ts';
+import { traceDecided, traceLostTool } from './trace.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
@@ -32,7 +33,10 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
     const decision = turn.decisions.get(entry.call.id);
     if (!decision) continue;
     // Not again for a call that had gone on when the process died.
-    if (entry.status === 'suspended') turn.observe.agents.suspension(turn.agent.spec.id);
+    if (entry.status === 'suspended') {
+      turn.observe.agents.suspension(turn.agent.spec.id);
+      traceDecided(turn, entry, decision.action);
+    }
     const call = { ...gatedCall(entry, decision), decision };
     await runPhase(turn, 'decided', signal, { call });
     if (decision.action === 'cancel') deny(turn, entry, decision);
@@ -62,6 +66,7 @@ const resume = async (
   const goesOn = resumesItself || entry.kept !== undefined;
   if (entry.status === 'running' && !goesOn && toolOf(turn, entry)?.idempotent !== true) {
     settleResumed(turn, entry, interrupted(entry));
+    traceLostTool(turn, entry);
     return undefined;
   }
   if (entry.status === 'suspended') advanceCall(turn, entry, 'RESUME');

@@ -93,11 +93,9 @@ export const execute = async (
   const startedAt = monotonic(turn.clock);
   const tool = turn.agent.tools.get(entry.call.name);
   const outcome = await attempt(turn, entry, signal);
-  const ended = {
-    agent: turn.agent.spec.id,
-    tool: tool?.descriptor.id ?? 'unknown',
-    seconds: (monotonic(turn.clock) - startedAt) / 1000,
-  };
+  const seconds = (monotonic(turn.clock) - startedAt) / 1000;
+  entry.ran = { ended_at: turn.clock.now(), seconds };
+  const ended = { agent: turn.agent.spec.id, tool: tool?.descriptor.id ?? 'unknown', seconds };
   if (outcome instanceof Error) {
     const errorClass = outcome instanceof ToolError ? outcome.kind : 'internal';
     turn.observe.tools.ended({ ...ended, status: 'failed', errorClass });

@@ -31,6 +31,7 @@ export const handOver = (turn: Turn): string | undefined => {
   const requested = turn.state.view().get(agentHandoff)?.requested_agent;
   if (requested === undefined || requested === turn.agent.spec.id) return undefined;
   const from = turn.agent.spec.id;
+  const { agent } = turn;
   try {
     turn.agent = turn.resolveAgent(requested);
   } catch (error) {
@@ -39,6 +40,8 @@ export const handOver = (turn: Turn): string | undefined => {
     return `handoff resolve failed: ${error instanceof Error ? error.message : String(error)}`;
   }
   turn.observe.agents.handoff(from);
+  turn.trace ??= turn.traceFor(turn.agent);
+  turn.trace?.note(agent, { type: 'handoff', to: requested });
   turn.state.apply([update(agentHandoff, { active_agent: requested }), update(activeAgent, requested)]);
   return undefined;
 };

@@ -1,8 +1,15 @@
 import { excerpt } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
-import type { InferenceEnd } from '../models/model.ts';
+import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
-import { type Ending, type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
+import {
+  contentOf,
+  type Ending,
+  type InferOutcome,
+  keepAnswer,
+  openStep,
+  reportInference,
+} from './answer.ts';
 import { joinAnswer } from './answer-parts.ts';
 import { handOver, noteActive } from './handoff.ts';
 import { listen } from './hearing.ts';
@@ -74,19 +81,36 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   const hearing = listen(turn, step);
   turn.inference = signal;
   let end: InferenceEnd;
+  let request: InferenceRequest | undefined;
+  const step_index = step.index;
   try {
-    end = await turn.agent.model.stream(requestFor(turn, step, signal), hearing.sink, signal);
+    request = requestFor(turn, step, signal);
+    end = await turn.agent.model.stream(request, hearing.sink, signal);
   } catch (error) {
-    observeInference(turn, { startedAt: step.startedAt, firstAt: hearing.firstAt(), error });
+    const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error };
+    // One that was cut off has not failed.
+    observeInference(turn, signal.aborted ? call : { ...call, traced: { step_index, request } });
     const verdict = signal.aborted ? undefined : countFailure(turn);
     if (verdict) return stopped(verdict);
     throw new InferenceFailed(error);
   }
   if (signal.aborted) return NOTHING;
   hearing.settle(end.stop);
-  observeInference(turn, { startedAt: step.startedAt, firstAt: hearing.firstAt(), end });
+  observeInference(turn, {
+    startedAt: step.startedAt,
+    firstAt: hearing.firstAt(),
+    end,
+    ...(turn.trace && { traced: answered(turn, step, request) }),
+  });
   return conclude(turn, { step, end, signal });
 };
+
+const answered = (turn: Turn, step: Step, request: InferenceRequest) => ({
+  step_index: step.index,
+  request,
+  content: contentOf([], step),
+  calls: turn.calls.map(({ call }) => call),
+});
 
 /** The machine has moved on and another service closes the step; nothing of this inference may be kept. */
 const NOTHING: InferOutcome = { kind: 'answer' };

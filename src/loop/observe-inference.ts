@@ -1,6 +1,7 @@
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
+import { type TracedInference, traceInference } from './trace.ts';
 import type { Turn } from './turn.ts';
 
 /** One call of a model, as the clock of its turn tells. `end`: it was answered, otherwise `error` says why not. */
@@ -10,9 +11,11 @@ export type Called = {
   firstAt?: number | undefined;
   end?: InferenceEnd;
   error?: unknown;
+  /** For its trace. */
+  traced?: Pick<TracedInference, 'step_index' | 'request' | 'content' | 'calls'>;
 };
 
-export const observeInference = (turn: Turn, { startedAt, firstAt, end, error }: Called): void => {
+export const observeInference = (turn: Turn, { startedAt, firstAt, end, error, traced }: Called): void => {
   const { model, spec } = turn.agent;
   const call = {
     agent: spec.id,
@@ -23,6 +26,7 @@ export const observeInference = (turn: Turn, { startedAt, firstAt, end, error }:
   };
   if (end) turn.observe.inference.ended({ status: 'ok', ...call, ...(end.usage && { usage: end.usage }) });
   else turn.observe.inference.ended({ ...call, status: 'error', errorClass: classOf(error) });
+  if (turn.trace && traced) traceInference(turn, { ...traced, seconds: call.seconds, by: call, end, error });
 };
 
 const classOf = (error: unknown): string => (error instanceof ModelError ? error.class : 'internal');

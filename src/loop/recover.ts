@@ -2,6 +2,7 @@ import { monotonic } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
 import { newCall, openTickets, restoredCalls } from './calls.ts';
 import { interrupted, settle } from './settle.ts';
+import { traceLostTool } from './trace.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
@@ -58,5 +59,8 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     if (began && kept === undefined && turn.agent.tools.get(call.name)?.idempotent !== true) died.push(again);
     return again;
   });
-  for (const entry of died) settle(turn, entry, interrupted(entry));
+  for (const entry of died) {
+    settle(turn, entry, interrupted(entry));
+    traceLostTool(turn, entry);
+  }
 };

@@ -2,6 +2,7 @@ import type { Resume } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import { advanceCall } from './calls.ts';
 import { deniedText, INTERRUPTED } from './history.ts';
+import { traceSuspended, traceTool } from './trace.ts';
 import { produce, type StepCall, type Turn } from './turn.ts';
 
 /** What a call comes to: its message for the history, its event for the readers, its status. */
@@ -19,6 +20,7 @@ const textOf = (result: ToolResult): string => result.message ?? JSON.stringify(
 /** The call has its result, in the step that asked for it. */
 export const settle = (turn: Turn, entry: StepCall, result: ToolResult): void => {
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
+  traceTool(turn, entry, result);
   const message = toolMessage(turn, entry, textOf(result));
   turn.stream.emit({
     event_type: 'tool_call_done',
@@ -48,19 +50,18 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
   // A call that suspends again has its placeholder already; readers are told of the new ticket all the same.
   const text = `Tool '${name}' suspended: awaiting decision`;
   const message_id = first ? toolMessage(turn, entry, text).id : placeholderOf(turn, entry);
-  turn.stream.emit({
-    event_type: 'tool_call_done',
-    id,
-    message_id,
-    result: {
-      tool_name: name,
-      status: 'pending',
-      data: null,
-      message: `Tool '${name}' suspended: awaiting approval`,
-      suspension: ticket,
-    },
-    outcome: 'suspended',
-  });
+  const result: ToolResult = {
+    tool_name: name,
+    status: 'pending',
+    data: null,
+    message: `Tool '${name}' suspended: awaiting approval`,
+    suspension: ticket,
+  };
+  // A gate asks before the tool is executed.
+  if (entry.ran) traceTool(turn, entry, result);
+  entry.ran = undefined;
+  traceSuspended(turn, entry);
+  turn.stream.emit({ event_type: 'tool_call_done', id, message_id, result, outcome: 'suspended' });
 };
 
 const placeholderOf = (turn: Turn, { call }: StepCall): string =>
@@ -71,6 +72,7 @@ const placeholderOf = (turn: Turn, { call }: StepCall): string =>
 /** The call goes on after a decision and has its real result. */
 export const settleResumed = (turn: Turn, entry: StepCall, result: ToolResult): void => {
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
+  traceTool(turn, entry, result);
   const message = toolMessage(turn, entry, textOf(result));
   turn.stream.emit({
     event_type: 'tool_call_resumed',

@@ -4,6 +4,7 @@ import { update } from '../tools/state.ts';
 import { endToldBy, taskEvent } from '../tools/task-event.ts';
 import type { Tasks } from '../tools/tasks.ts';
 import type { TaskRecord } from './background.ts';
+import { traceTask } from './trace.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -47,6 +48,7 @@ export const noteTasks = (turn: Turn): void => {
   if (changed.length === 0) return;
   const view = turn.state.view();
   const { last, tasks } = view.get(backgroundTasks) ?? { last: 0, tasks: {} };
+  traceTasks(turn, changed, view.get(backgroundTaskState) ?? {});
   const started = changed.map(({ status: _status, updated_at: _at, error: _error, ...task }) => task);
   const states = { ...view.get(backgroundTaskState), ...Object.fromEntries(changed.map(stateOf)) };
   const all = {
@@ -62,6 +64,20 @@ export const noteTasks = (turn: Turn): void => {
     update(backgroundTasks, { last: Math.max(last, ...kept.map(numberOf)), tasks: remembered(all) }),
     update(backgroundTaskState, remembered(states)),
   ]);
+};
+
+/** A task that has begun and ended since the last commit has changed twice. */
+const traceTasks = (
+  turn: Turn,
+  changed: readonly TaskRecord[],
+  before: Readonly<Record<string, TaskState>>,
+): void => {
+  if (!turn.trace) return;
+  for (const task of changed) {
+    const known = before[task.task_id]?.status;
+    if (known === undefined) traceTask(turn, { ...task, status: 'running' });
+    if (task.status !== 'running' && task.status !== known) traceTask(turn, task);
+  }
 };
 
 const stateOf = ({ task_id, status, updated_at, error }: TaskRecord): [string, TaskState] => [
@@ -100,6 +116,10 @@ export const settleLostTasks = (
       settled[id] = { status: 'failed', updated_at, error: DIED };
       events.push(taskEvent(turn.ids.uuid(), 'failed', id, { error: DIED }));
     } else if (owner === undefined || !waits(owner)) settled[id] = { status: 'cancelled', updated_at };
+  }
+  for (const [task_id, state] of Object.entries(settled)) {
+    const task = view.get(backgroundTasks)?.tasks[task_id];
+    if (task?.run_id === turn.run_id) traceTask(turn, { ...task, ...state });
   }
   if (Object.keys(settled).length > 0)
     turn.state.apply([update(backgroundTaskState, { ...states, ...settled })]);

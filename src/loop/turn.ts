@@ -13,6 +13,7 @@ import type { Json } from '../tools/tool.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { Mailer, RunTasks } from './background.ts';
 import type { RunState } from './state.ts';
+import type { RunTrace } from './trace.ts';
 
 /**
  * What the loop works on: one execution of one run. The runtime makes it and commits what it gathers; the loop
@@ -53,6 +54,8 @@ export type StepCall = {
   ticket: OpenTicket | undefined;
   /** While its tool is at work elsewhere: by which it goes on there, also in another process. */
   kept: Json | undefined;
+  /** How its tool was executed last in this process, whatever came of it. `ended_at` is milliseconds. */
+  ran: { ended_at: number; seconds: number } | undefined;
 };
 
 export type Step = {
@@ -82,6 +85,10 @@ export type Turn = {
   readonly stream: RunStream;
   readonly state: RunState;
   readonly observe: LoopObserver;
+  /** Of a run that is not observed there is none. */
+  trace: RunTrace | undefined;
+  /** Begins the trace of a run that is observed from this agent on. */
+  traceFor(agent: ResolvedAgent): RunTrace | undefined;
   /** For the operator's log. */
   warn(data: object, text: string): void;
   /** Committed history of the thread, oldest first. */

@@ -13,6 +13,7 @@ import type { JsonObject } from '../schema/endpoint.ts';
 import type { Store } from '../store/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
+import type { Traces } from '../traces/traces.ts';
 
 /** What the routes may call. */
 export type Rooms = {
@@ -43,6 +44,8 @@ export type Rooms = {
   metrics: { render(): Promise<string>; contentType: string };
   /** Without it the routes of statistics answer that they are not configured. */
   runtimeStats?: RuntimeStats;
+  /** Without it there are no trace routes. */
+  traces?: Traces;
   system: {
     version: string;
     uptimeSeconds(): number;
@@ -54,7 +57,7 @@ export type Rooms = {
     default_agent_id: string;
     local_backend_kind: string;
     event_capture_mode: 'compacted' | 'full_fidelity' | 'disabled';
-    AdminApiConfig: { expose_config_routes: boolean };
+    AdminApiConfig: { expose_config_routes: boolean; expose_trace_routes: boolean };
     audit_log: { enabled: boolean };
   };
 };

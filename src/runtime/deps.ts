@@ -1,11 +1,12 @@
 import type { AnyActorRef } from 'xstate';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import type { RunTrace } from '../loop/trace.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
-import type { Store } from '../store/index.ts';
+import type { Batch, Store } from '../store/index.ts';
 import type { CaptureMode } from './capture.ts';
 import type { Channel } from './channel.ts';
 
@@ -87,10 +88,30 @@ export type RunWatch = {
 /** Told of every actor that begins; must not throw. What it returns is called once, when the actor is gone. */
 export type ActorListener = { began(actor: AnyActorRef, scope: string): () => void };
 
+/** Writes what the loop notes into the commits that a run makes anyway. */
+export type TraceWriter = RunTrace & {
+  /** Of a run that goes on at once, or of one that goes on later, here or in another process. */
+  write(batch: Batch, goesOn: 'now' | 'later'): void;
+  /** Another execution goes on from the last commit. */
+  leave(batch: Batch): void;
+  /** The run has ended with this batch. */
+  end(batch: Batch): void;
+};
+
+export type RunTraces = {
+  observes(agent: ResolvedAgent): boolean;
+  /** Goes on with the trace that the run has. */
+  open(run: Run): TraceWriter;
+  /** A run that nothing executes has ended with this batch. */
+  ended(batch: Batch, run_id: string): void;
+};
+
 export type RuntimeDeps = {
   store: Store;
   /** Without, no event is logged. */
   events: EventListener | undefined;
+  /** Without, no trace is written. */
+  traces?: RunTraces | undefined;
   /** Without, nobody follows runs from outside. */
   runs?: RunWatch | undefined;
   actors: ActorListener;

@@ -114,7 +114,7 @@ const createFor = (
     at,
   });
   const execution = createExecution(
-    { ...deps, runs: undefined },
+    { ...deps, runs: undefined, traces: undefined },
     {
       owner: ownerOf(failed, ended),
       ledger: unstoredLedger(deps, { scope, id: thread_id, history: messages }),
@@ -167,6 +167,7 @@ const restored = ({ call, ticket_id, resume_mode }: WaitingCall, updated_at: num
   updated_at,
   ticket: { id: ticket_id, reason: `tool:${call.name}`, resume_mode },
   kept: undefined,
+  ran: undefined,
 });
 
 const decided = (

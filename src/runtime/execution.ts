@@ -6,7 +6,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Channel } from './channel.ts';
-import type { RuntimeDeps } from './deps.ts';
+import type { RuntimeDeps, TraceWriter } from './deps.ts';
 import { startOf } from './ending.ts';
 import type { Ledger } from './ledger.ts';
 import type { LoggedStream } from './run-stream.ts';
@@ -25,6 +25,8 @@ export type Execution = {
   readonly run_id: string;
   readonly stream: LoggedStream;
   readonly turn: Turn;
+  /** Of a run that is observed. */
+  trace: TraceWriter | undefined;
   /** How the run was before: not begun, interrupted by a crash, or waiting. */
   readonly from: 'created' | 'running' | 'waiting';
   /** Of the thread, when the work was accepted. */

@@ -4,7 +4,7 @@ import type { Message } from '../schema/message.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Batch, Store, ThreadRecord, TimedRun } from '../store/index.ts';
-import type { EventListener, RuntimeObserver, RunWatch } from './deps.ts';
+import type { EventListener, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory. `write.ts` is
@@ -40,6 +40,8 @@ export type LedgerDeps = {
   events: EventListener | undefined;
   /** Without, nobody follows runs from outside. */
   runs: RunWatch | undefined;
+  /** Without, no trace is written. */
+  traces: Pick<RunTraces, 'ended'> | undefined;
   observe: Pick<RuntimeObserver, 'mailbox' | 'runs'>;
   /** Called for every run record that a commit has written. */
   onStored(run: Run): void;

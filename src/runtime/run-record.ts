@@ -28,6 +28,7 @@ export const gather = (execution: Execution, write: Write): void => {
   const { turn, stream, actor, run_id } = execution;
   noteTasks(turn);
   stream.flush(write, correlationOf(execution));
+  execution.trace?.write(write.batch, 'now');
   const produced = appendMessages(write, turn.produced, run_id);
   turn.produced = [];
   const kept = turn.state.takeKept();

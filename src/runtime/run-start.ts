@@ -69,6 +69,10 @@ export const createExecution = (
       checkpoint: (boundary) => commitProgress(execution, boundary),
       tell: ({ kind, payload }) => stream.tell(kind, payload),
       actor: () => execution.actor,
+      traceFor: (each) => {
+        execution.trace = deps.traces?.observes(each) ? deps.traces.open(execution.run) : undefined;
+        return execution.trace;
+      },
     },
   );
   const execution: Execution = {
@@ -78,6 +82,7 @@ export const createExecution = (
     run_id,
     stream,
     turn,
+    trace: undefined,
     from,
     epoch: dispatch?.dispatch_epoch ?? ledger.epoch,
     startedAt: monotonic(deps.clock),
@@ -94,6 +99,7 @@ export const createExecution = (
     counted: false,
     reported: (from === 'waiting' && run.waiting?.ticket_ids?.join('\n')) || '',
   };
+  turn.trace = turn.traceFor(agent);
   return execution;
 };
 
@@ -195,5 +201,6 @@ const giveBack = (execution: Execution): void => {
   const write = openWrite(ledger, deps.clock.now());
   advanceWork(execution, write, { type: 'RELEASE', threadEpoch: ledger.epoch }, { available_at: write.at });
   logDispatch(write, 'RunRescheduled', execution.dispatch, { reason: 'released' });
+  execution.trace?.leave(write.batch);
   commit(write, 'progress').catch(nothing);
 };

@@ -119,6 +119,7 @@ export const park = async (execution: Execution, waits: WaitsFor, signal: AbortS
   if (tickets !== execution.reported || tickets === '') stream.log(terminal);
   execution.reported = tickets;
   stream.flush(write, correlationOf(execution));
+  execution.trace?.write(write.batch, 'later');
   execution.run.waiting = waiting;
   putRecord(execution, write);
   const lease_until = write.at + deps.settings.mailbox.suspended_lease_ms;
@@ -176,6 +177,7 @@ export const finish = async (execution: Execution, ending: RunEnding): Promise<v
   stream.log(terminal);
   stream.flush(write, correlationOf(execution));
   putEnd(execution, write, ending);
+  execution.trace?.end(write.batch);
   await commit(write, 'progress');
   stream.channel().emit(terminal);
 };

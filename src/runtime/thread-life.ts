@@ -83,6 +83,7 @@ const told = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => ({
   ids: deps.ids,
   events: deps.events,
   runs: deps.runs,
+  traces: deps.traces,
   observe: deps.observe,
   onStored(run) {
     const { around, readers, rests } = thread();

@@ -24,7 +24,13 @@ type TurnInput = {
 export const createTurn = (
   deps: RuntimeDeps,
   { run, agent, ledger, from, compactor, tasks, mail }: TurnInput,
-  { stream, checkpoint, tell, actor }: Pick<Turn, 'stream' | 'checkpoint' | 'tell' | 'actor'>,
+  {
+    stream,
+    checkpoint,
+    tell,
+    actor,
+    traceFor,
+  }: Pick<Turn, 'stream' | 'checkpoint' | 'tell' | 'actor' | 'traceFor'>,
 ): Turn => {
   const { run_id, thread_id } = run;
   const state = createRunState(run.state, keptFor(ledger, run_id));
@@ -40,6 +46,8 @@ export const createTurn = (
     stream,
     state,
     observe: deps.observe,
+    trace: undefined,
+    traceFor,
     warn: (data, text) => deps.log.warn(data, text),
     committed: () => historyOf(ledger),
     produced: [],

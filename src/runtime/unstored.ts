@@ -36,6 +36,7 @@ export const unstoredLedger = (
     ids,
     events: undefined,
     runs: undefined,
+    traces: undefined,
     observe,
     onStored: nothing,
     onRunDone: nothing,

@@ -202,3 +202,27 @@ export const listenAddress = (address: string): ListenAddress => {
   if (!parts) throw new TypeError(`${address} is not host:port`);
   return parts;
 };
+
+export const proportion = (): Kind<number> =>
+  scalar({
+    type: 'number 0..1',
+    allowed: 'a number from 0 to 1',
+    placeholder: 'n',
+    schema: z
+      .union([
+        z.number(),
+        z
+          .string()
+          .regex(/^(\d+(\.\d*)?|\.\d+)$/)
+          .transform(Number),
+      ])
+      .pipe(z.number().min(0).max(1)),
+  });
+
+export const names = (): Kind<string[]> => ({
+  type: 'list of names',
+  allowed: 'a list of names',
+  placeholder: 'name,…',
+  fromText: itemsOf,
+  schema: z.array(z.string().min(1)),
+});

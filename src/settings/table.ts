@@ -7,6 +7,7 @@ import { mailboxSettings, runSettings } from './rows/runs.ts';
 import { seedSettings } from './rows/seed.ts';
 import { serverSettings } from './rows/server.ts';
 import { telemetrySettings } from './rows/telemetry.ts';
+import { traceSettings } from './rows/traces.ts';
 import type { Setting } from './setting.ts';
 
 /** The table, in the order in which the help and the README show it. */
@@ -20,6 +21,7 @@ export const settingGroups = [
   { title: 'A2A', rows: a2aSettings },
   { title: 'MCP', rows: mcpSettings },
   { title: 'Telemetry', rows: telemetrySettings },
+  { title: 'Traces', rows: traceSettings },
 ] as const;
 
 export const settingRows: readonly Setting[] = settingGroups.flatMap(({ rows }) => [...rows]);

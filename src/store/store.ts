@@ -28,6 +28,7 @@ import { createStateTable, type StateTable } from './state.ts';
 import { type StoreStats, statsOf } from './stats.ts';
 import { createTaskIndex, type TaskTable } from './tasks.ts';
 import { createThreadTable, type ThreadTable } from './threads.ts';
+import { createTraceTable, type TraceTable } from './traces.ts';
 
 export type StoreOptions = {
   dir: string;
@@ -61,6 +62,7 @@ export type Store = ControlPlane & {
   readonly events: EventTable;
   readonly state: StateTable;
   readonly pushOutbox: PushOutbox;
+  readonly traces: TraceTable;
   /** Whether the last commit succeeded. While they fail, the store itself tries again every other second. */
   readonly writable: boolean;
   /**
@@ -166,6 +168,7 @@ const assemble = (
     events: createEventTable(env, runs),
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),
+    traces: createTraceTable(env),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;

@@ -160,6 +160,14 @@ const createToolMetrics = (families: Families) => {
   };
 };
 
+const createTraceMetrics = (families: Families) => {
+  const dropped = createCounter(families, [], {
+    suffix: 'traces_dropped_total',
+    help: 'Traces of runs with more events than may wait',
+  });
+  return { dropped: (): void => dropped.add(1) };
+};
+
 const createMailboxMetrics = (families: Families) => {
   const depth = createGauge(families, { suffix: 'mailbox_queue_depth', help: 'Queued dispatches' });
   const operations = createCounter(families, ['operation', 'result'], {
@@ -264,6 +272,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),
     mcpServers: createMcpServerMetrics(families),
+    traces: createTraceMetrics(families),
     /** A failure that no client was told about: it is logged and counted here. */
     error(errorClass: string) {
       errors.add(1, errorClass);

@@ -37,6 +37,7 @@ export const asked = (id: string): StepCall => ({
   updated_at: 0,
   ticket: undefined,
   kept: undefined,
+  ran: undefined,
 });
 
 const toolOf = (
@@ -116,6 +117,8 @@ export const scene = (tools: Record<string, Options>) => {
     stream: streamOf(events, trace),
     state,
     warn: (data) => warned.push(data),
+    trace: undefined,
+    traceFor: () => undefined,
     observe: {
       inference: { ended() {} },
       tools: { ended() {} },

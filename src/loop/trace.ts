@@ -1,0 +1,140 @@
+import { ModelError } from '../models/errors.ts';
+import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
+import type { ContentBlock, ToolCall } from '../schema/message.ts';
+import type { ToolResult } from '../schema/run-event.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { ResolvedAgent } from './agent.ts';
+import type { TaskRecord } from './background.ts';
+import { INTERRUPTED } from './history.ts';
+import type { StepCall, Turn } from './turn.ts';
+
+/**
+ * What the loop tells the trace of a run (evals-and-traces.md 9). A fact is made only for a run that has a trace, and
+ * refers to what the run holds anyway: nothing is copied, and nothing waits for whoever is told.
+ */
+
+export type RunTrace = {
+  /** Must not throw. The facts of a run come in the order in which they became true. */
+  note(agent: ResolvedAgent, fact: TraceFact): void;
+};
+
+type Timed = { seconds: number };
+
+export type TraceFact =
+  | (Timed & {
+      type: 'inference';
+      step_index: number | undefined;
+      model: string;
+      provider: string;
+      request: InferenceRequest | undefined;
+      end: InferenceEnd | undefined;
+      error: { type: string; isTransient: boolean } | undefined;
+      content: readonly ContentBlock[];
+      calls: readonly ToolCall[];
+    })
+  | (Timed & {
+      type: 'tool';
+      step_index: number | undefined;
+      call: ToolCall;
+      /** As its agent offers it; undefined for one that it does not have. */
+      descriptor: ToolDescriptor | undefined;
+      /** milliseconds */
+      ended_at: number;
+      /** Undefined when nobody will ever know. */
+      result: ToolResult | undefined;
+      delegatesTo: string | undefined;
+    })
+  | {
+      type: 'suspension';
+      call: ToolCall;
+      decided: 'resume' | 'cancel' | undefined;
+      waited_ms: number | undefined;
+    }
+  | { type: 'handoff'; to: string }
+  | { type: 'background_task'; task: TaskRecord };
+
+export type TracedInference = {
+  seconds: number;
+  by: { model: string; provider: string };
+  /** Undefined: it belongs to no step. */
+  step_index?: number | undefined;
+  request?: InferenceRequest | undefined;
+  end?: InferenceEnd | undefined;
+  error?: unknown;
+  content?: readonly ContentBlock[];
+  calls?: readonly ToolCall[];
+};
+
+export const traceInference = (turn: Turn, told: TracedInference): void => {
+  if (!turn.trace) return;
+  const { end, error, by } = told;
+  turn.trace.note(turn.agent, {
+    type: 'inference',
+    step_index: told.step_index,
+    seconds: told.seconds,
+    model: by.model,
+    provider: by.provider,
+    request: told.request,
+    end,
+    error: end ? undefined : failureOf(error),
+    content: told.content ?? [],
+    calls: told.calls ?? [],
+  });
+};
+
+const failureOf = (error: unknown): { type: string; isTransient: boolean } =>
+  error instanceof ModelError
+    ? { type: error.class, isTransient: error.transient }
+    : { type: 'internal', isTransient: false };
+
+/** A call that has its result, or whose tool has put it off. One that was not executed is told nobody. */
+export const traceTool = (turn: Turn, entry: StepCall, result: ToolResult): void => {
+  if (turn.trace && result.message !== INTERRUPTED) noteTool(turn, entry, result);
+};
+
+/** The call had begun when the process died, and will not be executed again. */
+export const traceLostTool = (turn: Turn, entry: StepCall): void => {
+  if (turn.trace) noteTool(turn, entry, undefined);
+};
+
+const noteTool = (turn: Turn, entry: StepCall, result: ToolResult | undefined): void => {
+  const tool = turn.agent.tools.get(entry.call.name);
+  const { ended_at, seconds } = entry.ran ?? { ended_at: turn.clock.now(), seconds: 0 };
+  turn.trace?.note(turn.agent, {
+    type: 'tool',
+    step_index: stepOf(turn, entry),
+    call: entry.call,
+    descriptor: tool?.descriptor,
+    seconds,
+    ended_at,
+    result,
+    delegatesTo: tool?.delegatesTo,
+  });
+};
+
+/** Of the answer that asked for the call; after a wait its step is over. */
+const stepOf = (turn: Turn, { call }: StepCall): number | undefined => {
+  if (turn.step) return turn.step.index;
+  const asked = [turn.produced, turn.committed()]
+    .map((messages) => messages.findLast(({ tool_calls }) => tool_calls?.some(({ id }) => id === call.id)))
+    .find((message) => message !== undefined);
+  return asked?.metadata?.step_index;
+};
+
+export const traceSuspended = ({ trace, agent }: Turn, { call }: StepCall): void =>
+  trace?.note(agent, { type: 'suspension', call, decided: undefined, waited_ms: undefined });
+
+export const traceDecided = (
+  turn: Turn,
+  { call, updated_at }: StepCall,
+  decided: 'resume' | 'cancel',
+): void =>
+  turn.trace?.note(turn.agent, {
+    type: 'suspension',
+    call,
+    decided,
+    waited_ms: Math.max(0, turn.clock.now() - updated_at),
+  });
+
+export const traceTask = ({ trace, agent }: Turn, task: TaskRecord): void =>
+  trace?.note(agent, { type: 'background_task', task });

@@ -1,0 +1,221 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { TraceFact } from '../loop/trace.ts';
+import type { JsonObject } from '../schema/endpoint.ts';
+import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
+import { promptId, toolId } from './ids.ts';
+import { type PayloadPolicy, shownPayload } from './payload.ts';
+
+/** The lines of a trace, from what the loop tells (evals-and-traces.md 9.8). */
+
+export type CapturePolicy = {
+  content: boolean;
+  tool_io: 'disabled' | 'arguments' | 'results' | 'arguments_and_results';
+  payload: PayloadPolicy;
+};
+
+export type TraceContext = {
+  run_id: string;
+  thread_id: string;
+  parent_run_id?: string | undefined;
+  parent_tool_call_id?: string | undefined;
+  release_tag?: string | undefined;
+  experiment_id?: string | undefined;
+  variant_name?: string | undefined;
+};
+
+type Fact<Type extends TraceFact['type']> = Extract<TraceFact, { type: Type }>;
+
+type Composing = { agent: ResolvedAgent; context: TraceContext; capture: CapturePolicy; now: number };
+
+export const eventsOf = (fact: TraceFact, composing: Composing): TraceEvent[] => {
+  const { now } = composing;
+  switch (fact.type) {
+    case 'inference':
+      return [line('inference', now - ms(fact), composing, inferenceFields(fact, composing))];
+    case 'tool':
+      return toolEvents(fact, composing);
+    case 'suspension':
+      return [line('suspension', now, composing, suspensionFields(fact, now))];
+    case 'handoff': {
+      const fields = { from_agent_id: composing.agent.spec.id, to_agent_id: fact.to, reason: null };
+      return [line('handoff', now, composing, { ...fields, timestamp_ms: now })];
+    }
+    case 'background_task':
+      return [taskEvent(fact, composing)];
+  }
+};
+
+export const evaluationEvent = (
+  result: EvaluationResult,
+  context: TraceContext,
+  agent_id: string,
+  now: number,
+): TraceEvent => ({
+  type: 'evaluation_result',
+  ...contextFields(context),
+  agent_id,
+  ...result,
+  timestamp_ms: now,
+  kind: 'evaluation_result',
+  ts: now / 1000,
+});
+
+const ms = ({ seconds }: { seconds: number }): number => Math.round(seconds * 1000);
+
+/** `at`: milliseconds. A later field of the same name takes the place of an earlier one. */
+const line = (
+  type: TraceEvent['type'],
+  at: number,
+  { agent, context }: Composing,
+  fields: JsonObject,
+): TraceEvent => ({
+  type,
+  ...contextFields(context),
+  ...(agent.spec.id !== '' && { agent_id: agent.spec.id }),
+  prompt_id: promptId(agent.spec),
+  ...fields,
+  kind: type,
+  ts: at / 1000,
+});
+
+const contextFields = (context: TraceContext): JsonObject =>
+  Object.fromEntries(
+    Object.entries(context).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, value]],
+    ),
+  );
+
+const FINISH = {
+  EndTurn: 'end_turn',
+  MaxTokens: 'max_tokens',
+  ToolUse: 'tool_use',
+  StopSequence: 'stop_sequence',
+} as const;
+
+const inferenceFields = (fact: Fact<'inference'>, { capture, now }: Composing): JsonObject => {
+  const { step_index, request, end, error, model, provider } = fact;
+  const { temperature = null, top_p = null, max_tokens = null } = request?.overrides ?? {};
+  const tools = request?.tools.map(toolId) ?? [];
+  return {
+    ...(tools.length > 0 && { tool_desc_ids: tools }),
+    ...(step_index !== undefined && { step_index }),
+    model,
+    provider,
+    operation: 'chat',
+    response_model: null,
+    response_id: null,
+    finish_reasons: end ? [FINISH[end.stop]] : [],
+    error_type: error?.type ?? null,
+    error_class: error ? (error.isTransient ? 'transient' : 'permanent') : null,
+    ...tokensOf(end),
+    temperature,
+    top_p,
+    max_tokens,
+    stop_sequences: [],
+    duration_ms: ms(fact),
+    started_at_ms: now - ms(fact),
+    ended_at_ms: now,
+    ...(capture.content && end && contentOf(fact)),
+  };
+};
+
+const tokensOf = (end: Fact<'inference'>['end']): JsonObject => {
+  const usage = end?.usage;
+  return {
+    thinking_tokens: usage?.thinking_tokens ?? null,
+    input_tokens: usage?.prompt_tokens ?? null,
+    output_tokens: usage?.completion_tokens ?? null,
+    total_tokens: usage?.total_tokens ?? null,
+    cache_read_input_tokens: usage?.cache_read_tokens ?? null,
+    cache_creation_input_tokens: usage?.cache_creation_tokens ?? null,
+  };
+};
+
+/** Blocks, calls and messages are JSON by their schemas. */
+const jsonOf = (values: readonly object[]): JsonObject[] => values as readonly JsonObject[] as JsonObject[];
+
+const contentOf = ({ content, calls, request, step_index }: Fact<'inference'>): JsonObject => {
+  const messages = step_index === 0 ? (request?.messages ?? []) : [];
+  return {
+    ...(content.length > 0 && { response_content: jsonOf(content) }),
+    ...(calls.length > 0 && {
+      response_tool_calls: calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
+    }),
+    ...(messages.length > 0 && { request_messages: jsonOf(messages) }),
+  };
+};
+
+const toolEvents = (fact: Fact<'tool'>, composing: Composing): TraceEvent[] => {
+  const { step_index, call, descriptor, result, ended_at, delegatesTo } = fact;
+  const { context, capture } = composing;
+  const started_at_ms = ended_at - ms(fact);
+  const executed = line('tool', started_at_ms, composing, {
+    ...(descriptor && { tool_desc_ids: [toolId(descriptor)] }),
+    ...(step_index !== undefined && { step_index }),
+    name: call.name,
+    operation: 'execute_tool',
+    call_id: call.id,
+    tool_type: 'function',
+    ...payloadsOf(fact, capture),
+    error_type: errorOf(fact),
+    duration_ms: ms(fact),
+    started_at_ms,
+    ended_at_ms: ended_at,
+  });
+  if (delegatesTo === undefined || !result || result.status === 'pending') return [executed];
+  const child = result.metadata?.child_run_id;
+  const delegated = line('delegation', ended_at, composing, {
+    parent_run_id: context.run_id,
+    child_run_id: typeof child === 'string' ? child : null,
+    target_agent_id: delegatesTo,
+    tool_call_id: call.id,
+    duration_ms: ms(fact),
+    success: result.status === 'success',
+    error_message: result.status === 'success' ? null : (result.message ?? null),
+    timestamp_ms: ended_at,
+  });
+  return [executed, delegated];
+};
+
+const errorOf = ({ result }: Fact<'tool'>): string | null => {
+  if (!result) return 'missing_tool_result';
+  return result.status === 'error' ? 'tool_error' : null;
+};
+
+const payloadsOf = ({ call, result }: Fact<'tool'>, { tool_io, payload }: CapturePolicy): JsonObject => {
+  const takesArguments = tool_io === 'arguments' || tool_io === 'arguments_and_results';
+  const takesResult = tool_io === 'results' || tool_io === 'arguments_and_results';
+  return {
+    ...(takesArguments && { call_arguments: shownPayload(call.arguments, payload) }),
+    ...(takesResult &&
+      result &&
+      result.status !== 'pending' && {
+        call_result: shownPayload(result.data ?? result.message, payload),
+      }),
+  };
+};
+
+const suspensionFields = ({ call, decided, waited_ms }: Fact<'suspension'>, now: number): JsonObject => ({
+  tool_call_id: call.id,
+  tool_name: call.name,
+  action: decided ? 'resumed' : 'suspended',
+  resume_mode: decided ?? null,
+  duration_ms: waited_ms ?? null,
+  timestamp_ms: now,
+});
+
+const taskEvent = ({ task }: Fact<'background_task'>, composing: Composing): TraceEvent => {
+  const { task_id, name, parent, status, started_at, updated_at, error } = task;
+  const isOver = status !== 'running';
+  return line('background_task', isOver ? updated_at : started_at, composing, {
+    task_id,
+    task_type: 'background',
+    description: name ?? '',
+    ...(name !== undefined && { task_name: name }),
+    ...(parent !== undefined && { parent_task_id: parent }),
+    status,
+    ...(error !== undefined && isOver && { error_message: error }),
+    created_at_ms: started_at,
+    ...(isOver && { completed_at_ms: updated_at }),
+  });
+};

@@ -1,0 +1,196 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { TraceFact } from '../loop/trace.ts';
+import { type Clock, seconds } from '../schema/clock.ts';
+import { Invalid, NotFound } from '../schema/outcome.ts';
+import type { Run } from '../schema/run.ts';
+import type { EvaluationResult, TraceSummary } from '../schema/trace.ts';
+import type { Batch, Store, TraceFilter, TraceHead, TracePage, TraceReference } from '../store/index.ts';
+import { type CapturePolicy, evaluationEvent, type TraceContext } from './compose.ts';
+import { createRecorder, end, isKept, leave, note, type RecorderDeps, write } from './recorder.ts';
+import { follow, newSummary } from './summary.ts';
+
+/** The traces of this service: who is observed, what is read of them, and how long they stay. */
+
+export type TraceSettings = {
+  observeAll: boolean;
+  capture: CapturePolicy;
+  sampling: RecorderDeps['sampling'];
+  release_tag: string | undefined;
+  retentionDays: number;
+  pruneIntervalSecs: number;
+};
+
+type Deps = {
+  store: Store;
+  clock: Clock;
+  log: { warn(data: object, text: string): void };
+  settings: TraceSettings;
+  /** A run had more events than may wait. */
+  dropped(): void;
+};
+
+type Writer = {
+  note(agent: ResolvedAgent, fact: TraceFact): void;
+  write(batch: Batch, goesOn: 'now' | 'later'): void;
+  leave(batch: Batch): void;
+  end(batch: Batch): void;
+};
+
+export type Traces = {
+  observes(agent: ResolvedAgent): boolean;
+  open(run: Run): Writer;
+  ended(batch: Batch, run_id: string): void;
+  list(filter: TraceFilter): TraceSummary[];
+  /** @throws Invalid, NotFound */
+  page(run_id: string, offset: number, limit: number): TracePage;
+  /** @throws Invalid, NotFound */
+  pin(run_id: string): Promise<void>;
+  /** Whoever refers to a trace keeps it; it goes into the commit of the one that refers. */
+  refer(batch: Batch, run_id: string, by: TraceReference): void;
+  /** Adds what a judge says of a run that has ended. @throws NotFound */
+  evaluated(run_id: string, result: EvaluationResult): Promise<void>;
+  /** Removes what is older than the retention, a part at a time. */
+  prune(): Promise<number>;
+  /** Prunes now, and again and again. */
+  start(): void;
+  stop(): void;
+};
+
+const PLUGIN = 'observability';
+const DAY_SECS = 86_400;
+const REMOVED_AT_ONCE = 100;
+const NOT_AN_ID = /[/\\\0]/;
+
+export const createTraces = ({ store, clock, log, settings, dropped }: Deps): Traces => {
+  const table = store.traces;
+  /** Those that a run of this process is at work on. */
+  const live = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const observes = ({ spec }: ResolvedAgent): boolean => {
+    if (settings.observeAll) return true;
+    const { plugin_ids, active_hook_filter: filter } = spec;
+    return plugin_ids.includes(PLUGIN) && (filter.length === 0 || filter.includes(PLUGIN));
+  };
+
+  const deps: RecorderDeps = {
+    table,
+    now: clock.now,
+    capture: settings.capture,
+    sampling: settings.sampling,
+    observes,
+    dropped(run_id) {
+      dropped();
+      log.warn({ run_id }, 'the trace of a run is dropped: it has more events than may wait');
+    },
+  };
+
+  const visible = (run_id: string): TraceHead => {
+    if (run_id === '' || run_id === '.' || run_id === '..' || NOT_AN_ID.test(run_id))
+      throw new Invalid(`invalid run id: ${run_id}`);
+    const head = table.head(run_id);
+    if (!head || head.state === 'held' || head.state === 'dropped')
+      throw new NotFound(`trace not found: ${run_id}`);
+    return head;
+  };
+
+  const prune = async (): Promise<number> => {
+    const before = seconds(clock.now()) - settings.retentionDays * DAY_SECS;
+    let removed = 0;
+    for (;;) {
+      const batch = store.batch();
+      let some = 0;
+      for (const run_id of table.expired(before)) {
+        if (live.has(run_id)) continue;
+        table.remove(batch, run_id);
+        some += 1;
+        if (some === REMOVED_AT_ONCE) break;
+      }
+      if (some === 0) return removed;
+      await store.commit(batch);
+      removed += some;
+    }
+  };
+
+  const pruneQuietly = (): void => {
+    prune().catch((err: unknown) => log.warn({ err }, 'old traces are not removed'));
+  };
+
+  return {
+    observes,
+    open(run) {
+      const known = run.started_at === undefined ? undefined : table.head(run.run_id);
+      const recorder = createRecorder(
+        deps,
+        contextOf(run, settings),
+        known ?? newHead(run.run_id, clock.now()),
+      );
+      live.add(run.run_id);
+      return {
+        note: (agent, fact) => note(recorder, agent, fact),
+        write(batch, goesOn) {
+          write(recorder, batch, goesOn);
+          if (goesOn === 'later') live.delete(run.run_id);
+        },
+        leave(batch) {
+          leave(recorder, batch);
+          live.delete(run.run_id);
+        },
+        end(batch) {
+          end(recorder, batch);
+          live.delete(run.run_id);
+        },
+      };
+    },
+    ended(batch, run_id) {
+      const head = table.head(run_id);
+      if (!head || head.state === 'done') return;
+      if (head.state === 'dropped' || !isKept(deps, head.summary)) table.remove(batch, run_id);
+      else table.write(batch, { ...head, state: 'done' }, []);
+    },
+    list: (filter) => table.list(filter),
+    page(run_id, offset, limit) {
+      visible(run_id);
+      return table.page(run_id, offset, limit);
+    },
+    async pin(run_id) {
+      visible(run_id);
+      const batch = store.batch();
+      table.refer(batch, run_id, { kind: 'pin', id: 'operator' });
+      await store.commit(batch);
+    },
+    refer: (batch, run_id, by) => table.refer(batch, run_id, by),
+    async evaluated(run_id, result) {
+      const head = visible(run_id);
+      const { summary, total } = head;
+      const event = evaluationEvent(result, { run_id, thread_id: '' }, summary.agent_id, clock.now());
+      const after = { ...summary };
+      follow(after, event);
+      const batch = store.batch();
+      table.write(batch, { ...head, summary: after, total: total + 1 }, [JSON.stringify(event)]);
+      await store.commit(batch);
+    },
+    prune,
+    start() {
+      pruneQuietly();
+      timer = setInterval(pruneQuietly, settings.pruneIntervalSecs * 1000).unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+};
+
+const newHead = (run_id: string, now: number): TraceHead => ({
+  total: 0,
+  state: 'open',
+  summary: newSummary(run_id),
+  created_at: seconds(now),
+  written_at: seconds(now),
+});
+
+const contextOf = (run: Run, { release_tag }: Pick<TraceSettings, 'release_tag'>): TraceContext => ({
+  run_id: run.run_id,
+  thread_id: run.thread_id,
+  parent_run_id: run.parent_run_id ?? undefined,
+  parent_tool_call_id: run.activation?.trace.parent_tool_call_id,
+  release_tag,
+});
