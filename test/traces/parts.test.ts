@@ -1,0 +1,86 @@
+import t from 'tap';
+import { promptId, toolId } from '../../src/traces/ids.ts';
+import { shownPayload } from '../../src/traces/payload.ts';
+import { fnv1a, isSampled } from '../../src/traces/sampling.ts';
+
+/** What traces are made of: evals-and-traces.md 9.6 to 9.8. */
+
+t.test('the hash of sampling is FNV-1a of 64 bits', async (t) => {
+  t.equal(fnv1a('').toString(16), 'cbf29ce484222325');
+  t.equal(fnv1a('a').toString(16), 'af63dc4c8601ec8c');
+  t.equal(fnv1a('foobar').toString(16), '85944171f73967e8');
+});
+
+t.test('a run without errors is kept by its hash, and one with an error or a low score always', async (t) => {
+  const dull = { isKept: false, hasFailed: false, judgeScore: undefined };
+  // The hashes of `foobar` and `a` are 0.52 and 0.69 of the range.
+  t.equal(isSampled('foobar', dull, 0.6), true);
+  t.equal(isSampled('a', dull, 0.6), false);
+  t.equal(isSampled('a', dull, 0), false);
+  t.equal(isSampled('a', dull, 1), true);
+  t.equal(isSampled('a', { ...dull, hasFailed: true }, 0), true);
+  t.equal(isSampled('a', { ...dull, isKept: true }, 0), true);
+  t.equal(isSampled('a', { ...dull, judgeScore: 0.49 }, 0), true);
+  t.equal(isSampled('a', { ...dull, judgeScore: 0.5 }, 0), false);
+});
+
+t.test('ids of prompts and tools follow from what they name', async (t) => {
+  const id = promptId({ id: 'a', system_prompt: 'p' });
+  t.match(id, /^[0-9a-f]{12}$/);
+  t.equal(id, promptId({ id: 'a', system_prompt: 'p' }));
+  t.not(id, promptId({ id: 'b', system_prompt: 'p' }));
+  const tool = { id: 'x', name: 'x', description: 'd', category: null, parameters: { type: 'object' } };
+  t.equal(toolId(tool), toolId({ ...tool }));
+  t.not(toolId(tool), toolId({ ...tool, parameters: {} }));
+});
+
+const policy = { fields: undefined, maxBytes: 8192 };
+
+t.test('a secret is hidden however its name is spelled, and wherever it stands', async (t) => {
+  const names = [
+    'api_key',
+    'API-KEY',
+    'apiKey',
+    'x-api-key',
+    'Authorization',
+    'authToken',
+    'access-token',
+    'accessKey',
+    'privateKey',
+    'PRIVATE-KEY',
+    'client_secret',
+    'Password',
+    'credentials',
+    'bearer',
+    'Set-Cookie',
+    'session_id',
+    'JWT',
+    'max_tokens',
+  ];
+  for (const name of names) {
+    t.strictSame(
+      shownPayload([{ deep: { [name]: { any: 'thing' }, rest: 1 } }], policy),
+      [{ deep: { [name]: '***', rest: 1 } }],
+      name,
+    );
+  }
+  t.notMatch(JSON.stringify(shownPayload('https://u:hunter2@example.org/', policy)), 'hunter2');
+  t.equal(shownPayload('plain', policy), 'plain');
+  t.equal(shownPayload(null, policy), null);
+});
+
+t.test('only fields that are allowed are shown, and then the redactor is asked', async (t) => {
+  const given = { a: 1, b: { a: 2, c: 3 }, c: [{ a: 4, d: 5 }] };
+  t.strictSame(shownPayload(given, { ...policy, fields: ['a', 'c'] }), { a: 1, c: [{ a: 4 }] });
+  const redactor = () => ({ token: 'x', seen: true });
+  t.strictSame(shownPayload(given, { ...policy, redactor }), { token: '***', seen: true });
+});
+
+t.test('in place of a payload that is too large its size is told', async (t) => {
+  t.strictSame(shownPayload('x'.repeat(8190), policy), 'x'.repeat(8190));
+  t.strictSame(shownPayload('é'.repeat(8190), policy), {
+    __payload_truncated: true,
+    original_size_bytes: 16382,
+    max_payload_bytes: 8192,
+  });
+});
