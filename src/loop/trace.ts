@@ -2,8 +2,6 @@ import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
-import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
-import type { ResolvedAgent } from './agent.ts';
 import type { TaskRecord } from './background.ts';
 import { INTERRUPTED } from './history.ts';
 import type { StepCall, Turn } from './turn.ts';
@@ -12,46 +10,6 @@ import type { StepCall, Turn } from './turn.ts';
  * What the loop tells the trace of a run (evals-and-traces.md 9). A fact is made only for a run that has a trace, and
  * refers to what the run holds anyway: nothing is copied, and nothing waits for whoever is told.
  */
-
-export type RunTrace = {
-  /** Must not throw. The facts of a run come in the order in which they became true. */
-  note(agent: ResolvedAgent, fact: TraceFact): void;
-};
-
-type Timed = { seconds: number };
-
-export type TraceFact =
-  | (Timed & {
-      type: 'inference';
-      step_index: number | undefined;
-      model: string;
-      provider: string;
-      request: InferenceRequest | undefined;
-      end: InferenceEnd | undefined;
-      error: { type: string; isTransient: boolean } | undefined;
-      content: readonly ContentBlock[];
-      calls: readonly ToolCall[];
-    })
-  | (Timed & {
-      type: 'tool';
-      step_index: number | undefined;
-      call: ToolCall;
-      /** As its agent offers it; undefined for one that it does not have. */
-      descriptor: ToolDescriptor | undefined;
-      /** milliseconds */
-      ended_at: number;
-      /** Undefined when nobody will ever know. */
-      result: ToolResult | undefined;
-      delegatesTo: string | undefined;
-    })
-  | {
-      type: 'suspension';
-      call: ToolCall;
-      decided: 'resume' | 'cancel' | undefined;
-      waited_ms: number | undefined;
-    }
-  | { type: 'handoff'; to: string }
-  | { type: 'background_task'; task: TaskRecord };
 
 export type TracedInference = {
   seconds: number;

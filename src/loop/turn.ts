@@ -13,7 +13,7 @@ import type { Json } from '../tools/tool.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { Mailer, RunTasks } from './background.ts';
 import type { RunState } from './state.ts';
-import type { RunTrace } from './trace.ts';
+import type { RunTrace } from './trace-fact.ts';
 
 /**
  * What the loop works on: one execution of one run. The runtime makes it and commits what it gathers; the loop

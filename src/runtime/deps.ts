@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { RunTrace } from '../loop/trace.ts';
+import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';

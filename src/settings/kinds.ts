@@ -219,9 +219,9 @@ export const proportion = (): Kind<number> =>
       .pipe(z.number().min(0).max(1)),
   });
 
-export const names = (): Kind<string[]> => ({
-  type: 'list of names',
-  allowed: 'a list of names',
+export const fieldNames = (): Kind<string[]> => ({
+  type: 'list of field names',
+  allowed: 'a comma separated list of names of fields',
   placeholder: 'name,…',
   fromText: itemsOf,
   schema: z.array(z.string().min(1)),

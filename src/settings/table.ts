@@ -20,8 +20,8 @@ export const settingGroups = [
   { title: 'Runs', rows: runSettings },
   { title: 'A2A', rows: a2aSettings },
   { title: 'MCP', rows: mcpSettings },
-  { title: 'Telemetry', rows: telemetrySettings },
   { title: 'Traces', rows: traceSettings },
+  { title: 'Telemetry', rows: telemetrySettings },
 ] as const;
 
 export const settingRows: readonly Setting[] = settingGroups.flatMap(({ rows }) => [...rows]);

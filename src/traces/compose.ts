@@ -1,5 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { TraceFact } from '../loop/trace.ts';
+import type { TraceFact } from '../loop/trace-fact.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
 import { promptId, toolId } from './ids.ts';

@@ -1,5 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { TraceFact } from '../loop/trace.ts';
+import type { TraceFact } from '../loop/trace-fact.ts';
 import { seconds } from '../schema/clock.ts';
 import type { TraceEvent, TraceSummary } from '../schema/trace.ts';
 import type { Batch, TraceHead, TraceTable } from '../store/index.ts';

@@ -1,5 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { TraceFact } from '../loop/trace.ts';
+import type { TraceFact } from '../loop/trace-fact.ts';
 import { type Clock, seconds } from '../schema/clock.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';

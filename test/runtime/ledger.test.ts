@@ -35,7 +35,7 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
       ids: createIds(),
       events: undefined,
       runs: undefined,
-    traces: undefined,
+      traces: undefined,
       observe: createObserver({ metrics: createMetrics(), stats: undefined }),
       onStored: nothing,
       onRunDone: nothing,

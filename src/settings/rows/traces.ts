@@ -1,4 +1,4 @@
-import { boolean, choice, integer, names, proportion, text } from '../kinds.ts';
+import { boolean, choice, fieldNames, integer, proportion, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const traceSettings = [
@@ -68,7 +68,7 @@ export const traceSettings = [
   setting({
     key: 'trace.tool_io_fields',
     env: 'SERVICE_TRACE_TOOL_IO_FIELDS',
-    type: names(),
+    type: fieldNames(),
     unset: 'all',
     doc: 'fields of them that are shown',
   }),
