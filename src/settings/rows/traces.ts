@@ -20,8 +20,7 @@ export const traceSettings = [
     key: 'trace.sampling_disable',
     env: 'SERVICE_TRACE_SAMPLING_DISABLE',
     type: boolean(),
-    unset: 'false; true with profile `demo`',
-    doc: 'keep the trace of every run that is observed',
+    doc: 'keep the trace of every run that is observed; unset = true with profile `demo`, otherwise false',
   }),
   setting({
     key: 'trace.sampling_proportion',
@@ -55,8 +54,7 @@ export const traceSettings = [
     key: 'trace.capture_content',
     env: 'SERVICE_TRACE_CAPTURE_CONTENT',
     type: boolean(),
-    unset: 'false; true with profile `demo`',
-    doc: 'prompts and answers in traces',
+    doc: 'prompts and answers in traces; unset = true with profile `demo`, otherwise false',
   }),
   setting({
     key: 'trace.capture_tool_io',
@@ -69,8 +67,7 @@ export const traceSettings = [
     key: 'trace.tool_io_fields',
     env: 'SERVICE_TRACE_TOOL_IO_FIELDS',
     type: fieldNames(),
-    unset: 'all',
-    doc: 'fields of them that are shown',
+    doc: 'fields of them that are shown; unset = all',
   }),
   setting({
     key: 'trace.max_payload_bytes',
