@@ -183,6 +183,7 @@ t.test(
       'service_http_requests_in_flight',
       'service_mailbox_queue_depth',
       'service_sse_connections',
+      'service_traces_dropped_total',
     ]);
   },
 );
