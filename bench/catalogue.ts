@@ -14,6 +14,7 @@ import { soak } from './soak.ts';
 import { startup } from './startup.ts';
 import { store } from './store.ts';
 import { streams } from './streams.ts';
+import { telemetry } from './telemetry.ts';
 import { toolRuns } from './tool-runs.ts';
 import { ttft } from './ttft.ts';
 
@@ -23,6 +24,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   streams,
   protocols,
   toolRuns,
+  telemetry,
   ttft,
   halfLoad,
   resume,

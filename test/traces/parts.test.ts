@@ -6,9 +6,9 @@ import { fnv1a, isSampled } from '../../src/traces/sampling.ts';
 /** What traces are made of: evals-and-traces.md 9.6 to 9.8. */
 
 t.test('the hash of sampling is FNV-1a of 64 bits', async (t) => {
-  t.equal(fnv1a('').toString(16), 'cbf29ce484222325');
-  t.equal(fnv1a('a').toString(16), 'af63dc4c8601ec8c');
-  t.equal(fnv1a('foobar').toString(16), '85944171f73967e8');
+  t.strictSame(fnv1a(''), { high: 0xcbf29ce4, low: 0x84222325 });
+  t.strictSame(fnv1a('a'), { high: 0xaf63dc4c, low: 0x8601ec8c });
+  t.strictSame(fnv1a('foobar'), { high: 0x85944171, low: 0xf73967e8 });
 });
 
 t.test('a run without errors is kept by its hash, and one with an error or a low score always', async (t) => {
