@@ -53,7 +53,8 @@ import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
 import type { JsonObject } from './schema/endpoint.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
-import { openStore, type Store } from './store/index.ts';
+import type { Store } from './store/index.ts';
+import { openStores } from './stores.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createObserver } from './telemetry/observer.ts';
@@ -61,6 +62,7 @@ import { createRuntimeStats } from './telemetry/runtime-stats.ts';
 import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
+import type { Redact } from './traces/payload.ts';
 import { createTraces, type TraceSettings } from './traces/traces.ts';
 import { version } from './version.ts';
 
@@ -80,6 +82,8 @@ export type AppInput = {
   resolveScope?: ScopeProvider;
   /** `false` leaves the event log out, and with it the event routes. */
   eventLog?: boolean;
+  /** What traces show of tools and models, before the redaction of the service. */
+  redactTraces?: Redact;
   log?: Log;
   clock?: Clock;
   ids?: Ids;
@@ -122,12 +126,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     proceed: (request) => runtime.subAgents.proceed(request),
     end: (...child) => runtime.subAgents.end(...child),
   };
-  const store = await openStore({
-    dir: settings.storage_dir,
-    durability: settings.durability,
-    warn: (problem) => log.warn(problem),
-    ...(settings.secrets_key !== undefined && { secretsKey: settings.secrets_key }),
-  });
+  const stores = await openStores(settings, (problem) => log.warn(problem));
+  const { store } = stores;
   const inspector = createInspector({ clock });
   const actors = {
     began: (actor: AnyActorRef, scope: string, of?: WorksFor) =>
@@ -164,7 +164,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   }).catch(async (error) => {
     a2aServers.close();
     await mcpServers.close();
-    await store.close();
+    await stores.close();
     throw error;
   });
   publishAgents = config.live.refresh;
@@ -177,7 +177,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
         store,
         clock,
         log,
-        settings: traceSettingsOf(settings),
+        sink: stores.sink,
+        settings: traceSettingsOf(settings, input.redactTraces),
         dropped: metrics.traces.dropped,
       });
   const tasks = createTasks({ store, actors, log });
@@ -311,7 +312,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     a2aServers.close();
     await mcpServers.close();
     config.close();
-    await store.close();
+    await stores.close();
     throw error;
   });
   // Not before: a start that fails must not have claimed, called or sent anything.
@@ -341,21 +342,24 @@ export const startApp = async (input: AppInput): Promise<App> => {
       await mcpServers.close();
       await http.close();
       config.close();
-      await store.close();
+      await stores.close();
       log.info('stopped');
     },
   };
 };
 
 /** The demo shows everything. */
-const traceSettingsOf = ({ trace, seed, observe_all_agents, release_tag }: Settings): TraceSettings => {
+const traceSettingsOf = (
+  { trace, seed, observe_all_agents, release_tag }: Settings,
+  redact: Redact | undefined,
+): TraceSettings => {
   const isDemo = seed.profile === 'demo';
   return {
     observeAll: observe_all_agents,
     capture: {
       content: trace.capture_content ?? isDemo,
       tool_io: trace.capture_tool_io,
-      payload: { fields: trace.tool_io_fields, maxBytes: trace.max_payload_bytes },
+      payload: { fields: trace.tool_io_fields, maxBytes: trace.max_payload_bytes, redact },
     },
     sampling:
       (trace.sampling_disable ?? isDemo)

@@ -15,7 +15,7 @@ export type TroupeConfig = {
   /** Made by `defineProvider`, or described as in a settings file. */
   providers?: readonly AnyProvider[];
 } & Omit<EntriesInput, 'providers'> &
-  Pick<AppInput, 'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog'>;
+  Pick<AppInput, 'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog' | 'redactTraces'>;
 
 type AnyProvider = Provider | NonNullable<EntriesInput['providers']>[number];
 
@@ -31,6 +31,7 @@ const OPTIONS: Record<keyof TroupeConfig, true> = {
   env: true,
   resolveScope: true,
   eventLog: true,
+  redactTraces: true,
 };
 
 /** @throws SettingsError when there is no such option, or an entry is not legal */

@@ -1,8 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Invalid, NotFound, type Outcome, Unprocessable } from '../schema/outcome.ts';
 import { describeIssues, phrases } from '../schema/phrases.ts';
 import { parseJson } from './body.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery, repeatedKey } from './query.ts';
 import type { Endpoint } from './router.ts';
 
 /** What a request brought; its body is what `readAs` made of it. */
@@ -24,10 +24,18 @@ export const readAs = ({ reads }: Endpoint, text: string): unknown => {
  * @throws Invalid, Unprocessable, NotFound
  */
 export const decode = (endpoint: Endpoint, incoming: Incoming): Decoded => {
-  const query = endpoint.query && parse(endpoint.query, parseQuery(incoming.query), Invalid);
+  const query = endpoint.query && parse(endpoint.query, queryOf(endpoint.query, incoming.query), Invalid);
   const body = endpoint.body ? parse(endpoint.body, incoming.body, Unprocessable) : incoming.body;
   const params = endpoint.params && parse(endpoint.params, incoming.params, NotFound);
   return { params, query, body };
+};
+
+/** A schema that refuses keys that it does not know also refuses those that are there twice. */
+const queryOf = (schema: z.ZodType, text: string): Record<string, string> => {
+  const isClosed = schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodNever;
+  const repeated = isClosed ? repeatedKey(text) : undefined;
+  if (repeated !== undefined) throw new Invalid(`query parameter "${repeated}" is given more than once`);
+  return parseQuery(text);
 };
 
 const parse = (schema: z.ZodType, value: unknown, Failure: new (message: string) => Outcome): unknown => {

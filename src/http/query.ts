@@ -9,6 +9,16 @@ export const parseQuery = (text: string): Record<string, string> => {
   return values;
 };
 
+/** The first key that a query string says twice. */
+export const repeatedKey = (text: string): string | undefined => {
+  const seen = new Set<string>();
+  for (const key of new URLSearchParams(text).keys()) {
+    if (seen.has(key)) return key;
+    seen.add(key);
+  }
+  return undefined;
+};
+
 /** What is not valid percent-encoding stands for itself. */
 export const decodeSegment = (text: string): string => {
   if (!text.includes('%')) return text;

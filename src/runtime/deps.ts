@@ -96,6 +96,8 @@ export type TraceWriter = RunTrace & {
   leave(batch: Batch): void;
   /** The run has ended with this batch. */
   end(batch: Batch): void;
+  /** Nobody notes anything any more. */
+  close(): void;
 };
 
 export type RunTraces = {

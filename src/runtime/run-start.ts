@@ -156,7 +156,11 @@ export const startExecution = (execution: Execution): void => {
       settle(execution);
     },
   });
-  execution.gone = deps.actors.began(actor, execution.ledger.scope);
+  const gone = deps.actors.began(actor, execution.ledger.scope);
+  execution.gone = () => {
+    gone();
+    execution.trace?.close();
+  };
   actor.start();
   actor.send({ type: from === 'waiting' ? 'RESUME' : 'CLAIM' });
   // What came while the calls of a step executed, before the process died.

@@ -23,6 +23,8 @@ export type Batch = {
   readonly counts: [key: Key, by: number][];
   readonly notes: Note[];
   readonly answers: Answers;
+  /** Called when readers see what is written, in the order of the commits; must not throw. */
+  readonly afterwards: (() => void)[];
 };
 
 /** The answers of runs that end with a batch, and the rows that were put before the batch knew. */
@@ -36,6 +38,7 @@ export const createBatch = (): Batch => ({
   counts: [],
   notes: [],
   answers: { texts: new Map(), earlier: [] },
+  afterwards: [],
 });
 
 /** Something that a later batch has to know while this one is under way. */
@@ -50,6 +53,8 @@ export type NoteBoard<V> = {
   note(batch: Batch, key: string, value: V): void;
   /** The newest value, in this batch or in one under way. */
   newest(batch: Batch, key: string): V | undefined;
+  /** The newest value of those under way. */
+  underWay(key: string): V | undefined;
 };
 
 export const createNoteBoard = <V>(): NoteBoard<V> => {
@@ -63,6 +68,7 @@ export const createNoteBoard = <V>(): NoteBoard<V> => {
       // Notes of this board are written by its own `note` only, which takes nothing but V.
       return (own ?? board.get(key))?.value as V | undefined;
     },
+    underWay: (key) => board.get(key)?.value as V | undefined,
   };
 };
 

@@ -90,6 +90,7 @@ export const createCommitter = (
   const succeed = (group: Commit[], transaction: Transaction): void => {
     state.succeeded();
     for (const { batch } of group) takeNotesDown(batch);
+    for (const { batch } of group) for (const act of batch.afterwards) act();
     for (const commit of group) if (!commit.waitsForFlush) commit.resolve();
     const rest = group.filter((commit) => commit.waitsForFlush);
     if (rest.length > 0) {
@@ -127,7 +128,10 @@ export const createCommitter = (
   const commit = (batch: Batch, kind: CommitKind): Promise<void> => {
     if (closed) return Promise.reject(new Unavailable(`the store in '${dir}' is closed`));
     const refused = state.unconfirmed ?? refusal;
-    if (!refused && batch.writes.length === 0) return Promise.resolve();
+    if (!refused && batch.writes.length === 0) {
+      for (const act of batch.afterwards) act();
+      return Promise.resolve();
+    }
     postNotes(batch);
     if (refused) {
       setImmediate(takeNotesDown, batch);

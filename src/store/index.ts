@@ -17,4 +17,4 @@ export type { Retraction } from './retractions.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
 export type { TaskFilter, TaskPosition, TimedRun } from './tasks.ts';
 export type { ThreadFilter, ThreadRecord } from './threads.ts';
-export type { TraceFilter, TraceHead, TracePage, TraceReference, TraceTable } from './traces.ts';
+export type { Expired, TraceFilter, TraceHead, TracePage, TraceReference, TraceTable } from './traces.ts';

@@ -1,6 +1,6 @@
 import { Integrity } from '../schema/outcome.ts';
 import type { TraceSummary } from '../schema/trace.ts';
-import type { Batch } from './batch.ts';
+import { type Batch, createNoteBoard } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, indexed, isId, type Key } from './keys.ts';
 
@@ -47,9 +47,16 @@ export type TraceTable = {
   /** The trace stays as long as there is a reference. The same one again is the same. */
   refer(batch: Batch, run_id: string, by: TraceReference): void;
   isReferred(run_id: string): boolean;
-  /** Runs whose trace is older than this, in seconds, without those that somebody refers to. */
-  expired(before: number): Iterable<string>;
+  /**
+   * Runs whose trace is older than this, in seconds, without those that somebody refers to, among the traces behind a
+   * place. Looks at no more than `most` of them; without `next` those were the last.
+   */
+  expired(before: number, most: number, behind?: ExpiryPlace): Expired;
 };
+
+type ExpiryPlace = { list: number; key: Key | undefined };
+
+export type Expired = { run_ids: string[]; next: ExpiryPlace | undefined };
 
 export type TraceReference = { kind: 'pin' | 'dataset' | 'experiment'; id: string };
 
@@ -58,16 +65,25 @@ const MOST_IN_A_ROW = 256;
 /** Lists that have no value to look for. */
 const ALL = 'all';
 const UNFINISHED = 'unfinished';
+const AGED = [ALL, UNFINISHED] as const;
 
 export const createTraceTable = (env: Environment): TraceTable => {
   const heads = env.table<TraceHead>('traces');
   const rows = env.table<string>('trace_events');
   const index = env.table<true>('trace_index');
   const references = env.table<true>('trace_references');
+  /** What commits under way make of a trace: who keeps one and who removes it must not pass each other. */
+  const written = createNoteBoard<{ head: TraceHead | undefined }>();
+  const kept = createNoteBoard<true>();
 
-  const head = (run_id: string): TraceHead | undefined => (isId(run_id) ? heads.get([run_id]) : undefined);
+  const head = (run_id: string): TraceHead | undefined => {
+    const underWay = written.underWay(run_id);
+    if (underWay) return underWay.head && { ...underWay.head };
+    return isId(run_id) ? heads.get([run_id]) : undefined;
+  };
 
-  const isReferred = (run_id: string): boolean => references.firstKey({ prefix: [run_id] }) !== undefined;
+  const isReferred = (run_id: string): boolean =>
+    kept.underWay(run_id) === true || references.firstKey({ prefix: [run_id] }) !== undefined;
 
   /** Undefined for the row that a crash has torn. */
   const linesOf = (key: Key, isLast: boolean): string[] | undefined => {
@@ -93,10 +109,12 @@ export const createTraceTable = (env: Environment): TraceTable => {
       for (const key of indexKeys(after)) index.put(batch, key, true);
       if (after.state === 'done') index.remove(batch, unfinishedKey(after));
       heads.put(batch, [run_id], after);
+      written.note(batch, run_id, { head: { ...after } });
     },
     remove(batch, run_id) {
       const known = head(run_id);
       if (!known) return;
+      written.note(batch, run_id, { head: undefined });
       for (const key of indexKeys(known)) index.remove(batch, key);
       rows.clear(batch, [run_id]);
       heads.remove(batch, [run_id]);
@@ -129,16 +147,23 @@ export const createTraceTable = (env: Environment): TraceTable => {
     },
     refer(batch, run_id, { kind, id }) {
       checkId('run id', run_id);
+      kept.note(batch, run_id, true);
       references.put(batch, [run_id, kind, indexed(id)], true);
     },
-    *expired(before) {
-      for (const list of [ALL, UNFINISHED]) {
-        for (const key of index.keys({ prefix: [list], to: [before - 1] })) {
-          const run_id = String(key[2]);
-          if (isReferred(run_id)) continue;
-          if (list === ALL || (heads.get([run_id])?.written_at ?? 0) < before) yield run_id;
-        }
-      }
+    expired(before, most, behind = { list: 0, key: undefined }) {
+      const list = AGED[behind.list];
+      if (list === undefined) return { run_ids: [], next: undefined };
+      const after = behind.key && { after: behind.key };
+      const keys = [...index.keys({ prefix: [list], to: [before - 1], limit: most, ...after })];
+      const isOld = (run_id: string): boolean =>
+        list === ALL || (heads.get([run_id])?.written_at ?? 0) < before;
+      const run_ids = keys.map((key) => String(key[2])).filter((id) => !isReferred(id) && isOld(id));
+      const isWhole = keys.length < most;
+      if (isWhole && behind.list === AGED.length - 1) return { run_ids, next: undefined };
+      return {
+        run_ids,
+        next: isWhole ? { list: behind.list + 1, key: undefined } : { ...behind, key: keys.at(-1)?.slice(1) },
+      };
     },
   };
 };

@@ -1,9 +1,10 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { TraceFact } from '../loop/trace-fact.ts';
-import type { JsonObject } from '../schema/endpoint.ts';
+import type { Json, JsonObject } from '../schema/endpoint.ts';
+import type { ContentBlock, Message, ToolCall } from '../schema/message.ts';
 import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
 import { promptId, toolId } from './ids.ts';
-import { type PayloadPolicy, shownPayload } from './payload.ts';
+import { type PayloadPolicy, redacted, shownPayload, withoutSecrets } from './payload.ts';
 
 /** The lines of a trace, from what the loop tells (evals-and-traces.md 9.8). */
 
@@ -115,7 +116,7 @@ const inferenceFields = (fact: Fact<'inference'>, { capture, now }: Composing): 
     duration_ms: ms(fact),
     started_at_ms: now - ms(fact),
     ended_at_ms: now,
-    ...(capture.content && end && contentOf(fact)),
+    ...(capture.content && end && contentOf(fact, capture)),
   };
 };
 
@@ -134,14 +135,39 @@ const tokensOf = (end: Fact<'inference'>['end']): JsonObject => {
 /** Blocks, calls and messages are JSON by their schemas. */
 const jsonOf = (values: readonly object[]): JsonObject[] => values as readonly JsonObject[] as JsonObject[];
 
-const contentOf = ({ content, calls, request, step_index }: Fact<'inference'>): JsonObject => {
+/**
+ * What was said is shown as it was said, but arguments of tools without secrets, wherever they stand: whoever takes
+ * them out of the tool's own line must not find them in that of the model.
+ */
+const contentOf = (
+  { content, calls, request, step_index }: Fact<'inference'>,
+  { payload }: CapturePolicy,
+): JsonObject => {
   const messages = step_index === 0 ? (request?.messages ?? []) : [];
+  const shown = (value: Json): Json => redacted(value, 'content', payload);
   return {
-    ...(content.length > 0 && { response_content: jsonOf(content) }),
-    ...(calls.length > 0 && {
-      response_tool_calls: calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
-    }),
-    ...(messages.length > 0 && { request_messages: jsonOf(messages) }),
+    ...(content.length > 0 && { response_content: shown(jsonOf(content.map(blockOf))) }),
+    ...(calls.length > 0 && { response_tool_calls: shown(jsonOf(calls.map(callOf))) }),
+    ...(messages.length > 0 && { request_messages: shown(jsonOf(messages.map(messageOf))) }),
+  };
+};
+
+const callOf = ({ id, name, arguments: args }: ToolCall): ToolCall => ({
+  id,
+  name,
+  arguments: withoutSecrets(args),
+});
+
+const blockOf = (block: ContentBlock): ContentBlock =>
+  block.type === 'tool_use' ? { ...block, input: withoutSecrets(block.input) } : block;
+
+const messageOf = (message: Message): Message => {
+  const { content, tool_calls } = message;
+  if (!tool_calls && !content.some(({ type }) => type === 'tool_use')) return message;
+  return {
+    ...message,
+    content: content.map(blockOf),
+    ...(tool_calls && { tool_calls: tool_calls.map(callOf) }),
   };
 };
 
@@ -186,11 +212,11 @@ const payloadsOf = ({ call, result }: Fact<'tool'>, { tool_io, payload }: Captur
   const takesArguments = tool_io === 'arguments' || tool_io === 'arguments_and_results';
   const takesResult = tool_io === 'results' || tool_io === 'arguments_and_results';
   return {
-    ...(takesArguments && { call_arguments: shownPayload(call.arguments, payload) }),
+    ...(takesArguments && { call_arguments: shownPayload(call.arguments, 'arguments', payload) }),
     ...(takesResult &&
       result &&
       result.status !== 'pending' && {
-        call_result: shownPayload(result.data ?? result.message, payload),
+        call_result: shownPayload(result.data ?? result.message, 'result', payload),
       }),
   };
 };

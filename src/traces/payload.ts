@@ -11,7 +11,23 @@ export type PayloadPolicy = {
   /** Undefined allows all. */
   fields: readonly string[] | undefined;
   maxBytes: number;
-  redactor?: (value: Json) => Json;
+  redact?: Redact | undefined;
+};
+
+/**
+ * A program's own redaction, before that of the service: of arguments and results of tools, and of what models are
+ * told and answer (`content`: lists of blocks, of calls or of messages). Gets a value that it may change, and tells
+ * what is shown; in place of one that it fails on there is `***`.
+ */
+export type Redact = (value: Json, kind: 'arguments' | 'result' | 'content') => Json;
+
+export const redacted = (value: Json, kind: Parameters<Redact>[1], { redact: own }: PayloadPolicy): Json => {
+  if (!own) return value;
+  try {
+    return own(structuredClone(value), kind);
+  } catch {
+    return REDACTED;
+  }
 };
 
 const TELLING = [
@@ -61,9 +77,9 @@ const VALUE = 'value';
 /** Also what secret parts addresses and command lines have. */
 export const withoutSecrets = (value: Json): Json => redact({ [VALUE]: hidden(value) })[VALUE] ?? null;
 
-export const shownPayload = (value: Json, { fields, maxBytes, redactor }: PayloadPolicy): Json => {
-  const picked = fields ? allowed(value, fields) : value;
-  const shown = withoutSecrets(redactor ? redactor(picked) : picked);
+export const shownPayload = (value: Json, kind: 'arguments' | 'result', policy: PayloadPolicy): Json => {
+  const { fields, maxBytes } = policy;
+  const shown = withoutSecrets(redacted(fields ? allowed(value, fields) : value, kind, policy));
   const size = Buffer.byteLength(JSON.stringify(shown));
   if (size <= maxBytes) return shown;
   return { __payload_truncated: true, original_size_bytes: size, max_payload_bytes: maxBytes };

@@ -4,7 +4,15 @@ import { type Clock, seconds } from '../schema/clock.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { EvaluationResult, TraceSummary } from '../schema/trace.ts';
-import type { Batch, Store, TraceFilter, TraceHead, TracePage, TraceReference } from '../store/index.ts';
+import type {
+  Batch,
+  Expired,
+  Store,
+  TraceFilter,
+  TraceHead,
+  TracePage,
+  TraceReference,
+} from '../store/index.ts';
 import { type CapturePolicy, evaluationEvent, type TraceContext } from './compose.ts';
 import { createRecorder, end, isKept, leave, note, type RecorderDeps, write } from './recorder.ts';
 import { follow, newSummary } from './summary.ts';
@@ -25,6 +33,11 @@ type Deps = {
   clock: Clock;
   log: { warn(data: object, text: string): void };
   settings: TraceSettings;
+  /**
+   * A folder of their own. What a commit of the store tells of is written there right behind it; a crash in between
+   * loses as much.
+   */
+  sink?: Store | undefined;
   /** A run had more events than may wait. */
   dropped(): void;
 };
@@ -34,6 +47,8 @@ type Writer = {
   write(batch: Batch, goesOn: 'now' | 'later'): void;
   leave(batch: Batch): void;
   end(batch: Batch): void;
+  /** Nobody writes with it any more. */
+  close(): void;
 };
 
 export type Traces = {
@@ -58,11 +73,12 @@ export type Traces = {
 
 const PLUGIN = 'observability';
 const DAY_SECS = 86_400;
-const REMOVED_AT_ONCE = 100;
+const LOOKED_AT_AT_ONCE = 100;
 const NOT_AN_ID = /[/\\\0]/;
 
-export const createTraces = ({ store, clock, log, settings, dropped }: Deps): Traces => {
-  const table = store.traces;
+export const createTraces = ({ store, sink, clock, log, settings, dropped }: Deps): Traces => {
+  const home = sink ?? store;
+  const table = home.traces;
   /** Those that a run of this process is at work on. */
   const live = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -85,6 +101,26 @@ export const createTraces = ({ store, clock, log, settings, dropped }: Deps): Tr
     },
   };
 
+  /** With the batch, or right behind it. */
+  const along = (batch: Batch, put: (into: Batch) => void): void => {
+    if (!sink) {
+      put(batch);
+      return;
+    }
+    const own = sink.batch();
+    put(own);
+    if (own.writes.length === 0) return;
+    batch.afterwards.push(() => {
+      sink.commit(own).catch((err: unknown) => log.warn({ err }, 'traces are not written'));
+    });
+  };
+
+  const commit = async (put: (into: Batch) => void): Promise<void> => {
+    const batch = home.batch();
+    put(batch);
+    await home.commit(batch);
+  };
+
   const visible = (run_id: string): TraceHead => {
     if (run_id === '' || run_id === '.' || run_id === '..' || NOT_AN_ID.test(run_id))
       throw new Invalid(`invalid run id: ${run_id}`);
@@ -97,19 +133,19 @@ export const createTraces = ({ store, clock, log, settings, dropped }: Deps): Tr
   const prune = async (): Promise<number> => {
     const before = seconds(clock.now()) - settings.retentionDays * DAY_SECS;
     let removed = 0;
-    for (;;) {
-      const batch = store.batch();
-      let some = 0;
-      for (const run_id of table.expired(before)) {
-        if (live.has(run_id)) continue;
-        table.remove(batch, run_id);
-        some += 1;
-        if (some === REMOVED_AT_ONCE) break;
-      }
-      if (some === 0) return removed;
-      await store.commit(batch);
-      removed += some;
-    }
+    let place: Expired['next'];
+    do {
+      const { run_ids, next } = table.expired(before, LOOKED_AT_AT_ONCE, place);
+      const old = run_ids.filter((run_id) => !live.has(run_id));
+      await commit((batch) => {
+        for (const run_id of old) table.remove(batch, run_id);
+      });
+      // Others have their turn, also where nothing is removed.
+      await new Promise(setImmediate);
+      removed += old.length;
+      place = next;
+    } while (place);
+    return removed;
   };
 
   const pruneQuietly = (): void => {
@@ -128,25 +164,19 @@ export const createTraces = ({ store, clock, log, settings, dropped }: Deps): Tr
       live.add(run.run_id);
       return {
         note: (agent, fact) => note(recorder, agent, fact),
-        write(batch, goesOn) {
-          write(recorder, batch, goesOn);
-          if (goesOn === 'later') live.delete(run.run_id);
-        },
-        leave(batch) {
-          leave(recorder, batch);
-          live.delete(run.run_id);
-        },
-        end(batch) {
-          end(recorder, batch);
-          live.delete(run.run_id);
-        },
+        write: (batch, goesOn) => along(batch, (into) => write(recorder, into, goesOn)),
+        leave: (batch) => along(batch, (into) => leave(recorder, into)),
+        end: (batch) => along(batch, (into) => end(recorder, into)),
+        close: () => live.delete(run.run_id),
       };
     },
     ended(batch, run_id) {
       const head = table.head(run_id);
       if (!head || head.state === 'done') return;
-      if (head.state === 'dropped' || !isKept(deps, head.summary)) table.remove(batch, run_id);
-      else table.write(batch, { ...head, state: 'done' }, []);
+      along(batch, (into) => {
+        if (head.state === 'dropped' || !isKept(deps, head.summary)) table.remove(into, run_id);
+        else table.write(into, { ...head, state: 'done' }, []);
+      });
     },
     list: (filter) => table.list(filter),
     page(run_id, offset, limit) {
@@ -155,20 +185,18 @@ export const createTraces = ({ store, clock, log, settings, dropped }: Deps): Tr
     },
     async pin(run_id) {
       visible(run_id);
-      const batch = store.batch();
-      table.refer(batch, run_id, { kind: 'pin', id: 'operator' });
-      await store.commit(batch);
+      await commit((batch) => table.refer(batch, run_id, { kind: 'pin', id: 'operator' }));
     },
-    refer: (batch, run_id, by) => table.refer(batch, run_id, by),
+    refer: (batch, run_id, by) => along(batch, (into) => table.refer(into, run_id, by)),
     async evaluated(run_id, result) {
       const head = visible(run_id);
       const { summary, total } = head;
       const event = evaluationEvent(result, { run_id, thread_id: '' }, summary.agent_id, clock.now());
       const after = { ...summary };
       follow(after, event);
-      const batch = store.batch();
-      table.write(batch, { ...head, summary: after, total: total + 1 }, [JSON.stringify(event)]);
-      await store.commit(batch);
+      await commit((batch) =>
+        table.write(batch, { ...head, summary: after, total: total + 1 }, [JSON.stringify(event)]),
+      );
     },
     prune,
     start() {

@@ -6,6 +6,7 @@ import { textOf } from '../../src/schema/message.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { defineTool, type Tool } from '../../src/tools/tool.ts';
+import { ADMIN_TOKEN } from './troupe.ts';
 
 /**
  * A service in a process of its own that says where its runs are, so that a test can kill it there. What the user
@@ -70,7 +71,9 @@ const app = await startApp({
   settings: settingsFrom({
     http_addr: '127.0.0.1:0',
     storage_dir: dir,
-    AdminApiConfig: { bearer_token: 'x' },
+    AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
+    observe_all_agents: true,
+    trace: { sampling_disable: true },
     seed: { profile: 'minimal' },
     default_agent_id: 'planned',
     entries: {

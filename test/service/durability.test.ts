@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startChild } from '../store/child.ts';
+import { readTrace } from './traced.ts';
 import { clientOf, eventually, startTroupe } from './troupe.ts';
 import { type View, viewOf } from './view.ts';
 
@@ -143,6 +144,17 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     const results = (await at(place).texts()).filter((text) => text.startsWith('tool: '));
     t.equal(results.length, 2, 'the placeholder and the result');
     if (executions(place) === 0) t.equal(results[1], 'tool: [Tool execution was interrupted]');
+  });
+
+  t.test('the trace of a run tells what was committed, once, and a call that was lost', async (t) => {
+    const told = async (place: string): Promise<string[]> => {
+      const { lines } = await readTrace(client, String((await at(place).runs())[0]?.run_id));
+      return lines.map(({ type, step_index, error_type }) => `${type} ${step_index} ${error_type ?? 'ok'}`);
+    };
+    t.strictSame(await told('before its first token'), ['inference 0 ok']);
+    t.strictSame(await told('in the second step'), ['inference 0 ok', 'tool 0 ok', 'inference 1 ok']);
+    t.strictSame(await told('in a harmless tool'), ['inference 0 ok', 'tool 0 ok', 'inference 1 ok']);
+    t.strictSame(await told('in a tool'), ['inference 0 ok', 'tool 0 missing_tool_result', 'inference 1 ok']);
   });
 
   t.test('a run that waited waits, and goes on when it is decided', async (t) => {

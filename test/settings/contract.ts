@@ -116,6 +116,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_MCP_SESSION_MAX', 'mcp_session_max', 'int ≥ 1', '10000'],
   ['SERVICE_OBSERVABILITY_DISABLE', 'observability_disable', 'bool', 'false'],
   ['SERVICE_OBSERVE_ALL_AGENTS', 'observe_all_agents', 'bool', 'false'],
+  ['SERVICE_PERSISTENT_SINK_DIR', 'trace.sink_dir', 'path', 'unset'],
   ['SERVICE_TRACE_SAMPLING_DISABLE', 'trace.sampling_disable', 'bool', 'unset'],
   ['SERVICE_TRACE_SAMPLING_PROPORTION', 'trace.sampling_proportion', 'number 0..1', '0.01'],
   ['SERVICE_TRACE_BUFFER_MAX_EVENTS', 'trace.buffer_max_events', 'int ≥ 1', '10000'],

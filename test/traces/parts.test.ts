@@ -59,26 +59,26 @@ t.test('a secret is hidden however its name is spelled, and wherever it stands',
   ];
   for (const name of names) {
     t.strictSame(
-      shownPayload([{ deep: { [name]: { any: 'thing' }, rest: 1 } }], policy),
+      shownPayload([{ deep: { [name]: { any: 'thing' }, rest: 1 } }], 'result', policy),
       [{ deep: { [name]: '***', rest: 1 } }],
       name,
     );
   }
-  t.notMatch(JSON.stringify(shownPayload('https://u:hunter2@example.org/', policy)), 'hunter2');
-  t.equal(shownPayload('plain', policy), 'plain');
-  t.equal(shownPayload(null, policy), null);
+  t.notMatch(JSON.stringify(shownPayload('https://u:hunter2@example.org/', 'result', policy)), 'hunter2');
+  t.equal(shownPayload('plain', 'result', policy), 'plain');
+  t.equal(shownPayload(null, 'result', policy), null);
 });
 
 t.test('only fields that are allowed are shown, and then the redactor is asked', async (t) => {
   const given = { a: 1, b: { a: 2, c: 3 }, c: [{ a: 4, d: 5 }] };
-  t.strictSame(shownPayload(given, { ...policy, fields: ['a', 'c'] }), { a: 1, c: [{ a: 4 }] });
-  const redactor = () => ({ token: 'x', seen: true });
-  t.strictSame(shownPayload(given, { ...policy, redactor }), { token: '***', seen: true });
+  t.strictSame(shownPayload(given, 'result', { ...policy, fields: ['a', 'c'] }), { a: 1, c: [{ a: 4 }] });
+  const redact = () => ({ token: 'x', seen: true });
+  t.strictSame(shownPayload(given, 'result', { ...policy, redact }), { token: '***', seen: true });
 });
 
 t.test('in place of a payload that is too large its size is told', async (t) => {
-  t.strictSame(shownPayload('x'.repeat(8190), policy), 'x'.repeat(8190));
-  t.strictSame(shownPayload('é'.repeat(8190), policy), {
+  t.strictSame(shownPayload('x'.repeat(8190), 'result', policy), 'x'.repeat(8190));
+  t.strictSame(shownPayload('é'.repeat(8190), 'result', policy), {
     __payload_truncated: true,
     original_size_bytes: 16382,
     max_payload_bytes: 8192,

@@ -1,4 +1,4 @@
-import { boolean, choice, fieldNames, integer, proportion, text } from '../kinds.ts';
+import { boolean, choice, fieldNames, integer, path, proportion, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const traceSettings = [
@@ -15,6 +15,12 @@ export const traceSettings = [
     type: boolean(),
     default: false,
     doc: 'traces of agents without plugin `observability` too',
+  }),
+  setting({
+    key: 'trace.sink_dir',
+    env: 'SERVICE_PERSISTENT_SINK_DIR',
+    type: path(),
+    doc: 'folder of the traces alone; unset = in the storage folder',
   }),
   setting({
     key: 'trace.sampling_disable',
