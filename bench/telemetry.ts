@@ -1,8 +1,12 @@
+import { Agent, get } from 'node:http';
 import { runOf } from '../src/load/index.ts';
-import type { Benchmark } from './benchmark.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import { BenchError } from './error.ts';
+import { startGrowthStore } from './growth-store.ts';
 import { besideRound, type Played, playLoad } from './load.ts';
+import { percentile } from './rounds.ts';
 import type { Measured } from './row.ts';
-import { type Server, startTroupe, stopAll } from './servers.ts';
+import { ADMIN_TOKEN, type Server, startTroupe, stopAll } from './servers.ts';
 
 /** What it costs that the runs of an agent are observed: the same streams of one that is and of one that is not. */
 
@@ -21,6 +25,71 @@ const mean = (one: Played, other: Played): Played => ({
   cost: (one.cost + other.cost) / 2,
   share: Math.min(one.share, other.share),
 });
+
+const PAGES = {
+  'a list of 50': '/v1/traces?limit=50',
+  'a list of 50 of one agent': '/v1/traces?limit=50&agent_id=agent-7',
+  'a page of 100 events': '/v1/traces/r7?offset=20&limit=100',
+};
+
+const EVENTS = 200;
+const FEW = 100;
+
+const withTraces = async (context: Context, traces: number): Promise<Server> => {
+  const dir = context.folder();
+  const store = startGrowthStore(context, dir);
+  await store.ask({ do: 'traces', traces, events: EVENTS });
+  await store.ask({ do: 'close' });
+  await store.stop();
+  // Of a time that is long past.
+  return startTroupe(context, {
+    dir,
+    flags: ['--expose-trace-routes', 'true', '--trace-retention-days', '100000'],
+  });
+};
+
+const pageMs = async ({ url }: Server, path: string, requests: number): Promise<number[]> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const times: number[] = [];
+  for (let request = 0; request < requests; request += 1) {
+    const began = performance.now();
+    await new Promise<void>((resolve, reject) => {
+      get(url + path, { agent, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }, (answer) => {
+        answer.resume().on('end', () => {
+          if (answer.statusCode === 200) resolve();
+          else reject(new BenchError(`${path} answered ${answer.statusCode}`));
+        });
+      }).on('error', reject);
+    });
+    times.push(performance.now() - began);
+  }
+  agent.destroy();
+  return times;
+};
+
+const pageRows = async (context: Context): Promise<Measured[]> => {
+  const traces = context.short ? 200 : 10_000;
+  const requests = context.short ? 5 : 400;
+  const [many, few] = [await withTraces(context, traces), await withTraces(context, FEW)];
+  try {
+    const rows: Measured[] = [];
+    for (const [metric, path] of Object.entries(PAGES)) {
+      for (const server of [many, few]) await pageMs(server, path, requests / 4);
+      const [mine, theirs] = [await pageMs(many, path, requests), await pageMs(few, path, requests)];
+      const p99 = percentile(mine, 99);
+      rows.push({
+        metric: `p99 of ${metric}, ${traces.toLocaleString('en-US')} traces`,
+        unit: 'ms',
+        baseline: `${FEW} traces`,
+        aim: { of: 'value', most: 5 },
+        rounds: [{ value: p99, baseline: percentile(theirs, 99), p50: percentile(mine, 50), p99 }],
+      });
+    }
+    return rows;
+  } finally {
+    await stopAll([many, few]);
+  }
+};
 
 export const telemetry: Benchmark = {
   name: 'telemetry',
@@ -51,7 +120,7 @@ export const telemetry: Benchmark = {
     try {
       const rows: Measured[] = [];
       for (const server of servers) rows.push(await rowOf(server));
-      return rows;
+      return [...rows, ...(await pageRows(context))];
     } finally {
       await stopAll(servers.map(([, server]) => server));
     }

@@ -7,6 +7,8 @@ export type GrowthOrder =
   | { do: 'fill'; threads: number; messages: number; status: 'running' | 'done' }
   /** A step in each of so many of the threads of that length, in one commit; the threads take turns. */
   | { do: 'step'; threads: number; messages: number }
+  /** Traces of so many runs, with so many events each. */
+  | { do: 'traces'; traces: number; events: number }
   | { do: 'close' };
 
 /** What a step took. */
@@ -49,10 +51,36 @@ const step = async ({ threads, messages }: Extract<GrowthOrder, { do: 'step' }>)
   waiting.push(...stepped);
 };
 
+const EVENT = JSON.stringify({ type: 'inference', model: 'm', response_content: 'x'.repeat(500) });
+
+const fillTraces = async ({ traces, events }: Extract<GrowthOrder, { do: 'traces' }>): Promise<void> => {
+  let batch = store.batch();
+  const lines = Array.from({ length: events }, () => EVENT);
+  for (let number = 0; number < traces; number += 1) {
+    const at = 1_700_000_000 + number;
+    const summary = {
+      run_id: `r${number}`,
+      agent_id: `agent-${number % 10}`,
+      started_at: at,
+      ended_at: at,
+      prompt_ids: ['0123456789ab'],
+      final_status: 'ok' as const,
+    };
+    store.traces.write(
+      batch,
+      { total: events, state: 'done', summary, created_at: at, written_at: at },
+      lines,
+    );
+    batch = await commitFull(batch);
+  }
+  await store.commit(batch);
+};
+
 const carryOut = async (order: GrowthOrder): Promise<GrowthAnswer> => {
   const began = performance.now();
   if (order.do === 'fill') await fill(order);
   else if (order.do === 'step') await step(order);
+  else if (order.do === 'traces') await fillTraces(order);
   else await store.close();
   return { milliseconds: performance.now() - began };
 };
