@@ -27,10 +27,13 @@ export const devCommand = withSettingFlags(new Command('dev'))
     process.stdout.write(welcome(url, token, settings));
   });
 
-/** What is otherwise than in `serve`, unless it is set. A front end under development has a port of its own. */
+/**
+ * What is otherwise than in `serve`, unless it is set. A front end under development has a port of its own, and whoever
+ * develops looks at what runs did.
+ */
 const DEV = {
   seed: { profile: 'demo' },
-  AdminApiConfig: { cors_allowed_origins: ['loopback'] },
+  AdminApiConfig: { cors_allowed_origins: ['loopback'], expose_trace_routes: true },
 } satisfies TroupeConfig['settings'];
 
 const isReal = ({ openai }: Settings): boolean =>
