@@ -38,6 +38,7 @@ export type PipelineDeps = {
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
+    eval_body_limit_bytes: number;
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
   };
@@ -57,7 +58,11 @@ export const createPipeline = (deps: PipelineDeps) => {
   const { context, caller, settings } = deps;
   const checkAdmin = createAdminCheck(deps.adminToken);
   const admits = createOriginCheck(settings.cors_allowed_origins);
-  const limits = { default: settings.body_limit_bytes, attachments: settings.attachment_body_limit_bytes };
+  const limits = {
+    default: settings.body_limit_bytes,
+    attachments: settings.attachment_body_limit_bytes,
+    evals: settings.eval_body_limit_bytes,
+  };
   const limitOf = ({ bodyLimit = 'default' }: Endpoint): number => limits[bodyLimit];
 
   const deliver = (arrival: Arrival, scope: string, text: BodyText): void => {

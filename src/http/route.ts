@@ -45,7 +45,7 @@ export type RouteSpec<P, Q, B> = {
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
   body?: z.ZodType<B>;
-  bodyLimit?: 'default' | 'attachments';
+  bodyLimit?: 'default' | 'attachments' | 'evals';
   /** By status: the schema of the JSON body, or the description of a response that has none. */
   responses: Record<number, z.ZodType | string>;
   /** Returns (a promise of) a reply, an event stream, or a value: 200 as JSON, or empty when undefined. */

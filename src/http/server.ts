@@ -23,6 +23,7 @@ export type HttpDeps = {
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
+    eval_body_limit_bytes: number;
     max_concurrent_requests: number;
     sse_heartbeat_ms: number;
     sse_buffer_size: number;

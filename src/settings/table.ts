@@ -2,6 +2,7 @@ import type { Entries } from './entries.ts';
 import { a2aSettings } from './rows/a2a.ts';
 import { adminSettings } from './rows/admin.ts';
 import { configurationSettings } from './rows/configuration.ts';
+import { evalSettings } from './rows/evals.ts';
 import { mcpSettings } from './rows/mcp.ts';
 import { mailboxSettings, runSettings } from './rows/runs.ts';
 import { seedSettings } from './rows/seed.ts';
@@ -20,6 +21,7 @@ export const settingGroups = [
   { title: 'Runs', rows: runSettings },
   { title: 'A2A', rows: a2aSettings },
   { title: 'MCP', rows: mcpSettings },
+  { title: 'Evaluations', rows: evalSettings },
   { title: 'Traces', rows: traceSettings },
   { title: 'Telemetry', rows: telemetrySettings },
 ] as const;

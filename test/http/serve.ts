@@ -49,6 +49,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
     settings: {
       body_limit_bytes: 1000,
       attachment_body_limit_bytes: 5000,
+      eval_body_limit_bytes: 5000,
       max_concurrent_requests: 100,
       sse_heartbeat_ms: 60_000,
       sse_buffer_size: 10,

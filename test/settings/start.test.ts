@@ -45,6 +45,27 @@ t.test('the renewal of a lease is below the lease', async (t) => {
   });
 });
 
+t.test(
+  'one limit of evals that is given leaves the others as they are, and none lets nothing run at a time',
+  async (t) => {
+    t.match(settingsFrom({ eval_limits: { max_samples_per_cell: 7 } }).eval_limits, {
+      max_cells_per_sync_run: 100,
+      max_concurrent_matrix_cells: 5,
+      max_cells_per_sync_online: 10,
+      max_concurrent_online_cells: 5,
+      max_samples_per_cell: 7,
+      max_judge_revisions: 3,
+      default_import_traces_max: 50,
+    });
+    for (const name of ['max_concurrent_matrix_cells', 'max_concurrent_online_cells']) {
+      t.throws(() => settingsFrom({ eval_limits: { [name]: 0 } }), {
+        name: 'SettingsError',
+        message: `eval_limits.${name}: 0 is not allowed; allowed: an integer, 1 or more`,
+      });
+    }
+  },
+);
+
 t.test('without an admin token nothing of the admin surface may be exposed', async (t) => {
   const closed = { expose_config_routes: false, expose_eval_routes: false, expose_trace_routes: false };
   const startWith = (AdminApiConfig: Partial<typeof closed & { bearer_token: string }>) => () =>

@@ -46,6 +46,7 @@ t.test('the README groups its tables under headings', async (t) => {
     '### Runs',
     '### A2A',
     '### MCP',
+    '### Evaluations',
     '### Traces',
     '### Telemetry',
   ]);
