@@ -8,6 +8,7 @@ import { type CommitKind, createCommitter } from './committer.ts';
 import { type ControlPlane, createControlPlane } from './control-plane.ts';
 import { createCounters } from './counters.ts';
 import { checkDataFile } from './data-file.ts';
+import { createDatasetTable, type DatasetTable } from './datasets.ts';
 import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
 import { createEndedWork } from './ended-work.ts';
@@ -63,6 +64,7 @@ export type Store = ControlPlane & {
   readonly state: StateTable;
   readonly pushOutbox: PushOutbox;
   readonly traces: TraceTable;
+  readonly datasets: DatasetTable;
   /** Whether the last commit succeeded. While they fail, the store itself tries again every other second. */
   readonly writable: boolean;
   /**
@@ -169,6 +171,7 @@ const assemble = (
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),
     traces: createTraceTable(env),
+    datasets: createDatasetTable(env),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;

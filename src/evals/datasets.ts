@@ -1,0 +1,198 @@
+import type { Clock } from '../schema/clock.ts';
+import {
+  AD_HOC,
+  type Dataset,
+  type DatasetMeta,
+  type DatasetSpec,
+  type Expectation,
+  type Fixture,
+} from '../schema/dataset.ts';
+import { Conflict, Invalid, NotFound } from '../schema/outcome.ts';
+import type { Batch, DatasetHead, Store } from '../store/index.ts';
+import { checkId } from '../store/index.ts';
+
+/**
+ * Datasets and what may be written of them (evals-and-traces.md 3.1, 4).
+ *
+ * Guarantees: the writes of one dataset are done one after the other, each with the checks and the commit of its own,
+ * so that of two with the same revision one finds that it is no longer there. What a write refuses is not written.
+ */
+
+export type Datasets = {
+  list(page: { offset?: number | undefined; limit?: number | undefined }): DatasetHead[];
+  /** @throws Integrity */
+  get(id: string): Dataset | undefined;
+  /** @throws NotFound */
+  head(id: string): DatasetHead;
+  hasFixture(id: string, fixture_id: string): boolean;
+  /** @throws Invalid, Conflict */
+  create(id: string, spec: DatasetSpec): Promise<Dataset>;
+  /** @throws Invalid, NotFound, Conflict */
+  replace(id: string, spec: DatasetSpec, expected_revision?: number): Promise<Dataset>;
+  /** @throws Invalid, NotFound, Conflict */
+  append(id: string, fixture: Fixture, expected_revision: number): Promise<Dataset>;
+  /** @throws Conflict */
+  remove(id: string, expected_revision?: number): Promise<void>;
+  /**
+   * Adds the fixtures that `make` gives for the dataset as it is then, none of which it has, and writes nothing when
+   * there are none. `along` puts what belongs to the same commit.
+   *
+   * @throws NotFound, and whatever `make` throws
+   */
+  extend(
+    id: string,
+    make: (head: DatasetHead) => readonly Fixture[],
+    along: (batch: Batch) => void,
+  ): Promise<DatasetHead>;
+};
+
+type Deps = { store: Pick<Store, 'datasets' | 'batch' | 'commit'>; clock: Pick<Clock, 'now'> };
+
+export const createDatasets = ({ store, clock }: Deps): Datasets => {
+  const table = store.datasets;
+  const inTurn = createTurns();
+
+  const head = (id: string): DatasetHead => {
+    const known = table.head(id);
+    if (!known) throw missing(id);
+    return known;
+  };
+
+  const commit = async (put: (batch: Batch) => void): Promise<void> => {
+    const batch = store.batch();
+    put(batch);
+    await store.commit(batch, 'input');
+  };
+
+  const put = async (id: string, dataset: Dataset): Promise<Dataset> => {
+    await commit((batch) => table.put(batch, id, dataset));
+    return dataset;
+  };
+
+  const later = (meta: DatasetMeta): DatasetMeta => ({
+    ...meta,
+    updated_at: clock.now(),
+    revision: meta.revision + 1,
+  });
+
+  const first = (revision: number): DatasetMeta => {
+    const now = clock.now();
+    return { source: { kind: 'user' }, hidden: false, created_at: now, updated_at: now, revision };
+  };
+
+  const written = (id: string): Dataset => {
+    const dataset = table.get(id);
+    if (!dataset) throw missing(id);
+    return dataset;
+  };
+
+  const extend: Datasets['extend'] = async (id, make, along) => {
+    const known = head(id);
+    const fixtures = make(known);
+    if (fixtures.length === 0) return known;
+    const meta = later(known.meta);
+    await commit((batch) => {
+      table.append(batch, known, meta, fixtures);
+      along(batch);
+    });
+    return { ...known, fixture_count: known.fixture_count + fixtures.length, meta };
+  };
+
+  return {
+    list: ({ offset = 0, limit }) => table.list({ offset, limit }),
+    get: (id) => table.get(id),
+    head,
+    hasFixture: (id, fixture_id) => table.hasFixture(id, fixture_id),
+    async create(id, spec) {
+      checkNewId(id);
+      checkSpec(spec);
+      return inTurn(id, async () => {
+        if (table.head(id)) throw new Conflict(`conflict: eval_datasets/${id} already exists`);
+        return put(id, { spec, meta: first(0) });
+      });
+    },
+    async replace(id, spec, expected_revision) {
+      checkSpec(spec);
+      return inTurn(id, async () => {
+        const known = table.head(id);
+        if (known) {
+          checkRevision(known, expected_revision);
+          return put(id, { spec, meta: later(known.meta) });
+        }
+        if (expected_revision !== 0) throw missing(id);
+        checkNewId(id);
+        return put(id, { spec, meta: first(1) });
+      });
+    },
+    async append(id, fixture, expected_revision) {
+      checkScore(fixture.expect);
+      return inTurn(id, async () => {
+        const make = (known: DatasetHead): Fixture[] => {
+          checkRevision(known, expected_revision);
+          if (table.hasFixture(id, fixture.id)) throw taken(id, fixture.id);
+          return [fixture];
+        };
+        await extend(id, make, () => {});
+        return written(id);
+      });
+    },
+    remove: (id, expected_revision) =>
+      inTurn(id, async () => {
+        const known = table.head(id);
+        checkRevision(known, expected_revision);
+        if (known) await commit((batch) => table.remove(batch, id));
+      }),
+    extend: (id, make, along) => inTurn(id, () => extend(id, make, along)),
+  };
+};
+
+/** One piece of work on a dataset at a time, in the order of the calls; datasets that nobody writes take no memory. */
+const createTurns = () => {
+  const last = new Map<string, Promise<unknown>>();
+  return <Result>(id: string, work: () => Promise<Result>): Promise<Result> => {
+    const next = (last.get(id) ?? Promise.resolve()).then(work);
+    const settled = next
+      .catch(() => {})
+      .then(() => {
+        if (last.get(id) === settled) last.delete(id);
+      });
+    last.set(id, settled);
+    return next;
+  };
+};
+
+const missing = (id: string): NotFound => new NotFound(`dataset not found: ${id}`);
+
+export const taken = (id: string, fixture_id: string): Conflict =>
+  new Conflict(`dataset '${id}' already has fixture '${fixture_id}'`);
+
+/** A dataset that is not there has revision 0. */
+export const checkRevision = (known: DatasetHead | undefined, expected: number | undefined): void => {
+  const actual = known?.meta.revision ?? 0;
+  if (expected === undefined || expected === actual) return;
+  throw new Conflict(`revision conflict: expected ${expected}, actual ${actual}`);
+};
+
+const REFUSED = /[/\\]|\.\.|\p{Cc}/u;
+
+const checkNewId = (id: string): void => {
+  if (id.trim() === '') throw new Invalid('dataset id must not be blank');
+  if (REFUSED.test(id))
+    throw new Invalid("dataset id must not contain '/', '\\', '..' or control characters");
+  if (id === AD_HOC) throw new Invalid(`dataset id '${AD_HOC}' is reserved for online evals`);
+  checkId('dataset id', id);
+};
+
+export const checkSpec = ({ fixtures = [] }: DatasetSpec): void => {
+  const seen = new Set<string>();
+  for (const { id } of fixtures) {
+    if (seen.has(id)) throw new Invalid(`duplicate fixture id: ${id}`);
+    seen.add(id);
+  }
+  for (const { expect } of fixtures) checkScore(expect);
+};
+
+export const checkScore = ({ min_judge_score: score }: Expectation): void => {
+  if (score === undefined || (score >= 0 && score <= 1)) return;
+  throw new Invalid(`\`min_judge_score\` must be within [0.0, 1.0], not ${score}`);
+};

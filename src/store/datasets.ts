@@ -1,0 +1,90 @@
+import type { Dataset, DatasetMeta, DatasetSpec, Fixture } from '../schema/dataset.ts';
+import type { Batch } from './batch.ts';
+import type { Environment } from './environment.ts';
+import { checkId, indexed, isId, type Key } from './keys.ts';
+
+/**
+ * Datasets by the bytes of their ids (evals-and-traces.md 3.1).
+ *
+ * What a list shows of a dataset is a row of its own, and so is each fixture, under its place: a list reads no
+ * fixtures, and a fixture is added without touching those that are there. Relies on one writer at a time: whoever puts
+ * a dataset has read it under the lock of the datasets.
+ */
+
+/** What is told of a dataset without reading its fixtures. */
+export type DatasetHead = { id: string; description: string; fixture_count: number; meta: DatasetMeta };
+
+export type DatasetTable = {
+  head(id: string): DatasetHead | undefined;
+  /** @throws Integrity when a row cannot be read */
+  get(id: string): Dataset | undefined;
+  hasFixture(id: string, fixture_id: string): boolean;
+  /** By id, ascending in byte order. Rows before `offset` are not read. */
+  list(page?: { offset?: number; limit?: number | undefined }): DatasetHead[];
+  /** In place of what is there. */
+  put(batch: Batch, id: string, dataset: Dataset): void;
+  /** Behind those that `head` counts; their ids are new. */
+  append(batch: Batch, head: DatasetHead, meta: DatasetMeta, fixtures: readonly Fixture[]): void;
+  remove(batch: Batch, id: string): void;
+};
+
+export const createDatasetTable = (env: Environment): DatasetTable => {
+  const heads = env.table<Omit<DatasetHead, 'id'>>('datasets');
+  const fixtures = env.table<Fixture>('dataset_fixtures');
+  const names = env.table<true>('dataset_fixture_ids');
+
+  const head = (id: string): DatasetHead | undefined => {
+    const row = isId(id) ? heads.get([id]) : undefined;
+    return row && { id, ...row };
+  };
+
+  const putFixtures = (batch: Batch, id: string, from: number, added: readonly Fixture[]): void => {
+    for (const [index, fixture] of added.entries()) {
+      fixtures.put(batch, [id, from + index], fixture);
+      names.put(batch, [id, indexed(fixture.id)], true);
+    }
+  };
+
+  const clearFixtures = (batch: Batch, id: string): void => {
+    fixtures.clear(batch, [id]);
+    names.clear(batch, [id]);
+  };
+
+  return {
+    head,
+    get(id) {
+      const known = head(id);
+      if (!known) return undefined;
+      return { spec: specOf(known, [...fixtures.values({ prefix: [id] })]), meta: known.meta };
+    },
+    hasFixture: (id, fixture_id) => isId(id) && names.has([id, indexed(fixture_id)]),
+    list: ({ offset = 0, limit } = {}) =>
+      Array.from(
+        heads.entries({ prefix: [], offset, ...(limit !== undefined && { limit }) }),
+        ({ key, value }) => ({ id: idOf(key), ...value }),
+      ),
+    put(batch, id, { spec, meta }) {
+      checkId('dataset id', id);
+      const { description = '', fixtures: all = [] } = spec;
+      clearFixtures(batch, id);
+      putFixtures(batch, id, 0, all);
+      heads.put(batch, [id], { description, fixture_count: all.length, meta });
+    },
+    append(batch, { id, description, fixture_count }, meta, added) {
+      putFixtures(batch, id, fixture_count, added);
+      heads.put(batch, [id], { description, fixture_count: fixture_count + added.length, meta });
+    },
+    remove(batch, id) {
+      if (!isId(id)) return;
+      clearFixtures(batch, id);
+      heads.remove(batch, [id]);
+    },
+  };
+};
+
+const specOf = ({ description }: DatasetHead, fixtures: Fixture[]): DatasetSpec => ({
+  ...(description !== '' && { description }),
+  ...(fixtures.length > 0 && { fixtures }),
+});
+
+const idOf = (key: Key): string => String(key[0]);
