@@ -62,6 +62,8 @@ export type Traces = {
   pin(run_id: string): Promise<void>;
   /** Whoever refers to a trace keeps it; it goes into the commit of the one that refers. */
   refer(batch: Batch, run_id: string, by: TraceReference): void;
+  /** Nobody removes it until the returned function is called; for one who reads it before it refers to it. */
+  hold(run_id: string): () => void;
   /** Adds what a judge says of a run that has ended. @throws NotFound */
   evaluated(run_id: string, result: EvaluationResult): Promise<void>;
   /** Removes what is older than the retention, a part at a time. */
@@ -81,6 +83,8 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
   const table = home.traces;
   /** Those that a run of this process is at work on. */
   const live = new Set<string>();
+  /** How many hold each of them. */
+  const holds = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
   const observes = ({ spec }: ResolvedAgent): boolean => {
@@ -136,7 +140,7 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
     let place: Expired['next'];
     do {
       const { run_ids, next } = table.expired(before, LOOKED_AT_AT_ONCE, place);
-      const old = run_ids.filter((run_id) => !live.has(run_id));
+      const old = run_ids.filter((run_id) => !live.has(run_id) && !holds.has(run_id));
       await commit((batch) => {
         for (const run_id of old) table.remove(batch, run_id);
       });
@@ -188,6 +192,14 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
       await commit((batch) => table.refer(batch, run_id, { kind: 'pin', id: 'operator' }));
     },
     refer: (batch, run_id, by) => along(batch, (into) => table.refer(into, run_id, by)),
+    hold(run_id) {
+      holds.set(run_id, (holds.get(run_id) ?? 0) + 1);
+      return () => {
+        const others = (holds.get(run_id) ?? 0) - 1;
+        if (others > 0) holds.set(run_id, others);
+        else holds.delete(run_id);
+      };
+    },
     async evaluated(run_id, result) {
       const head = visible(run_id);
       const { summary, total } = head;

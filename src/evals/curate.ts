@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import { Fixture, type RecordedResult, ScriptEvent, ScriptTokens } from '../schema/dataset.ts';
+import { isObject, type Json, REDACTED } from '../schema/endpoint.ts';
+
+/**
+ * What the events of a trace make of a test case (evals-and-traces.md 4.7).
+ *
+ * Events are looked at one after another, and of each no more is kept than a fixture has: prompts, which may be long,
+ * are let go once the input of the user is found in them. Whoever wrote the trace, nothing here throws: what is not of
+ * the shape that traces have is as if it had not been captured.
+ */
+
+export type Excerpt = {
+  /** Inferences so far. */
+  inferences: number;
+  /** Of the first inference. */
+  thread_id: string;
+  model: string | undefined;
+  user_input: string | undefined;
+  script: ScriptEvent[];
+  /** Why the answers of the model cannot be played back. */
+  unplayable: string | undefined;
+  tool_results: RecordedResult[];
+  /** Characters that it takes as JSON. */
+  size: number;
+};
+
+export const newExcerpt = (): Excerpt => ({
+  inferences: 0,
+  thread_id: '',
+  model: undefined,
+  user_input: undefined,
+  script: [],
+  unplayable: undefined,
+  tool_results: [],
+  size: 0,
+});
+
+export const ScriptMode = z
+  .enum(['optional', 'require', 'skip'])
+  .meta({ description: 'what becomes of a trace whose answers cannot be played back; default `optional`' });
+export type ScriptMode = z.infer<typeof ScriptMode>;
+
+const text = z.string().min(1).optional().catch(undefined);
+const json = z.custom<Json | undefined>().optional();
+
+const Inference = z.object({
+  type: z.literal('inference'),
+  thread_id: text,
+  model: text,
+  error_type: text,
+  finish_reasons: z.array(z.string()).catch([]),
+  input_tokens: z.unknown(),
+  output_tokens: z.unknown(),
+  total_tokens: z.unknown(),
+  cache_read_input_tokens: z.unknown(),
+  cache_creation_input_tokens: z.unknown(),
+  thinking_tokens: z.unknown(),
+  request_messages: json,
+  response_content: json,
+  response_tool_calls: json,
+});
+type Inference = z.infer<typeof Inference>;
+
+const Executed = z.object({
+  type: z.literal('tool'),
+  name: z.string(),
+  call_arguments: json,
+  call_result: json,
+  error_type: text,
+});
+
+export const follow = (excerpt: Excerpt, event: unknown): void => {
+  const inference = Inference.safeParse(event);
+  if (inference.success) followInference(excerpt, inference.data);
+  const executed = Executed.safeParse(event);
+  if (executed.success) followTool(excerpt, executed.data);
+};
+
+const followInference = (excerpt: Excerpt, event: Inference): void => {
+  excerpt.inferences += 1;
+  if (excerpt.inferences === 1) excerpt.thread_id = event.thread_id ?? '';
+  excerpt.model ??= event.model;
+  excerpt.user_input ??= userInputOf(event.request_messages);
+  if (excerpt.unplayable !== undefined) return;
+  const said = scriptEventOf(event);
+  if (typeof said === 'string') {
+    excerpt.unplayable = said;
+    excerpt.script = [];
+    return;
+  }
+  excerpt.script.push(said);
+  excerpt.size += JSON.stringify(said).length;
+};
+
+/** Only what was captured whole: nobody is to play back what a tool has not said. */
+const followTool = (excerpt: Excerpt, event: z.infer<typeof Executed>): void => {
+  const { name, call_arguments, call_result, error_type } = event;
+  if (!isWhole(call_arguments) || !isWhole(call_result)) return;
+  if (error_type !== undefined && error_type !== 'tool_error') return;
+  const is_error = error_type === 'tool_error' && { is_error: true as const };
+  const recorded: RecordedResult = { name, arguments: call_arguments, result: call_result, ...is_error };
+  excerpt.tool_results.push(recorded);
+  excerpt.size += JSON.stringify(recorded).length;
+};
+
+/** What is hidden may also be a part of a text, such as an address. */
+const isWhole = (value: Json | undefined): value is Json =>
+  value !== undefined &&
+  !(isObject(value) && Object.hasOwn(value, '__payload_truncated')) &&
+  !JSON.stringify(value).includes(REDACTED);
+
+/** The newest message of the user that says something. */
+const userInputOf = (messages: Json | undefined): string | undefined => {
+  if (!Array.isArray(messages)) return undefined;
+  for (const message of messages.toReversed()) {
+    if (!isObject(message) || message.role !== 'user' || !Array.isArray(message.content)) continue;
+    const said = message.content.map((block) => textIn(block) ?? '').join('');
+    if (said !== '') return said;
+  }
+  return undefined;
+};
+
+const textIn = (block: unknown): string | undefined =>
+  isObject(block) && block.type === 'text' && typeof block.text === 'string' ? block.text : undefined;
+
+const NOTHING = 'the answer of the model was not captured';
+
+/** Or why there is none. */
+const scriptEventOf = (event: Inference): ScriptEvent | string => {
+  const { error_type, response_content, response_tool_calls } = event;
+  if (error_type !== undefined) return { kind: 'error', error_type, message: '' };
+  const tokens = tokensOf(event);
+  if (response_tool_calls !== undefined && response_tool_calls !== null) {
+    const isEmpty = Array.isArray(response_content) && response_content.length === 0;
+    if (response_content !== undefined && response_content !== null && !isEmpty)
+      return 'provider_script cannot hold a tool call beside content in one turn';
+    return toolCallOf(response_tool_calls, tokens);
+  }
+  if (!Array.isArray(response_content) || response_content.length === 0) return NOTHING;
+  const texts = response_content.map(textIn);
+  if (texts.includes(undefined)) return 'provider_script holds text only, and the answer has other content';
+  return {
+    kind: 'chat_response',
+    content: texts.join(''),
+    tokens,
+    finish_reason: finishReasonOf(event.finish_reasons[0]),
+  };
+};
+
+const toolCallOf = (calls: Json, tokens: ScriptTokens): ScriptEvent | string => {
+  if (!Array.isArray(calls)) return NOTHING;
+  if (calls.length > 1) return 'provider_script currently supports one tool call per turn';
+  const [call] = calls;
+  if (call === undefined) return 'the list of tool calls is empty';
+  const parsed = ScriptEvent.safeParse(isObject(call) ? { ...call, kind: 'tool_call', tokens } : call);
+  return parsed.success ? parsed.data : 'a tool call has no id, name and arguments';
+};
+
+const FINISH = {
+  end_turn: 'EndTurn',
+  max_tokens: 'MaxTokens',
+  tool_use: 'ToolUse',
+  stop_sequence: 'StopSequence',
+} as const;
+
+const finishReasonOf = (reason: string | undefined): (typeof FINISH)[keyof typeof FINISH] =>
+  reason !== undefined && Object.hasOwn(FINISH, reason) ? FINISH[reason as keyof typeof FINISH] : 'EndTurn';
+
+const tokensOf = (event: Inference): ScriptTokens => {
+  const given = {
+    prompt_tokens: event.input_tokens,
+    completion_tokens: event.output_tokens,
+    total_tokens: event.total_tokens,
+    cache_read_tokens: event.cache_read_input_tokens,
+    cache_creation_tokens: event.cache_creation_input_tokens,
+    thinking_tokens: event.thinking_tokens,
+  };
+  const parsed = ScriptTokens.safeParse(given);
+  return parsed.success ? parsed.data : {};
+};
+
+/** Why a trace is no test case, if it is none. */
+export const problemOf = ({ inferences, unplayable }: Excerpt, mode: ScriptMode): string | undefined => {
+  if (inferences === 0) return 'the trace has no inference spans';
+  return mode === 'require' ? unplayable : undefined;
+};
+
+const SKIPPED = 'provider_script conversion skipped by request';
+
+type Script = Pick<Fixture, 'provider_script' | 'provider_script_error'>;
+
+export const scriptOf = ({ script, unplayable }: Excerpt, mode: ScriptMode): Script => {
+  if (mode === 'skip') return { provider_script_error: SKIPPED };
+  return unplayable === undefined ? { provider_script: script } : { provider_script_error: unplayable };
+};
+
+export type FixtureText = Pick<Fixture, 'id' | 'user_input' | 'expect'> & {
+  description: string;
+  source_run_id: string;
+};
+
+/** Without a script the fixture is for live runs only. */
+export const fixtureOf = (
+  told: FixtureText & Partial<Pick<Fixture, 'allow_unused_provider_script' | 'continued_turns'>>,
+  excerpt: Pick<Excerpt, 'model' | 'tool_results'>,
+  script: Script,
+): Fixture =>
+  Fixture.parse({
+    ...told,
+    ...script,
+    source_model_id: excerpt.model,
+    tool_results: excerpt.tool_results,
+  });
