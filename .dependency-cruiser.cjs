@@ -15,6 +15,7 @@ const rooms = {
   'src/assistant': ['src/runtime', 'src/registry', 'src/models', 'src/tools', 'src/store', 'src/schema'],
   'src/runtime': ['machines', 'src/store', 'src/loop', 'src/tools', 'src/schema'],
   'src/traces': ['src/loop', 'src/store', 'src/schema'],
+  'src/evals': ['src/traces', 'src/store', 'src/schema'],
   'src/http': ['src/schema'],
   'src/settings': ['src/schema'],
   'src/statecharts': ['machines', 'src/schema'],

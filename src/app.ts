@@ -6,6 +6,8 @@ import { createCardReader } from './a2a/card.ts';
 import { createA2aDiscovery } from './a2a/discovery.ts';
 import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { createAssistant } from './assistant/assistant.ts';
+import { createCuration } from './evals/curation.ts';
+import { createDatasets } from './evals/datasets.ts';
 import { createEventFeed } from './events/feed.ts';
 import { createHostCheck } from './http/hosts.ts';
 import type { ScopeProvider } from './http/scope.ts';
@@ -38,6 +40,7 @@ import { chatRunRoutes } from './routes/chat/runs.ts';
 import { chatThreadRoutes } from './routes/chat/threads.ts';
 import { controlRoutes } from './routes/control.ts';
 import { controlPlaneRoutes } from './routes/control-plane.ts';
+import { evalDatasetRoutes } from './routes/eval-datasets.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inputRoutes } from './routes/inputs.ts';
 import { inspectionRoutes } from './routes/inspection.ts';
@@ -181,6 +184,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
         settings: traceSettingsOf(settings, input.redactTraces),
         dropped: metrics.traces.dropped,
       });
+  const datasets = createDatasets({ store, clock });
   const tasks = createTasks({ store, actors, log });
   const runtime = createRuntime({
     store,
@@ -225,6 +229,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     metrics,
     ...(runtimeStats && { runtimeStats }),
     ...(traces && { traces }),
+    datasets,
+    curation: createCuration({ datasets, traces, settings: curationSettingsOf(input) }),
     mcp: mcpServers,
     readCard: createCardReader({ clock }),
     testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
@@ -238,6 +244,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
         'protocol',
         ...(settings.AdminApiConfig.expose_config_routes ? ['config'] : []),
         ...(events ? ['events'] : []),
+        ...(settings.AdminApiConfig.expose_eval_routes ? ['eval'] : []),
         ...(traces && settings.AdminApiConfig.expose_trace_routes ? ['trace'] : []),
       ],
     },
@@ -285,6 +292,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ...runRoutes(rooms),
       ...eventRoutes(rooms),
       ...traceRoutes(rooms),
+      ...evalDatasetRoutes(rooms),
       ...chatRunRoutes(rooms),
       ...chatThreadRoutes(rooms),
       ...previewRoutes(rooms),
@@ -370,6 +378,12 @@ const traceSettingsOf = (
     pruneIntervalSecs: trace.prune_interval_secs,
   };
 };
+
+/** Of what the settings or the program leave out of arguments and results, a trace does not tell that it is gone. */
+const curationSettingsOf = ({ settings: { trace, eval_limits }, redactTraces }: AppInput) => ({
+  default_import_traces_max: eval_limits.default_import_traces_max,
+  hasWholeToolIo: trace.tool_io_fields === undefined && redactTraces === undefined,
+});
 
 const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: Settings) =>
   base_url === undefined ? undefined : { base_url, token };

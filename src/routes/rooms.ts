@@ -1,5 +1,7 @@
 import type { CardServer, CardStatus } from '../a2a/card.ts';
 import type { Assistant } from '../assistant/assistant.ts';
+import type { Curation } from '../evals/curation.ts';
+import type { Datasets } from '../evals/datasets.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
@@ -46,6 +48,8 @@ export type Rooms = {
   runtimeStats?: RuntimeStats;
   /** Without it there are no trace routes. */
   traces?: Traces;
+  datasets: Datasets;
+  curation: Curation;
   system: {
     version: string;
     uptimeSeconds(): number;
@@ -57,7 +61,11 @@ export type Rooms = {
     default_agent_id: string;
     local_backend_kind: string;
     event_capture_mode: 'compacted' | 'full_fidelity' | 'disabled';
-    AdminApiConfig: { expose_config_routes: boolean; expose_trace_routes: boolean };
+    AdminApiConfig: {
+      expose_config_routes: boolean;
+      expose_eval_routes: boolean;
+      expose_trace_routes: boolean;
+    };
     audit_log: { enabled: boolean };
   };
 };

@@ -1,0 +1,269 @@
+import { z } from 'zod';
+import { ScriptMode } from '../evals/curate.ts';
+import type { Curation } from '../evals/curation.ts';
+import type { Datasets } from '../evals/datasets.ts';
+import { reply, route } from '../http/route.ts';
+import { Dataset, DatasetSpec, Expectation, Fixture } from '../schema/dataset.ts';
+import { nullsAbsent } from '../schema/endpoint.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { Invalid, NotFound } from '../schema/outcome.ts';
+import { count } from '../schema/paging.ts';
+import type { Rooms } from './rooms.ts';
+
+/** Datasets of evals, and runs that become their fixtures (evals-and-traces.md 4). */
+
+const whole = count.transform(Number);
+
+const u64 = z.int().nonnegative();
+
+const DatasetParams = z.object({ id: z.string() });
+
+const ListQuery = z.strictObject({
+  offset: whole.optional().meta({ description: 'datasets to skip' }),
+  limit: whole
+    .transform((limit) => Math.min(200, Math.max(1, limit)))
+    .optional()
+    .meta({ description: 'clamped to 1..200; default: all' }),
+});
+
+const IdQuery = z.strictObject({
+  id: z.string().optional().meta({ description: 'goes over that of the body' }),
+});
+
+const RevisionQuery = z.strictObject({
+  expected_revision: whole.optional().meta({ description: 'one that is not there has 0' }),
+});
+
+const NewDataset = nullsAbsent(z.strictObject({ id: z.string().optional(), spec: DatasetSpec })).meta({
+  id: 'NewDataset',
+});
+
+const ChangedDataset = nullsAbsent(
+  z.strictObject({ spec: DatasetSpec, expected_revision: u64.optional() }),
+).meta({ id: 'ChangedDataset' });
+
+const NewFixture = nullsAbsent(z.strictObject({ fixture: Fixture, expected_revision: u64 })).meta({
+  id: 'NewFixture',
+});
+
+const curated = {
+  expected: Expectation.optional().meta({ description: 'at least one expectation' }),
+  expect: Expectation.optional().meta({ description: 'the same as `expected`' }),
+  provider_script_mode: ScriptMode.default('optional'),
+};
+
+type Expected = { expected?: Expectation | undefined; expect?: Expectation | undefined };
+
+const checkExpectedOnce = ({ expected, expect }: Expected, context: z.RefinementCtx): void => {
+  if (expected !== undefined && expect !== undefined)
+    context.addIssue('`expected` and `expect` are the same field: give one of them');
+};
+
+const expectedIn = ({ expected, expect }: Expected): Expectation => expected ?? expect ?? {};
+
+const Dialogue = nullsAbsent(
+  z.strictObject({
+    run_ids: z.array(z.string()),
+    fixture_id: z.string().optional().meta({ description: 'default: the first run' }),
+    description: z.string().optional(),
+  }),
+).meta({ id: 'CuratedDialogue' });
+
+const NewItem = nullsAbsent(
+  z
+    .strictObject({
+      ...curated,
+      from_run_id: z.string().optional(),
+      dialogue: Dialogue.optional(),
+      user_input: z.string().optional().meta({ description: 'default: that of the trace' }),
+      fixture_id: z.string().optional().meta({ description: 'default: the run' }),
+      description: z.string().optional(),
+      allow_unused_provider_script: z.boolean().default(false),
+    })
+    .superRefine(checkExpectedOnce)
+    .superRefine(({ from_run_id, dialogue, user_input }, context) => {
+      if ((from_run_id === undefined) === (dialogue === undefined))
+        context.addIssue('give either `from_run_id` or `dialogue`');
+      if (dialogue !== undefined && user_input !== undefined)
+        context.addIssue('`user_input` goes with `from_run_id` only');
+    }),
+).meta({ id: 'NewDatasetItem' });
+type NewItem = z.output<typeof NewItem>;
+
+const TraceImport = nullsAbsent(
+  z
+    .strictObject({
+      ...curated,
+      expected_revision: u64,
+      agent_id: z.string().optional(),
+      since_secs: u64.optional().meta({ description: 'inclusive, of the start of the run' }),
+      max_count: u64.optional().meta({ description: 'traces to look at, the newest first' }),
+      skip_uncuratable: z.boolean().default(false),
+    })
+    .superRefine(checkExpectedOnce),
+).meta({ id: 'TraceImport' });
+
+const DialogueImport = nullsAbsent(
+  z
+    .strictObject({
+      ...curated,
+      expected_revision: u64,
+      run_ids: z.array(z.string()),
+      fixture_id: z.string().optional().meta({ description: 'default: the first run' }),
+      description: z.string().optional(),
+    })
+    .superRefine(checkExpectedOnce),
+).meta({ id: 'DialogueImport' });
+
+const DatasetList = z
+  .object({
+    datasets: z.array(
+      z.object({ id: z.string(), description: z.string(), fixture_count: z.int(), revision: z.int() }),
+    ),
+  })
+  .meta({ id: 'DatasetList' });
+
+const Imported = z
+  .object({ imported_count: z.int(), skipped_count: z.int(), dataset_revision: z.int() })
+  .meta({ id: 'ImportedTraces' });
+
+const ImportedDialogue = z
+  .object({ fixture_id: z.string(), dataset_revision: z.int() })
+  .meta({ id: 'ImportedDialogue' });
+
+const admin = { tag: 'evals', scope: 'admin', bodyLimit: 'evals' } as const;
+const refusals = { 400: ErrorBody, 401: ErrorBody };
+const refusedWrites = { ...refusals, 404: ErrorBody, 409: ErrorBody };
+
+/** There when they are exposed. */
+export const evalDatasetRoutes = ({
+  datasets,
+  curation,
+  settings,
+}: Pick<Rooms, 'datasets' | 'curation' | 'settings'>) =>
+  settings.AdminApiConfig.expose_eval_routes ? [...recordRoutes(datasets), ...curationRoutes(curation)] : [];
+
+const recordRoutes = (datasets: Datasets) => [
+  route.get('/v1/eval/datasets', {
+    ...admin,
+    summary: 'Datasets by id, without their fixtures',
+    query: ListQuery,
+    responses: { 200: DatasetList, ...refusals },
+    handle: ({ query }) => ({
+      datasets: datasets.list(query).map(({ id, description, fixture_count, meta: { revision } }) => ({
+        id,
+        description,
+        fixture_count,
+        revision,
+      })),
+    }),
+  }),
+  route.post('/v1/eval/datasets', {
+    ...admin,
+    summary: 'Makes a dataset',
+    query: IdQuery,
+    body: NewDataset,
+    responses: { 201: Dataset, ...refusals, 409: ErrorBody },
+    async handle({ query, body }) {
+      const id = query.id ?? body.id;
+      if (id === undefined) throw new Invalid('dataset id is required');
+      return reply(201, await datasets.create(id, body.spec));
+    },
+  }),
+  route.get('/v1/eval/datasets/:id', {
+    ...admin,
+    summary: 'One dataset',
+    params: DatasetParams,
+    responses: { 200: Dataset, 401: ErrorBody, 404: ErrorBody },
+    handle({ params: { id } }) {
+      const dataset = datasets.get(id);
+      if (!dataset) throw new NotFound(`dataset not found: ${id}`);
+      return dataset;
+    },
+  }),
+  route.put('/v1/eval/datasets/:id', {
+    ...admin,
+    summary: 'Replaces what a dataset holds, or makes it where revision 0 is expected',
+    params: DatasetParams,
+    body: ChangedDataset,
+    responses: { 200: Dataset, ...refusedWrites },
+    handle: ({ params, body }) => datasets.replace(params.id, body.spec, body.expected_revision),
+  }),
+  route.delete('/v1/eval/datasets/:id', {
+    ...admin,
+    summary: 'Removes a dataset; its eval runs stay',
+    params: DatasetParams,
+    query: RevisionQuery,
+    responses: { 204: 'removed, or not there', ...refusals, 409: ErrorBody },
+    async handle({ params, query }) {
+      await datasets.remove(params.id, query.expected_revision);
+      return reply(204);
+    },
+  }),
+  route.post('/v1/eval/datasets/:id/fixtures', {
+    ...admin,
+    summary: 'Adds a fixture behind the others',
+    params: DatasetParams,
+    body: NewFixture,
+    responses: { 201: Dataset, ...refusedWrites },
+    handle: async ({ params, body }) =>
+      reply(201, await datasets.append(params.id, body.fixture, body.expected_revision)),
+  }),
+];
+
+const curationRoutes = (curation: Curation) => [
+  route.post('/v1/eval/datasets/:id/items', {
+    ...admin,
+    summary: 'Makes a fixture of the trace of a run, or of the traces of a dialogue',
+    params: DatasetParams,
+    body: NewItem,
+    responses: { 201: Dataset, ...refusedWrites, 503: ErrorBody },
+    handle: async ({ params, body }) => reply(201, await curateItem(curation, params.id, body)),
+  }),
+  route.post('/v1/eval/datasets/:id/import-traces', {
+    ...admin,
+    summary: 'Makes fixtures of the newest traces',
+    params: DatasetParams,
+    body: TraceImport,
+    responses: { 200: Imported, ...refusedWrites, 503: ErrorBody },
+    handle: ({ params, body }) =>
+      curation.importTraces(params.id, {
+        ...body,
+        expected: expectedIn(body),
+        mode: body.provider_script_mode,
+      }),
+  }),
+  route.post('/v1/eval/datasets/:id/import-dialogue', {
+    ...admin,
+    summary: 'Makes one fixture of runs of a thread',
+    params: DatasetParams,
+    body: DialogueImport,
+    responses: { 200: ImportedDialogue, ...refusedWrites, 503: ErrorBody },
+    handle: ({ params, body }) =>
+      curation.importDialogue(params.id, {
+        ...body,
+        expected: expectedIn(body),
+        mode: body.provider_script_mode,
+      }),
+  }),
+];
+
+const curateItem = (curation: Curation, dataset_id: string, item: NewItem): Promise<Dataset> => {
+  const { from_run_id, dialogue, fixture_id, description, allow_unused_provider_script: allow_unused } = item;
+  const of = { expected: expectedIn(item), mode: item.provider_script_mode, allow_unused };
+  if (dialogue)
+    return curation.curateDialogue(dataset_id, {
+      ...of,
+      run_ids: dialogue.run_ids,
+      fixture_id: dialogue.fixture_id ?? fixture_id,
+      description: dialogue.description ?? description,
+    });
+  return curation.curate(dataset_id, {
+    ...of,
+    // One of both is there.
+    from_run_id: from_run_id ?? '',
+    user_input: item.user_input,
+    fixture_id,
+    description,
+  });
+};
