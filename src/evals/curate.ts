@@ -43,6 +43,8 @@ export type ScriptMode = z.infer<typeof ScriptMode>;
 
 const text = z.string().min(1).optional().catch(undefined);
 const json = z.custom<Json | undefined>().optional();
+/** Judged with the others of its kind. */
+const number = z.unknown().optional();
 
 const Inference = z.object({
   type: z.literal('inference'),
@@ -50,12 +52,12 @@ const Inference = z.object({
   model: text,
   error_type: text,
   finish_reasons: z.array(z.string()).catch([]),
-  input_tokens: z.unknown(),
-  output_tokens: z.unknown(),
-  total_tokens: z.unknown(),
-  cache_read_input_tokens: z.unknown(),
-  cache_creation_input_tokens: z.unknown(),
-  thinking_tokens: z.unknown(),
+  input_tokens: number,
+  output_tokens: number,
+  total_tokens: number,
+  cache_read_input_tokens: number,
+  cache_creation_input_tokens: number,
+  thinking_tokens: number,
   request_messages: json,
   response_content: json,
   response_tool_calls: json,

@@ -6,7 +6,7 @@ import type { SettingsInput } from '../../../src/settings.ts';
 import { defineTool } from '../../../src/tools/tool.ts';
 import { asks } from '../models.ts';
 import { run, traced } from '../traced.ts';
-import { startTroupe, type TroupeOptions } from '../troupe.ts';
+import { eventually, startTroupe, type TroupeOptions } from '../troupe.ts';
 import { datasetsOf, fixture, startDatasets } from './stored.ts';
 
 /** Runs that become test cases: evals-and-traces.md 4.7 to 4.9, checks 15 to 27. */
@@ -229,8 +229,11 @@ for (const sink of [false, true]) {
     // A start prunes.
     await troupe.restart();
     const there = async (id: string) => (await troupe.admin('GET', `/v1/traces/${id}`)).status;
-    while ((await there(lost)) === 200 || (await there(stale)) === 200)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const id of [lost, stale])
+      await eventually(
+        () => there(id),
+        (status) => status === 404,
+      );
     for (const id of [kept, first, second]) t.equal(await there(id), 200, `sink: ${sink}`);
     t.equal((await ask('GET', '/D')).status, 404);
   });
