@@ -1,4 +1,4 @@
-import type { DialogueTurn, Expectation, Fixture } from '../schema/dataset.ts';
+import { type DialogueTurn, type Expectation, type Fixture, MOST } from '../schema/dataset.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { type Excerpt, fixtureOf, problemOf, type ScriptMode, scriptOf } from './curate.ts';
 
@@ -21,6 +21,11 @@ export const stitch = (runs: readonly Said[], request: DialogueRequest): Fixture
   const { mode, expected, allow_unused } = request;
   const opening = turnOf(first, first, mode);
   const model = modelOf(runs);
+  const tool_results = runs.flatMap(({ excerpt }) => excerpt.tool_results);
+  if (tool_results.length > MOST.results)
+    throw new Invalid(
+      `tools answered ${tool_results.length} times in these runs; a fixture has at most ${MOST.results} results`,
+    );
   return fixtureOf(
     {
       id: request.fixture_id ?? first.run_id,
@@ -31,7 +36,7 @@ export const stitch = (runs: readonly Said[], request: DialogueRequest): Fixture
       allow_unused_provider_script: allow_unused,
       continued_turns: others.map((run) => turnOf(run, first, mode)),
     },
-    { model, tool_results: runs.flatMap(({ excerpt }) => excerpt.tool_results) },
+    { model, tool_results },
     { provider_script: opening.provider_script, provider_script_error: opening.provider_script_error },
   );
 };

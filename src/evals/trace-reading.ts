@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { MOST } from '../schema/dataset.ts';
 import { Integrity, Invalid } from '../schema/outcome.ts';
 import type { TracePage } from '../store/index.ts';
 import { type Excerpt, follow, newExcerpt } from './curate.ts';
@@ -9,7 +10,7 @@ import { type Excerpt, follow, newExcerpt } from './curate.ts';
  * A trace of a stranger may be of any size: past `MOST_EVENTS` events or `MOST_TEXT` characters it is not curated.
  */
 
-export const MOST_EVENTS = 20_000;
+export const MOST_EVENTS = MOST.events;
 export const MOST_TEXT = 32 * 2 ** 20;
 
 /** An event may have all that a model was told. */

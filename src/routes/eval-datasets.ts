@@ -3,7 +3,7 @@ import { ScriptMode } from '../evals/curate.ts';
 import type { Curation } from '../evals/curation.ts';
 import type { Datasets } from '../evals/datasets.ts';
 import { reply, route } from '../http/route.ts';
-import { Dataset, DatasetSpec, Expectation, Fixture } from '../schema/dataset.ts';
+import { Dataset, DatasetSpec, Expectation, Fixture, MOST } from '../schema/dataset.ts';
 import { nullsAbsent } from '../schema/endpoint.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
@@ -63,7 +63,7 @@ const expectedIn = ({ expected, expect }: Expected): Expectation => expected ?? 
 
 const Dialogue = nullsAbsent(
   z.strictObject({
-    run_ids: z.array(z.string()),
+    run_ids: z.array(z.string()).max(MOST.turns),
     fixture_id: z.string().optional().meta({ description: 'default: the first run' }),
     description: z.string().optional(),
   }),
@@ -108,7 +108,7 @@ const DialogueImport = nullsAbsent(
     .strictObject({
       ...curated,
       expected_revision: u64,
-      run_ids: z.array(z.string()),
+      run_ids: z.array(z.string()).max(MOST.turns),
       fixture_id: z.string().optional().meta({ description: 'default: the first run' }),
       description: z.string().optional(),
     })

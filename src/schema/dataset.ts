@@ -22,7 +22,18 @@ const lean = <Of extends object>(value: Of, keys: readonly (keyof Of)[]): Of =>
     Object.entries(value).filter(([key, each]) => !(keys.includes(key as keyof Of) && isEmpty(each))),
   ) as Of;
 
-const texts = z.array(z.string()).optional();
+/** The most of each that one dataset, fixture or expectation has. */
+export const MOST = {
+  fixtures: 100_000,
+  events: 20_000,
+  turns: 1000,
+  results: 20_000,
+  texts: 1000,
+  matchers: 1000,
+  scorers: 100,
+} as const;
+
+const texts = z.array(z.string()).max(MOST.texts).optional();
 
 export const ScriptTokens = nullsAbsent(
   z.object({
@@ -68,7 +79,7 @@ export const ScriptEvent = z
   .meta({ id: 'ScriptEvent' });
 export type ScriptEvent = z.infer<typeof ScriptEvent>;
 
-const script = z.array(ScriptEvent).optional();
+const script = z.array(ScriptEvent).max(MOST.events).optional();
 
 export const DialogueTurn = nullsAbsent(
   z.object({
@@ -138,12 +149,12 @@ export const Expectation = nullsAbsent(
     tool_sequence: texts,
     tool_sequence_mode: z.enum(['exact', 'ordered_subseq']).optional(),
     forbidden_tools: texts,
-    required_tool_calls: z.array(ToolCallMatcher).optional(),
+    required_tool_calls: z.array(ToolCallMatcher).max(MOST.matchers).optional(),
     max_tokens_total: u32.optional(),
     max_duration_ms: u64.optional(),
     min_judge_score: judgeScore.optional().meta({ type: 'number', description: 'within 0 and 1' }),
     expected_error_type: z.string().optional(),
-    scorers: z.array(Scorer).optional(),
+    scorers: z.array(Scorer).max(MOST.scorers).optional(),
   }),
 )
   .transform((given) => {
@@ -175,8 +186,8 @@ export const Fixture = nullsAbsent(
     allow_unused_provider_script: z.boolean().optional(),
     mock_response: MockResponse.optional().transform((given) => given ?? { kind: 'text' as const, text: '' }),
     expect: Expectation.optional().transform((given) => given ?? {}),
-    continued_turns: z.array(DialogueTurn).optional(),
-    tool_results: z.array(RecordedResult).optional(),
+    continued_turns: z.array(DialogueTurn).max(MOST.turns).optional(),
+    tool_results: z.array(RecordedResult).max(MOST.results).optional(),
   }),
 )
   .transform((fixture) =>
@@ -186,7 +197,7 @@ export const Fixture = nullsAbsent(
 export type Fixture = z.infer<typeof Fixture>;
 
 export const DatasetSpec = nullsAbsent(
-  z.object({ description: z.string().optional(), fixtures: z.array(Fixture).optional() }),
+  z.object({ description: z.string().optional(), fixtures: z.array(Fixture).max(MOST.fixtures).optional() }),
 )
   .transform((spec) => lean(spec, ['description', 'fixtures']))
   .meta({ id: 'DatasetSpec' });

@@ -104,12 +104,12 @@ t.test('two calls in one turn cannot be played back: told, refused, or not tried
   const reason = 'provider_script currently supports one tool call per turn';
   t.equal((await ask('default')).status, 201);
   t.match(last(await dataset('D')), { id: 'default', provider_script_error: reason });
-  t.notHas(last(await dataset('D')), 'provider_script');
+  t.equal(last(await dataset('D'))?.provider_script, undefined);
   t.match(await ask('require', 'require'), { status: 400, body: { error: `curating trace: ${reason}` } });
   t.equal((await ask('skip', 'skip')).status, 201);
   const skipped = last(await dataset('D'));
   t.match(skipped, { provider_script_error: 'provider_script conversion skipped by request' });
-  t.notHas(skipped, 'provider_script');
+  t.notOk('provider_script' in (skipped ?? {}));
 });
 
 t.test('a tool call is an event of the script, and so is a failure', async (t) => {
@@ -121,7 +121,7 @@ t.test('a tool call is an event of the script, and so is a failure', async (t) =
     { kind: 'tool_call', id: 'c1', name: 'look', arguments: { at: 'a' }, tokens: {} },
     { kind: 'chat_response' },
   ]);
-  t.notHas(last(await dataset('D')), 'tool_results', 'they were not captured');
+  t.equal(last(await dataset('D'))?.tool_results, undefined, 'they were not captured');
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   const failed = await run(troupe, 'flaky');
   await items({ from_run_id: failed, user_input: 'x', expected });
@@ -165,7 +165,7 @@ t.test('what tools answered is recorded where it was captured whole', async (t) 
     { name: 'fail', arguments: {}, is_error: true },
   ]);
   t.equal(tool_results.length, 2);
-  t.notHas(tool_results[0], 'is_error');
+  t.notOk('is_error' in (tool_results[0] ?? {}));
   t.match(provider_script, { length: 5 });
 });
 
@@ -178,7 +178,7 @@ t.test('where fields of tools are left out of traces, nothing that tools answere
   );
   troupe.models.steps.push(asks(['c1', 'look', { at: 'a' }]));
   await items({ from_run_id: await run(troupe, 'steps'), expected });
-  t.notHas(last(await dataset('D')), 'tool_results');
+  t.equal(last(await dataset('D'))?.tool_results, undefined);
 });
 
 t.test('an input of the user that was not captured must be given', async (t) => {

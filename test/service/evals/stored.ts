@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Test } from 'tap';
 import { Dataset } from '../../../src/schema/dataset.ts';
 import { ADMIN_TOKEN, type Answer, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
@@ -23,7 +24,10 @@ export const datasetsOf = (troupe: Troupe): Datasets => {
   const expecting = async (status: number, answer: Promise<Answer>): Promise<Dataset> => {
     const { status: actual, body } = await answer;
     if (actual !== status) throw new Error(`${actual}: ${JSON.stringify(body)}`);
-    return Dataset.parse(body);
+    const dataset = Dataset.parse(body);
+    // What is sent has nothing else.
+    if (!isDeepStrictEqual(dataset, body)) throw new Error(`not in its normal form: ${JSON.stringify(body)}`);
+    return dataset;
   };
   return {
     troupe,
