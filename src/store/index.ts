@@ -2,7 +2,7 @@ export type { AuditQuery } from './audit.ts';
 export type { AwaitingRun } from './awaiting.ts';
 export { backupFolder } from './backup.ts';
 export { type Batch, createBatch } from './batch.ts';
-export type { DatasetHead, DatasetTable } from './datasets.ts';
+export type { DatasetHead } from './datasets.ts';
 export type { Deadline } from './deadlines.ts';
 export type { OpenDispatch } from './dispatches.ts';
 export { examine, type Finding, type Report } from './doctor.ts';
