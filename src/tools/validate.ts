@@ -43,6 +43,10 @@ const checkOf = (schema: AnySchemaObject, report: Report): Promise<Check> => {
   return made;
 };
 
+/** What is wrong with a value by somebody's schema. @throws Error when the schema cannot be used */
+export const problemsBySchema = async (schema: AnySchemaObject, value: Json): Promise<readonly string[]> =>
+  (await compile(schema))(value);
+
 /** More than these would not help a model. */
 const MOST_PROBLEMS = 8;
 

@@ -1,0 +1,220 @@
+import { distance } from 'fastest-levenshtein';
+import { contains, type Expectation, type Scorer, type ToolCallMatcher } from '../schema/dataset.ts';
+import type { EvalFailure, RuntimeFailure } from '../schema/eval-report.ts';
+import type { Json } from '../schema/json.ts';
+import { compileExpression } from '../tools/regex.ts';
+import { problemsBySchema } from '../tools/validate.ts';
+
+/** What of an expectation a replay did not meet, in the order of evals-and-traces.md 5.5. */
+
+export type ObservedCall = {
+  name: string;
+  arguments: Json;
+  /** Undefined when the call has none. */
+  result: Json | undefined;
+};
+
+export type Observed = {
+  final_text: string;
+  calls: readonly ObservedCall[];
+  total_tokens: number;
+  duration_ms: number;
+  error_type: string | undefined;
+  runtime_failure: RuntimeFailure | undefined;
+  judge_score: number | undefined;
+};
+
+export const failuresOf = async (expect: Expectation, seen: Observed): Promise<EvalFailure[]> => [
+  ...phraseFailures(expect, seen.final_text),
+  ...toolFailures(expect, seen.calls),
+  ...budgetFailures(expect, seen),
+  ...errorFailures(expect, seen.error_type),
+  ...(seen.runtime_failure
+    ? [{ kind: 'replay_runtime_failure' as const, failure: seen.runtime_failure }]
+    : []),
+  ...judgeFailures(expect, seen.judge_score),
+  ...(await scorerFailures(expect.scorers ?? [], seen.final_text)),
+];
+
+const phraseFailures = (
+  { final_answer_contains = [], final_answer_excludes = [] }: Expectation,
+  text: string,
+): EvalFailure[] => [
+  ...final_answer_contains
+    .filter((phrase) => !text.includes(phrase))
+    .map((phrase) => ({ kind: 'answer_missing_phrase' as const, phrase })),
+  ...final_answer_excludes
+    .filter((phrase) => text.includes(phrase))
+    .map((phrase) => ({ kind: 'answer_contains_excluded_phrase' as const, phrase })),
+];
+
+const toolFailures = (expect: Expectation, calls: readonly ObservedCall[]): EvalFailure[] => {
+  const actual = calls.map(({ name }) => name);
+  return [
+    ...sequenceFailures(expect, actual),
+    ...(expect.forbidden_tools ?? [])
+      .filter((tool) => actual.includes(tool))
+      .map((tool) => ({ kind: 'forbidden_tool_used' as const, tool })),
+    ...(expect.required_tool_calls ?? []).flatMap((matcher) => matcherFailures(matcher, calls)),
+  ];
+};
+
+const sequenceFailures = (
+  { tool_sequence: expected = [], tool_sequence_mode: mode }: Expectation,
+  actual: readonly string[],
+): EvalFailure[] => {
+  if (expected.length === 0) return [];
+  const isMet = mode === 'ordered_subseq' ? isSubsequence(expected, actual) : isSame(expected, actual);
+  if (isMet) return [];
+  const told = { kind: 'tool_sequence_mismatch' as const, expected, actual: [...actual] };
+  return [mode === 'ordered_subseq' ? { ...told, mode } : told];
+};
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((each, index) => each === other[index]);
+
+const isSubsequence = (part: readonly string[], whole: readonly string[]): boolean => {
+  let met = 0;
+  for (const each of whole) if (each === part[met]) met += 1;
+  return met === part.length;
+};
+
+const COUNTS: Record<NonNullable<ToolCallMatcher['count']>['op'], (found: number, n: number) => boolean> = {
+  exactly: (found, n) => found === n,
+  at_least: (found, n) => found >= n,
+  at_most: (found, n) => found <= n,
+};
+
+const matcherFailures = (matcher: ToolCallMatcher, calls: readonly ObservedCall[]): EvalFailure[] => {
+  const { name, args_subset, result_subset, count } = matcher;
+  const found = calls.filter(
+    (call) =>
+      call.name === name &&
+      (args_subset === undefined || contains(call.arguments, args_subset)) &&
+      (result_subset === undefined || (call.result !== undefined && contains(call.result, result_subset))),
+  ).length;
+  const { op, n } = count ?? { op: 'at_least', n: 1 };
+  if (COUNTS[op](found, n)) return [];
+  return [
+    {
+      kind: 'required_tool_call_not_satisfied',
+      name,
+      ...(count && { expected_count: count }),
+      actual_matches: found,
+      ...(args_subset !== undefined && { args_filter_set: true as const }),
+      ...(result_subset !== undefined && { result_filter_set: true as const }),
+    },
+  ];
+};
+
+const budgetFailures = (
+  { max_tokens_total: budget, max_duration_ms: budget_ms }: Expectation,
+  { total_tokens: actual, duration_ms: actual_ms }: Observed,
+): EvalFailure[] => [
+  ...(budget !== undefined && actual > budget
+    ? [{ kind: 'token_budget_exceeded' as const, budget, actual }]
+    : []),
+  ...(budget_ms !== undefined && actual_ms > budget_ms
+    ? [{ kind: 'duration_exceeded' as const, budget_ms, actual_ms }]
+    : []),
+];
+
+const errorFailures = (
+  { expected_error_type: expected }: Expectation,
+  actual: string | undefined,
+): EvalFailure[] => {
+  if (expected === undefined || expected === actual) return [];
+  return [
+    actual === undefined
+      ? { kind: 'expected_error_missing', expected }
+      : { kind: 'error_type_mismatch', expected, actual },
+  ];
+};
+
+const judgeFailures = (
+  { min_judge_score: threshold }: Expectation,
+  actual: number | undefined,
+): EvalFailure[] =>
+  threshold !== undefined && actual !== undefined && actual < threshold
+    ? [{ kind: 'judge_below_threshold', threshold, actual }]
+    : [];
+
+const scorerFailures = async (scorers: readonly Scorer[], text: string): Promise<EvalFailure[]> => {
+  const found: EvalFailure[] = [];
+  for (const scorer of scorers) {
+    const problem = await problemOf(scorer, text);
+    if (problem) found.push({ kind: 'scorer_failed', scorer: scorer.kind, ...problem });
+  }
+  return found;
+};
+
+type Problem = { message: string; score?: number };
+
+const problemOf = async (scorer: Scorer, text: string): Promise<Problem | undefined> => {
+  switch (scorer.kind) {
+    case 'equals':
+      return isEqual(scorer, text) ? undefined : { message: 'the answer is another text' };
+    case 'matches': {
+      const expression = compileExpression(scorer.pattern);
+      if (expression instanceof Error)
+        return { message: `the pattern cannot be used: ${expression.message}` };
+      return expression.test(text) ? undefined : { message: 'the answer does not match the pattern' };
+    }
+    case 'similar': {
+      const score = similarity(scorer.text, text);
+      if (score >= scorer.min_score) return undefined;
+      return { message: `the answer is similar by ${score}, not by ${scorer.min_score}`, score };
+    }
+    case 'json':
+      return jsonProblem(scorer, text);
+  }
+};
+
+const isEqual = (
+  { text: expected, ignore_case }: Extract<Scorer, { kind: 'equals' }>,
+  text: string,
+): boolean => (ignore_case ? expected.trim().toLowerCase() === text.trim().toLowerCase() : expected === text);
+
+/** The distance takes time in the product of the lengths; past this much a text is compared by its beginning. */
+const MOST_COMPARED = 10_000;
+
+const similarity = (expected: string, text: string): number => {
+  const longer = Math.max(expected.length, text.length);
+  if (longer === 0) return 1;
+  const [one, other] = [expected.slice(0, MOST_COMPARED), text.slice(0, MOST_COMPARED)];
+  const cut = longer - Math.max(one.length, other.length);
+  return Math.max(0, 1 - (distance(one, other) + cut) / longer);
+};
+
+const jsonProblem = async (
+  { schema, subset }: Extract<Scorer, { kind: 'json' }>,
+  text: string,
+): Promise<Problem | undefined> => {
+  const parsed = parsedJson(text);
+  if (parsed === undefined) return { message: 'the answer is not JSON' };
+  if (subset !== undefined && !contains(parsed, subset)) {
+    return { message: 'the answer does not contain what it should' };
+  }
+  if (!schema) return undefined;
+  try {
+    const problems = await problemsBySchema(schema, parsed);
+    return problems.length === 0 ? undefined : { message: problems.join('; ') };
+  } catch (error) {
+    return {
+      message: `the schema cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+};
+
+const FENCE = /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i;
+
+/** Models like to put a fence around it. */
+export const withoutFence = (text: string): string => FENCE.exec(text)?.[1] ?? text;
+
+const parsedJson = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(withoutFence(text));
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { Expectation } from './dataset.ts';
+import { nullsAbsent } from './endpoint.ts';
+import { EvalReport } from './eval-report.ts';
+import { JsonObject } from './json.ts';
+
+/** Eval runs as they are asked for, stored and served (evals-and-traces.md 6, 8). */
+
+const u32 = z.int().nonnegative().max(4_294_967_295);
+const u64 = z.int().nonnegative();
+
+export const JudgeSpec = nullsAbsent(
+  z.strictObject({
+    model_id: z.string(),
+    rubric: z.string().optional(),
+    revise_max_retries: u32.optional(),
+  }),
+).meta({ id: 'EvalJudge' });
+export type JudgeSpec = z.infer<typeof JudgeSpec>;
+
+export const Variant = nullsAbsent(
+  z.strictObject({ id: z.string().min(1), agent_overrides: JsonObject.optional() }),
+).meta({ id: 'EvalVariant' });
+export type Variant = z.infer<typeof Variant>;
+
+/**
+ * What becomes of the calls of a live run: there are no tools, they are answered as the fixture recorded it, or the
+ * agent's own tools are executed, and whoever would be asked for a permission denies it.
+ */
+export const ToolMode = z.enum(['none', 'recorded', 'execute']);
+export type ToolMode = z.infer<typeof ToolMode>;
+
+const Live = {
+  models: z.array(z.string()).optional(),
+  agent_id: z.string().optional(),
+  agents: z.array(z.string()).optional().meta({ description: 'an axis of the matrix; not with agent_id' }),
+  agent_overrides: JsonObject.optional(),
+  variants: z
+    .array(Variant)
+    .optional()
+    .meta({ description: 'an axis of the matrix; not with agent_overrides' }),
+  judge: JudgeSpec.optional(),
+  samples: u32.optional(),
+  max_walltime_secs: u64.optional().meta({ description: 'of a cell; default 60' }),
+  max_total_tokens: u32.optional().meta({ description: 'of a cell; default 10000' }),
+  tools: ToolMode.optional(),
+};
+
+const isAsync = z
+  .boolean()
+  .optional()
+  .meta({ description: 'answers at once with 202; so does `Prefer: respond-async`' });
+
+export const EvalRunRequest = nullsAbsent(
+  z.strictObject({
+    dataset_id: z.string(),
+    mode: z
+      .enum(['scripted', 'live'])
+      .optional()
+      .meta({ description: 'default: live when there are models' }),
+    ...Live,
+    baseline_run_id: z.string().optional(),
+    async: isAsync,
+  }),
+).meta({ id: 'EvalRunRequest' });
+export type EvalRunRequest = z.infer<typeof EvalRunRequest>;
+
+export const OnlineEvalRequest = nullsAbsent(
+  z.strictObject({
+    user_input: z.string(),
+    ...Live,
+    models: z.array(z.string()),
+    expectations: Expectation.optional(),
+    persist: z.boolean().optional(),
+  }),
+).meta({ id: 'OnlineEvalRequest' });
+export type OnlineEvalRequest = z.infer<typeof OnlineEvalRequest>;
+
+/** A column of the matrix; a key is there when its axis was asked for. */
+export const EvalCell = z
+  .object({ model_id: z.string(), agent_id: z.string().optional(), variant_id: z.string().optional() })
+  .meta({ id: 'EvalCell' });
+export type EvalCell = z.infer<typeof EvalCell>;
+
+export const EvalItem = z
+  .object({
+    fixture_id: z.string(),
+    cell: EvalCell.optional(),
+    report: EvalReport,
+    trace_run_id: z.string().optional(),
+    sample_index: u32.optional(),
+  })
+  .meta({ id: 'EvalItem' });
+export type EvalItem = z.infer<typeof EvalItem>;
+
+export const EvalMode = z.enum(['scripted', 'live']);
+export type EvalMode = z.infer<typeof EvalMode>;
+
+export const EvalStatus = z.enum(['running', 'cancelled', 'done']);
+export type EvalStatus = z.infer<typeof EvalStatus>;
+
+const Facts = {
+  id: z.string(),
+  dataset_id: z.string(),
+  dataset_revision: u64,
+  execution_mode: EvalMode,
+};
+
+const started_at_secs = z.int();
+
+/** Of a run that is not done: where it stands, and how many items there will be. */
+const Unfinished = {
+  status: z.enum(['running', 'cancelled']).optional(),
+  planned_item_count: z.int().optional(),
+};
+
+export const EvalRun = z
+  .object({
+    ...Facts,
+    items: z.array(EvalItem),
+    started_at_secs,
+    ended_at_secs: z.int().optional().meta({ description: 'absent while it runs' }),
+    ...Unfinished,
+  })
+  .meta({ id: 'EvalRun' });
+export type EvalRun = z.infer<typeof EvalRun>;
+
+export const EvalAggregate = z
+  .object({
+    fixture_id: z.string(),
+    cell: EvalCell.optional(),
+    samples: z.int(),
+    passed: z.int(),
+    pass_rate: z.number(),
+    pass_at_k: z.boolean(),
+    pass_pow_k: z.boolean(),
+  })
+  .meta({ id: 'EvalAggregate' });
+export type EvalAggregate = z.infer<typeof EvalAggregate>;
+
+export const EvalRunSummary = z
+  .object({
+    ...Facts,
+    started_at_secs,
+    ended_at_secs: z.int().optional(),
+    item_count: z.int(),
+    passed_count: z.int(),
+    failed_count: z.int(),
+    ...Unfinished,
+    aggregates: z.array(EvalAggregate).optional(),
+  })
+  .meta({ id: 'EvalRunSummary' });
+export type EvalRunSummary = z.infer<typeof EvalRunSummary>;
+
+const Key = {
+  fixture_id: z.string(),
+  cell: EvalCell.optional(),
+  sample_index: u32.optional(),
+};
+
+const newFailures = z.array(z.string());
+
+export const DiffEntry = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('unchanged'), ...Key }),
+    z.object({ kind: z.literal('drift'), ...Key, fields: z.array(z.string()) }),
+    z.object({ kind: z.literal('regression'), ...Key, new_failures: newFailures }),
+    z.object({ kind: z.literal('fixed'), ...Key }),
+    z.object({ kind: z.literal('still_failing'), ...Key, new_failures: newFailures }),
+    z.object({ kind: z.literal('missing_from_new'), ...Key }),
+    z.object({ kind: z.literal('newly_added'), ...Key, passed: z.boolean() }),
+  ])
+  .meta({ id: 'EvalDiffEntry' });
+export type DiffEntry = z.infer<typeof DiffEntry>;
+
+export const EvalDiff = z.object({ entries: z.array(DiffEntry) }).meta({ id: 'EvalDiff' });
+export type EvalDiff = z.infer<typeof EvalDiff>;
