@@ -14,6 +14,7 @@
 import { a2aTaskMachine } from './a2a-task.ts';
 import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
+import { evalRunMachine } from './eval-run.ts';
 import { mcpConnectionMachine } from './mcp-connection.ts';
 import { mcpSessionMachine } from './mcp-session.ts';
 import { pushDeliveryMachine } from './push-delivery.ts';
@@ -26,6 +27,7 @@ export {
   a2aTaskMachine,
   circuitBreakerMachine,
   dispatchMachine,
+  evalRunMachine,
   mcpConnectionMachine,
   mcpSessionMachine,
   pushDeliveryMachine,
@@ -46,6 +48,7 @@ export const machines = {
   'remote-task': remoteTaskMachine,
   'mcp-connection': mcpConnectionMachine,
   'mcp-session': mcpSessionMachine,
+  'eval-run': evalRunMachine,
 } as const;
 
 export type MachineName = keyof typeof machines;

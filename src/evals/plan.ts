@@ -1,0 +1,345 @@
+import type { AgentSpec } from '../schema/agent.ts';
+import { AD_HOC, type Dataset, type Expectation, Fixture } from '../schema/dataset.ts';
+import type {
+  EvalCell,
+  EvalMode,
+  EvalRunRequest,
+  JudgeSpec,
+  OnlineEvalRequest,
+  ToolMode,
+  Variant,
+} from '../schema/eval-run.ts';
+import type { ModelSpec } from '../schema/model.ts';
+import { Invalid, NotFound } from '../schema/outcome.ts';
+import { type Compared, checkComparable } from './diff.ts';
+import type { ItemKey } from './keys.ts';
+
+/**
+ * What is asked for, as units of work (evals-and-traces.md 6.1, 8): one for each fixture, cell and sample, in the
+ * order of the items. The checks are made in the order of the contract, and the first that fails is told.
+ *
+ * Guarantees: a plan has everything that a run needs that is not in the configuration, so that it goes on after a
+ * restart as it was asked for, whatever became of its dataset.
+ */
+
+export type EvalLimits = {
+  max_cells_per_sync_run: number;
+  max_cells_per_async_run: number;
+  max_concurrent_matrix_cells: number;
+  max_cells_per_sync_online: number;
+  max_concurrent_online_cells: number;
+  max_samples_per_cell: number;
+  max_judge_revisions: number;
+};
+
+/** In events. */
+export type PlanKind = 'dataset_scripted' | 'dataset_live_matrix' | 'online_live_matrix';
+
+export type EvalPlan = {
+  kind: PlanKind;
+  dataset_id: string;
+  dataset_revision: number;
+  mode: EvalMode;
+  fixtures: Fixture[];
+  /** Columns of the matrix; a scripted run has none. */
+  cells: EvalCell[];
+  samples: number;
+  agent_id?: string | undefined;
+  agent_overrides?: EvalRunRequest['agent_overrides'];
+  variants?: Variant[] | undefined;
+  judge?: JudgeSpec | undefined;
+  max_walltime_secs: number;
+  max_total_tokens: number;
+  tools: ToolMode;
+  /** Cells at a time. */
+  concurrency: number;
+  /** Somebody waits for the answer, and without them nobody wants it. */
+  isAwaited: boolean;
+};
+
+/** What the checks ask of the configuration and of the store. */
+export type Directory = {
+  dataset(id: string): Dataset | undefined;
+  baseline(id: string): Compared | undefined;
+  agent(id: string): AgentSpec | undefined;
+  model(id: string): ModelSpec | undefined;
+  hasProvider(id: string): boolean;
+  /** @throws when the model cannot be asked */
+  connect(model_id: string): unknown;
+};
+
+const DEFAULT_WALLTIME_SECS = 60;
+const DEFAULT_TOTAL_TOKENS = 10_000;
+
+export type Unit = ItemKey & { fixture: Fixture };
+
+export const unitCount = ({ fixtures, cells, samples }: Pick<EvalPlan, 'fixtures' | 'cells' | 'samples'>) =>
+  fixtures.length * Math.max(1, cells.length) * samples;
+
+/** Samples change first, then the columns, then the fixtures. */
+export const unitAt = (
+  { fixtures, cells, samples }: Pick<EvalPlan, 'fixtures' | 'cells' | 'samples'>,
+  index: number,
+): Unit | undefined => {
+  const columns = Math.max(1, cells.length);
+  const fixture = fixtures[Math.floor(index / (columns * samples))];
+  const cell = cells[Math.floor(index / samples) % columns];
+  return (
+    fixture && {
+      fixture,
+      fixture_id: fixture.id,
+      ...(cell && { cell }),
+      ...(samples > 1 && { sample_index: index % samples }),
+    }
+  );
+};
+
+type Axes = Pick<EvalRunRequest, 'models' | 'agents' | 'variants'>;
+
+/** An axis that was not asked for has one place, and no name. */
+const cellsOf = ({ models = [], agents, variants }: Axes): EvalCell[] =>
+  models.flatMap((model_id) =>
+    (agents ?? [undefined]).flatMap((agent_id) =>
+      (variants ?? [undefined]).map((variant) => ({
+        model_id,
+        ...(agent_id !== undefined && { agent_id }),
+        ...(variant && { variant_id: variant.id }),
+      })),
+    ),
+  );
+
+/** @throws Invalid, NotFound */
+export const planRun = (
+  request: EvalRunRequest,
+  isAsync: boolean,
+  limits: EvalLimits,
+  directory: Directory,
+): EvalPlan => {
+  const { dataset_id, models, judge, samples = 1 } = request;
+  const mode = request.mode ?? (models ? 'live' : 'scripted');
+  checkFields(request, mode, limits);
+  const dataset = directory.dataset(dataset_id);
+  if (!dataset) throw new NotFound(`dataset not found: ${dataset_id}`);
+  checkDataset(dataset);
+  const { fixtures = [] } = dataset.spec;
+  const cells = cellsOf(request);
+  const parts = { fixtures, cells, samples };
+  checkBaseline({ ...parts, dataset_id, dataset_revision: dataset.meta.revision, mode }, request, directory);
+  if (fixtures.length === 0) throw new Invalid(`dataset '${dataset_id}' has no fixtures to replay`);
+  checkJudge(
+    fixtures.map(({ expect }) => expect),
+    judge,
+    mode,
+  );
+  const most = isAsync ? limits.max_cells_per_async_run : limits.max_cells_per_sync_run;
+  const units = unitCount(parts);
+  if (units > most) {
+    throw new Invalid(`the eval run expands to ${units} units; at most ${most} are allowed`);
+  }
+  if (judge) checkModel(judge.model_id, directory);
+  checkAgents(request, directory);
+  for (const model of models ?? []) checkModel(model, directory);
+  connectAll(request, directory);
+  return {
+    kind: mode === 'live' ? 'dataset_live_matrix' : 'dataset_scripted',
+    dataset_id,
+    dataset_revision: dataset.meta.revision,
+    mode,
+    ...parts,
+    ...settingsOf(request),
+    concurrency: limits.max_concurrent_matrix_cells,
+    isAwaited: !isAsync,
+  };
+};
+
+/** @throws Invalid, NotFound */
+export const planOnline = (
+  request: OnlineEvalRequest,
+  isAsync: boolean,
+  limits: EvalLimits,
+  directory: Directory,
+): EvalPlan => {
+  const { user_input, models, judge, samples = 1, expectations = {} } = request;
+  checkOnline(request, limits);
+  // As a dataset would have it.
+  const fixture = Fixture.parse({ id: AD_HOC, user_input, expect: expectations });
+  const parts = { fixtures: [fixture], cells: cellsOf(request), samples };
+  const units = unitCount(parts);
+  const most = isAsync ? limits.max_cells_per_async_run : limits.max_cells_per_sync_online;
+  if (units > most) {
+    throw new Invalid(
+      isAsync
+        ? `the eval run expands to ${units} units; at most ${most} are allowed`
+        : `${models.length} models and their samples are ${units} units; they exceed sync online cap ${most}`,
+    );
+  }
+  checkScore(expectations);
+  checkJudge([expectations], judge, 'live');
+  checkRevisions(judge, limits);
+  checkAgents(request, directory);
+  for (const model of models) checkModel(model, directory);
+  if (judge) checkModel(judge.model_id, directory);
+  connectAll(request, directory);
+  return {
+    kind: 'online_live_matrix',
+    dataset_id: AD_HOC,
+    dataset_revision: 0,
+    mode: 'live',
+    ...parts,
+    ...settingsOf(request),
+    concurrency: limits.max_concurrent_online_cells,
+    isAwaited: !isAsync,
+  };
+};
+
+const settingsOf = (request: EvalRunRequest | OnlineEvalRequest) => ({
+  agent_id: request.agent_id,
+  agent_overrides: request.agent_overrides,
+  variants: request.variants,
+  judge: request.judge,
+  max_walltime_secs: request.max_walltime_secs ?? DEFAULT_WALLTIME_SECS,
+  max_total_tokens: request.max_total_tokens ?? DEFAULT_TOTAL_TOKENS,
+  tools: request.tools ?? 'none',
+});
+
+const LIVE_ONLY = ' requires mode="live"';
+
+const refuse = (isWrong: boolean, message: string): void => {
+  if (isWrong) throw new Invalid(message);
+};
+
+/** The order is that of the contract; what it does not know comes behind what it is like. */
+const checkFields = (request: EvalRunRequest, mode: EvalMode, limits: EvalLimits): void => {
+  const { models, samples, judge } = request;
+  const isScripted = mode === 'scripted';
+  const liveOnly = (field: keyof EvalRunRequest): void =>
+    refuse(isScripted && request[field] !== undefined, field + LIVE_ONLY);
+  refuse(isScripted && models !== undefined, '`models` is only valid with mode="live"');
+  refuse(models?.length === 0, '`models` must be non-empty');
+  checkUnique('model', models);
+  refuse(!isScripted && models === undefined, 'mode="live" requires `models`');
+  liveOnly('max_walltime_secs');
+  liveOnly('max_total_tokens');
+  checkWalltime(request);
+  liveOnly('agent_id');
+  liveOnly('agents');
+  liveOnly('agent_overrides');
+  liveOnly('variants');
+  liveOnly('tools');
+  checkAxes(request);
+  refuse(samples === 0, '`samples` must be at least 1');
+  refuse(
+    isScripted && samples !== undefined,
+    `samples${LIVE_ONLY}: scripted replays are deterministic, and every sample is the same`,
+  );
+  checkSamples(request, limits);
+  liveOnly('judge');
+  checkRevisions(judge, limits);
+};
+
+const checkOnline = (request: OnlineEvalRequest, limits: EvalLimits): void => {
+  refuse(request.models.length === 0, '`models` must be non-empty');
+  checkUnique('model', request.models);
+  checkWalltime(request);
+  checkAxes(request);
+  refuse(request.samples === 0, '`samples` must be at least 1');
+  checkSamples(request, limits);
+};
+
+type Fields = EvalRunRequest | OnlineEvalRequest;
+
+const checkWalltime = ({ max_walltime_secs }: Fields): void =>
+  refuse(max_walltime_secs === 0, '`max_walltime_secs` must be at least 1');
+
+const checkSamples = ({ samples = 1 }: Fields, { max_samples_per_cell: most }: EvalLimits): void =>
+  refuse(samples > most, `samples=${samples} exceeds cap ${most}`);
+
+const checkRevisions = (judge: JudgeSpec | undefined, { max_judge_revisions: most }: EvalLimits): void => {
+  const { revise_max_retries: retries = 0 } = judge ?? {};
+  refuse(retries > most, `revise_max_retries=${retries} exceeds cap ${most}`);
+};
+
+const checkAxes = ({ agent_id, agents, agent_overrides, variants }: Fields): void => {
+  refuse(agents !== undefined && agent_id !== undefined, '`agents` and `agent_id` exclude each other');
+  refuse(agents?.length === 0, '`agents` must be non-empty');
+  checkUnique('agent', agents);
+  const both = variants !== undefined && agent_overrides !== undefined;
+  refuse(both, '`variants` and `agent_overrides` exclude each other');
+  refuse(variants?.length === 0, '`variants` must be non-empty');
+  checkUnique(
+    'variant',
+    variants?.map(({ id }) => id),
+  );
+};
+
+const checkUnique = (what: string, ids: readonly string[] = []): void => {
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  refuse(twice !== undefined, `duplicate ${what} '${twice}'`);
+};
+
+/** A dataset that was written by another program. */
+const checkDataset = ({ spec: { fixtures = [] } }: Dataset): void => {
+  const ids = fixtures.map(({ id }) => id);
+  const known = new Set<string>();
+  for (const id of ids) {
+    refuse(known.has(id), `duplicate fixture id: ${id}`);
+    known.add(id);
+  }
+  for (const { expect } of fixtures) checkScore(expect);
+};
+
+const checkScore = ({ min_judge_score: score }: Expectation): void =>
+  refuse(score !== undefined && !(score >= 0 && score <= 1), '`min_judge_score` must be within [0.0, 1.0]');
+
+const checkBaseline = (
+  run: Omit<Compared, 'keys' | 'execution_mode'> &
+    Pick<EvalPlan, 'fixtures' | 'cells' | 'samples'> & { mode: EvalMode },
+  { baseline_run_id: id }: EvalRunRequest,
+  directory: Directory,
+): void => {
+  if (id === undefined) return;
+  const baseline = directory.baseline(id);
+  if (!baseline) throw new NotFound(`baseline eval run not found: ${id}`);
+  // Each cell of each fixture will have the same samples, and no key twice.
+  const keys = Array.from({ length: run.samples }, (_, index) => unitAt(run, index) ?? []).flat();
+  checkComparable({ ...run, execution_mode: run.mode, keys }, baseline);
+};
+
+const checkJudge = (
+  expectations: readonly Expectation[],
+  judge: JudgeSpec | undefined,
+  mode: EvalMode,
+): void => {
+  if (expectations.every(({ min_judge_score }) => min_judge_score === undefined)) return;
+  refuse(mode !== 'live', 'fixtures with `min_judge_score` need mode="live"');
+  refuse(judge === undefined, 'fixtures have `min_judge_score`: provide `judge`');
+  refuse(
+    (judge?.rubric ?? '').trim() === '',
+    'fixtures have `min_judge_score`: `judge.rubric` must say something',
+  );
+};
+
+const checkAgents = ({ agent_id, agents = [] }: Fields, directory: Directory): void => {
+  for (const id of agent_id === undefined ? agents : [agent_id]) {
+    if (!directory.agent(id)) throw new NotFound(`agent not found: agents/${id}`);
+  }
+};
+
+const checkModel = (id: string, directory: Directory): void => {
+  const model = directory.model(id);
+  if (!model) throw new NotFound(`model not found: models/${id}`);
+  if (!directory.hasProvider(model.provider_id)) {
+    throw new NotFound(`provider not found: providers/${model.provider_id}`);
+  }
+};
+
+/** @throws Error: the configuration has what is asked for, and it cannot be used */
+const connectAll = ({ models = [], judge }: Fields, directory: Directory): void => {
+  for (const id of judge ? [...models, judge.model_id] : models) {
+    try {
+      directory.connect(id);
+    } catch (cause) {
+      throw new Error(`model '${id}' cannot be asked`, { cause });
+    }
+  }
+};
