@@ -80,6 +80,7 @@ export const evalRunMachine = setup({
       },
       on: {
         CANCEL: { actions: 'cancel', description: 'Cancelled before it began.' },
+        RELEASE: release,
       },
     },
     running: {

@@ -29,6 +29,8 @@ export type Registry = {
   /** @throws Invalid `agent not found: <id>`, or why the agent cannot be resolved */
   resolve(agentId: string): Resolved;
   spec(agentId: string): AgentSpec | undefined;
+  /** An agent that is no entry, with what the entries offer; nothing of it is kept. @throws as `resolve` */
+  compile(spec: AgentSpec): Resolved;
   /** What is wrong with an agent itself; what it names and nobody has is in `diagnostics`. */
   faultOf(agentId: string): string | undefined;
   /** Whether the agent is offered the tool. */
@@ -115,6 +117,7 @@ export const createRegistry = (input: RegistryInput): Registry => {
       return agent.result;
     },
     spec: (agentId) => specs.get(agentId),
+    compile: resolver,
     faultOf,
     hasTool(agentId, toolId) {
       const agent = compiled(agentId);

@@ -1,11 +1,13 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
+import { openTickets } from '../loop/calls.ts';
 import type { StepCall } from '../loop/turn.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
-import type { Resume, ResumeMode, RunAdapter } from '../schema/run.ts';
+import type { Resume, ResumeMode, Run, RunAdapter } from '../schema/run.ts';
 import { type Attach, createChannel } from './channel.ts';
-import type { RuntimeDeps } from './deps.ts';
+import type { RunTraces, RuntimeDeps, RuntimeObserver } from './deps.ts';
 import { beginStream, type Execution, type RunOwner } from './execution.ts';
+import { historyOf } from './ledger.ts';
 import { abandonRun, releaseRun } from './run-control.ts';
 import { newRun } from './run-records.ts';
 import { createExecution, startExecution } from './run-start.ts';
@@ -34,6 +36,10 @@ export type EphemeralInput = {
   signal: AbortSignal;
   /** What the stream says of a failure, in the words of whoever answers for the run. */
   failed(reason: string): string;
+  /** Those who measure the run, in place of those of every run. */
+  observed?: { traces: RunTraces; observe: RuntimeObserver };
+  /** How often an inference that failed is begun, as of a dispatch; without, as the settings say. */
+  attempts?: number;
 };
 
 /** A call of the last assistant message that has no result; without a decision it keeps waiting. */
@@ -51,6 +57,18 @@ export type EphemeralRun = {
   run_id: string;
   /** Resolves when its stream has ended. */
   done: Promise<End>;
+  /** What has come of it so far. */
+  state(): EphemeralState;
+};
+
+export type EphemeralState = {
+  run: Run;
+  /** The whole history, with what the run has added. */
+  messages: readonly Message[];
+  /** Why it failed. */
+  failure: unknown;
+  /** Calls that wait for a decision. */
+  waiting: readonly WaitingCall[];
 };
 
 export type EphemeralRuns = {
@@ -85,7 +103,7 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
       startExecution(execution);
       input.signal.addEventListener('abort', cancel);
       if (input.signal.aborted) cancel();
-      return { run_id: execution.run_id, done };
+      return { run_id: execution.run_id, done, state: () => stateOf(execution) };
     },
     live: () => live.size,
     close: () => {
@@ -99,7 +117,7 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
 
 const createFor = (
   deps: RuntimeDeps,
-  { scope, thread_id, agent, adapter, messages, waiting, failed }: EphemeralInput,
+  { scope, thread_id, agent, adapter, messages, waiting, failed, observed, attempts }: EphemeralInput,
   ended: (end: End) => void,
 ): Execution => {
   const at = deps.clock.now();
@@ -113,22 +131,26 @@ const createFor = (
     mode: 'foreground',
     at,
   });
-  const execution = createExecution(
-    { ...deps, runs: undefined, traces: undefined },
-    {
-      owner: ownerOf(failed, ended),
-      ledger: unstoredLedger(deps, { scope, id: thread_id, history: messages }),
-      agent,
-      run,
-      dispatch: undefined,
-      channel: createChannel({ held: false }),
-      isHeard: false,
-      compactor: undefined,
-      tasks: undefined,
-      mail: undefined,
-      from: 'created',
-    },
-  );
+  const own: RuntimeDeps = {
+    ...deps,
+    runs: undefined,
+    traces: observed?.traces,
+    observe: observed?.observe ?? deps.observe,
+    ...(attempts !== undefined && { settings: withAttempts(deps, attempts) }),
+  };
+  const execution = createExecution(own, {
+    owner: ownerOf(failed, ended),
+    ledger: unstoredLedger(own, { scope, id: thread_id, history: messages }),
+    agent,
+    run,
+    dispatch: undefined,
+    channel: createChannel({ held: false }),
+    isHeard: false,
+    compactor: undefined,
+    tasks: undefined,
+    mail: undefined,
+    from: 'created',
+  });
   const { turn } = execution;
   turn.calls = waiting.map((each) => restored(each, at));
   for (const { call, decision } of waiting) {
@@ -139,6 +161,20 @@ const createFor = (
   execution.released = GIVEN_UP;
   return execution;
 };
+
+const withAttempts = ({ settings }: RuntimeDeps, max_attempts: number): RuntimeDeps['settings'] => ({
+  ...settings,
+  mailbox: { ...settings.mailbox, max_attempts },
+});
+
+const stateOf = ({ run, ledger, failure, turn }: Execution): EphemeralState => ({
+  run,
+  messages: historyOf(ledger),
+  failure,
+  waiting: openTickets(turn.calls).flatMap(({ call, ticket }) =>
+    ticket ? [{ call, ticket_id: ticket.id, resume_mode: ticket.resume_mode }] : [],
+  ),
+});
 
 const GIVEN_UP = 'the run was given up';
 

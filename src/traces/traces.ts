@@ -51,9 +51,18 @@ type Writer = {
   close(): void;
 };
 
+/** The trace of a replay: it is written when the replay is over. */
+export type Replay = {
+  note(agent: ResolvedAgent, fact: TraceFact): void;
+  /** Whether there was anything to write. */
+  store(): Promise<boolean>;
+};
+
 export type Traces = {
   observes(agent: ResolvedAgent): boolean;
   open(run: Run): Writer;
+  /** Of a run that nobody keeps, for as long as its trace is kept whatever the sampling says (5.1). */
+  replay(run: Run, capturesContent: boolean): Replay;
   ended(batch: Batch, run_id: string): void;
   list(filter: TraceFilter): TraceSummary[];
   /** @throws Invalid, NotFound */
@@ -172,6 +181,20 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
         leave: (batch) => along(batch, (into) => leave(recorder, into)),
         end: (batch) => along(batch, (into) => end(recorder, into)),
         close: () => live.delete(run.run_id),
+      };
+    },
+    replay(run, content) {
+      const capture = { ...settings.capture, content };
+      const own = { ...deps, capture, sampling: undefined, observes: () => true };
+      const recorder = createRecorder(own, contextOf(run, settings), newHead(run.run_id, clock.now()));
+      return {
+        note: (agent, fact) => note(recorder, agent, fact),
+        async store() {
+          const batch = store.batch();
+          end(recorder, batch);
+          await store.commit(batch);
+          return recorder.head.total > 0;
+        },
       };
     },
     ended(batch, run_id) {

@@ -1,4 +1,5 @@
 import type { Provider } from '../../models/model.ts';
+import type { AgentSpec } from '../../schema/agent.ts';
 import type { ModelSpec, PoolSpec } from '../../schema/model.ts';
 import type { Store } from '../../store/index.ts';
 import type { Resolved } from '../agents.ts';
@@ -21,6 +22,10 @@ export type Live = {
   resolve(agentId: string, resolution_id?: string): Resolved;
   /** Those that are live now; the same object as long as nothing was published. */
   agents(): LiveAgents;
+  /** As it is now. */
+  spec(agentId: string): AgentSpec | undefined;
+  /** An agent that is no entry, with what is live now. @throws Invalid why it cannot be resolved */
+  compile(spec: AgentSpec): Resolved;
   /** Models as they are now. */
   models(): LiveModels;
   /**
@@ -84,6 +89,8 @@ export const createLive = ({
       listed.set(live, found);
       return found;
     },
+    spec: (agentId) => publisher.live().registry.spec(agentId),
+    compile: (spec) => publisher.live().registry.compile(spec),
     models() {
       const { records, registry, resolution_id } = publisher.live();
       const own = new Set(program.providers.map(({ id }) => id));

@@ -1,0 +1,216 @@
+import { costUsd } from '../models/cost.ts';
+import { DEFAULT_RETRY } from '../models/retry.ts';
+import type { Live } from '../registry/config/live.ts';
+import { monotonic } from '../schema/clock.ts';
+import type { Fixture } from '../schema/dataset.ts';
+import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
+import { Unavailable } from '../schema/outcome.ts';
+import { liveAgent, scriptedAgent } from './agents.ts';
+import { type CellTask, itemOf, type Outcome, runtimeError } from './item.ts';
+import { judge, questionOf, revisionOf, type Verdict } from './judge.ts';
+import { createReplay, playTurn, type Replay, type ReplayDeps } from './replay.ts';
+import { createScriptedModel } from './scripted-model.ts';
+
+/**
+ * One fixture played in one cell, and what is said of it (evals-and-traces.md 5).
+ *
+ * Guarantees: whatever a model does, the cell has come to its end by its deadline, and what is kept of it has one
+ * too. What goes wrong in a cell is in its report and nowhere else; only a run that is cancelled, or a service that
+ * stops, leaves a cell without an item.
+ */
+
+export type CellDeps = ReplayDeps & {
+  live: Pick<Live, 'spec' | 'compile' | 'models'>;
+  log: { warn(data: object, text: string): void };
+};
+
+/** @throws the reason of the signal, or Unavailable */
+export const playCell = (deps: CellDeps, task: CellTask, signal: AbortSignal): Promise<EvalItem> => {
+  const { plan, unit } = task;
+  return plan.mode === 'live' && unit.cell
+    ? playLive(deps, { ...task, cell: unit.cell }, signal)
+    : playScripted(deps, task, signal);
+};
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const playScripted = async (deps: CellDeps, task: CellTask, signal: AbortSignal): Promise<EvalItem> => {
+  const { fixture } = task.unit;
+  const startedAt = monotonic(deps.clock);
+  const elapsed = (): number => Math.round(monotonic(deps.clock) - startedAt);
+  const missing = unplayable(fixture);
+  if (missing !== undefined) {
+    const runtime_failure = runtimeError(missing);
+    return itemOf(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
+  }
+  const script = createScriptedModel(fixture);
+  const replay = newReplay(deps, task, scriptedAgent(fixture, script), signal);
+  const hasFailed = !(await playTurns(replay, fixture));
+  const fired = script.firedError();
+  const disagreement = script.disagreement(fixture.allow_unused_provider_script === true);
+  const broken = hasFailed && fired === undefined ? runtimeError(replay.error ?? '') : undefined;
+  return itemOf(deps, task, {
+    replay,
+    elapsed_ms: elapsed(),
+    runtime_failure: disagreement?.kind === 'script_exhausted' ? disagreement : (broken ?? disagreement),
+    error_type: hasFailed ? fired : undefined,
+  });
+};
+
+/** Why there is nothing to play it from. */
+const unplayable = ({ provider_script_error, continued_turns = [] }: Fixture): string | undefined => {
+  const said = (where: string, reason: string): string =>
+    `${where} has no replayable provider_script: ${reason}`;
+  if (provider_script_error !== undefined) return said('the fixture', provider_script_error);
+  const at = continued_turns.findIndex((turn) => turn.provider_script_error !== undefined);
+  const reason = continued_turns[at]?.provider_script_error;
+  return reason === undefined ? undefined : said(`continued_turn ${at + 1}`, reason);
+};
+
+const newReplay = (
+  deps: CellDeps,
+  { scope, plan, unit }: CellTask,
+  agent: Replay['agent'],
+  signal: AbortSignal,
+): Replay =>
+  createReplay(deps, { scope, thread_id: `eval-thread-${unit.fixture_id}`, mode: plan.mode, agent, signal });
+
+/** Up to the first that fails. */
+const playTurns = async (replay: Replay, { user_input, continued_turns = [] }: Fixture): Promise<boolean> => {
+  for (const input of [user_input, ...continued_turns.map((turn) => turn.user_input)]) {
+    if (!(await playTurn(replay, input))) return false;
+  }
+  return true;
+};
+
+type LiveTask = CellTask & { cell: EvalCell };
+
+const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Promise<EvalItem> => {
+  const { plan, unit, cell } = task;
+  const startedAt = monotonic(deps.clock);
+  const elapsed = (): number => Math.round(monotonic(deps.clock) - startedAt);
+  const deadline = deadlineIn(plan.max_walltime_secs);
+  const cut = AbortSignal.any([signal, deadline.signal]);
+  try {
+    const agent = liveAgent(plan, cell, unit.fixture, deps.live);
+    const replay = newReplay(deps, task, agent, cut);
+    const played = await playAndRevise(deps, task, replay);
+    const judged = await judgedFinally(deps, task, replay, played.verdict);
+    signal.throwIfAborted();
+    return await itemOf(deps, task, {
+      replay,
+      elapsed_ms: elapsed(),
+      ...failureOf(task, replay),
+      revisions: played.revisions,
+      ...judged,
+      cost_usd: costOf(deps, cell, replay),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const isLate = deadline.signal.aborted;
+    if (!isLate && error instanceof Unavailable) throw error;
+    const message = isLate ? `cell walltime exceeded: max ${plan.max_walltime_secs}s` : wordsOf(error);
+    const runtime_failure = runtimeError(message);
+    return itemOf(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
+  } finally {
+    deadline.clear();
+  }
+};
+
+/** A timer that is set for longer would run out at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const deadlineIn = (secs: number): { signal: AbortSignal; clear(): void } => {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), Math.min(secs * 1000, LONGEST_TIMER_MS));
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+};
+
+type Played = {
+  revisions: number;
+  /** Of the last answer. */
+  verdict: Verdict | undefined;
+};
+
+const playAndRevise = async (deps: CellDeps, task: LiveTask, replay: Replay): Promise<Played> => {
+  const { plan, unit } = task;
+  const { min_judge_score: threshold } = unit.fixture.expect;
+  const retries = plan.judge?.revise_max_retries ?? 0;
+  let revisions = 0;
+  if (!(await playTurns(replay, unit.fixture)) || threshold === undefined || retries === 0) {
+    return { revisions, verdict: undefined };
+  }
+  for (;;) {
+    const verdict = await verdictOn(deps, task, replay).catch(() => undefined);
+    if (!verdict || verdict.score >= threshold || revisions === retries || replay.signal.aborted) {
+      return { revisions, verdict };
+    }
+    revisions += 1;
+    if (!(await playTurn(replay, revisionOf(replay.answer, verdict, threshold)))) {
+      return { revisions, verdict: undefined };
+    }
+  }
+};
+
+/** @throws what the model throws, the reason of the signal, or Error when its answer is no verdict */
+const verdictOn = async (
+  { live }: CellDeps,
+  { plan, unit: { fixture } }: LiveTask,
+  { answer, signal, thread_id }: Replay,
+): Promise<Verdict> => {
+  signal.throwIfAborted();
+  const { model_id = '', rubric = '' } = plan.judge ?? {};
+  const model = live.models().target(model_id).route(DEFAULT_RETRY);
+  const inputs = [fixture.user_input, ...(fixture.continued_turns ?? []).map((turn) => turn.user_input)];
+  const question = questionOf({ inputs, answer, rubric }, { thread_id, run_id: thread_id });
+  return unlessAborted(judge(model, question, signal), signal);
+};
+
+/** A judge that hears nothing of the signal holds nobody. */
+const unlessAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+
+/** The last verdict is that on the last answer; without one the judge is asked now. */
+const judgedFinally = async (
+  deps: CellDeps,
+  task: LiveTask,
+  replay: Replay,
+  verdict: Verdict | undefined,
+): Promise<Pick<Outcome, 'verdict' | 'unscored'>> => {
+  if (task.unit.fixture.expect.min_judge_score === undefined || verdict) return { verdict };
+  try {
+    return { verdict: await verdictOn(deps, task, replay) };
+  } catch (error) {
+    const late = `scoring timed out after ${task.plan.max_walltime_secs}s`;
+    return { unscored: replay.signal.aborted ? late : `scoring failed: ${wordsOf(error)}` };
+  }
+};
+
+/** A failure that the fixture expects is none. */
+const failureOf = (
+  { plan, unit }: CellTask,
+  { tally, error }: Replay,
+): Pick<Outcome, 'runtime_failure' | 'error_type'> => {
+  const error_type = error === undefined ? undefined : tally.errorClass;
+  const { max_total_tokens: most } = plan;
+  if (tally.total > most) {
+    return {
+      error_type,
+      runtime_failure: runtimeError(`token budget exceeded: ${tally.total} > max ${most}`),
+    };
+  }
+  const isExpected = error_type !== undefined && error_type === unit.fixture.expect.expected_error_type;
+  return error === undefined || isExpected
+    ? { error_type }
+    : { error_type, runtime_failure: runtimeError(error) };
+};
+
+const costOf = ({ live }: CellDeps, { model_id }: EvalCell, { tally }: Replay): number | undefined => {
+  const prices = live.models().models.find(({ id }) => id === model_id);
+  return prices && costUsd({ prompt_tokens: tally.input, completion_tokens: tally.output }, prices);
+};

@@ -1,0 +1,106 @@
+import type { Fixture } from '../schema/dataset.ts';
+import type { EvalFailure, EvalReport, RuntimeFailure } from '../schema/eval-report.ts';
+import type { EvalItem } from '../schema/eval-run.ts';
+import type { Verdict } from './judge.ts';
+import { keyOf } from './keys.ts';
+import type { EvalPlan, Unit } from './plan.ts';
+import { type Replay, type ReplayDeps, storeTraces } from './replay.ts';
+import { failuresOf } from './score.ts';
+import { counted, newTally, toolsOf } from './tally.ts';
+
+/** What came of a cell as an item of its run: scored, with its traces written (evals-and-traces.md 5.4 to 5.6). */
+
+export type ItemDeps = Pick<ReplayDeps, 'traces'> & { log: { warn(data: object, text: string): void } };
+
+export type CellTask = { scope: string; plan: EvalPlan; unit: Unit };
+
+/** What is known of a cell before it is scored. */
+export type Outcome = {
+  replay: Replay | undefined;
+  elapsed_ms: number;
+  runtime_failure?: RuntimeFailure | undefined;
+  error_type?: string | undefined;
+  revisions?: number;
+  verdict?: Verdict | undefined;
+  /** Why nobody knows what the judge would say. */
+  unscored?: string | undefined;
+  cost_usd?: number | undefined;
+};
+
+export const runtimeError = (message: string): RuntimeFailure => ({ kind: 'runtime_error', message });
+
+export const itemOf = async (deps: ItemDeps, { unit }: CellTask, outcome: Outcome): Promise<EvalItem> => {
+  const report = await reportOf(unit.fixture, outcome);
+  const trace_run_id = outcome.replay && (await traced(deps, outcome.replay, outcome.verdict));
+  const { fixture_id, cell, sample_index } = keyOf(unit);
+  return {
+    fixture_id,
+    ...(cell && { cell }),
+    report,
+    ...(trace_run_id !== undefined && { trace_run_id }),
+    ...(sample_index !== undefined && { sample_index }),
+  };
+};
+
+const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport> => {
+  const { replay, unscored, verdict, error_type } = outcome;
+  const tally = replay?.tally ?? newTally();
+  const final_text = replay?.answer ?? '';
+  const scoring = unscored === undefined ? undefined : runtimeError(unscored);
+  const runtime_failure = outcome.runtime_failure ?? scoring;
+  const session_duration_ms = replay?.duration_ms ?? 0;
+  const failures: EvalFailure[] = await failuresOf(fixture.expect, {
+    final_text,
+    calls: tally.calls,
+    total_tokens: tally.total,
+    duration_ms: session_duration_ms,
+    error_type,
+    runtime_failure,
+    judge_score: verdict?.score,
+  });
+  if (outcome.runtime_failure && scoring) {
+    failures.push({ kind: 'replay_runtime_failure', failure: scoring });
+  }
+  const tools = toolsOf(tally);
+  const { cost_usd, revisions = 0 } = outcome;
+  return {
+    fixture_id: fixture.id,
+    passed: failures.length === 0,
+    failures,
+    final_text,
+    ...counted(tally),
+    session_duration_ms,
+    elapsed_ms: outcome.elapsed_ms,
+    ...(tools.length > 0 && { tool_calls_by_agent: tools }),
+    ...(error_type !== undefined && { error_type }),
+    ...(tally.inference_error_count > 0 && { inference_error_count: tally.inference_error_count }),
+    ...(runtime_failure && { runtime_failure }),
+    ...(cost_usd !== undefined && { cost_usd }),
+    ...(revisions > 0 && { revision_count: revisions }),
+    ...(verdict && { judge_score: verdict.score }),
+    ...(verdict?.reasoning !== undefined && { judge_reasoning: verdict.reasoning }),
+  };
+};
+
+/** A trace that cannot be written takes nothing of the item with it. */
+const traced = async (
+  { traces, log }: ItemDeps,
+  replay: Replay,
+  verdict: Verdict | undefined,
+): Promise<string | undefined> => {
+  try {
+    const run_id = await storeTraces(replay);
+    if (run_id !== undefined && verdict) {
+      const { score: score_value, reasoning: explanation } = verdict;
+      await traces?.evaluated(run_id, {
+        name: 'judge',
+        score_value,
+        ...(explanation !== undefined && { explanation }),
+      });
+    }
+    return run_id;
+  } catch (err) {
+    log.warn({ err }, 'the trace of an eval replay is not written');
+    return undefined;
+  }
+};

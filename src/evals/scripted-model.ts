@@ -1,0 +1,109 @@
+import { ModelError, type ModelErrorClass } from '../models/errors.ts';
+import type { InferenceEnd, InferenceSink, Model } from '../models/model.ts';
+import type { Fixture, ScriptEvent } from '../schema/dataset.ts';
+import type { RuntimeFailure } from '../schema/eval-report.ts';
+
+/**
+ * A model that answers with what was recorded (evals-and-traces.md 3.2, 3.3, 5.2): each inference takes the next
+ * event of the script of all turns.
+ */
+
+export type ScriptedModel = {
+  readonly model: Model;
+  /** What the script and the run do not agree on. */
+  disagreement(isUnusedAllowed: boolean): RuntimeFailure | undefined;
+  /** Type of the first scripted failure that was played. */
+  firedError(): string | undefined;
+};
+
+/** Characters a token, as the contract estimates. */
+const CHARACTERS_A_TOKEN = 4;
+
+const estimated = (text: string): number => Math.ceil([...text].length / CHARACTERS_A_TOKEN);
+
+/** What a fixture without a script answers with. */
+const mocked = ({ mock_response: mock, user_input }: Fixture): ScriptEvent => {
+  if (mock.kind === 'error') return mock;
+  const prompt_tokens = estimated(user_input);
+  const completion_tokens = estimated(mock.text);
+  return {
+    kind: 'chat_response',
+    content: mock.text,
+    finish_reason: 'EndTurn',
+    tokens: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+  };
+};
+
+/** Of the first turn, then of each further one. */
+export const combinedScript = (fixture: Fixture): ScriptEvent[] => {
+  const { provider_script = [], continued_turns = [] } = fixture;
+  const first = provider_script.length > 0 ? provider_script : [mocked(fixture)];
+  return [...first, ...continued_turns.flatMap((turn) => turn.provider_script ?? [])];
+};
+
+export const createScriptedModel = (fixture: Fixture): ScriptedModel => {
+  const script = combinedScript(fixture);
+  const expected = fixture.source_model_id || undefined;
+  const upstream = expected ?? 'scripted';
+  let played = 0;
+  let extra_calls = 0;
+  let fired: string | undefined;
+  const model: Model = {
+    id: 'scripted',
+    provider: 'scripted',
+    upstream,
+    async stream({ overrides }, sink) {
+      const asked = overrides.upstream_model ?? upstream;
+      if (expected !== undefined && asked !== expected) {
+        throw failure('invalid_request', `the script was recorded with '${expected}', not with '${asked}'`);
+      }
+      const event = script[played];
+      if (!event) {
+        extra_calls += 1;
+        throw failure('provider', `the provider script has no more than ${script.length} events`);
+      }
+      played += 1;
+      if (event.kind !== 'error') return play(event, sink);
+      fired ??= event.error_type;
+      throw failure(classOf(event.error_type), event.message);
+    },
+  };
+  return {
+    model,
+    disagreement(isUnusedAllowed) {
+      if (extra_calls > 0) return { kind: 'script_exhausted', extra_calls };
+      const remaining = script.length - played;
+      return remaining > 0 && !isUnusedAllowed ? { kind: 'provider_script_unused', remaining } : undefined;
+    },
+    firedError: () => fired,
+  };
+};
+
+/** Nobody tries again: the same script would answer with its next event. */
+const failure = (kind: ModelErrorClass, message: string): ModelError =>
+  new ModelError(kind, message, { final: true });
+
+const CLASSES: ReadonlyMap<string, ModelErrorClass> = new Map([
+  ['rate_limit', 'rate_limited'],
+  ['rate_limited', 'rate_limited'],
+  ['overloaded', 'overloaded'],
+  ['timeout', 'timeout'],
+  ['context_overflow', 'context_overflow'],
+  ['invalid_request', 'invalid_request'],
+  ['unauthorized', 'unauthorized'],
+  ['model_not_found', 'model_not_found'],
+  ['content_filtered', 'content_filtered'],
+]);
+
+const classOf = (error_type: string): ModelErrorClass => CLASSES.get(error_type.toLowerCase()) ?? 'provider';
+
+const play = (event: Exclude<ScriptEvent, { kind: 'error' }>, sink: InferenceSink): InferenceEnd => {
+  const usage = Object.keys(event.tokens).length > 0 ? { usage: event.tokens } : {};
+  if (event.kind === 'chat_response') {
+    if (event.content !== '') sink.text(event.content);
+    return { stop: event.finish_reason, ...usage };
+  }
+  sink.toolStart(event.id, event.name);
+  sink.toolEnd(event.id, JSON.stringify(event.arguments));
+  return { stop: 'ToolUse', ...usage };
+};

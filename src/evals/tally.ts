@@ -1,0 +1,108 @@
+import type { TraceFact } from '../loop/trace-fact.ts';
+import type { EvalReport, ToolTally } from '../schema/eval-report.ts';
+import type { ObservedCall } from './score.ts';
+
+/** What a replay did, counted from the facts that its trace is made of (evals-and-traces.md 5.6). */
+
+export type Tally = {
+  inference_count: number;
+  inference_error_count: number;
+  tool_count: number;
+  tool_failures: number;
+  input: number;
+  output: number;
+  total: number;
+  readonly calls: ObservedCall[];
+  readonly tools: Map<string, ToolTally>;
+  /** Class of the last inference that failed. */
+  errorClass: string | undefined;
+};
+
+export const newTally = (): Tally => ({
+  inference_count: 0,
+  inference_error_count: 0,
+  tool_count: 0,
+  tool_failures: 0,
+  input: 0,
+  output: 0,
+  total: 0,
+  calls: [],
+  tools: new Map(),
+  errorClass: undefined,
+});
+
+export const count = (tally: Tally, agent_id: string, fact: TraceFact): void => {
+  if (fact.type === 'inference') countInference(tally, fact);
+  else if (fact.type === 'tool') countTool(tally, agent_id, fact);
+};
+
+type Fact<Type extends TraceFact['type']> = Extract<TraceFact, { type: Type }>;
+
+const known = (tokens: number | undefined): number => Math.max(0, tokens ?? 0);
+
+const countInference = (tally: Tally, { end, error }: Fact<'inference'>): void => {
+  if (!end) {
+    tally.inference_error_count += 1;
+    tally.errorClass = error?.type;
+    return;
+  }
+  tally.inference_count += 1;
+  const input = known(end.usage?.prompt_tokens);
+  const output = known(end.usage?.completion_tokens);
+  tally.input += input;
+  tally.output += output;
+  tally.total += end.usage?.total_tokens === undefined ? input + output : known(end.usage.total_tokens);
+};
+
+const countTool = (tally: Tally, agent_id: string, { call, result, seconds }: Fact<'tool'>): void => {
+  // One that waits for a decision is told again when it has it.
+  if (result?.status === 'pending') return;
+  const hasFailed = result?.status !== 'success';
+  tally.tool_count += 1;
+  if (hasFailed) tally.tool_failures += 1;
+  tally.calls.push({
+    name: call.name,
+    arguments: call.arguments,
+    result: result && (result.data ?? result.message),
+  });
+  const key = JSON.stringify([agent_id, call.name]);
+  const tool = tally.tools.get(key) ?? newTool(agent_id, call.name);
+  tool.call_count += 1;
+  if (hasFailed) tool.failure_count += 1;
+  tool.total_duration_ms += Math.round(seconds * 1000);
+  tally.tools.set(key, tool);
+};
+
+const newTool = (agent_id: string, tool: string): ToolTally => ({
+  agent_id,
+  tool,
+  call_count: 0,
+  failure_count: 0,
+  total_duration_ms: 0,
+});
+
+type Counted = Pick<
+  EvalReport,
+  | 'inference_count'
+  | 'tool_count'
+  | 'tool_failures'
+  | 'total_input_tokens'
+  | 'total_output_tokens'
+  | 'total_tokens'
+>;
+
+export const counted = (tally: Tally): Counted => ({
+  inference_count: tally.inference_count,
+  tool_count: tally.tool_count,
+  tool_failures: tally.tool_failures,
+  total_input_tokens: tally.input,
+  total_output_tokens: tally.output,
+  total_tokens: tally.total,
+});
+
+const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+export const toolsOf = ({ tools }: Tally): ToolTally[] =>
+  [...tools.values()].sort(
+    (one, other) => byBytes(one.agent_id, other.agent_id) || byBytes(one.tool, other.tool),
+  );
