@@ -155,7 +155,6 @@ export const planRun = (
 /** @throws Invalid, NotFound */
 export const planOnline = (
   request: OnlineEvalRequest,
-  isAsync: boolean,
   limits: EvalLimits,
   directory: Directory,
 ): EvalPlan => {
@@ -165,14 +164,8 @@ export const planOnline = (
   const fixture = Fixture.parse({ id: AD_HOC, user_input, expect: expectations });
   const parts = { fixtures: [fixture], cells: cellsOf(request), samples };
   const units = unitCount(parts);
-  const most = isAsync ? limits.max_cells_per_async_run : limits.max_cells_per_sync_online;
-  if (units > most) {
-    throw new Invalid(
-      isAsync
-        ? `the eval run expands to ${units} units; at most ${most} are allowed`
-        : `${models.length} models and their samples are ${units} units; they exceed sync online cap ${most}`,
-    );
-  }
+  const { max_cells_per_sync_online: most } = limits;
+  refuse(units > most, `models and samples expand to ${units} units, which exceed sync online cap ${most}`);
   checkScore(expectations);
   checkJudge([expectations], judge, 'live');
   checkRevisions(judge, limits);
@@ -188,7 +181,7 @@ export const planOnline = (
     ...parts,
     ...settingsOf(request),
     concurrency: limits.max_concurrent_online_cells,
-    isAwaited: !isAsync,
+    isAwaited: true,
   };
 };
 

@@ -13,6 +13,7 @@ import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
 import { createEndedWork } from './ended-work.ts';
 import { createEnvironment, openRoot } from './environment.ts';
+import { createEvalRunTable, type EvalRunTable } from './eval-runs.ts';
 import { createEventTable, type EventTable } from './events.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
 import { bringUpToDate, FORMAT, type Format } from './format.ts';
@@ -65,6 +66,7 @@ export type Store = ControlPlane & {
   readonly pushOutbox: PushOutbox;
   readonly traces: TraceTable;
   readonly datasets: DatasetTable;
+  readonly evalRuns: EvalRunTable;
   /** Whether the last commit succeeded. While they fail, the store itself tries again every other second. */
   readonly writable: boolean;
   /**
@@ -172,6 +174,7 @@ const assemble = (
     pushOutbox: createPushOutbox(env, { order }),
     traces: createTraceTable(env),
     datasets: createDatasetTable(env),
+    evalRuns: createEvalRunTable(env),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;
