@@ -134,7 +134,7 @@ const tracesOf = (replay: Replay): RunTraces => {
         trace = deps.traces.replay(run, mode === 'live');
         replay.traces.push({ run_id: run.run_id, trace });
       }
-      return { note: told, write: nothing, leave: nothing, end: nothing };
+      return { note: told, write: nothing, leave: nothing, end: nothing, close: nothing };
     },
     ended: nothing,
   };

@@ -190,9 +190,7 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
       return {
         note: (agent, fact) => note(recorder, agent, fact),
         async store() {
-          const batch = store.batch();
-          end(recorder, batch);
-          await store.commit(batch);
+          await commit((batch) => end(recorder, batch));
           return recorder.head.total > 0;
         },
       };

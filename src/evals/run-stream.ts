@@ -1,0 +1,55 @@
+import type { EventStream } from '../http/sse.ts';
+import type { EvalItem, EvalRun } from '../schema/eval-run.ts';
+
+/**
+ * One reader of an eval run: what there is, then one event an item, then the end.
+ *
+ * Guarantees: whoever comes late, or was too slow for an item, gets what there is as a whole again, and nothing
+ * waits in memory for them meanwhile.
+ */
+
+export type Progress = { planned: number; finished: number; passed: number; failed: number };
+
+export type Shown = {
+  run: EvalRun;
+  progress: Progress;
+  /** Nothing will come any more. */
+  isOver: boolean;
+};
+
+const frame = (event: 'snapshot' | 'item' | 'end', data: unknown): string =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+export const createRunReader = (stream: EventStream, show: () => Shown) => {
+  let isBehind = false;
+
+  const tellAll = (): void => {
+    const { run, progress, isOver } = show();
+    isBehind = false;
+    stream.write(frame('snapshot', { run, progress }));
+    if (!isOver) return;
+    stream.write(frame('end', { status: run.status ?? 'done', progress }));
+    stream.end();
+  };
+
+  stream.onDrain(() => {
+    if (isBehind) tellAll();
+  });
+  tellAll();
+
+  return {
+    item(item: EvalItem, progress: Progress): void {
+      if (stream.stalled || isBehind) isBehind = true;
+      else stream.write(frame('item', { item, progress }));
+    },
+    /** The service lets go of it, or it is over. */
+    ended({ status, progress }: { status: string; progress: Progress }): void {
+      if (stream.stalled || isBehind) {
+        isBehind = true;
+        return;
+      }
+      stream.write(frame('end', { status, progress }));
+      stream.end();
+    },
+  };
+};
