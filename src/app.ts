@@ -8,6 +8,10 @@ import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createCuration } from './evals/curation.ts';
 import { createDatasets } from './evals/datasets.ts';
+import { createDirectory, type DatasetsById } from './evals/directory.ts';
+import type { EvalLimits } from './evals/plan.ts';
+import { createEvalRuns } from './evals/runs.ts';
+import { createSlots } from './evals/slots.ts';
 import { createEventFeed } from './events/feed.ts';
 import { createHostCheck } from './http/hosts.ts';
 import type { ScopeProvider } from './http/scope.ts';
@@ -41,6 +45,7 @@ import { chatThreadRoutes } from './routes/chat/threads.ts';
 import { controlRoutes } from './routes/control.ts';
 import { controlPlaneRoutes } from './routes/control-plane.ts';
 import { evalDatasetRoutes } from './routes/eval-datasets.ts';
+import { evalRunRoutes } from './routes/eval-runs.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inputRoutes } from './routes/inputs.ts';
 import { inspectionRoutes } from './routes/inspection.ts';
@@ -85,6 +90,8 @@ export type AppInput = {
   resolveScope?: ScopeProvider;
   /** `false` leaves the event log out, and with it the event routes. */
   eventLog?: boolean;
+  datasets?: DatasetsById;
+  evalLimits?: Partial<EvalLimits>;
   /** What traces show of tools and models, before the redaction of the service. */
   redactTraces?: Redact;
   log?: Log;
@@ -122,6 +129,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
   const runtimeStats = settings.observability_disable ? undefined : createRuntimeStats({ clock });
   const startedAt = monotonic(clock);
+  const evalLimits: EvalLimits = { ...LIMITS, ...input.evalLimits };
   const breakers = createBreakers(clock);
 
   const subAgents: SubAgents = {
@@ -186,6 +194,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       });
   const datasets = createDatasets({ store, clock });
   const tasks = createTasks({ store, actors, log });
+  const newUlid = monotonicFactory();
   const runtime = createRuntime({
     store,
     events,
@@ -199,6 +208,21 @@ export const startApp = async (input: AppInput): Promise<App> => {
     log,
     resolve,
     worker: `troupe-${randomUUID()}`,
+  });
+  const evalRuns = createEvalRuns({
+    store,
+    clock,
+    ids,
+    newId: () => newUlid(clock.now()),
+    run: (input) => runtime.ephemeral(input),
+    live: config.live,
+    traces,
+    // Replays are no work of the agents.
+    observe: createObserver({ metrics, stats: undefined }),
+    events,
+    actors,
+    slots: createSlots(cellSlots(evalLimits)),
+    log,
   });
   const assistant = createAssistant({
     config: config.service,
@@ -231,6 +255,15 @@ export const startApp = async (input: AppInput): Promise<App> => {
     ...(traces && { traces }),
     datasets,
     curation: createCuration({ datasets, traces, settings: curationSettingsOf(input) }),
+    evals: {
+      runs: evalRuns,
+      directory: createDirectory({
+        live: config.live,
+        datasets: input.datasets ?? { get: () => undefined },
+        runs: evalRuns,
+      }),
+      limits: evalLimits,
+    },
     mcp: mcpServers,
     readCard: createCardReader({ clock }),
     testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
@@ -293,6 +326,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ...eventRoutes(rooms),
       ...traceRoutes(rooms),
       ...evalDatasetRoutes(rooms),
+      ...evalRunRoutes(rooms),
       ...chatRunRoutes(rooms),
       ...chatThreadRoutes(rooms),
       ...previewRoutes(rooms),
@@ -326,6 +360,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   // Not before: a start that fails must not have claimed, called or sent anything.
   if (settings.mailbox.lifecycle === 'auto')
     runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
+  if (settings.mailbox.lifecycle === 'auto') evalRuns.recover();
   a2a.start();
   traces?.start();
 
@@ -340,6 +375,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       http.stopListening();
       clearInterval(sweep);
       traces?.stop();
+      await evalRuns.stop();
       await runtime.stop(settings.shutdown_timeout_ms, (runs) => {
         log.info({ runs }, 'stopping: waiting for runs');
         waiting?.(runs);
@@ -355,6 +391,22 @@ export const startApp = async (input: AppInput): Promise<App> => {
     },
   };
 };
+
+const LIMITS: EvalLimits = {
+  max_cells_per_sync_run: 100,
+  max_cells_per_async_run: 10_000,
+  max_concurrent_matrix_cells: 5,
+  max_cells_per_sync_online: 10,
+  max_concurrent_online_cells: 5,
+  max_samples_per_cell: 20,
+  max_judge_revisions: 3,
+};
+
+/** Of all runs together; one run alone is never held up by it. */
+const FEWEST_SLOTS = 32;
+
+const cellSlots = (limits: EvalLimits): number =>
+  Math.max(FEWEST_SLOTS, limits.max_concurrent_matrix_cells, limits.max_concurrent_online_cells);
 
 /** The demo shows everything. */
 const traceSettingsOf = (

@@ -1,4 +1,4 @@
-import type { AnyActorRef } from 'xstate';
+import { type AnyActorRef, waitFor } from 'xstate';
 import type { EventStream } from '../http/sse.ts';
 import { seconds } from '../schema/clock.ts';
 import type { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary, EvalStatus } from '../schema/eval-run.ts';
@@ -28,6 +28,8 @@ export type EvalRunsDeps = LiveRunDeps & {
 
 export type StartedRun = {
   id: string;
+  /** Resolves when it is durable. @throws why it never began */
+  begun: Promise<unknown>;
   /** Resolves with the record at its end; undefined when the service stops before. @throws why it never began */
   ended: Promise<EvalRun | undefined>;
   cancel(): void;
@@ -146,7 +148,10 @@ export const createEvalRuns = (deps: EvalRunsDeps): EvalRuns => {
         const items = run.kept ? inOrder(run.kept) : table.items(id);
         return recordOf(headOf(run, end), items);
       });
-      return { id, ended, cancel: () => run.actor.send({ type: 'CANCEL' }) };
+      // Whoever waits for one of the two is told by it.
+      ended.catch(() => {});
+      const begun = Promise.race([waitFor(run.actor, (snapshot) => !snapshot.matches('planned')), ended]);
+      return { id, begun, ended, cancel: () => run.actor.send({ type: 'CANCEL' }) };
     },
     get,
     finished,

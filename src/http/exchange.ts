@@ -90,6 +90,12 @@ export const awaitAbort = (exchange: Exchange): void => {
   });
 };
 
+/** In place of whoever was to be told before. */
+export const tellWhenGone = (exchange: Exchange, listener: () => void): void => {
+  if (exchange.done) listener();
+  else exchange.onGone = listener;
+};
+
 /** An error that got out of a callback of uWebSockets.js would end the process. */
 const notify = (exchange: Exchange, listener: (() => void) | undefined): void => {
   try {

@@ -13,6 +13,7 @@ import {
   openExchange,
   peerAddress,
   sendReply,
+  tellWhenGone,
 } from './exchange.ts';
 import { createRequestHeaders, headerValues, type RequestHeaders, requestIdOf } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
@@ -103,6 +104,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       ip: () => clientAddress(headers.get, peerAddress(exchange), settings.trust_forwarded_headers),
       route: endpoint.path,
       hold: () => caller.leave(arrival),
+      onGone: (listener) => tellWhenGone(exchange, listener),
     });
   };
 

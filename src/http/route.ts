@@ -35,6 +35,8 @@ export type RouteRequest<P, Q, B> = {
   route: string;
   /** The answer may take long by design: from now on the request does not count as a concurrent one. */
   hold(): void;
+  /** Called when the client goes away before it has its answer; at once if it has gone already. */
+  onGone(listener: () => void): void;
 };
 
 /** Without a schema, `params`, `query` and `body` are `undefined`, and any or no body is accepted. */

@@ -2,6 +2,8 @@ import type { CardServer, CardStatus } from '../a2a/card.ts';
 import type { Assistant } from '../assistant/assistant.ts';
 import type { Curation } from '../evals/curation.ts';
 import type { Datasets } from '../evals/datasets.ts';
+import type { Directory, EvalLimits } from '../evals/plan.ts';
+import type { EvalRuns } from '../evals/runs.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
@@ -16,6 +18,8 @@ import type { Store } from '../store/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
 import type { Traces } from '../traces/traces.ts';
+
+export type Evals = { runs: EvalRuns; directory: Directory; limits: EvalLimits };
 
 /** What the routes may call. */
 export type Rooms = {
@@ -50,6 +54,7 @@ export type Rooms = {
   traces?: Traces;
   datasets: Datasets;
   curation: Curation;
+  evals: Evals;
   system: {
     version: string;
     uptimeSeconds(): number;

@@ -62,7 +62,7 @@ export const EvalRunRequest = nullsAbsent(
     baseline_run_id: z.string().optional(),
     async: isAsync,
   }),
-).meta({ id: 'EvalRunRequest' });
+);
 export type EvalRunRequest = z.infer<typeof EvalRunRequest>;
 
 export const OnlineEvalRequest = nullsAbsent(
@@ -73,7 +73,7 @@ export const OnlineEvalRequest = nullsAbsent(
     expectations: Expectation.optional(),
     persist: z.boolean().optional(),
   }),
-).meta({ id: 'OnlineEvalRequest' });
+);
 export type OnlineEvalRequest = z.infer<typeof OnlineEvalRequest>;
 
 /** A column of the matrix; a key is there when its axis was asked for. */

@@ -1,0 +1,29 @@
+import { DEFAULT_RETRY } from '../models/retry.ts';
+import type { Live } from '../registry/config/live.ts';
+import type { Dataset } from '../schema/dataset.ts';
+import { comparedRun } from './diff.ts';
+import type { Directory } from './plan.ts';
+import type { EvalRuns } from './runs.ts';
+
+export type DatasetsById = { get(id: string): Dataset | undefined };
+
+/** What plans are checked against, as it is at that moment. */
+export const createDirectory = ({
+  live,
+  datasets,
+  runs,
+}: {
+  live: Pick<Live, 'spec' | 'models'>;
+  datasets: DatasetsById;
+  runs: Pick<EvalRuns, 'finished'>;
+}): Directory => ({
+  dataset: (id) => datasets.get(id),
+  baseline(id) {
+    const run = runs.finished(id);
+    return run && comparedRun(run);
+  },
+  agent: (id) => live.spec(id),
+  model: (id) => live.models().models.find((model) => model.id === id),
+  hasProvider: (id) => live.models().providers.some((provider) => provider.id === id),
+  connect: (id) => live.models().target(id).route(DEFAULT_RETRY),
+});

@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { type EvalLimits, planOnline, planRun } from '../evals/plan.ts';
+import type { EvalRunFilter } from '../evals/runs.ts';
+import { reply, route } from '../http/route.ts';
+import { createEventStream } from '../http/sse.ts';
+import { isPatchable } from '../registry/agent-patch.ts';
+import { AgentSpec } from '../schema/agent.ts';
+import { isObject, type JsonObject, withoutNulls } from '../schema/endpoint.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import {
+  EvalAggregate,
+  EvalDiff,
+  EvalRun,
+  EvalRunRequest,
+  EvalRunSummary,
+  OnlineEvalRequest,
+} from '../schema/eval-run.ts';
+import { Conflict, Invalid, Unavailable } from '../schema/outcome.ts';
+import { Cursor, count, Limit } from '../schema/paging.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { Evals, Rooms } from './rooms.ts';
+
+/** Eval runs: made, listed, compared, followed and cancelled (evals-and-traces.md 6, 8). */
+
+const whole = count.transform(Number);
+
+const aggregate = z.enum(['samples']).optional();
+
+const ListQuery = z.strictObject({
+  dataset_id: z.string().optional(),
+  since_secs: whole.optional().meta({ description: 'inclusive, of the start' }),
+  until_secs: whole.optional().meta({ description: 'exclusive, of the start' }),
+  status: z
+    .enum(['done', 'running', 'cancelled', 'all'])
+    .optional()
+    .meta({ description: 'default: those that are done' }),
+  aggregate,
+  limit: Limit,
+  cursor: Cursor,
+});
+type ListQuery = z.output<typeof ListQuery>;
+
+const RunQuery = z.strictObject({ baseline: z.string().optional(), aggregate });
+
+const RunParams = z.object({ id: z.string() });
+
+const Position = z.object({ started_at_secs: z.int(), id: z.string() });
+
+const RunAnswer = z
+  .object({ run: EvalRun, diff: EvalDiff.optional(), aggregates: z.array(EvalAggregate).optional() })
+  .meta({ id: 'EvalRunAnswer' });
+
+const OnlineAnswer = z.object({ run: EvalRun, persisted: z.boolean() }).meta({ id: 'OnlineEvalAnswer' });
+
+const RunList = z
+  .object({ runs: z.array(EvalRunSummary), next_cursor: z.string().optional() })
+  .meta({ id: 'EvalRunList' });
+
+/** Fields that nobody can override, and values of another type, are a matter of the body. */
+const checkOverrides = (
+  given: JsonObject | undefined,
+  context: z.RefinementCtx,
+  path: PropertyKey[],
+): void => {
+  if (given === undefined) return;
+  for (const field of Object.keys(given)) {
+    if (!isPatchable(field)) context.addIssue({ code: 'custom', path, message: `unknown field '${field}'` });
+  }
+  const said = withoutNulls(given);
+  const parsed = AgentSpec.safeParse({ id: 'default', ...(isObject(said) && said) });
+  for (const { code, message, path: at } of parsed.error?.issues ?? []) {
+    if (code === 'invalid_type') context.addIssue({ code: 'custom', path: [...path, ...at], message });
+  }
+};
+
+type Overriding = Pick<EvalRunRequest, 'agent_overrides' | 'variants'>;
+
+const checkAllOverrides = (
+  { agent_overrides, variants = [] }: Overriding,
+  context: z.RefinementCtx,
+): void => {
+  checkOverrides(agent_overrides, context, ['agent_overrides']);
+  for (const [index, variant] of variants.entries()) {
+    checkOverrides(variant.agent_overrides, context, ['variants', index, 'agent_overrides']);
+  }
+};
+
+const RunBody = EvalRunRequest.superRefine(checkAllOverrides).meta({ id: 'EvalRunRequest' });
+const OnlineBody = OnlineEvalRequest.superRefine(checkAllOverrides).meta({ id: 'OnlineEvalRequest' });
+
+const prefersAsync = (prefer: string | undefined): boolean =>
+  prefer?.split(',').some((each) => each.trim().toLowerCase() === 'respond-async') ?? false;
+
+/** What a cursor is bound to. */
+const bindingOf = ({ dataset_id, since_secs, until_secs, status }: ListQuery) => ({
+  dataset_id,
+  since_secs,
+  until_secs,
+  status,
+});
+
+const STATUSES = { all: ['done', 'cancelled', 'running'] } as const;
+
+const filterOf = (query: ListQuery): EvalRunFilter => {
+  const { status = 'done', cursor, aggregate: asked, ...filters } = query;
+  return {
+    ...filters,
+    statuses: status === 'all' ? STATUSES.all : [status],
+    after: cursor === undefined ? undefined : positionIn(cursor, query),
+    aggregates: asked !== undefined,
+  };
+};
+
+const positionIn = (cursor: string, query: ListQuery): EvalRunFilter['after'] => {
+  const start = decodeCursor(cursor, {
+    prefix: PREFIX,
+    kind: 'run',
+    filters: bindingOf(query),
+    filtered: false,
+    position: Position,
+  });
+  if ('offset' in start) throw new Invalid('cursor must be a valid pagination token');
+  return start.position;
+};
+
+const PREFIX = 'evr_';
+
+/** There when they are exposed. */
+export const evalRunRoutes = ({ evals, settings }: Pick<Rooms, 'evals' | 'settings'>) =>
+  evals && settings.AdminApiConfig.expose_eval_routes
+    ? [...makingRoutes(evals), ...readingRoutes(evals), ...steeringRoutes(evals)]
+    : [];
+
+const admin = { tag: 'evals', scope: 'admin' } as const;
+
+const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
+const bodyRefusals = { ...refusals, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody, 503: ErrorBody };
+
+const ended = async (running: Promise<EvalRun | undefined>): Promise<EvalRun> => {
+  const run = await running;
+  if (!run) throw new Unavailable('service is shutting down');
+  return run;
+};
+
+type Limits = { limits: EvalLimits };
+
+const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directory'> & Limits) => [
+  route.post('/v1/eval/runs', {
+    ...admin,
+    summary:
+      'Plays a dataset, scripted or against a matrix of models; answers behind the last cell, or at once when asked to',
+    body: RunBody,
+    responses: { 200: RunAnswer, 202: RunAnswer, ...bodyRefusals, 500: ErrorBody },
+    async handle({ scope, body, header, hold, onGone }) {
+      const isAsync = body.async ?? prefersAsync(header('prefer'));
+      const plan = planRun(body, isAsync, limits, directory);
+      hold();
+      const started = runs.start(scope, plan, true);
+      if (isAsync) {
+        await started.begun;
+        const location = `/v1/eval/runs/${started.id}`;
+        return reply(202, { run: runs.get(started.id) }, { location });
+      }
+      onGone(started.cancel);
+      const run = await ended(started.ended);
+      const { baseline_run_id: baseline } = body;
+      return baseline === undefined ? { run } : { run, diff: runs.compare(run, baseline) };
+    },
+  }),
+  route.post('/v1/eval/online', {
+    ...admin,
+    summary: 'Asks several models the same and answers behind the last',
+    body: OnlineBody,
+    responses: { 200: OnlineAnswer, ...bodyRefusals, 500: ErrorBody },
+    async handle({ scope, body, hold, onGone }) {
+      const plan = planOnline(body, limits, directory);
+      hold();
+      const persisted = body.persist ?? true;
+      const started = runs.start(scope, plan, persisted);
+      onGone(started.cancel);
+      return { run: await ended(started.ended), persisted };
+    },
+  }),
+];
+
+const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
+  route.get('/v1/eval/runs', {
+    ...admin,
+    summary: 'Eval runs without their items, the newest first',
+    query: ListQuery,
+    responses: { 200: RunList, 400: ErrorBody, 401: ErrorBody },
+    handle({ query }) {
+      const page = runs.list(filterOf(query));
+      return {
+        runs: page.runs,
+        ...(page.next && { next_cursor: encodeCursor(PREFIX, page.next, bindingOf(query)) }),
+      };
+    },
+  }),
+  route.get('/v1/eval/runs/:id', {
+    ...admin,
+    summary: 'An eval run with the items that it has, held against another one when asked to',
+    params: RunParams,
+    query: RunQuery,
+    responses: { 200: RunAnswer, ...refusals, 409: ErrorBody },
+    handle({ params, query }) {
+      const run = runs.get(params.id);
+      const { baseline } = query;
+      if (baseline !== undefined && run.status === 'running')
+        throw new Conflict(`eval run is not finished: ${params.id}`);
+      return {
+        run,
+        ...(baseline !== undefined && { diff: runs.compare(run, baseline) }),
+        ...(query.aggregate && { aggregates: runs.aggregates(run) }),
+      };
+    },
+  }),
+];
+
+const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
+  route.get('/v1/eval/runs/:id/stream', {
+    ...admin,
+    summary: 'What an eval run has so far, then each item as it comes, then the end',
+    params: RunParams,
+    responses: { 200: 'text/event-stream of snapshot, item and end', ...refusals },
+    handle({ params }) {
+      const stream = createEventStream();
+      runs.follow(params.id, stream);
+      return stream;
+    },
+  }),
+  route.post('/v1/eval/runs/:id/cancel', {
+    ...admin,
+    summary: 'Ends an eval run with the items that it has; one that has ended stays as it is',
+    params: RunParams,
+    responses: { 200: RunAnswer, ...refusals, 503: ErrorBody },
+    async handle({ params, hold }) {
+      hold();
+      return { run: await runs.cancel(params.id) };
+    },
+  }),
+];
