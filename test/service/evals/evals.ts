@@ -53,7 +53,11 @@ export type Evals = Troupe & {
   list(query?: string): Promise<EvalRunSummary[]>;
 };
 
-const RunBody = z.object({ run: EvalRun, diff: EvalDiff.optional(), aggregates: z.array(EvalAggregate).optional() });
+const RunBody = z.object({
+  run: EvalRun,
+  diff: EvalDiff.optional(),
+  aggregates: z.array(EvalAggregate).optional(),
+});
 
 const AUTHORIZED = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
