@@ -1,5 +1,6 @@
 import type { TraceFact } from '../loop/trace-fact.ts';
 import type { EvalReport, ToolTally } from '../schema/eval-report.ts';
+import type { ToolCall } from '../schema/message.ts';
 import type { ObservedCall } from './score.ts';
 
 /** What a replay did, counted from the facts that its trace is made of (evals-and-traces.md 5.6). */
@@ -34,6 +35,9 @@ export const newTally = (): Tally => ({
 export const count = (tally: Tally, agent_id: string, fact: TraceFact): void => {
   if (fact.type === 'inference') countInference(tally, fact);
   else if (fact.type === 'tool') countTool(tally, agent_id, fact);
+  // It was asked for, and refused.
+  else if (fact.type === 'suspension' && fact.decided === 'cancel')
+    countCall(tally, agent_id, { call: fact.call, result: undefined, seconds: 0, hasFailed: true });
 };
 
 type Fact<Type extends TraceFact['type']> = Extract<TraceFact, { type: Type }>;
@@ -57,14 +61,20 @@ const countInference = (tally: Tally, { end, error }: Fact<'inference'>): void =
 const countTool = (tally: Tally, agent_id: string, { call, result, seconds }: Fact<'tool'>): void => {
   // One that waits for a decision is told again when it has it.
   if (result?.status === 'pending') return;
-  const hasFailed = result?.status !== 'success';
+  countCall(tally, agent_id, {
+    call,
+    result: result && (result.data ?? result.message),
+    seconds,
+    hasFailed: result?.status !== 'success',
+  });
+};
+
+type Ended = { call: ToolCall; result: ObservedCall['result']; seconds: number; hasFailed: boolean };
+
+const countCall = (tally: Tally, agent_id: string, { call, result, seconds, hasFailed }: Ended): void => {
   tally.tool_count += 1;
   if (hasFailed) tally.tool_failures += 1;
-  tally.calls.push({
-    name: call.name,
-    arguments: call.arguments,
-    result: result && (result.data ?? result.message),
-  });
+  tally.calls.push({ name: call.name, arguments: call.arguments, result });
   const key = JSON.stringify([agent_id, call.name]);
   const tool = tally.tools.get(key) ?? newTool(agent_id, call.name);
   tool.call_count += 1;
