@@ -8,8 +8,7 @@ import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createCuration } from './evals/curation.ts';
 import { createDatasets } from './evals/datasets.ts';
-import { createDirectory, type DatasetsById } from './evals/directory.ts';
-import type { EvalLimits } from './evals/plan.ts';
+import { createDirectory } from './evals/directory.ts';
 import { createEvalRuns } from './evals/runs.ts';
 import { createSlots } from './evals/slots.ts';
 import { createEventFeed } from './events/feed.ts';
@@ -90,8 +89,6 @@ export type AppInput = {
   resolveScope?: ScopeProvider;
   /** `false` leaves the event log out, and with it the event routes. */
   eventLog?: boolean;
-  datasets?: DatasetsById;
-  evalLimits?: Partial<EvalLimits>;
   /** What traces show of tools and models, before the redaction of the service. */
   redactTraces?: Redact;
   log?: Log;
@@ -129,7 +126,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
   const runtimeStats = settings.observability_disable ? undefined : createRuntimeStats({ clock });
   const startedAt = monotonic(clock);
-  const evalLimits: EvalLimits = { ...LIMITS, ...input.evalLimits };
   const breakers = createBreakers(clock);
 
   const subAgents: SubAgents = {
@@ -221,7 +217,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     observe: createObserver({ metrics, stats: undefined }),
     events,
     actors,
-    slots: createSlots(cellSlots(evalLimits)),
+    slots: createSlots(cellSlots(settings)),
     log,
   });
   const assistant = createAssistant({
@@ -257,12 +253,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     curation: createCuration({ datasets, traces, settings: curationSettingsOf(input) }),
     evals: {
       runs: evalRuns,
-      directory: createDirectory({
-        live: config.live,
-        datasets: input.datasets ?? { get: () => undefined },
-        runs: evalRuns,
-      }),
-      limits: evalLimits,
+      directory: createDirectory({ live: config.live, datasets, runs: evalRuns }),
+      limits: settings.eval_limits,
     },
     mcp: mcpServers,
     readCard: createCardReader({ clock }),
@@ -392,20 +384,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
   };
 };
 
-const LIMITS: EvalLimits = {
-  max_cells_per_sync_run: 100,
-  max_cells_per_async_run: 10_000,
-  max_concurrent_matrix_cells: 5,
-  max_cells_per_sync_online: 10,
-  max_concurrent_online_cells: 5,
-  max_samples_per_cell: 20,
-  max_judge_revisions: 3,
-};
-
 /** Of all runs together; one run alone is never held up by it. */
 const FEWEST_SLOTS = 32;
 
-const cellSlots = (limits: EvalLimits): number =>
+const cellSlots = ({ eval_limits: limits }: Settings): number =>
   Math.max(FEWEST_SLOTS, limits.max_concurrent_matrix_cells, limits.max_concurrent_online_cells);
 
 /** The demo shows everything. */

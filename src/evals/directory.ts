@@ -1,11 +1,9 @@
 import { DEFAULT_RETRY } from '../models/retry.ts';
 import type { Live } from '../registry/config/live.ts';
-import type { Dataset } from '../schema/dataset.ts';
+import type { Datasets } from './datasets.ts';
 import { comparedRun } from './diff.ts';
 import type { Directory } from './plan.ts';
 import type { EvalRuns } from './runs.ts';
-
-export type DatasetsById = { get(id: string): Dataset | undefined };
 
 /** What plans are checked against, as it is at that moment. */
 export const createDirectory = ({
@@ -14,7 +12,7 @@ export const createDirectory = ({
   runs,
 }: {
   live: Pick<Live, 'spec' | 'models'>;
-  datasets: DatasetsById;
+  datasets: Pick<Datasets, 'get'>;
   runs: Pick<EvalRuns, 'finished'>;
 }): Directory => ({
   dataset: (id) => datasets.get(id),

@@ -1,4 +1,4 @@
-import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
+import type { EvalItem } from '../schema/eval-run.ts';
 
 /** By what the items of a run are told apart, and the order of that: what is absent comes first. */
 
@@ -37,5 +37,3 @@ export const keyOf = ({ fixture_id, cell, sample_index }: ItemKey): ItemKey => (
   ...(cell && { cell }),
   ...(sample_index !== undefined && { sample_index }),
 });
-
-export const cellText = (cell: EvalCell | undefined): string => keyText({ fixture_id: '', cell });

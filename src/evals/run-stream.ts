@@ -1,4 +1,3 @@
-import type { EventStream } from '../http/sse.ts';
 import type { EvalItem, EvalRun } from '../schema/eval-run.ts';
 
 /**
@@ -7,6 +6,15 @@ import type { EvalItem, EvalRun } from '../schema/eval-run.ts';
  * Guarantees: whoever comes late, or was too slow for an item, gets what there is as a whole again, and nothing
  * waits in memory for them meanwhile.
  */
+
+/** Where frames go; an event stream of `src/http` is one. Never blocks. */
+export type FrameSink = {
+  write(frame: string): void;
+  end(): void;
+  onDrain(listener: () => void): void;
+  onClose(listener: () => void): void;
+  readonly stalled: boolean;
+};
 
 export type Progress = { planned: number; finished: number; passed: number; failed: number };
 
@@ -20,7 +28,7 @@ export type Shown = {
 const frame = (event: 'snapshot' | 'item' | 'end', data: unknown): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-export const createRunReader = (stream: EventStream, show: () => Shown) => {
+export const createRunReader = (stream: FrameSink, show: () => Shown) => {
   let isBehind = false;
 
   const tellAll = (): void => {

@@ -1,5 +1,4 @@
 import { type AnyActorRef, waitFor } from 'xstate';
-import type { EventStream } from '../http/sse.ts';
 import { seconds } from '../schema/clock.ts';
 import type { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary, EvalStatus } from '../schema/eval-run.ts';
 import { Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
@@ -16,7 +15,7 @@ import {
   startLiveRun,
 } from './live-run.ts';
 import type { EvalPlan } from './plan.ts';
-import { createRunReader, type Progress } from './run-stream.ts';
+import { createRunReader, type FrameSink, type Progress } from './run-stream.ts';
 
 /** The eval runs of this service: those under way, and those at rest (evals-and-traces.md 6, 8). */
 
@@ -61,7 +60,7 @@ export type EvalRuns = {
   /** The record as it is then. @throws NotFound, Invalid */
   cancel(id: string): Promise<EvalRun>;
   /** @throws NotFound, Invalid */
-  follow(id: string, stream: EventStream): void;
+  follow(id: string, stream: FrameSink): void;
   /** Takes up what an earlier process has left. */
   recover(): void;
   /** Lets go of those under way; the next start goes on with them. */

@@ -150,6 +150,7 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
     summary:
       'Plays a dataset, scripted or against a matrix of models; answers behind the last cell, or at once when asked to',
     body: RunBody,
+    bodyLimit: 'evals',
     responses: { 200: RunAnswer, 202: RunAnswer, ...bodyRefusals, 500: ErrorBody },
     async handle({ scope, body, header, hold, onGone }) {
       const isAsync = body.async ?? prefersAsync(header('prefer'));
@@ -171,6 +172,7 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
     ...admin,
     summary: 'Asks several models the same and answers behind the last',
     body: OnlineBody,
+    bodyLimit: 'evals',
     responses: { 200: OnlineAnswer, ...bodyRefusals, 500: ErrorBody },
     async handle({ scope, body, hold, onGone }) {
       const plan = planOnline(body, limits, directory);

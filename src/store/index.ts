@@ -6,7 +6,7 @@ export type { DatasetHead } from './datasets.ts';
 export type { Deadline } from './deadlines.ts';
 export type { OpenDispatch } from './dispatches.ts';
 export { examine, type Finding, type Report } from './doctor.ts';
-export type { EvalRunHead, EvalRunPosition, EvalRunQuery } from './eval-runs.ts';
+export type { EvalRunHead, EvalRunPosition } from './eval-runs.ts';
 export type { EventScope } from './events.ts';
 export { checkId, MAX_ID_BYTES } from './keys.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';

@@ -65,6 +65,19 @@ t.test('a script has one unit a fixture, without a cell or a number', async (t) 
   t.equal(unitCount(made), 2);
 });
 
+t.test('a stored dataset that nobody could have written is refused', async (t) => {
+  const { meta } = datasetOf(0);
+  const of = (...fixtures: object[]): Directory => ({
+    ...directory,
+    dataset: () => Dataset.parse({ spec: { fixtures }, meta }),
+  });
+  const request = EvalRunRequest.parse({ dataset_id: 'D', baseline_run_id: 'none' });
+  const fixture = { id: 'f', user_input: 'x' };
+  t.throws(() => planRun(request, false, limits, of(fixture, fixture)), /duplicate fixture id/);
+  const high = { ...fixture, expect: { min_judge_score: 1.5 } };
+  t.throws(() => planRun(request, false, limits, of(high)), /\[0\.0, 1\.0\]/);
+});
+
 t.test('nobody waits for an asynchronous run, so that it may be larger', async (t) => {
   t.throws(() => plan({ dataset_id: '101' }), /expands to 101 units/);
   t.match(plan({ dataset_id: '101' }, true), { isAwaited: false });

@@ -115,6 +115,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_MCP_SESSION_IDLE_SECS', 'mcp_session_idle_secs', 'int', '3600'],
   ['SERVICE_MCP_SESSION_MAX', 'mcp_session_max', 'int ≥ 1', '10000'],
   ['SERVICE_EVAL_LIMITS_MAX_CELLS_PER_SYNC_RUN', 'eval_limits.max_cells_per_sync_run', 'int', '100'],
+  // Not in settings.md: an addition of this service.
+  ['SERVICE_EVAL_LIMITS_MAX_CELLS_PER_ASYNC_RUN', 'eval_limits.max_cells_per_async_run', 'int', '10000'],
   [
     'SERVICE_EVAL_LIMITS_MAX_CONCURRENT_MATRIX_CELLS',
     'eval_limits.max_concurrent_matrix_cells',

@@ -10,6 +10,13 @@ export const evalSettings = [
     doc: 'cells of one run of a dataset: fixtures × models × samples',
   }),
   setting({
+    key: 'eval_limits.max_cells_per_async_run',
+    env: 'SERVICE_EVAL_LIMITS_MAX_CELLS_PER_ASYNC_RUN',
+    type: integer(),
+    default: 10_000,
+    doc: 'the same of a run that nobody waits for',
+  }),
+  setting({
     key: 'eval_limits.max_concurrent_matrix_cells',
     env: 'SERVICE_EVAL_LIMITS_MAX_CONCURRENT_MATRIX_CELLS',
     type: integer({ min: 1 }),

@@ -90,7 +90,7 @@ t.test('a run is accepted at once, shows its items as they come, and is done', a
   const { dataset, speak, get, list, admin } = evals;
   const models = gate();
   speak('m1', models.speak);
-  dataset('D', fixtures(4));
+  await dataset('D', fixtures(4));
   const { id, body, headers } = await started(evals);
   t.equal(headers.get('location'), `/v1/eval/runs/${id}`);
   t.match(body, { run: { id, status: 'running', planned_item_count: 4, items: [] } });
@@ -126,7 +126,7 @@ t.test('a run is accepted at once, shows its items as they come, and is done', a
 
 t.test('a client may prefer not to wait', async (t) => {
   const { dataset, ask, get } = await startEvals(t);
-  dataset('D', fixtures(1));
+  await dataset('D', fixtures(1));
   const { status, body } = await ask(
     'POST',
     '/v1/eval/runs',
@@ -148,7 +148,7 @@ t.test(
     const { dataset, speak } = evals;
     const models = gate();
     speak('m1', models.speak);
-    dataset('D', fixtures(3));
+    await dataset('D', fixtures(3));
     const { id } = await started(evals);
     const early = await follow(evals, id);
     t.match(await early.next(), {
@@ -195,7 +195,7 @@ t.test('a reader that takes nothing holds up nobody, and gets what it has missed
     return models.speak(sink, asked, signal);
   });
   const count = 60;
-  dataset('D', fixtures(count));
+  await dataset('D', fixtures(count));
   const { id } = await started(evals);
   const response = await new Promise<import('node:http').IncomingMessage>((resolve) => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
@@ -224,7 +224,7 @@ t.test('a run that is cancelled keeps its items, and cancelling it again changes
   const { dataset, speak, ask, list, call, asked } = evals;
   const models = gate();
   speak('m1', models.speak);
-  dataset('D', fixtures(20));
+  await dataset('D', fixtures(20));
   const { id } = await started(evals);
   const reader = await follow(evals, id);
   await eventually(
@@ -255,7 +255,7 @@ t.test('a run that is cancelled keeps its items, and cancelling it again changes
 
 t.test('a run that is done is not cancelled any more', async (t) => {
   const { dataset, evaluate, ask } = await startEvals(t);
-  dataset('D', fixtures(1));
+  await dataset('D', fixtures(1));
   const run = await evaluate({ dataset_id: 'D' });
   t.strictSame((await ask('POST', `/v1/eval/runs/${run.id}/cancel`)).body, { run });
 });
@@ -264,7 +264,7 @@ t.test('who leaves a run that it waits for has cancelled it', async (t) => {
   const { dataset, speak, list, url } = await startEvals(t);
   const models = gate();
   speak('m1', models.speak);
-  dataset('D', fixtures(3));
+  await dataset('D', fixtures(3));
   const leaving = new AbortController();
   const answer = fetch(`${url}/v1/eval/runs`, {
     method: 'POST',
@@ -289,7 +289,7 @@ const restartable = async (t: Test) => {
   const evals = await startEvals(t, { settings: { shutdown_timeout_ms: 0 } });
   const models = gate();
   evals.speak('m1', models.speak);
-  evals.dataset('D', fixtures(8));
+  await evals.dataset('D', fixtures(8));
   return { evals, models };
 };
 
@@ -304,7 +304,7 @@ t.test('a run goes on after a restart with the cells that have no item', async (
   models.release(3);
   const before = await until(evals, id, 3);
   // What was stored of it does not depend on what becomes of its dataset.
-  evals.dataset('D', []);
+  await evals.dataset('D', []);
   await evals.restart();
   const heard = asked.length;
   models.open();
@@ -347,7 +347,7 @@ t.test('many runs at once share the places, and each comes to its end', async (t
   const { dataset, speak, list } = evals;
   const models = gate();
   speak('m1', models.speak);
-  dataset('D', fixtures(6));
+  await dataset('D', fixtures(6));
   const runs = await Promise.all(Array.from({ length: 50 }, () => started(evals)));
   t.equal(new Set(runs.map(({ id }) => id)).size, 50);
   await eventually(
@@ -367,7 +367,7 @@ t.test('one run alone plays as many cells at a time as it may', async (t) => {
   const evals = await startEvals(t);
   const models = gate();
   evals.speak('m1', models.speak);
-  evals.dataset('D', fixtures(12));
+  await evals.dataset('D', fixtures(12));
   await started(evals);
   await eventually(
     async () => models.waiting(),

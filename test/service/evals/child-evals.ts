@@ -1,5 +1,4 @@
 import { startApp } from '../../../src/app.ts';
-import { Dataset } from '../../../src/schema/dataset.ts';
 import { settingsFrom } from '../../../src/settings.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
@@ -16,13 +15,6 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const dataset = Dataset.parse({
-  spec: {
-    fixtures: Array.from({ length: 12 }, (_, index) => ({ id: `f${index}`, user_input: String(index) })),
-  },
-  meta: { source: { kind: 'user' }, hidden: false, created_at: 1, updated_at: 1, revision: 0 },
-});
-
 const app = await startApp({
   settings: settingsFrom({
     http_addr: '127.0.0.1:0',
@@ -32,7 +24,6 @@ const app = await startApp({
     entries: { models: [{ id: 'm', provider_id: 'p', upstream_model: 'm' }] },
   }),
   log: createLog({ level: 'silent' }),
-  datasets: { get: () => dataset },
   providers: [
     {
       id: 'p',

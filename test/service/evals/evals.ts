@@ -2,7 +2,6 @@ import type { Test } from 'tap';
 import { z } from 'zod';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from '../../../src/models/model.ts';
-import { Dataset } from '../../../src/schema/dataset.ts';
 import { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary } from '../../../src/schema/eval-run.ts';
 import { textOf } from '../../../src/schema/message.ts';
 import { createTestModels } from '../models.ts';
@@ -45,7 +44,8 @@ export type Evals = Troupe & {
   /** What the model of this id says: to every question, or to one after another. */
   speak(model: string, ...all: Speak[]): void;
   asked: { model: string; request: InferenceRequest }[];
-  dataset(id: string, fixtures: object[], revision?: number): void;
+  /** In place of what it was. */
+  dataset(id: string, fixtures: object[]): Promise<void>;
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Makes a run, and expects that it is made. */
   evaluate(body: object): Promise<EvalRun>;
@@ -66,7 +66,6 @@ export const MODELS = ['m1', 'm2', 'judge', 'priced', 'half-priced'];
 export const startEvals = async (t: Test, options: TroupeOptions = {}): Promise<Evals> => {
   const spoken = new Map<string, Speak[]>();
   const asked: Evals['asked'] = [];
-  const datasets = new Map<string, Dataset>();
   const provider: Provider = {
     id: 'spoken',
     model: ({ id, upstream_model }) => ({
@@ -103,7 +102,6 @@ export const startEvals = async (t: Test, options: TroupeOptions = {}): Promise<
         model_pools: [],
         models,
       },
-      datasets: { get: (id) => datasets.get(id) },
       ...options.app,
     },
   });
@@ -115,14 +113,11 @@ export const startEvals = async (t: Test, options: TroupeOptions = {}): Promise<
     speak(model: string, ...all: Speak[]) {
       spoken.set(model, all);
     },
-    dataset(id: string, fixtures: object[], revision = 0) {
-      datasets.set(
-        id,
-        Dataset.parse({
-          spec: { fixtures },
-          meta: { source: { kind: 'user' }, hidden: false, created_at: 1, updated_at: 1, revision },
-        }),
-      );
+    async dataset(id: string, fixtures: object[]) {
+      const made = await ask('POST', '/v1/eval/datasets', { id, spec: { fixtures } });
+      if (made.status === 201) return;
+      const { status, body } = await ask('PUT', `/v1/eval/datasets/${id}`, { spec: { fixtures } });
+      if (status !== 200) throw new Error(JSON.stringify({ made: made.body, body }));
     },
     async evaluate(body: object) {
       const answer = await ask('POST', '/v1/eval/runs', body);

@@ -20,7 +20,7 @@ const scores = (...all: number[]): Speak[] =>
 
 t.test('a score below the threshold fails, and its reasoning is kept, also in the trace', async (t) => {
   const { dataset, evaluate, speak, asked, admin } = await startEvals(t);
-  dataset('D', [judged('f')]);
+  await dataset('D', [judged('f')]);
   speak('judge', ...scores(0.4));
   const made = await evaluate(run());
   t.match(only(made), { passed: false, judge_score: 0.4, judge_reasoning: 'because 0.4', total_tokens: 15 });
@@ -36,14 +36,14 @@ t.test('a score below the threshold fails, and its reasoning is kept, also in th
 
 t.test('a fixture that expects no score is not judged', async (t) => {
   const { dataset, evaluate, asked } = await startEvals(t);
-  dataset('D', [{ id: 'f', user_input: 'Hello' }]);
+  await dataset('D', [{ id: 'f', user_input: 'Hello' }]);
   t.notOk('judge_score' in only(await evaluate(run())));
   t.notOk(asked.some(({ model }) => model === 'judge'));
 });
 
 t.test('an answer is revised on its thread until the judge is content', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
-  dataset('D', [judged('f')]);
+  await dataset('D', [judged('f')]);
   speak('m1', says('first'), says('second'));
   speak('judge', ...scores(0.3, 0.9));
   const report = only(await evaluate(run({ revise_max_retries: 3 })));
@@ -66,7 +66,7 @@ t.test('an answer is revised on its thread until the judge is content', async (t
 
 t.test('retries are used up, and the last score counts', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
-  dataset('D', [judged('f')]);
+  await dataset('D', [judged('f')]);
   speak('judge', ...scores(0.1, 0.2, 0.3));
   const report = only(await evaluate(run({ revise_max_retries: 2 })));
   t.match(report, { passed: false, revision_count: 2, judge_score: 0.3 });
@@ -75,7 +75,7 @@ t.test('retries are used up, and the last score counts', async (t) => {
 
 t.test('when a later judgement fails, the last answer is judged again', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
-  dataset('D', [judged('f')]);
+  await dataset('D', [judged('f')]);
   speak('m1', says('first'), says('second'));
   speak('judge', ...scores(0.1), says('no JSON'), ...scores(0.8));
   const report = only(await evaluate(run({ revise_max_retries: 2 })));
@@ -85,7 +85,7 @@ t.test('when a later judgement fails, the last answer is judged again', async (t
 
 t.test('a judge that gives no verdict fails its item, and no other', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', [judged('f'), judged('g')]);
+  await dataset('D', [judged('f'), judged('g')]);
   speak('judge', (sink, { messages }) => {
     const isFirst = JSON.stringify(messages).includes('Hello f');
     sink.text(isFirst ? 'I like it' : '{"score": 1}');
@@ -100,7 +100,7 @@ t.test('a judge that gives no verdict fails its item, and no other', async (t) =
 
 t.test('a failure of the replay goes before that of the judge, and both are told', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', [judged('f')]);
+  await dataset('D', [judged('f')]);
   speak('judge', says('no JSON'));
   const report = only(await evaluate({ ...run(), max_total_tokens: 1 }));
   t.match(report.runtime_failure, { message: /^token budget exceeded/ });
@@ -112,7 +112,7 @@ t.test('a failure of the replay goes before that of the judge, and both are told
 
 t.test('a judge that hangs is cut off, and what was replayed is kept', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', [judged('f')]);
+  await dataset('D', [judged('f')]);
   speak('judge', hangs);
   const { items } = await evaluate({ ...run(), max_walltime_secs: 1 });
   t.match(items[0]?.report, {

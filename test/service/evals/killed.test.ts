@@ -18,6 +18,9 @@ t.test('a run that was killed goes on, and plays no cell again that had its item
   const dir = t.testdir();
   const first = await serve(t, dir, '6');
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const fixtures = Array.from({ length: 12 }, (_, index) => ({ id: `f${index}`, user_input: String(index) }));
+  const dataset = { id: 'D', spec: { fixtures } };
+  t.equal((await first.client.call('POST', '/v1/eval/datasets', dataset, headers)).status, 201);
   const body = { dataset_id: 'D', models: ['m'], async: true };
   const answer = await first.client.call('POST', '/v1/eval/runs', body, headers);
   t.equal(answer.status, 202);

@@ -8,7 +8,7 @@ const fixtures = (...ids: string[]) => ids.map((id) => ({ id, user_input: `Hello
 
 t.test('items are ordered by fixture, model and sample, whatever ends first', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', fixtures('f', 'g'));
+  await dataset('D', fixtures('f', 'g'));
   // The first model is the last to answer.
   const late: string[] = [];
   speak('m1', async (sink, request) => {
@@ -34,7 +34,7 @@ t.test('items are ordered by fixture, model and sample, whatever ends first', as
 
 t.test('one sample has no number', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   const { items, execution_mode } = await evaluate({ dataset_id: 'D', models: ['m1'], samples: 1 });
   t.equal(execution_mode, 'live');
   t.strictSame(items[0]?.cell, { model_id: 'm1' });
@@ -43,7 +43,7 @@ t.test('one sample has no number', async (t) => {
 
 t.test('a model that hangs is cut off at the deadline of its cell, and holds up nobody else', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   speak('m1', hangs);
   const { items } = await evaluate({ dataset_id: 'D', models: ['m1', 'm2'], max_walltime_secs: 1 });
   const [hung, other] = items;
@@ -60,7 +60,7 @@ t.test('a model that hangs is cut off at the deadline of its cell, and holds up 
 
 t.test('a model that hears nothing of the deadline is cut off as well', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   speak('m1', () => new Promise(() => {}));
   const report = only(await evaluate({ dataset_id: 'D', models: ['m1'], max_walltime_secs: 1 }));
   t.match(report.runtime_failure, { message: 'cell walltime exceeded: max 1s' });
@@ -68,7 +68,7 @@ t.test('a model that hears nothing of the deadline is cut off as well', async (t
 
 t.test('deltas without an end, and failures of every kind, are failures of their cells only', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   let deltas = 0;
   speak('m1', async (sink, _request, signal) => {
     for (; !signal.aborted; deltas += 1) {
@@ -98,7 +98,7 @@ t.test('deltas without an end, and failures of every kind, are failures of their
 
 t.test('a failure that is expected of a live model passes', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', [{ id: 'f', user_input: 'Hello', expect: { expected_error_type: 'content_filtered' } }]);
+  await dataset('D', [{ id: 'f', user_input: 'Hello', expect: { expected_error_type: 'content_filtered' } }]);
   speak('m1', () => {
     throw new ModelError('content_filtered', 'no');
   });
@@ -109,7 +109,7 @@ t.test('a failure that is expected of a live model passes', async (t) => {
 
 t.test('an answer over budget fails, and keeps its tokens and text', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   speak('m1', says('a lot', { prompt_tokens: 90, completion_tokens: 30, total_tokens: 120 }));
   const report = only(await evaluate({ dataset_id: 'D', models: ['m1'], max_total_tokens: 100 }));
   t.match(report, {
@@ -122,7 +122,7 @@ t.test('an answer over budget fails, and keeps its tokens and text', async (t) =
 
 t.test('cost is known where both prices are', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000, total_tokens: 1_500_000 };
   for (const model of ['priced', 'half-priced']) speak(model, says('hi', usage));
   const body = { dataset_id: 'D', models: ['priced', 'half-priced'], max_total_tokens: 2_000_000 };
@@ -133,7 +133,7 @@ t.test('cost is known where both prices are', async (t) => {
 
 t.test('agents and variants are axes, and what they override is what the model reads', async (t) => {
   const { dataset, evaluate, asked, ask } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   for (const id of ['polite', 'rude']) {
     const spec = { id, model_id: 'm2', system_prompt: `Be ${id}.`, plugin_ids: ['permission'] };
     t.equal((await ask('POST', '/v1/config/agents', spec)).status, 201);
@@ -161,7 +161,7 @@ t.test('agents and variants are axes, and what they override is what the model r
 
 t.test('overrides that make no agent are a failure of the cell', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   const overrides = { stop_conditions: [{ type: 'nonsense' }] };
   const report = only(await evaluate({ dataset_id: 'D', models: ['m1'], agent_overrides: overrides }));
   t.match(report.runtime_failure, { kind: 'runtime_error', message: /^invalid agent override: / });
@@ -170,7 +170,7 @@ t.test('overrides that make no agent are a failure of the cell', async (t) => {
 t.test('a dialogue is held live on one thread, and its script is not looked at', async (t) => {
   const { dataset, evaluate, asked, admin } = await startEvals(t);
   const script = [{ kind: 'chat_response', content: 'scripted' }];
-  dataset('D', [
+  await dataset('D', [
     {
       id: 'f',
       user_input: 'One',
@@ -195,7 +195,7 @@ t.test('a dialogue is held live on one thread, and its script is not looked at',
 
 t.test('tools are not there unless they are asked for', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
-  dataset('D', fixtures('f'));
+  await dataset('D', fixtures('f'));
   speak('m1', calls('c', 'get_weather'), says('done'));
   const report = only(await evaluate({ dataset_id: 'D', models: ['m1'] }));
   t.match(report, { final_text: 'done', tool_count: 1, tool_failures: 1 });

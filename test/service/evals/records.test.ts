@@ -1,5 +1,5 @@
 import t from 'tap';
-import { responds, says, startEvals } from './evals.ts';
+import { lastInput, responds, says, startEvals } from './evals.ts';
 
 /** Records, lists and baselines over HTTP: evals-and-traces.md 6.2 to 6.5, 8, checks 44 to 47, 50, 51. */
 
@@ -12,7 +12,7 @@ const fixture = (id: string, text: string, expected = text) => ({
 
 t.test('a run is read as it was answered', async (t) => {
   const { dataset, evaluate, ask } = await startEvals(t);
-  dataset('D', [fixture('f', 'hi')]);
+  await dataset('D', [fixture('f', 'hi')]);
   const run = await evaluate({ dataset_id: 'D' });
   const { status, body } = await ask('GET', `/v1/eval/runs/${run.id}`);
   t.equal(status, 200);
@@ -34,7 +34,7 @@ t.test('an unknown run is not found, and what is no id is told', async (t) => {
 
 t.test('samples are aggregated when asked for', async (t) => {
   const { dataset, evaluate, ask, speak, list } = await startEvals(t);
-  dataset('D', [{ id: 'f', user_input: 'Hello', expect: { final_answer_contains: ['yes'] } }]);
+  await dataset('D', [{ id: 'f', user_input: 'Hello', expect: { final_answer_contains: ['yes'] } }]);
   speak('m1', says('yes'), says('no'), says('yes'));
   const { id } = await evaluate({ dataset_id: 'D', models: ['m1'], samples: 3 });
   const { body } = await ask('GET', `/v1/eval/runs/${id}?aggregate=samples`);
@@ -61,29 +61,38 @@ t.test('samples are aggregated when asked for', async (t) => {
 });
 
 t.test('a run is held against a baseline, when it is made and later', async (t) => {
-  const { dataset, evaluate, ask, get } = await startEvals(t);
-  dataset('D', [fixture('a', 'yes it is', 'yes'), fixture('b', 'yes', 'yes')]);
-  const before = await evaluate({ dataset_id: 'D' });
+  const { dataset, evaluate, ask, get, speak } = await startEvals(t);
+  const expect = { final_answer_contains: ['yes'] };
+  await dataset(
+    'D',
+    ['a', 'b'].map((id) => ({ id, user_input: id, expect })),
+  );
+  const cell = { model_id: 'm1' };
+  speak('m1', says('yes'));
+  const before = await evaluate({ dataset_id: 'D', models: ['m1'] });
   t.strictSame((await get(before.id, `?baseline=${before.id}`)).diff?.entries, [
-    { kind: 'unchanged', fixture_id: 'a' },
-    { kind: 'unchanged', fixture_id: 'b' },
+    { kind: 'unchanged', fixture_id: 'a', cell },
+    { kind: 'unchanged', fixture_id: 'b', cell },
   ]);
-  // The same revision, as if the scripts were what has changed.
-  dataset('D', [fixture('a', 'oh yes', 'yes'), fixture('b', 'no', 'yes')]);
-  const { body } = await ask('POST', '/v1/eval/runs', { dataset_id: 'D', baseline_run_id: before.id });
-  t.strictSame(body.diff, {
+  speak('m1', (sink, request) => {
+    sink.text(lastInput(request) === 'a' ? 'oh yes' : 'no');
+    return { stop: 'EndTurn', usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
+  });
+  const body = { dataset_id: 'D', models: ['m1'], baseline_run_id: before.id };
+  const answer = await ask('POST', '/v1/eval/runs', body);
+  t.strictSame(answer.body.diff, {
     entries: [
-      { kind: 'drift', fixture_id: 'a', fields: ['final_text'] },
-      { kind: 'regression', fixture_id: 'b', new_failures: ['answer_missing_phrase'] },
+      { kind: 'drift', fixture_id: 'a', cell, fields: ['final_text'] },
+      { kind: 'regression', fixture_id: 'b', cell, new_failures: ['answer_missing_phrase'] },
     ],
   });
-  t.notOk('baseline_run_id' in Object(body.run), 'the baseline is not stored');
+  t.notOk('baseline_run_id' in Object(answer.body.run), 'the baseline is not stored');
 });
 
 t.test('runs that cannot be compared are told why, before anything runs', async (t) => {
   const { dataset, evaluate, ask, get, list, asked } = await startEvals(t);
-  dataset('D', [fixture('f', 'hi')]);
-  dataset('E', [fixture('f', 'hi')]);
+  await dataset('D', [fixture('f', 'hi')]);
+  await dataset('E', [fixture('f', 'hi')]);
   const live = { dataset_id: 'D', models: ['m1'] };
   const [scripted, other, sampled, single] = [
     await evaluate({ dataset_id: 'D' }),
@@ -108,7 +117,7 @@ t.test('runs that cannot be compared are told why, before anything runs', async 
       t.ok(String(answer.body.error).includes(text), `${text}: ${answer.body.error}`);
     }
   }
-  dataset('D', [fixture('f', 'hi')], 1);
+  await dataset('D', [fixture('f', 'hi')]);
   const revised = await ask('POST', '/v1/eval/runs', { dataset_id: 'D', baseline_run_id: scripted.id });
   t.match(revised.body, { error: /dataset revisions/ });
   const unknown = await ask('GET', `/v1/eval/runs/${scripted.id}?baseline=nobody`);
@@ -124,8 +133,8 @@ t.test('runs that cannot be compared are told why, before anything runs', async 
 t.test('lists are pages, the newest first, of the dataset and the time that were asked for', async (t) => {
   let now = 1_700_000_000_000;
   const { dataset, evaluate, ask, list } = await startEvals(t, { app: { clock: { now: () => now } } });
-  dataset('D', [fixture('f', 'hi')]);
-  dataset('E', [fixture('f', 'hi'), fixture('g', 'hi', 'other')]);
+  await dataset('D', [fixture('f', 'hi')]);
+  await dataset('E', [fixture('f', 'hi'), fixture('g', 'hi', 'other')]);
   const made: string[] = [];
   for (const dataset_id of ['D', 'E', 'D', 'E', 'D']) {
     made.push((await evaluate({ dataset_id })).id);
@@ -162,7 +171,7 @@ t.test('lists are pages, the newest first, of the dataset and the time that were
 
 t.test('a page has at most two hundred runs', async (t) => {
   const { dataset, ask } = await startEvals(t);
-  dataset('D', [fixture('f', 'hi')]);
+  await dataset('D', [fixture('f', 'hi')]);
   for (let round = 0; round < 21; round += 1) {
     const all = Array.from({ length: 10 }, () => ask('POST', '/v1/eval/runs', { dataset_id: 'D' }));
     for (const { status } of await Promise.all(all)) t.equal(status, 200);
@@ -174,7 +183,9 @@ t.test('a page has at most two hundred runs', async (t) => {
 
 t.test('the event log tells when a run was begun and what came of it', async (t) => {
   const { dataset, evaluate, call, ask } = await startEvals(t);
-  dataset('D', [fixture('f', 'hi'), fixture('g', 'hi', 'other')], 3);
+  for (let revision = 0; revision <= 3; revision += 1) {
+    await dataset('D', [fixture('f', 'hi'), fixture('g', 'hi', 'other')]);
+  }
   const { id, started_at_secs, ended_at_secs } = await evaluate({ dataset_id: 'D' });
   const { body } = await call('GET', `/v1/runs/${id}/events`);
   const facts = {
@@ -269,7 +280,7 @@ t.test('evals that are exposed are a module', async (t) => {
 
 t.test('without traces a run has none to name', async (t) => {
   const { dataset, evaluate } = await startEvals(t, { settings: { observability_disable: true } });
-  dataset('D', [fixture('f', 'hi')]);
+  await dataset('D', [fixture('f', 'hi')]);
   const { items } = await evaluate({ dataset_id: 'D' });
   t.match(items, [{ report: { passed: true, inference_count: 1 } }]);
   t.notOk('trace_run_id' in (items[0] ?? {}));

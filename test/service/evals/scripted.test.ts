@@ -7,7 +7,7 @@ t.test(
   'a dataset that passes: its items in its order, and nothing that a scripted run has not',
   async (t) => {
     const { dataset, ask, admin } = await startEvals(t);
-    dataset('D', [
+    await dataset('D', [
       {
         id: 'b',
         user_input: 'Say b',
@@ -52,7 +52,9 @@ t.test(
 
 t.test('a fixture that only has a mocked text passes with estimated tokens', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
-  dataset('D', [{ id: 'f', user_input: 'Hello', mock_response: { kind: 'text', text: 'Hello there 😀' } }]);
+  await dataset('D', [
+    { id: 'f', user_input: 'Hello', mock_response: { kind: 'text', text: 'Hello there 😀' } },
+  ]);
   t.match(only(await evaluate({ dataset_id: 'D' })), {
     passed: true,
     final_text: 'Hello there 😀',
@@ -64,7 +66,7 @@ t.test('a fixture that only has a mocked text passes with estimated tokens', asy
 
 t.test('a scripted failure that is expected passes, and nobody tries again', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
-  dataset('D', [
+  await dataset('D', [
     {
       id: 'f',
       user_input: 'Hello',
@@ -87,7 +89,7 @@ t.test('a scripted failure that is expected passes, and nobody tries again', asy
 t.test('an event too many is a failure, unless the fixture allows it', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
   const fixture = { user_input: 'Hello', provider_script: [responds('one'), responds('two')] };
-  dataset('D', [
+  await dataset('D', [
     { id: 'refused', ...fixture },
     { id: 'allowed', ...fixture, allow_unused_provider_script: true },
   ]);
@@ -101,7 +103,7 @@ t.test('an event too many is a failure, unless the fixture allows it', async (t)
 t.test('an event too few is told with how many calls found none', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
   const script = [{ kind: 'tool_call', id: 'c', name: 'search', arguments: {} }];
-  dataset('D', [{ id: 'f', user_input: 'Hello', provider_script: script }]);
+  await dataset('D', [{ id: 'f', user_input: 'Hello', provider_script: script }]);
   const report = only(await evaluate({ dataset_id: 'D' }));
   t.strictSame(report.runtime_failure, { kind: 'script_exhausted', extra_calls: 1 });
   t.equal(report.final_text, '');
@@ -110,7 +112,7 @@ t.test('an event too few is told with how many calls found none', async (t) => {
 t.test('the turns of a dialogue are one conversation, and end with the first that fails', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
   const second = { user_input: 'And you?', provider_script: [responds('Fine too')] };
-  dataset('D', [
+  await dataset('D', [
     {
       id: 'both',
       user_input: 'How are you?',
@@ -137,7 +139,7 @@ t.test('the turns of a dialogue are one conversation, and end with the first tha
 
 t.test('what cannot be replayed is not, and its report says why', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
-  dataset('D', [
+  await dataset('D', [
     { id: 'f', user_input: 'Hello', provider_script_error: 'two tool calls in a turn' },
     {
       id: 'g',
@@ -166,7 +168,7 @@ t.test('tools are not there: a call fails, counts, and its arguments can be requ
     responds('done'),
   ];
   const requires = (matcher: object) => ({ required_tool_calls: [{ name: 'search', ...matcher }] });
-  dataset('D', [
+  await dataset('D', [
     {
       id: 'met',
       user_input: 'Hello',
@@ -196,7 +198,7 @@ t.test('tools are not there: a call fails, counts, and its arguments can be requ
 
 t.test('a script that was recorded with a model is played to that one', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
-  dataset('D', [
+  await dataset('D', [
     { id: 'f', user_input: 'Hello', source_model_id: 'gpt-x', provider_script: [responds('hi')] },
   ]);
   t.match(only(await evaluate({ dataset_id: 'D' })), { passed: true, final_text: 'hi' });
@@ -209,7 +211,7 @@ t.test('two runs at a time do not mix texts, tokens or traces', async (t) => {
     ['one', 100],
     ['two', 900],
   ] as const) {
-    dataset(
+    await dataset(
       name,
       Array.from({ length: 20 }, (_, index) => ({
         id: `f${index}`,
@@ -233,7 +235,7 @@ t.test('two runs at a time do not mix texts, tokens or traces', async (t) => {
 
 t.test('replays feed no statistics of agents, and leave no run and no thread', async (t) => {
   const { dataset, evaluate, admin, call } = await startEvals(t);
-  dataset('D', [{ id: 'f', user_input: 'Hello', provider_script: [responds('hi')] }]);
+  await dataset('D', [{ id: 'f', user_input: 'Hello', provider_script: [responds('hi')] }]);
   await evaluate({ dataset_id: 'D' });
   t.strictSame((await admin('GET', '/v1/agents/runtime-stats')).body, { agents: [] });
   t.match((await call('GET', '/v1/runs')).body, { items: [] });

@@ -39,7 +39,7 @@ t.test('without a word of it the tools of the agent are not there', async (t) =>
   const { executed, tools } = toolbox();
   const evals = await startEvals(t, { app: { tools } });
   await withAgent(evals);
-  evals.dataset('D', [{ id: 'f', user_input: 'Hello' }]);
+  await evals.dataset('D', [{ id: 'f', user_input: 'Hello' }]);
   evals.speak('m1', calls('c', 'weather', { city: 'Rome' }), says('done'));
   const report = only(await evals.evaluate(run()));
   t.match(report, { tool_count: 1, tool_failures: 1 });
@@ -52,7 +52,7 @@ t.test('recorded calls are answered as they were, in their order, and no tool is
   const evals = await startEvals(t, { app: { tools } });
   await withAgent(evals);
   const rome = { name: 'weather', arguments: { city: 'Rome' } };
-  evals.dataset('D', [
+  await evals.dataset('D', [
     {
       id: 'f',
       user_input: 'Hello',
@@ -101,7 +101,7 @@ t.test('tools are executed when asked for, and what a person would be asked is d
   const { executed, tools } = toolbox();
   const evals = await startEvals(t, { app: { tools } });
   await withAgent(evals);
-  evals.dataset('D', [{ id: 'f', user_input: 'Hello' }]);
+  await evals.dataset('D', [{ id: 'f', user_input: 'Hello' }]);
   evals.speak(
     'm1',
     calls('c1', 'weather', { city: 'Rome' }),
