@@ -1,0 +1,103 @@
+import t from 'tap';
+import { createScriptedModel } from '../../src/evals/scripted-model.ts';
+import { ModelError } from '../../src/models/errors.ts';
+import type { InferenceRequest, InferenceSink } from '../../src/models/model.ts';
+import { Fixture } from '../../src/schema/dataset.ts';
+
+/** The model that answers with what was recorded: evals-and-traces.md 3.2, 3.3, 5.2. */
+
+const request = (upstream_model?: string): InferenceRequest => ({
+  system: [],
+  messages: [],
+  tools: [],
+  overrides: upstream_model === undefined ? {} : { upstream_model },
+});
+
+const heard = () => {
+  const said: string[] = [];
+  const ignore = (): void => {};
+  const sink: InferenceSink = {
+    text: (delta) => said.push(delta),
+    reasoning: ignore,
+    reasoningEncrypted: ignore,
+    toolStart: (id, name) => said.push(`${id} ${name}`),
+    toolDelta: ignore,
+    toolEnd: (_id, args) => said.push(args),
+  };
+  return { said, sink };
+};
+
+const scripted = (fixture: object) => {
+  const script = createScriptedModel(Fixture.parse({ id: 'f', user_input: 'abcde', ...fixture }));
+  const signal = new AbortController().signal;
+  const { said, sink } = heard();
+  return {
+    ...script,
+    said,
+    ask: (upstream?: string) => script.model.stream(request(upstream), sink, signal),
+  };
+};
+
+const text = (content: string, more: object = {}) => ({ kind: 'chat_response', content, ...more });
+
+t.test('each inference takes the next event, of all turns one after the other', async (t) => {
+  const { ask, said, disagreement } = scripted({
+    provider_script: [
+      { kind: 'tool_call', id: 'c', name: 'look', arguments: { at: [1] }, tokens: { total_tokens: 3 } },
+    ],
+    continued_turns: [
+      { user_input: 'x', provider_script: [text('one', { finish_reason: 'MaxTokens' })] },
+      { user_input: 'y', provider_script: [text('two')] },
+    ],
+  });
+  t.strictSame(await ask(), { stop: 'ToolUse', usage: { total_tokens: 3 } });
+  t.strictSame(await ask(), { stop: 'MaxTokens' });
+  t.strictSame(disagreement(false), { kind: 'provider_script_unused', remaining: 1 });
+  t.equal(disagreement(true), undefined);
+  await ask();
+  t.equal(disagreement(false), undefined);
+  t.strictSame(said, ['c look', '{"at":[1]}', 'one', 'two']);
+  await t.rejects(ask(), ModelError);
+  await t.rejects(ask(), ModelError);
+  t.strictSame(disagreement(true), { kind: 'script_exhausted', extra_calls: 2 });
+});
+
+t.test('without a script the mocked answer is the first event', async (t) => {
+  const { ask, said } = scripted({ mock_response: { kind: 'text', text: '123456789' } });
+  t.strictSame(await ask(), {
+    stop: 'EndTurn',
+    usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 },
+  });
+  t.strictSame(said, ['123456789']);
+  const failing = scripted({ mock_response: { kind: 'error', error_type: 'timeout', message: 'late' } });
+  await t.rejects(failing.ask(), { class: 'timeout', message: 'timeout: late' });
+});
+
+t.test('failures are of the kind that they are named after, and nobody tries again', async (t) => {
+  const kinds: [error_type: string, kind: string][] = [
+    ['rate_limit', 'rate_limited'],
+    ['RATE_LIMITED', 'rate_limited'],
+    ['overloaded', 'overloaded'],
+    ['context_overflow', 'context_overflow'],
+    ['Unauthorized', 'unauthorized'],
+    ['model_not_found', 'model_not_found'],
+    ['content_filtered', 'content_filtered'],
+    ['invalid_request', 'invalid_request'],
+    ['anything else', 'provider'],
+  ];
+  const provider_script = kinds.map(([error_type]) => ({ kind: 'error', error_type }));
+  const { ask, firedError } = scripted({ provider_script });
+  t.equal(firedError(), undefined);
+  for (const [, kind] of kinds) {
+    t.match(await ask().catch((error: unknown) => error), { class: kind, transient: false });
+  }
+  t.equal(firedError(), 'rate_limit', 'the first that was played');
+});
+
+t.test('a script is played to the model that it was recorded with, and to no other', async (t) => {
+  const { ask, disagreement, said } = scripted({ source_model_id: 'gpt-x', provider_script: [text('hi')] });
+  await t.rejects(ask('gpt-y'), /recorded with 'gpt-x'/);
+  t.strictSame(disagreement(false), { kind: 'provider_script_unused', remaining: 1 }, 'no event is used up');
+  await ask('gpt-x');
+  t.strictSame(said, ['hi']);
+});
