@@ -3,6 +3,7 @@ import { Expectation } from './dataset.ts';
 import { nullsAbsent } from './endpoint.ts';
 import { EvalReport } from './eval-report.ts';
 import { JsonObject } from './json.ts';
+import { listOf } from './list.ts';
 
 /** Eval runs as they are asked for, stored and served (evals-and-traces.md 6, 8). */
 
@@ -31,12 +32,11 @@ export const ToolMode = z.enum(['none', 'recorded', 'execute']);
 export type ToolMode = z.infer<typeof ToolMode>;
 
 const Live = {
-  models: z.array(z.string()).optional(),
+  models: listOf(z.string()).optional(),
   agent_id: z.string().optional(),
-  agents: z.array(z.string()).optional().meta({ description: 'an axis of the matrix; not with agent_id' }),
+  agents: listOf(z.string()).optional().meta({ description: 'an axis of the matrix; not with agent_id' }),
   agent_overrides: JsonObject.optional(),
-  variants: z
-    .array(Variant)
+  variants: listOf(Variant)
     .optional()
     .meta({ description: 'an axis of the matrix; not with agent_overrides' }),
   judge: JudgeSpec.optional(),
@@ -69,7 +69,7 @@ export const OnlineEvalRequest = nullsAbsent(
   z.strictObject({
     user_input: z.string(),
     ...Live,
-    models: z.array(z.string()),
+    models: listOf(z.string()),
     expectations: Expectation.optional(),
     persist: z.boolean().optional(),
   }),

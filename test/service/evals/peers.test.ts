@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http';
+import t from 'tap';
+import { chatChunk, sendEvents, startSseServer } from '../../models/sse-server.ts';
+import { startEvals } from './evals.ts';
+
+/** Providers of every manner, over HTTP: a cell has come to its end by its deadline, and its siblings by theirs. */
+
+const pour = (response: ServerResponse, piece: string): void => {
+  const more = (): void => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.on('drain', more);
+  more();
+};
+
+const delta = (content: string): string => `data: ${JSON.stringify(chatChunk({ content }))}\n\n`;
+
+const trickle = (response: ServerResponse): void => {
+  sendEvents(response, [chatChunk({ content: 'x' })]);
+  const timer = setInterval(() => response.write(delta('x')), 5);
+  response.on('close', () => clearInterval(timer));
+};
+
+const MANNERS: Record<string, (response: ServerResponse) => void> = {
+  hangs() {},
+  trickles: trickle,
+  floods(response) {
+    sendEvents(response, []);
+    pour(response, delta('x'.repeat(100_000)));
+  },
+  huge(response) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(delta('x'.repeat(50 * 1024 * 1024)));
+  },
+  breaks(response) {
+    sendEvents(response, [chatChunk({ content: 'half' })]);
+    setTimeout(() => response.destroy(), 20);
+  },
+  refuses(response) {
+    response.writeHead(500).end('x'.repeat(100_000));
+  },
+  fine(response) {
+    sendEvents(response, [chatChunk({ content: 'fine' }), chatChunk({}, 'stop')]);
+    response.end('data: [DONE]\n\n');
+  },
+};
+
+t.test('whatever a provider does, its cell ends, and what is kept of it is bounded', async (t) => {
+  const { url } = await startSseServer(t, (response, { body }) => {
+    // Nobody says which models there are.
+    if (body === '') response.writeHead(404).end();
+    else MANNERS[JSON.parse(body).model]?.(response);
+  });
+  const { ask, dataset, evaluate } = await startEvals(t);
+  const provider = { id: 'http', adapter: 'openai', api_key: 'sk', base_url: `${url}/v1` };
+  t.equal((await ask('POST', '/v1/config/providers', provider)).status, 201);
+  const names = Object.keys(MANNERS);
+  for (const id of names) {
+    const model = { id, provider_id: 'http', upstream_model: id };
+    t.equal((await ask('POST', '/v1/config/models', model)).status, 201);
+  }
+  await dataset('D', [{ id: 'f', user_input: 'Hello' }]);
+  const { items } = await evaluate({
+    dataset_id: 'D',
+    models: names,
+    max_walltime_secs: 4,
+    agent_overrides: { sections: { retry: { max_retries: 0, max_stream_retries: 0 } } },
+  });
+  const reports = Object.fromEntries(items.map(({ cell, report }) => [cell?.model_id, report]));
+  for (const name of ['hangs', 'trickles']) {
+    t.match(reports[name]?.runtime_failure, { message: 'cell walltime exceeded: max 4s' }, name);
+  }
+  for (const name of ['floods', 'huge', 'breaks', 'refuses']) {
+    t.match(reports[name]?.runtime_failure, { kind: 'runtime_error', message: /^inference failed: / }, name);
+    t.match(reports[name], { passed: false, final_text: '', inference_error_count: 1 }, name);
+    t.ok(JSON.stringify(reports[name]).length < 10_000, name);
+  }
+  t.match(reports.fine, { passed: true, final_text: 'fine' });
+});
