@@ -1,0 +1,91 @@
+import type { DiffEntry, EvalDiff, EvalItem, EvalRun } from '../../schema/eval-run.ts';
+
+/** Whether an eval run is good enough, and if not, why (evals-and-traces.md 6.5, 8.2). */
+
+export const DIFFERENCES = ['regression', 'missing_from_new', 'drift', 'newly_added'] as const;
+export type Difference = (typeof DIFFERENCES)[number];
+
+export type Thresholds = {
+  /** 0..1. Undefined: everything passes, or, beside a baseline, any share may fail that failed there. */
+  minPassRate: number | undefined;
+  maxCostUsd: number | undefined;
+  /** Differences from the baseline that do no harm. */
+  allowed: readonly Difference[];
+};
+
+export type Totals = {
+  items: number;
+  planned: number;
+  passed: number;
+  tokens: number;
+  /** Of those items whose cost is known; undefined when none is. */
+  cost_usd: number | undefined;
+};
+
+export type Outcome = { totals: Totals; blocking: readonly DiffEntry[]; reasons: readonly string[] };
+
+export const outcomeOf = (run: EvalRun, diff: EvalDiff | undefined, thresholds: Thresholds): Outcome => {
+  const totals = totalsOf(run);
+  const blocking = (diff?.entries ?? []).filter((entry) => isBlocking(entry, thresholds.allowed));
+  const reasons = [
+    ...(run.status === undefined ? [] : [`the run is ${run.status}`]),
+    ...passReasons(totals, diff !== undefined, thresholds),
+    ...costReasons(totals, thresholds),
+    ...DIFFERENCES.flatMap((kind) => {
+      const count = blocking.filter((entry) => entry.kind === kind).length;
+      return count === 0 ? [] : [`${count} × ${kind} beside the baseline`];
+    }),
+  ];
+  return { totals, blocking, reasons };
+};
+
+const isBlocking = (entry: DiffEntry, allowed: readonly Difference[]): boolean => {
+  if (entry.kind === 'newly_added') return !entry.passed && !allowed.includes('newly_added');
+  return DIFFERENCES.some((kind) => kind === entry.kind && !allowed.includes(kind));
+};
+
+const totalsOf = ({ items, planned_item_count }: EvalRun): Totals => {
+  const costs = items.flatMap(({ report }) => report.cost_usd ?? []);
+  return {
+    items: items.length,
+    planned: planned_item_count ?? items.length,
+    passed: items.filter(({ report }) => report.passed).length,
+    tokens: items.reduce((sum, { report }) => sum + report.total_tokens, 0),
+    cost_usd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
+  };
+};
+
+const passReasons = (
+  { items, passed }: Totals,
+  isCompared: boolean,
+  { minPassRate }: Thresholds,
+): readonly string[] => {
+  const wanted = minPassRate ?? (isCompared ? 0 : 1);
+  const rate = items === 0 ? 0 : passed / items;
+  return rate >= wanted ? [] : [`${passed} of ${items} passed, wanted is ${percent(wanted)}`];
+};
+
+const costReasons = ({ cost_usd = 0 }: Totals, { maxCostUsd }: Thresholds): readonly string[] =>
+  maxCostUsd === undefined || cost_usd <= maxCostUsd
+    ? []
+    : [`it cost ${dollars(cost_usd)}, allowed is ${dollars(maxCostUsd)}`];
+
+export const percent = (share: number): string => `${Number((100 * share).toFixed(1))} %`;
+
+export const dollars = (usd: number): string => `$${usd.toFixed(usd < 0.01 ? 6 : 2)}`;
+
+/** One line that names an item among the others of its run. */
+export const nameOf = ({
+  fixture_id,
+  cell,
+  sample_index,
+}: Pick<EvalItem, 'fixture_id' | 'cell' | 'sample_index'>): string =>
+  [
+    fixture_id,
+    cell?.model_id,
+    cell?.agent_id,
+    cell?.variant_id,
+    sample_index === undefined ? undefined : `#${sample_index + 1}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(' · ');
