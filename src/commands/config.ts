@@ -1,41 +1,19 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Command, type CommanderError, Option } from 'commander';
-import { Outcome } from '../schema/outcome.ts';
+import { addressed, type Connection } from './admin-client.ts';
 import { applyPlan } from './config/apply.ts';
 import { type Bundle, type Format, NAMESPACES, readBundle, writeDocument } from './config/bundle.ts';
 import { exportBundle } from './config/export.ts';
 import { linesOf, planImport } from './config/plan.ts';
-import { ConfigProblems, ConfigUsage } from './config/problems.ts';
-import { connectService, type RemoteService } from './config/service.ts';
-import { SERVICE_URL } from './service-url.ts';
+import { ConfigProblems } from './config/problems.ts';
+import { connectService } from './config/service.ts';
+import { guarded } from './usage.ts';
 
 /**
  * `troupe config`: the configuration of a running service as files, over its public routes. Exit codes: 0, 1 when
  * something is wrong with the configuration or the service refuses it, 2 when the command cannot begin.
  */
-
-const TOKEN_VARIABLE = 'SERVICE_ADMIN_API_BEARER_TOKEN';
-
-type Connection = { url: string; token?: string };
-
-const connect = ({ url, token = process.env[TOKEN_VARIABLE]?.trim() }: Connection): RemoteService => {
-  if (!token) throw new ConfigUsage(`an admin token is needed: set ${TOKEN_VARIABLE}, or give --token`);
-  return connectService({ url, token });
-};
-
-/** What a command refuses is said without a stack trace; the exit code tells whose turn it is. */
-const guarded =
-  <Arguments extends unknown[]>(action: (...given: Arguments) => Promise<void>) =>
-  async (...given: Arguments): Promise<void> => {
-    try {
-      await action(...given);
-    } catch (error) {
-      if (!(error instanceof Outcome)) throw error;
-      process.stderr.write(`${error.message}\n`);
-      process.exitCode = error instanceof ConfigUsage ? 2 : 1;
-    }
-  };
 
 const say = (lines: readonly string[]): void => {
   if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
@@ -61,17 +39,13 @@ one is always written, because a service does not show what it has.
 
 Exit codes: 0 done, 1 problems with the configuration, 2 wrong usage.`;
 
-const addressed = (command: Command): Command =>
-  command
-    .option('--url <url>', 'the running service', SERVICE_URL)
-    .option('--token <token>', `admin token, else ${TOKEN_VARIABLE}; visible to every user of the machine`)
-    .addHelpText('after', DOCUMENT);
+const documented = (command: Command): Command => addressed(command).addHelpText('after', DOCUMENT);
 
 export const configCommand = new Command('config')
   .description('the configuration of a running service as files')
   .exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : 2));
 
-addressed(configCommand.command('export'))
+documented(configCommand.command('export'))
   .description('write down what was configured')
   .addOption(new Option('--dir <folder>', 'one file for each namespace').conflicts('out'))
   .option('--out <file>', 'one file; without --dir and --out, standard output')
@@ -84,7 +58,7 @@ addressed(configCommand.command('export'))
       async (options: Connection & { dir?: string; out?: string; format?: Format; references?: true }) => {
         const leftOut: string[] = [];
         const builtin: string[] = [];
-        const bundle = await exportBundle(connect(options), {
+        const bundle = await exportBundle(connectService(options), {
           leftOut: options.references ? undefined : (place) => leftOut.push(place),
           builtin: (namespace, count) => builtin.push(`${namespace} ${count}`),
         });
@@ -113,14 +87,14 @@ const write = (
   else process.stdout.write(writeDocument(bundle, kind));
 };
 
-addressed(configCommand.command('import'))
+documented(configCommand.command('import'))
   .description('bring a service to what files say; only what differs is written')
   .argument('<path>', 'a file, or a folder of files')
   .option('--dry-run', 'say what would be done')
   .option('--prune', 'delete what was configured in the named namespaces and is not in the files')
   .action(
     guarded(async (path: string, options: Connection & { dryRun?: true; prune?: true }) => {
-      const service = connect(options);
+      const service = connectService(options);
       const bundle = readBundle(path, process.env);
       const plan = await planImport(service, bundle, { prune: options.prune === true });
       say(linesOf(plan));
@@ -130,12 +104,12 @@ addressed(configCommand.command('import'))
     }),
   );
 
-addressed(configCommand.command('validate'))
+documented(configCommand.command('validate'))
   .description('ask a service what is wrong with files; nothing is changed')
   .argument('<path>', 'a file, or a folder of files')
   .action(
     guarded(async (path: string, options: Connection) => {
-      const service = connect(options);
+      const service = connectService(options);
       const plan = await planImport(service, readBundle(path, process.env), { prune: false });
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
       say([`${plan.entries.length + plan.overrides.length} entries are legal`]);

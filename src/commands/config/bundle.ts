@@ -7,7 +7,8 @@ import { phrases } from '../../schema/phrases.ts';
 import { problemsOf } from '../../schema/problems.ts';
 import { parseSettingsFile } from '../../settings/file.ts';
 import type { Tree } from '../../settings/tree.ts';
-import { ConfigProblems, ConfigUsage } from './problems.ts';
+import { Usage } from '../usage.ts';
+import { ConfigProblems } from './problems.ts';
 import { type Environment, resolveReferences } from './references.ts';
 
 /**
@@ -53,7 +54,7 @@ const Document: z.ZodType<Bundle> = z.strictObject({
 
 /**
  * @param path of a file, or of a folder with files that end in .yaml, .yml or .json
- * @throws ConfigUsage when there is nothing at the path, ConfigProblems with everything that is wrong there
+ * @throws Usage when there is nothing at the path, ConfigProblems with everything that is wrong there
  */
 export const readBundle = (path: string, env: Environment): Bundle => {
   const problems: string[] = [];
@@ -71,10 +72,10 @@ export const readBundle = (path: string, env: Environment): Bundle => {
 };
 
 const filesAt = (path: string): string[] => {
-  if (!existsSync(path)) throw new ConfigUsage(`there is no file or folder ${path}`);
+  if (!existsSync(path)) throw new Usage(`there is no file or folder ${path}`);
   if (!statSync(path).isDirectory()) return [path];
   const files = readdirSync(path).filter((name) => /\.(ya?ml|json)$/.test(name));
-  if (files.length === 0) throw new ConfigUsage(`there is no .yaml, .yml or .json file in ${path}`);
+  if (files.length === 0) throw new Usage(`there is no .yaml, .yml or .json file in ${path}`);
   return files.sort().map((name) => join(path, name));
 };
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../schema/endpoint.ts';
-import { Conflict, Invalid, NotFound, Unavailable } from '../../schema/outcome.ts';
+import { type AdminClient, type Connection, connectAdmin } from '../admin-client.ts';
 import type { OverriddenNamespace } from './bundle.ts';
-import { ConfigUsage } from './problems.ts';
 
 /** The configuration of a running service, over its public routes. What it answers is redacted. */
 
@@ -21,34 +20,13 @@ const Metas = z.array(
 const Normalized = z.object({ normalized: Entry });
 
 export type Described = { builtin: boolean; hidden: boolean; overrides: JsonObject };
-export type RemoteService = ReturnType<typeof connectService>;
+export type RemoteService = ReturnType<typeof configOf>;
 
-export const connectService = ({ url, token }: { url: string; token: string }) => {
-  if (!URL.canParse(url)) throw new ConfigUsage(`--url: '${url}' is not a URL`);
-  const base = url.replace(/\/+$/, '');
+export const connectService = (connection: Connection): RemoteService => configOf(connectAdmin(connection));
 
-  const ask = async <Answer>(
-    method: string,
-    path: readonly string[],
-    { body, query = '', schema }: { body?: unknown; query?: string; schema: z.ZodType<Answer> },
-  ): Promise<Answer> => {
-    const address = `${base}/v1/config/${path.map(encodeURIComponent).join('/')}${query}`;
-    const response = await fetch(address, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch((cause) => {
-      throw new Unavailable(`no service answers at ${base}: start it, or name another one with --url`, {
-        cause,
-      });
-    });
-    const text = await response.text();
-    if (!response.ok) throw refusal(response.status, text);
-    return schema.parse(text === '' ? undefined : JSON.parse(text));
-  };
+const configOf = (client: AdminClient) => {
+  const ask: AdminClient['ask'] = (method, path, asked) =>
+    client.ask(method, ['v1', 'config', ...path], asked);
 
   const entry = { schema: Entry };
   return {
@@ -81,19 +59,4 @@ export const connectService = ({ url, token }: { url: string; token: string }) =
     clearOverrides: (namespace: OverriddenNamespace, id: string, ...field: string[]) =>
       ask('DELETE', [namespace, id, 'overrides', ...field], entry),
   };
-};
-
-const refusal = (status: number, text: string): Error => {
-  const message = messageIn(text) ?? `status ${status}`;
-  if (status === 404) return new NotFound(message);
-  return status === 409 ? new Conflict(message) : new Invalid(message);
-};
-
-const messageIn = (text: string): string | undefined => {
-  try {
-    return z.object({ error: z.string() }).parse(JSON.parse(text)).error;
-  } catch {
-    // A proxy in between may answer with anything.
-    return undefined;
-  }
 };

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { Conflict, Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
+import { SERVICE_URL } from './service-url.ts';
+import { Usage } from './usage.ts';
+
+/** A running service, over its public routes, as an admin. */
+
+const TOKEN_VARIABLE = 'SERVICE_ADMIN_API_BEARER_TOKEN';
+
+export type Connection = { url: string; token?: string };
+
+export const addressed = (command: Command): Command =>
+  command
+    .option('--url <url>', 'the running service', SERVICE_URL)
+    .option('--token <token>', `admin token, else ${TOKEN_VARIABLE}; visible to every user of the machine`);
+
+type Asked<Answer> = { body?: unknown; query?: string; schema: z.ZodType<Answer> };
+
+export type AdminClient = {
+  /** @throws Unavailable, Invalid, NotFound, Conflict: what the service says */
+  ask<Answer>(method: string, path: readonly string[], asked: Asked<Answer>): Promise<Answer>;
+  /** The body of a good answer, as it comes. */
+  open(path: readonly string[]): Promise<ReadableStream<Uint8Array>>;
+};
+
+/** @throws Usage */
+export const connectAdmin = ({ url, token }: Connection): AdminClient => {
+  const bearer = token ?? process.env[TOKEN_VARIABLE]?.trim();
+  if (!bearer) throw new Usage(`an admin token is needed: set ${TOKEN_VARIABLE}, or give --token`);
+  if (!URL.canParse(url)) throw new Usage(`--url: '${url}' is not a URL`);
+  const base = url.replace(/\/+$/, '');
+
+  const send = async (
+    method: string,
+    path: readonly string[],
+    { body, query = '' }: Omit<Asked<unknown>, 'schema'>,
+  ): Promise<Response> => {
+    const response = await fetch(`${base}/${path.map(encodeURIComponent).join('/')}${query}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((cause) => {
+      throw new Unavailable(`no service answers at ${base}: start it, or name another one with --url`, {
+        cause,
+      });
+    });
+    if (!response.ok) throw refusal(response.status, await response.text());
+    return response;
+  };
+
+  return {
+    async ask(method, path, { schema, ...asked }) {
+      const text = await (await send(method, path, asked)).text();
+      return schema.parse(text === '' ? undefined : JSON.parse(text));
+    },
+    async open(path) {
+      const { body } = await send('GET', path, {});
+      if (!body) throw new Unavailable(`${base} answered without a stream`);
+      return body;
+    },
+  };
+};
+
+const refusal = (status: number, text: string): Error => {
+  const message = messageIn(text) ?? `status ${status}`;
+  if (status === 404) return new NotFound(message);
+  return status === 409 ? new Conflict(message) : new Invalid(message);
+};
+
+const messageIn = (text: string): string | undefined => {
+  try {
+    return z.object({ error: z.string() }).parse(JSON.parse(text)).error;
+  } catch {
+    // A proxy in between may answer with anything.
+    return undefined;
+  }
+};
