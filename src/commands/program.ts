@@ -7,6 +7,7 @@ import { benchCommand } from './bench.ts';
 import { configCommand } from './config.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { evalCommand } from './eval.ts';
 import { machinesCommand } from './machines.ts';
 import { serveCommand } from './serve.ts';
 
@@ -22,6 +23,7 @@ const program = new Command('troupe')
   .addCommand(backupCommand)
   .addCommand(doctorCommand)
   .addCommand(configCommand)
+  .addCommand(evalCommand)
   .addCommand(benchCommand);
 
 export const runProgram = (): Promise<void> =>
