@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { XMLValidator } from 'fast-xml-parser';
+import t, { type Test } from 'tap';
+import { readReports } from '../../src/evals/report.ts';
+import type { Provider } from '../../src/models/model.ts';
+import { textOf } from '../../src/schema/message.ts';
+import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from '../service/troupe.ts';
+import { runCommand } from './service.ts';
+
+/** `troupe eval`, from runs that people made to a pipeline that stops a worse prompt: evals-and-traces.md 4, 6, 8.2. */
+
+const GOOD = 'You answer politely and end with "Have a nice day."';
+
+/** Does what its prompt says; without it, it is rude to whoever asks for a refund. */
+const clerk: Provider = {
+  id: 'clerks',
+  model: ({ id }) => ({
+    id,
+    provider: 'clerks',
+    upstream: id,
+    async stream({ system, messages }, sink) {
+      const asked = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
+      const isPolite = system.join('\n').includes('politely') || !asked.includes('refund');
+      sink.text(isPolite ? `About your ${asked}: sure. Have a nice day.` : 'No.');
+      return { stop: 'EndTurn', usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
+    },
+  }),
+};
+
+const QUESTIONS = ['invoice', 'refund', 'delivery', 'refund of half'];
+
+const start = async (t: Test): Promise<Troupe> =>
+  startTroupe(t, {
+    settings: { observe_all_agents: true, trace: { sampling_disable: true, capture_content: true } },
+    app: {
+      providers: [clerk],
+      records: {
+        providers: [],
+        model_pools: [],
+        models: [{ id: 'm', provider_id: 'clerks', upstream_model: 'clerk-1' }],
+        agents: [],
+      },
+    },
+  });
+
+const asAdmin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
+const askAdmin = async ({ call }: Troupe, method: string, path: string, body: unknown) => {
+  const answer = await call(method, path, body, asAdmin);
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+const agentOf = (system_prompt: string) => ({ id: 'support', model_id: 'm', system_prompt });
+
+/** Runs of real people become the cases of a dataset. */
+const curate = async (troupe: Troupe): Promise<void> => {
+  await askAdmin(troupe, 'POST', '/v1/config/agents', agentOf(GOOD));
+  await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'manners', spec: {} });
+  for (const question of QUESTIONS) {
+    const messages = [{ role: 'user', content: question }];
+    const events = await troupe.runToEnd({ agentId: 'support', messages });
+    await askAdmin(troupe, 'POST', '/v1/eval/datasets/manners/items', {
+      from_run_id: events[0]?.run_id,
+      fixture_id: question,
+      expected: { final_answer_contains: ['Have a nice day'] },
+    });
+  }
+};
+
+const evaluate = (t: Test, { url }: Troupe, ...more: string[]) => {
+  const given = ['eval', 'run', ...more, '--url', url];
+  return runCommand(t, given, { SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN });
+};
+
+const LIVE = ['manners', '--model', 'm', '--agent', 'support'];
+
+t.test('a worse prompt is stopped, and the items that got worse are named', async (t) => {
+  const troupe = await start(t);
+  await curate(troupe);
+  const before = evaluate(t, troupe, ...LIVE);
+  t.equal(await before.ended(), 0, before.errors());
+  t.match(before.errors(), /4 of 4 passed, 60 tokens/);
+
+  await askAdmin(troupe, 'PUT', '/v1/config/agents/support', agentOf('You answer in one word.'));
+  const dir = t.testdir();
+  const [report, junit, markdown] = ['r.ndjson', 'r.xml', 'r.md'].map((name) => join(dir, name));
+  const files = ['--report', report, '--junit', junit, '--markdown', markdown].map(String);
+  const after = evaluate(t, troupe, ...LIVE, '--baseline', 'latest', ...files);
+  t.equal(await after.ended(), 1, after.errors());
+  t.match(after.errors(), 'regression: refund · m');
+  t.match(after.errors(), 'regression: refund of half · m');
+  t.match(after.errors(), 'not good enough: 2 × regression beside the baseline');
+  t.notMatch(after.errors(), 'regression: invoice');
+
+  const { reports, issues } = readReports(readFileSync(String(report), 'utf8'));
+  t.strictSame(issues, []);
+  t.strictSame(
+    reports.map(({ fixture_id, passed }) => [fixture_id, passed]),
+    [
+      ['invoice', true],
+      ['refund', false],
+      ['delivery', true],
+      ['refund of half', false],
+    ],
+  );
+  const xml = readFileSync(String(junit), 'utf8');
+  t.equal(XMLValidator.validate(xml), true);
+  t.match(xml, /tests="4" failures="2" errors="0"/);
+  t.match(readFileSync(String(markdown), 'utf8'), /^## ❌ manners[\s\S]*\| refund · m \| regression \|/);
+
+  const lenient = evaluate(t, troupe, ...LIVE, '--min-pass-rate', '0.5', '--quiet', '--report', '-');
+  t.equal(await lenient.ended(), 0);
+  t.equal(lenient.errors(), '');
+  t.equal(readReports(lenient.output()).reports.length, 4);
+});
+
+t.test('what was recorded is played without a model', async (t) => {
+  const troupe = await start(t);
+  await curate(troupe);
+  const played = evaluate(t, troupe, 'manners');
+  t.equal(await played.ended(), 0, played.errors());
+  t.match(played.errors(), /4 of 4 passed/);
+});
+
+t.test('a command that cannot begin says why and exits with 2', async (t) => {
+  const troupe = await start(t);
+  await curate(troupe);
+  const cases: [args: string[], says: RegExp][] = [
+    [['nothing'], /dataset not found: nothing/],
+    [['manners', '--agent', 'support'], /agent_id requires mode="live"/],
+    [['manners', '--model', 'nobody'], /model not found: models\/nobody/],
+    [['manners', '--baseline', 'latest'], /no finished scripted run/],
+    [['manners', '--baseline', '01KD8Q6V2M5T7Y9ZB3C4D5E6FG'], /baseline eval run not found/],
+    [['manners', '--junit', '/no/such/folder/r.xml'], /--junit: there is no folder \/no\/such\/folder/],
+    [['manners', '--variant', 'a'], /--variant: 'a' is not of the form ID=FILE/],
+    [['manners', '--rubric', 'x'], /--rubric needs --judge/],
+    [['manners', '--samples', 'x'], /'x' is not a count/],
+    [['manners', '--min-pass-rate', '2'], /from 0 to 1/],
+    [[], /missing required argument 'dataset'/],
+  ];
+  await Promise.all(
+    cases.map(async ([args, says]) => {
+      const command = evaluate(t, troupe, ...args);
+      t.equal(await command.ended(), 2, args.join(' '));
+      t.match(command.errors(), says);
+      t.notMatch(command.errors(), /\n\s+at /, 'no stack trace');
+    }),
+  );
+  const nobody = runCommand(t, ['eval', 'run', 'manners', '--url', 'http://127.0.0.1:9'], {
+    SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+  });
+  t.equal(await nobody.ended(), 2);
+  t.match(nobody.errors(), /no service answers at http:\/\/127.0.0.1:9/);
+  const tokenless = runCommand(t, ['eval', 'run', 'manners', '--url', troupe.url]);
+  t.equal(await tokenless.ended(), 2);
+  t.match(tokenless.errors(), /admin token is needed/);
+});
+
+t.test('a pipeline that is stopped cancels what it began', async (t) => {
+  const troupe = await start(t);
+  const hanging = { id: 'f', user_input: 'x' };
+  await curate(troupe);
+  await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'slow', spec: { fixtures: [hanging] } });
+  const command = evaluate(t, troupe, 'slow', '--model', 'slow', '--max-walltime-secs', '600');
+  await eventually(
+    async () => troupe.models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  command.child.kill('SIGTERM');
+  t.equal(await command.ended(), 1, command.errors());
+  t.match(command.errors(), 'the run is cancelled');
+  const { runs } = (await troupe.admin('GET', '/v1/eval/runs?status=all')).body;
+  t.match(runs, [{ status: 'cancelled' }]);
+});
