@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
 import { readReports } from '../../src/evals/report.ts';
+import { ModelError } from '../../src/models/errors.ts';
 import type { Provider } from '../../src/models/model.ts';
 import { textOf } from '../../src/schema/message.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from '../service/troupe.ts';
@@ -12,14 +14,22 @@ import { runCommand } from './service.ts';
 
 const GOOD = 'You answer politely and end with "Have a nice day."';
 
-/** Does what its prompt says; without it, it is rude to whoever asks for a refund. */
+/** Models that have been asked and answer nobody. */
+let hanging = 0;
+
+/** Does what its prompt says; without it, it is rude to whoever asks for a refund. The model `hang` says nothing. */
 const clerk: Provider = {
   id: 'clerks',
   model: ({ id }) => ({
     id,
     provider: 'clerks',
     upstream: id,
-    async stream({ system, messages }, sink) {
+    async stream({ system, messages }, sink, signal) {
+      if (id === 'hang') {
+        hanging += 1;
+        await once(signal, 'abort');
+        throw new ModelError('cancelled', '');
+      }
       const asked = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
       const isPolite = system.join('\n').includes('politely') || !asked.includes('refund');
       sink.text(isPolite ? `About your ${asked}: sure. Have a nice day.` : 'No.');
@@ -38,7 +48,7 @@ const start = async (t: Test): Promise<Troupe> =>
       records: {
         providers: [],
         model_pools: [],
-        models: [{ id: 'm', provider_id: 'clerks', upstream_model: 'clerk-1' }],
+        models: ['m', 'hang'].map((id) => ({ id, provider_id: 'clerks', upstream_model: id })),
         agents: [],
       },
     },
@@ -160,13 +170,12 @@ t.test('a command that cannot begin says why and exits with 2', async (t) => {
 
 t.test('a pipeline that is stopped cancels what it began', async (t) => {
   const troupe = await start(t);
-  const hanging = { id: 'f', user_input: 'x' };
-  await curate(troupe);
-  await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'slow', spec: { fixtures: [hanging] } });
-  const command = evaluate(t, troupe, 'slow', '--model', 'slow', '--max-walltime-secs', '600');
+  const fixtures = [{ id: 'f', user_input: 'x' }];
+  await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'slow', spec: { fixtures } });
+  const command = evaluate(t, troupe, 'slow', '--model', 'hang', '--max-walltime-secs', '600');
   await eventually(
-    async () => troupe.models.waiting(),
-    (waiting) => waiting === 1,
+    async () => hanging,
+    (count) => count === 1,
   );
   command.child.kill('SIGTERM');
   t.equal(await command.ended(), 1, command.errors());
