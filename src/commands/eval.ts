@@ -159,12 +159,16 @@ const play = async (
   request: { baseline_run_id: string | undefined },
   { quiet }: Options,
 ): Promise<Compared> => {
-  const id = await service.start(request);
+  let id: string | undefined;
+  let isUnwanted = false;
   const cancel = (): void => {
-    service.cancel(id).catch(() => {});
+    isUnwanted = true;
+    if (id !== undefined) service.cancel(id).catch(() => {});
   };
   process.once('SIGINT', cancel).once('SIGTERM', cancel);
   try {
+    id = await service.start(request);
+    if (isUnwanted) cancel();
     if (!quiet) tell(`eval run ${id}`);
     await service.follow(id, quiet ? SILENT : TELLING);
     return await compareAtEnd(service, id, request.baseline_run_id);

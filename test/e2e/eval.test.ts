@@ -7,6 +7,7 @@ import { readReports } from '../../src/evals/report.ts';
 import { ModelError } from '../../src/models/errors.ts';
 import type { Provider } from '../../src/models/model.ts';
 import { textOf } from '../../src/schema/message.ts';
+import { createTestModels } from '../service/models.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from '../service/troupe.ts';
 import { runCommand } from './service.ts';
 
@@ -44,7 +45,7 @@ const start = async (t: Test): Promise<Troupe> =>
   startTroupe(t, {
     settings: { observe_all_agents: true, trace: { sampling_disable: true, capture_content: true } },
     app: {
-      providers: [clerk],
+      providers: [clerk, createTestModels().provider],
       records: {
         providers: [],
         model_pools: [],
