@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import t, { type Test } from 'tap';
+import { readReports } from '../../src/evals/report.ts';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown, unknownVariables } from '../../src/settings.ts';
@@ -115,15 +116,15 @@ t.test('every line against a running service does as it says', async (t) => {
   const [, url = ''] = await dev.says(/API\s+(\S+)/);
   const [, token = ''] = await dev.says(/Admin token\s+(\S+)/);
   const answers: string[] = [];
-  for (const block of blocks('sh').filter((each) => /curl|troupe config/.test(each))) {
+  for (const block of blocks('sh').filter((each) => /curl|troupe (config|eval)/.test(each))) {
     const line = here(block, url)
       .replaceAll('curl ', 'curl -sf ')
       .replaceAll('./config', join(dir, 'config'));
-    const service = line.replace(/(main\.js config \w+)/g, `$1 --url ${url}`);
-    answers.push(await shell(`export SERVICE_ADMIN_API_BEARER_TOKEN=${token}\n${service}`));
+    const service = line.replace(/(main\.js (config|eval) \w+)/g, `$1 --url ${url}`);
+    answers.push(await shell(`export SERVICE_ADMIN_API_BEARER_TOKEN=${token}\n${service}`, dir));
   }
-  t.equal(answers.length, 10);
-  const [hello, reading, tool, queued, events, poet, files, a2a, mirror, mcp] = answers;
+  t.equal(answers.length, 12);
+  const [hello, reading, tool, queued, events, poet, files, a2a, mirror, mcp, evals] = answers;
   for (const line of blocks('text')[0]?.split('\n\n') ?? []) {
     const type = /"event_type":"(\w+)"/.exec(line)?.[1];
     t.match(hello, `"event_type":"${type}"`);
@@ -144,6 +145,12 @@ t.test('every line against a running service does as it says', async (t) => {
   t.match(a2a, '"totalSize":');
   t.match(mcp, '"text":"Scripted response to: Hello"');
   t.match(mirror, '"delta":"Scripted response to: Who answers?"');
+  t.match(evals, '"final_status":"ok"');
+  t.match(evals, /"imported_count":[1-9]/);
+  const { reports } = readReports(readFileSync(join(dir, 'report.ndjson'), 'utf8'));
+  t.ok(reports.length > 0 && reports.every(({ passed }) => passed));
+  t.match(readFileSync(join(dir, 'results.xml'), 'utf8'), 'failures="0"');
+  t.match(readFileSync(join(dir, 'summary.md'), 'utf8'), '## ✅ greetings');
 });
 
 /** The address of a service that is started with a file of this content. */
