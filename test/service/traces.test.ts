@@ -58,8 +58,8 @@ t.test('a run is listed when it has ended, and its inference is a line', async (
       stop_sequences: [],
     },
   ]);
-  t.notHas(lines[0], 'response_content');
-  t.notHas(lines[0], 'request_messages');
+  t.notOk(Object.hasOwn(lines[0] ?? {}, 'response_content'));
+  t.notOk(Object.hasOwn(lines[0] ?? {}, 'request_messages'));
   t.ok(text.endsWith('}\n'));
   t.match({ total, next, contentType }, { total: '1', next: null, contentType: 'application/x-ndjson' });
 });
@@ -99,7 +99,7 @@ t.test('a failed inference is a line without tokens, and makes its run one that 
       finish_reasons: [],
     },
   ]);
-  t.notHas(lines[0], 'response_content');
+  t.notOk(Object.hasOwn(lines[0] ?? {}, 'response_content'));
   t.equal((await readTrace(troupe, dull)).status, 404);
 });
 
@@ -139,7 +139,7 @@ t.test('a tool is a line behind the inference that asked for it', async (t) => {
     },
     { step_index: 1, response_content: [{ type: 'text' }] },
   ]);
-  t.notHas(lines[3], 'request_messages');
+  t.notOk(Object.hasOwn(lines[3] ?? {}, 'request_messages'));
   const [offered, called] = [lines[0]?.tool_desc_ids, lines[1]?.tool_desc_ids];
   t.ok(Array.isArray(offered) && Array.isArray(called) && offered.includes(called[0]));
   t.notMatch(text, 'hunter2', 'not in what the model asked for either');
