@@ -1,6 +1,5 @@
 import t from 'tap';
 import { createScriptedModel } from '../../src/evals/scripted-model.ts';
-import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceRequest, InferenceSink } from '../../src/models/model.ts';
 import { Fixture } from '../../src/schema/dataset.ts';
 
@@ -57,8 +56,8 @@ t.test('each inference takes the next event, of all turns one after the other', 
   await ask();
   t.equal(disagreement(false), undefined);
   t.strictSame(said, ['c look', '{"at":[1]}', 'one', 'two']);
-  await t.rejects(ask(), ModelError);
-  await t.rejects(ask(), ModelError);
+  await t.rejects(ask(), { class: 'provider' });
+  await t.rejects(ask(), { class: 'provider' });
   t.strictSame(disagreement(true), { kind: 'script_exhausted', extra_calls: 2 });
 });
 
