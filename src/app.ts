@@ -6,11 +6,7 @@ import { createCardReader } from './a2a/card.ts';
 import { createA2aDiscovery } from './a2a/discovery.ts';
 import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { createAssistant } from './assistant/assistant.ts';
-import { createCuration } from './evals/curation.ts';
-import { createDatasets } from './evals/datasets.ts';
-import { createDirectory } from './evals/directory.ts';
-import { createEvalRuns } from './evals/runs.ts';
-import { createSlots } from './evals/slots.ts';
+import { createEvals } from './evals/index.ts';
 import { createEventFeed } from './events/feed.ts';
 import { createHostCheck } from './http/hosts.ts';
 import type { ScopeProvider } from './http/scope.ts';
@@ -188,9 +184,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
         settings: traceSettingsOf(settings, input.redactTraces),
         dropped: metrics.traces.dropped,
       });
-  const datasets = createDatasets({ store, clock });
   const tasks = createTasks({ store, actors, log });
-  const newUlid = monotonicFactory();
   const runtime = createRuntime({
     store,
     events,
@@ -205,11 +199,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     resolve,
     worker: `troupe-${randomUUID()}`,
   });
-  const evalRuns = createEvalRuns({
+  const evals = createEvals({
     store,
     clock,
     ids,
-    newId: () => newUlid(clock.now()),
     run: (input) => runtime.ephemeral(input),
     live: config.live,
     traces,
@@ -217,7 +210,11 @@ export const startApp = async (input: AppInput): Promise<App> => {
     observe: createObserver({ metrics, stats: undefined }),
     events,
     actors,
-    slots: createSlots(cellSlots(settings)),
+    settings: {
+      limits: settings.eval_limits,
+      // Of what they leave out of arguments and results, a trace does not tell that it is gone.
+      hasWholeToolIo: settings.trace.tool_io_fields === undefined && input.redactTraces === undefined,
+    },
     log,
   });
   const assistant = createAssistant({
@@ -249,13 +246,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     metrics,
     ...(runtimeStats && { runtimeStats }),
     ...(traces && { traces }),
-    datasets,
-    curation: createCuration({ datasets, traces, settings: curationSettingsOf(input) }),
-    evals: {
-      runs: evalRuns,
-      directory: createDirectory({ live: config.live, datasets, runs: evalRuns }),
-      limits: settings.eval_limits,
-    },
+    evals,
     mcp: mcpServers,
     readCard: createCardReader({ clock }),
     testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
@@ -352,7 +343,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   // Not before: a start that fails must not have claimed, called or sent anything.
   if (settings.mailbox.lifecycle === 'auto')
     runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
-  if (settings.mailbox.lifecycle === 'auto') evalRuns.recover();
+  if (settings.mailbox.lifecycle === 'auto') evals.runs.recover();
   a2a.start();
   traces?.start();
 
@@ -367,7 +358,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       http.stopListening();
       clearInterval(sweep);
       traces?.stop();
-      await evalRuns.stop();
+      await evals.runs.stop();
       await runtime.stop(settings.shutdown_timeout_ms, (runs) => {
         log.info({ runs }, 'stopping: waiting for runs');
         waiting?.(runs);
@@ -383,12 +374,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
     },
   };
 };
-
-/** Of all runs together; one run alone is never held up by it. */
-const FEWEST_SLOTS = 32;
-
-const cellSlots = ({ eval_limits: limits }: Settings): number =>
-  Math.max(FEWEST_SLOTS, limits.max_concurrent_matrix_cells, limits.max_concurrent_online_cells);
 
 /** The demo shows everything. */
 const traceSettingsOf = (
@@ -412,12 +397,6 @@ const traceSettingsOf = (
     pruneIntervalSecs: trace.prune_interval_secs,
   };
 };
-
-/** Of what the settings or the program leave out of arguments and results, a trace does not tell that it is gone. */
-const curationSettingsOf = ({ settings: { trace, eval_limits }, redactTraces }: AppInput) => ({
-  default_import_traces_max: eval_limits.default_import_traces_max,
-  hasWholeToolIo: trace.tool_io_fields === undefined && redactTraces === undefined,
-});
 
 const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: Settings) =>
   base_url === undefined ? undefined : { base_url, token };

@@ -1,16 +1,17 @@
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalFailure, EvalReport, RuntimeFailure } from '../schema/eval-report.ts';
 import type { EvalItem } from '../schema/eval-run.ts';
+import type { EvaluationResult } from '../schema/trace.ts';
 import type { Verdict } from './judge.ts';
 import { keyOf } from './keys.ts';
 import type { EvalPlan, Unit } from './plan.ts';
-import { type Replay, type ReplayDeps, storeTraces } from './replay.ts';
+import { type Replay, storeTraces } from './replay.ts';
 import { failuresOf } from './score.ts';
 import { counted, newTally, toolsOf } from './tally.ts';
 
 /** What came of a cell as an item of its run: scored, with its traces written (evals-and-traces.md 5.4 to 5.6). */
 
-export type ItemDeps = Pick<ReplayDeps, 'traces'> & { log: { warn(data: object, text: string): void } };
+export type ItemDeps = { log: { warn(data: object, text: string): void } };
 
 export type CellTask = { scope: string; plan: EvalPlan; unit: Unit };
 
@@ -84,23 +85,20 @@ const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport>
 
 /** A trace that cannot be written takes nothing of the item with it. */
 const traced = async (
-  { traces, log }: ItemDeps,
+  { log }: ItemDeps,
   replay: Replay,
   verdict: Verdict | undefined,
 ): Promise<string | undefined> => {
   try {
-    const run_id = await storeTraces(replay);
-    if (run_id !== undefined && verdict) {
-      const { score: score_value, reasoning: explanation } = verdict;
-      await traces?.evaluated(run_id, {
-        name: 'judge',
-        score_value,
-        ...(explanation !== undefined && { explanation }),
-      });
-    }
-    return run_id;
+    return await storeTraces(replay, verdict && resultOf(verdict));
   } catch (err) {
     log.warn({ err }, 'the trace of an eval replay is not written');
     return undefined;
   }
 };
+
+const resultOf = ({ score: score_value, reasoning: explanation }: Verdict): EvaluationResult => ({
+  name: 'judge',
+  score_value,
+  ...(explanation !== undefined && { explanation }),
+});

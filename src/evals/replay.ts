@@ -12,6 +12,7 @@ import type { EvalMode } from '../schema/eval-run.ts';
 import { type Message, textOf } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
+import type { EvaluationResult } from '../schema/trace.ts';
 import type { Replay as ReplayTrace, Traces } from '../traces/traces.ts';
 import { count, newTally, type Tally } from './tally.ts';
 
@@ -26,7 +27,7 @@ export type ReplayDeps = {
   run(input: EphemeralInput): EphemeralRun;
   observe: RuntimeObserver;
   /** Without it nothing is traced. */
-  traces: Pick<Traces, 'replay' | 'evaluated'> | undefined;
+  traces: Pick<Traces, 'replay'> | undefined;
 };
 
 export type Replay = {
@@ -160,11 +161,14 @@ const lastAnswer = (messages: readonly Message[], input: string): string => {
   return answer ? textOf(answer.content) : '';
 };
 
-/** Writes the traces; the id of the first one, if there is anything in it. */
-export const storeTraces = async ({ traces }: Replay): Promise<string | undefined> => {
+/** Writes the traces, the first one with the verdict; its id, if there is anything in it. */
+export const storeTraces = async (
+  { traces }: Replay,
+  verdict: EvaluationResult | undefined,
+): Promise<string | undefined> => {
   let first: string | undefined;
   for (const [index, { run_id, trace }] of traces.entries()) {
-    const isThere = await trace.store();
+    const isThere = await trace.store(index === 0 ? verdict : undefined);
     if (index === 0 && isThere) first = run_id;
   }
   return first;

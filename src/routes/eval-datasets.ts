@@ -137,10 +137,9 @@ const refusedWrites = { ...refusals, 404: ErrorBody, 409: ErrorBody };
 
 /** There when they are exposed. */
 export const evalDatasetRoutes = ({
-  datasets,
-  curation,
+  evals: { datasets, curation },
   settings,
-}: Pick<Rooms, 'datasets' | 'curation' | 'settings'>) =>
+}: Pick<Rooms, 'evals' | 'settings'>) =>
   settings.AdminApiConfig.expose_eval_routes ? [...recordRoutes(datasets), ...curationRoutes(curation)] : [];
 
 const recordRoutes = (datasets: Datasets) => [

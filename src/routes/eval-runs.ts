@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Evals } from '../evals/index.ts';
 import { type EvalLimits, planOnline, planRun } from '../evals/plan.ts';
 import type { EvalRunFilter } from '../evals/runs.ts';
 import { reply, route } from '../http/route.ts';
@@ -18,7 +19,7 @@ import {
 import { Conflict, Invalid, Unavailable } from '../schema/outcome.ts';
 import { Cursor, count, Limit } from '../schema/paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import type { Evals, Rooms } from './rooms.ts';
+import type { Rooms } from './rooms.ts';
 
 /** Eval runs: made, listed, compared, followed and cancelled (evals-and-traces.md 6, 8). */
 

@@ -1,9 +1,6 @@
 import type { CardServer, CardStatus } from '../a2a/card.ts';
 import type { Assistant } from '../assistant/assistant.ts';
-import type { Curation } from '../evals/curation.ts';
-import type { Datasets } from '../evals/datasets.ts';
-import type { Directory, EvalLimits } from '../evals/plan.ts';
-import type { EvalRuns } from '../evals/runs.ts';
+import type { Evals } from '../evals/index.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
@@ -18,8 +15,6 @@ import type { Store } from '../store/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
 import type { Traces } from '../traces/traces.ts';
-
-export type Evals = { runs: EvalRuns; directory: Directory; limits: EvalLimits };
 
 /** What the routes may call. */
 export type Rooms = {
@@ -52,8 +47,6 @@ export type Rooms = {
   runtimeStats?: RuntimeStats;
   /** Without it there are no trace routes. */
   traces?: Traces;
-  datasets: Datasets;
-  curation: Curation;
   evals: Evals;
   system: {
     version: string;

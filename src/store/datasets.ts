@@ -1,4 +1,5 @@
 import type { Dataset, DatasetMeta, DatasetSpec, Fixture } from '../schema/dataset.ts';
+import { Integrity } from '../schema/outcome.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, indexed, isId, type Key } from './keys.ts';
@@ -7,7 +8,8 @@ import { checkId, indexed, isId, type Key } from './keys.ts';
  * Datasets by the bytes of their ids (evals-and-traces.md 3.1).
  *
  * What a list shows of a dataset is a row of its own, and so is each fixture, under its place: a list reads no
- * fixtures, and a fixture is added without touching those that are there. Relies on one writer at a time: whoever puts
+ * fixtures, and a fixture is added without touching those that are there. Fixtures are kept as text: they are full of
+ * objects that others have made up. Relies on one writer at a time: whoever puts
  * a dataset has read it under the lock of the datasets.
  */
 
@@ -30,7 +32,7 @@ export type DatasetTable = {
 
 export const createDatasetTable = (env: Environment): DatasetTable => {
   const heads = env.table<Omit<DatasetHead, 'id'>>('datasets');
-  const fixtures = env.table<Fixture>('dataset_fixtures');
+  const fixtures = env.table<string>('dataset_fixtures');
   const names = env.table<true>('dataset_fixture_ids');
 
   const head = (id: string): DatasetHead | undefined => {
@@ -40,7 +42,7 @@ export const createDatasetTable = (env: Environment): DatasetTable => {
 
   const putFixtures = (batch: Batch, id: string, from: number, added: readonly Fixture[]): void => {
     for (const [index, fixture] of added.entries()) {
-      fixtures.put(batch, [id, from + index], fixture);
+      fixtures.put(batch, [id, from + index], JSON.stringify(fixture));
       names.put(batch, [id, indexed(fixture.id)], true);
     }
   };
@@ -55,7 +57,8 @@ export const createDatasetTable = (env: Environment): DatasetTable => {
     get(id) {
       const known = head(id);
       if (!known) return undefined;
-      return { spec: specOf(known, [...fixtures.values({ prefix: [id] })]), meta: known.meta };
+      const all = Array.from(fixtures.entries({ prefix: [id] }), ({ key, value }) => fixtureIn(key, value));
+      return { spec: specOf(known, all), meta: known.meta };
     },
     hasFixture: (id, fixture_id) => isId(id) && names.has([id, indexed(fixture_id)]),
     list: ({ offset = 0, limit } = {}) =>
@@ -86,5 +89,13 @@ const specOf = ({ description }: DatasetHead, fixtures: Fixture[]): DatasetSpec 
   ...(description !== '' && { description }),
   ...(fixtures.length > 0 && { fixtures }),
 });
+
+const fixtureIn = (key: Key, text: string): Fixture => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Integrity(`fixture ${key[1]} of dataset '${key[0]}' cannot be read`, { cause });
+  }
+};
 
 const idOf = (key: Key): string => String(key[0]);

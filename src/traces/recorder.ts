@@ -1,9 +1,9 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { TraceFact } from '../loop/trace-fact.ts';
 import { seconds } from '../schema/clock.ts';
-import type { TraceEvent, TraceSummary } from '../schema/trace.ts';
+import type { EvaluationResult, TraceEvent, TraceSummary } from '../schema/trace.ts';
 import type { Batch, TraceHead, TraceTable } from '../store/index.ts';
-import { type CapturePolicy, eventsOf, type TraceContext } from './compose.ts';
+import { type CapturePolicy, evaluationEvent, eventsOf, type TraceContext } from './compose.ts';
 import { isSampled } from './sampling.ts';
 import { follow } from './summary.ts';
 
@@ -65,6 +65,11 @@ export const note = (recorder: Recorder, agent: ResolvedAgent, fact: TraceFact):
   recorder.committed = 0;
   head.state = 'dropped';
   deps.dropped(context.run_id);
+};
+
+/** What a judge says of the run; a run that left nothing is not judged. */
+export const evaluate = ({ deps, context, agent, waiting }: Recorder, verdict: EvaluationResult): void => {
+  if (waiting.length > 0) waiting.push(evaluationEvent(verdict, context, agent?.spec.id ?? '', deps.now()));
 };
 
 /** With a commit of the run. */

@@ -13,9 +13,9 @@ import type {
   TracePage,
   TraceReference,
 } from '../store/index.ts';
-import { type CapturePolicy, evaluationEvent, type TraceContext } from './compose.ts';
-import { createRecorder, end, isKept, leave, note, type RecorderDeps, write } from './recorder.ts';
-import { follow, newSummary } from './summary.ts';
+import type { CapturePolicy, TraceContext } from './compose.ts';
+import { createRecorder, end, evaluate, isKept, leave, note, type RecorderDeps, write } from './recorder.ts';
+import { newSummary } from './summary.ts';
 
 /** The traces of this service: who is observed, what is read of them, and how long they stay. */
 
@@ -54,8 +54,8 @@ type Writer = {
 /** The trace of a replay: it is written when the replay is over. */
 export type Replay = {
   note(agent: ResolvedAgent, fact: TraceFact): void;
-  /** Whether there was anything to write. */
-  store(): Promise<boolean>;
+  /** With what a judge says of it. Whether there was anything to write. */
+  store(verdict?: EvaluationResult): Promise<boolean>;
 };
 
 export type Traces = {
@@ -73,8 +73,6 @@ export type Traces = {
   refer(batch: Batch, run_id: string, by: TraceReference): void;
   /** Nobody removes it until the returned function is called; for one who reads it before it refers to it. */
   hold(run_id: string): () => void;
-  /** Adds what a judge says of a run that has ended. @throws NotFound */
-  evaluated(run_id: string, result: EvaluationResult): Promise<void>;
   /** Removes what is older than the retention, a part at a time. */
   prune(): Promise<number>;
   /** Prunes now, and again and again. */
@@ -189,7 +187,8 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
       const recorder = createRecorder(own, contextOf(run, settings), newHead(run.run_id, clock.now()));
       return {
         note: (agent, fact) => note(recorder, agent, fact),
-        async store() {
+        async store(verdict) {
+          if (verdict) evaluate(recorder, verdict);
           await commit((batch) => end(recorder, batch));
           return recorder.head.total > 0;
         },
@@ -220,16 +219,6 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
         if (others > 0) holds.set(run_id, others);
         else holds.delete(run_id);
       };
-    },
-    async evaluated(run_id, result) {
-      const head = visible(run_id);
-      const { summary, total } = head;
-      const event = evaluationEvent(result, { run_id, thread_id: '' }, summary.agent_id, clock.now());
-      const after = { ...summary };
-      follow(after, event);
-      await commit((batch) =>
-        table.write(batch, { ...head, summary: after, total: total + 1 }, [JSON.stringify(event)]),
-      );
     },
     prune,
     start() {

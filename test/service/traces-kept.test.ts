@@ -75,8 +75,11 @@ t.test('traces in a folder of their own are those of the runs, across a wait and
   );
   t.strictSame(page.types, types);
   t.equal((await troupe.admin('POST', `/v1/traces/${run_id}/pin`)).status, 204);
-  const { lines } = await readTrace(troupe, await run(troupe, 'echo', { threadId: 'T' }));
-  t.equal(lines.length, 1);
+  const next = await run(troupe, 'echo', { threadId: 'T' });
+  await eventually(
+    () => readTrace(troupe, next),
+    ({ lines }) => lines.length === 1,
+  );
 });
 
 t.test('a folder of traces that is taken stops the start, and leaves the store free', async (t) => {

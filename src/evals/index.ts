@@ -1,0 +1,49 @@
+import { monotonicFactory } from 'ulid';
+import type { Live } from '../registry/config/live.ts';
+import type { Traces } from '../traces/traces.ts';
+import { type Curation, createCuration } from './curation.ts';
+import { createDatasets, type Datasets } from './datasets.ts';
+import { createDirectory } from './directory.ts';
+import type { Directory, EvalLimits } from './plan.ts';
+import { createEvalRuns, type EvalRuns, type EvalRunsDeps } from './runs.ts';
+import { createSlots } from './slots.ts';
+
+/** Evaluations: datasets, how real runs get into them, and the runs that play them (evals-and-traces.md 3 to 8). */
+
+export type Evals = {
+  datasets: Datasets;
+  curation: Curation;
+  runs: EvalRuns;
+  directory: Directory;
+  limits: EvalLimits;
+};
+
+type Deps = Omit<EvalRunsDeps, 'newId' | 'slots' | 'live' | 'traces'> & {
+  live: Live;
+  traces: Traces | undefined;
+  settings: {
+    limits: EvalLimits & { default_import_traces_max: number };
+    /** Whether captured arguments and results of tools are all that there was, where they do not say otherwise. */
+    hasWholeToolIo: boolean;
+  };
+};
+
+/** Of all runs together; one run alone is never held up by it. */
+const FEWEST_SLOTS = 32;
+
+export const createEvals = (deps: Deps): Evals => {
+  const { store, clock, live, traces, settings } = deps;
+  const { limits, hasWholeToolIo } = settings;
+  const { default_import_traces_max } = limits;
+  const most = Math.max(FEWEST_SLOTS, limits.max_concurrent_matrix_cells, limits.max_concurrent_online_cells);
+  const newUlid = monotonicFactory();
+  const datasets = createDatasets({ store, clock });
+  const runs = createEvalRuns({ ...deps, newId: () => newUlid(clock.now()), slots: createSlots(most) });
+  return {
+    datasets,
+    curation: createCuration({ datasets, traces, settings: { default_import_traces_max, hasWholeToolIo } }),
+    runs,
+    directory: createDirectory({ live, datasets, runs }),
+    limits,
+  };
+};
