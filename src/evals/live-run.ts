@@ -235,7 +235,6 @@ const playAt = async (run: LiveRun, place: number, signal: AbortSignal): Promise
   } finally {
     leave();
   }
-  if (signal.aborted) return;
   await putItem(run, place, item);
   run.played.add(place);
   tally(run, item);

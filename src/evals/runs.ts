@@ -149,7 +149,9 @@ export const createEvalRuns = (deps: EvalRunsDeps): EvalRuns => {
       });
       // Whoever waits for one of the two is told by it.
       ended.catch(() => {});
-      const begun = Promise.race([waitFor(run.actor, (snapshot) => !snapshot.matches('planned')), ended]);
+      const begun = waitFor(run.actor, (snapshot) => !snapshot.matches('planned')).then((snapshot) =>
+        snapshot.matches('refused') ? ended : undefined,
+      );
       return { id, begun, ended, cancel: () => run.actor.send({ type: 'CANCEL' }) };
     },
     get,
