@@ -10,7 +10,7 @@ import { createLog } from '../../src/telemetry/log.ts';
 import { defineTool, type Json } from '../../src/tools/tool.ts';
 import { asks } from './models.ts';
 import { resume, suspend, withTools } from './suspended.ts';
-import { listed, readTrace, run, startTraced, traced } from './traced.ts';
+import { listed, readTrace, run, runMany, startTraced, traced } from './traced.ts';
 import { ADMIN_TOKEN, eventually, startDemo } from './troupe.ts';
 
 /** What becomes of traces, and what they must not tell: evals-and-traces.md 2, 9.5 to 9.8. */
@@ -25,7 +25,7 @@ t.test('old traces are removed again and again, as often as is set', async (t) =
     { sampling_disable: true, prune_interval_secs: 1, retention_days: 1 },
     { app: { clock } },
   );
-  const ids = await Promise.all(Array.from({ length: 250 }, () => run(troupe, 'echo')));
+  const ids = await runMany(troupe, 'echo', 250);
   const pinned = ids.slice(100, 220);
   for (const id of pinned) await troupe.admin('POST', `/v1/traces/${id}/pin`);
   now += 2 * DAY_MS;
@@ -44,7 +44,7 @@ t.test('a trace that is pinned while it would be removed is there or was refused
     { sampling_disable: true, prune_interval_secs: 1, retention_days: 1 },
     { app: { clock } },
   );
-  const ids = await Promise.all(Array.from({ length: 300 }, () => run(troupe, 'echo')));
+  const ids = await runMany(troupe, 'echo', 300);
   now += 2 * DAY_MS;
   const pins: { id: string; status: number }[] = [];
   for (const id of ids)
