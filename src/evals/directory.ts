@@ -1,8 +1,8 @@
 import { DEFAULT_RETRY } from '../models/retry.ts';
 import type { Live } from '../registry/config/live.ts';
+import type { Directory } from './checks.ts';
 import type { Datasets } from './datasets.ts';
 import { comparedRun } from './diff.ts';
-import type { Directory } from './plan.ts';
 import type { EvalRuns } from './runs.ts';
 
 /** What plans are checked against, as it is at that moment. */

@@ -1,10 +1,10 @@
 import { monotonicFactory } from 'ulid';
 import type { Live } from '../registry/config/live.ts';
 import type { Traces } from '../traces/traces.ts';
+import type { Directory, EvalLimits } from './checks.ts';
 import { type Curation, createCuration } from './curation.ts';
 import { createDatasets, type Datasets } from './datasets.ts';
 import { createDirectory } from './directory.ts';
-import type { Directory, EvalLimits } from './plan.ts';
 import { createEvalRuns, type EvalRuns, type EvalRunsDeps } from './runs.ts';
 import { createSlots } from './slots.ts';
 

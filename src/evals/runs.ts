@@ -147,11 +147,11 @@ export const createEvalRuns = (deps: EvalRunsDeps): EvalRuns => {
         const items = run.kept ? inOrder(run.kept) : table.items(id);
         return recordOf(headOf(run, end), items);
       });
-      // Whoever waits for one of the two is told by it.
-      ended.catch(() => {});
       const begun = waitFor(run.actor, (snapshot) => !snapshot.matches('planned')).then((snapshot) =>
         snapshot.matches('refused') ? ended : undefined,
       );
+      // Whoever waits for one of the two is told by it.
+      for (const each of [begun, ended]) each.catch(() => {});
       return { id, begun, ended, cancel: () => run.actor.send({ type: 'CANCEL' }) };
     },
     get,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { EvalLimits } from '../evals/checks.ts';
 import type { Evals } from '../evals/index.ts';
-import { type EvalLimits, planOnline, planRun } from '../evals/plan.ts';
+import { planOnline, planRun } from '../evals/plan.ts';
 import type { EvalRunFilter } from '../evals/runs.ts';
 import { reply, route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';

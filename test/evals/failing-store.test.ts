@@ -91,6 +91,13 @@ t.test('a run that cannot be written down is refused, and nothing is played', as
   t.throws(() => runs.get(id), { message: `eval run not found: ${id}` });
 });
 
+t.test('who only waits for the end is told as well, and the process lives on', async (t) => {
+  const { allow, begin } = await start(t);
+  allow(0);
+  await t.rejects(begin().ended, { message: FULL });
+  await new Promise(setImmediate);
+});
+
 t.test('what could not be written is played and written when the store takes it again', async (t) => {
   const { allow, begin, plan, runs, refusals } = await start(t);
   // The beginning, and one item.

@@ -1,12 +1,6 @@
 import t from 'tap';
-import {
-  type Directory,
-  type EvalLimits,
-  planOnline,
-  planRun,
-  unitAt,
-  unitCount,
-} from '../../src/evals/plan.ts';
+import type { Directory, EvalLimits } from '../../src/evals/checks.ts';
+import { planOnline, planRun, unitAt, unitCount } from '../../src/evals/plan.ts';
 import { Dataset } from '../../src/schema/dataset.ts';
 import { EvalRunRequest, OnlineEvalRequest } from '../../src/schema/eval-run.ts';
 import { Outcome } from '../../src/schema/outcome.ts';
