@@ -62,6 +62,7 @@ import { createLog, type Log } from './telemetry/log.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createObserver } from './telemetry/observer.ts';
 import { createRuntimeStats } from './telemetry/runtime-stats.ts';
+import { createStatsKeeper } from './telemetry/stats-keeper.ts';
 import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
@@ -120,7 +121,13 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
-  const runtimeStats = settings.observability_disable ? undefined : createRuntimeStats({ clock });
+  const runtimeStats = settings.observability_disable
+    ? undefined
+    : createRuntimeStats({
+        clock,
+        bucketSeconds: settings.runtime_stats.bucket_secs,
+        bucketCount: settings.runtime_stats.bucket_count,
+      });
   const startedAt = monotonic(clock);
   const breakers = createBreakers(clock);
 
@@ -131,6 +138,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   };
   const stores = await openStores(settings, (problem) => log.warn(problem));
   const { store } = stores;
+  const statsKeeper = runtimeStats && createStatsKeeper({ stats: runtimeStats, store, clock, log });
   const inspector = createInspector({ clock });
   const actors = {
     began: (actor: AnyActorRef, scope: string, of?: WorksFor) =>
@@ -340,6 +348,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     await stores.close();
     throw error;
   });
+  statsKeeper?.start();
   // Not before: a start that fails must not have claimed, called or sent anything.
   if (settings.mailbox.lifecycle === 'auto')
     runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
@@ -369,6 +378,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       await mcpServers.close();
       await http.close();
       config.close();
+      await statsKeeper?.stop();
       await stores.close();
       log.info('stopped');
     },

@@ -26,6 +26,7 @@ import { makeFolderPrivate } from './private-files.ts';
 import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
+import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
 import { createStateTable, type StateTable } from './state.ts';
 import { type StoreStats, statsOf } from './stats.ts';
 import { createTaskIndex, type TaskTable } from './tasks.ts';
@@ -67,6 +68,7 @@ export type Store = ControlPlane & {
   readonly traces: TraceTable;
   readonly datasets: DatasetTable;
   readonly evalRuns: EvalRunTable;
+  readonly runtimeStats: RuntimeStatsTable;
   /** Whether the last commit succeeded. While they fail, the store itself tries again every other second. */
   readonly writable: boolean;
   /**
@@ -175,6 +177,7 @@ const assemble = (
     traces: createTraceTable(env),
     datasets: createDatasetTable(env),
     evalRuns: createEvalRunTable(env),
+    runtimeStats: createRuntimeStatsTable(env),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;

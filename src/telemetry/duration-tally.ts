@@ -72,6 +72,37 @@ const keepSample = (tally: DurationTally, ms: number): void => {
   tally.kept += 1;
 };
 
+/** As it is kept through a restart. */
+export type KeptTally = Pick<DurationTally, 'count' | 'total' | 'min' | 'max' | 'stride'> & {
+  histogram: number[];
+  samples: number[];
+};
+
+export const keptTally = ({
+  count,
+  total,
+  min,
+  max,
+  stride,
+  histogram,
+  samples,
+  kept,
+}: DurationTally): KeptTally => ({
+  count,
+  total,
+  min,
+  max,
+  stride,
+  histogram: [...histogram],
+  samples: [...samples.subarray(0, kept)],
+});
+
+export const restoredTally = ({ samples, histogram, ...kept }: KeptTally): DurationTally => {
+  const room = new Uint32Array(Math.max(FIRST_SAMPLES, 2 ** Math.ceil(Math.log2(samples.length || 1))));
+  room.set(samples);
+  return { ...kept, histogram: [...histogram], samples: room, kept: samples.length };
+};
+
 export type DurationSummary = {
   count: number;
   total: number;

@@ -1,16 +1,26 @@
 import type { Clock } from '../schema/clock.ts';
 import type { AgentStats } from '../schema/runtime-stats.ts';
-import { addDuration, createTally, type DurationTally, summarize } from './duration-tally.ts';
+import {
+  addDuration,
+  createTally,
+  type DurationTally,
+  type KeptTally,
+  keptTally,
+  restoredTally,
+  summarize,
+} from './duration-tally.ts';
 
 /**
  * What each agent did lately (evals-and-traces.md 10), in memory, in buckets of ten minutes for seven days.
  *
  * Guarantees: a snapshot covers whole buckets of wall-clock time up to now; an agent stays known when all its
  * buckets have run out. Relies on its callers for ids: agents and tools come from configuration, never from what
- * a model wrote. A clock that is set back forgets what was recorded ahead of it.
+ * a model wrote. A clock that is set back forgets what was recorded ahead of it. What changes is handed out to be
+ * kept (`stats-keeper.ts`), and taken back after a restart.
  * Costs O(1) an event, and at most 1000 agents: past that the one that has been idle for longest is forgotten. An
  * agent takes at most 4.3 KB a bucket for inferences and for each tool that it called in it (4.3 MB each when a
- * whole week was busy), about 300 bytes for a bucket with few events, and nothing for one without.
+ * whole week was busy), about 300 bytes for a bucket with few events, and nothing for one without. Servers may offer
+ * any number of tools: past 1000 in a bucket of an agent the others count as `unknown`.
  */
 export type RuntimeStats = {
   inference(agent: string, inference: InferenceRecord): void;
@@ -25,6 +35,23 @@ export type RuntimeStats = {
   snapshot(agent: string, windowSeconds?: number): AgentStats | undefined;
   /** Of the whole window, sorted by agent. */
   list(): AgentStats[];
+  /** Buckets that have changed since this was asked last. */
+  takeChanged(): KeptBucket[];
+  /** As this or an earlier process had it. One outside of what is kept, or of another length, is not taken. */
+  restore(bucket: KeptBucket): void;
+  /** Where the oldest bucket that counts begins, and the current one; seconds. */
+  span(): { first: number; last: number };
+  readonly bucketSeconds: number;
+};
+
+/** A bucket of one agent, at rest. */
+export type KeptBucket = Counters & {
+  agent: string;
+  /** seconds since the epoch */
+  from: number;
+  seconds: number;
+  inferences: KeptTally;
+  tools: { tool: string; failures: number; durations: KeptTally }[];
 };
 
 export type InferenceRecord = {
@@ -55,7 +82,16 @@ const COUNTERS = [
 ] as const;
 type Counters = Record<(typeof COUNTERS)[number], number>;
 
-type Bucket = { counters: Counters; inferences: DurationTally; tools: Map<string, ToolTally> };
+type Bucket = {
+  counters: Counters;
+  inferences: DurationTally;
+  tools: Map<string, ToolTally>;
+  /** Since it was handed out last. */
+  hasChanged: boolean;
+};
+
+const MOST_TOOLS = 1000;
+const OTHER_TOOLS = 'unknown';
 
 /** By number of the bucket since the epoch. */
 type Buckets = Map<number, Bucket>;
@@ -90,13 +126,12 @@ export const createRuntimeStats = ({
     }
   };
 
-  const openBucket = (agent: string, current: number): Bucket => {
+  const putBucket = (agent: string, index: number, bucket: Bucket): Bucket => {
     const buckets: Buckets = agents.get(agent) ?? new Map();
     agents.delete(agent);
     if (agents.size >= mostAgents) for (const idle of [...agents.keys()].slice(0, 1)) agents.delete(idle);
     agents.set(agent, buckets);
-    const bucket: Bucket = { counters: noCounts(), inferences: createTally(), tools: new Map() };
-    buckets.set(current, bucket);
+    buckets.set(index, bucket);
     return bucket;
   };
 
@@ -105,7 +140,9 @@ export const createRuntimeStats = ({
     if (agent === '') return;
     const current = currentBucket();
     if (current !== swept) sweep(current);
-    add(agents.get(agent)?.get(current) ?? openBucket(agent, current));
+    const bucket = agents.get(agent)?.get(current) ?? putBucket(agent, current, newBucket());
+    bucket.hasChanged = true;
+    add(bucket);
   };
 
   const count = (counter: 'suspensions' | 'handoffs' | 'delegations') => (agent: string) =>
@@ -139,8 +176,9 @@ export const createRuntimeStats = ({
       }),
     tool: (agent, { tool, durationMs, failed }) =>
       record(agent, ({ tools }) => {
-        const tally = tools.get(tool) ?? { durations: createTally(), failures: 0 };
-        tools.set(tool, tally);
+        const name = tools.size < MOST_TOOLS || tools.has(tool) ? tool : OTHER_TOOLS;
+        const tally = tools.get(name) ?? { durations: createTally(), failures: 0 };
+        tools.set(name, tally);
         addDuration(tally.durations, durationMs);
         if (failed) tally.failures += 1;
       }),
@@ -155,6 +193,59 @@ export const createRuntimeStats = ({
       [...agents]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([agent, buckets]) => snapshotOf(agent, buckets, everything)),
+    takeChanged: () =>
+      [...agents].flatMap(([agent, buckets]) =>
+        [...buckets].flatMap(([index, bucket]) => {
+          if (!bucket.hasChanged) return [];
+          bucket.hasChanged = false;
+          return keptBucket(bucket, { agent, from: index * bucketSeconds, seconds: bucketSeconds });
+        }),
+      ),
+    restore(kept) {
+      const index = kept.from / bucketSeconds;
+      const current = currentBucket();
+      const fits = kept.seconds === bucketSeconds && index <= current && index > current - bucketCount;
+      if (fits) putBucket(kept.agent, index, restoredBucket(kept));
+    },
+    span() {
+      const current = currentBucket();
+      return { first: (current - bucketCount + 1) * bucketSeconds, last: current * bucketSeconds };
+    },
+    bucketSeconds,
+  };
+};
+
+const newBucket = (): Bucket => ({
+  counters: noCounts(),
+  inferences: createTally(),
+  tools: new Map(),
+  hasChanged: false,
+});
+
+const keptBucket = (
+  { counters, inferences, tools }: Bucket,
+  of: Pick<KeptBucket, 'agent' | 'from' | 'seconds'>,
+): KeptBucket => ({
+  ...of,
+  ...counters,
+  inferences: keptTally(inferences),
+  tools: [...tools].map(([tool, { failures, durations }]) => ({
+    tool,
+    failures,
+    durations: keptTally(durations),
+  })),
+});
+
+const restoredBucket = ({ inferences, tools, ...kept }: KeptBucket): Bucket => {
+  const counters = noCounts();
+  for (const name of COUNTERS) counters[name] = kept[name];
+  return {
+    counters,
+    inferences: restoredTally(inferences),
+    tools: new Map(
+      tools.map(({ tool, failures, durations }) => [tool, { failures, durations: restoredTally(durations) }]),
+    ),
+    hasChanged: false,
   };
 };
 

@@ -78,6 +78,23 @@ t.test('a run is counted for its agent, with its tokens', async (t) => {
   t.match(await statsOf(troupe, 'echo', '?window=1h&other=1'), { window_seconds: 3600, inference_count: 1 });
 });
 
+t.test('statistics outlive a restart of the service', async (t) => {
+  const troupe = await startTroupe(t);
+  await troupe.runToEnd({ agentId: 'echo', messages });
+  const before = await statsOf(troupe, 'echo');
+  await troupe.restart();
+  t.strictSame(await statsOf(troupe, 'echo'), before);
+});
+
+t.test('statistics can be turned off', async (t) => {
+  const without = await startTroupe(t, { settings: { observability_disable: true } });
+  t.match(await without.admin('GET', '/v1/agents/runtime-stats'), {
+    status: 503,
+    body: { error: 'runtime_stats registry not configured' },
+  });
+  t.match((await without.admin('GET', '/v1/system/info')).body, { runtime_stats_enabled: false });
+});
+
 t.test('a failed inference is an error, and the list is sorted', async (t) => {
   const troupe = await startTroupe(t);
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
