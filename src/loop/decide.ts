@@ -34,7 +34,7 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
     if (!decision) continue;
     // Not again for a call that had gone on when the process died.
     if (entry.status === 'suspended') {
-      turn.observe.agents.suspension(turn.agent.spec.id);
+      turn.observe.agents.suspension(turn.agent.spec.id, decision.action);
       traceDecided(turn, entry, decision.action);
     }
     const call = { ...gatedCall(entry, decision), decision };

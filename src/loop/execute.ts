@@ -103,8 +103,12 @@ export const execute = async (
     turn.observe.tools.ended({ ...ended, status: 'suspend' in outcome ? 'suspended' : 'succeeded' });
     if ('suspend' in outcome) return outcome;
   }
-  if (tool?.delegatesTo !== undefined) turn.observe.agents.delegation(ended.agent);
-  return executedAs(entry.call.name, outcome);
+  const executed = executedAs(entry.call.name, outcome);
+  if (tool?.delegatesTo !== undefined) {
+    const status = executed.result.status === 'success' ? 'ok' : 'error';
+    turn.observe.agents.delegation(ended.agent, { status, seconds });
+  }
+  return executed;
 };
 
 const executedAs = (tool: string, outcome: Checked | Error): Executed => {

@@ -48,7 +48,7 @@ export const noteTasks = (turn: Turn): void => {
   if (changed.length === 0) return;
   const view = turn.state.view();
   const { last, tasks } = view.get(backgroundTasks) ?? { last: 0, tasks: {} };
-  traceTasks(turn, changed, view.get(backgroundTaskState) ?? {});
+  tellChanges(turn, changed, view.get(backgroundTaskState) ?? {});
   const started = changed.map(({ status: _status, updated_at: _at, error: _error, ...task }) => task);
   const states = { ...view.get(backgroundTaskState), ...Object.fromEntries(changed.map(stateOf)) };
   const all = {
@@ -67,16 +67,18 @@ export const noteTasks = (turn: Turn): void => {
 };
 
 /** A task that has begun and ended since the last commit has changed twice. */
-const traceTasks = (
+const tellChanges = (
   turn: Turn,
   changed: readonly TaskRecord[],
   before: Readonly<Record<string, TaskState>>,
 ): void => {
-  if (!turn.trace) return;
   for (const task of changed) {
+    const { status } = task;
     const known = before[task.task_id]?.status;
     if (known === undefined) traceTask(turn, { ...task, status: 'running' });
-    if (task.status !== 'running' && task.status !== known) traceTask(turn, task);
+    if (status === 'running' || status === known) continue;
+    traceTask(turn, task);
+    turn.observe.tasks.ended(status, (task.updated_at - task.started_at) / 1000);
   }
 };
 

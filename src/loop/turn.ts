@@ -162,12 +162,16 @@ export type LoopObserver = {
     ): void;
   };
   agents: {
-    /** A call of the agent begins to wait, or a decision ends its wait. */
-    suspension(agent: string): void;
+    /** A call of the agent begins to wait, or this decision ends its wait. */
+    suspension(agent: string, decided?: 'resume' | 'cancel'): void;
     /** The agent gives the run to another one. */
     handoff(agent: string): void;
-    /** The agent has given a task to another one. */
-    delegation(agent: string): void;
+    /** The agent has given a task to another one, and knows what came of it. */
+    delegation(agent: string, ended: { status: 'ok' | 'error'; seconds: number }): void;
+  };
+  tasks: {
+    /** A background task has ended. */
+    ended(status: 'completed' | 'failed' | 'cancelled', seconds: number): void;
   };
 };
 

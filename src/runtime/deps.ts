@@ -4,6 +4,7 @@ import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
+import type { DispatchStatus } from '../schema/dispatch.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { Batch, Store } from '../store/index.ts';
@@ -50,11 +51,17 @@ export type RuntimeObserver = LoopObserver & {
     ended(outcome: RunOutcome, seconds: number): void;
     /** A dispatch has finished that nobody ever claimed. */
     dismissed(outcome: RunOutcome): void;
+    /** A run has ended, so long after it began. */
+    sessionEnded(seconds: number): void;
   };
+  /** The state of a background task is not durable yet. */
+  taskCommitFailed(operation: string): void;
   mailbox: {
-    queued(delta: number): void;
-    operation(operation: string, result: 'ok' | 'error'): void;
-    started(seconds: { enqueueToStart: number; claimToStart: number }): void;
+    /** A dispatch is there, or has another status. */
+    moved(to: DispatchStatus, from: DispatchStatus | undefined): void;
+    /** `seconds`: until it was durable, or known to fail. */
+    operation(operation: string, result: 'ok' | 'error', seconds: number, times?: number): void;
+    started(seconds: { enqueueToStart: number; eligibleToStart: number; claimToStart: number }): void;
     completed(outcome: RunOutcome, seconds: { enqueueToComplete: number; runtime: number }): void;
   };
 };

@@ -1,5 +1,5 @@
 import type { KeptState } from '../loop/state.ts';
-import type { Ids } from '../schema/clock.ts';
+import type { Clock, Ids } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
@@ -35,6 +35,7 @@ export type LedgerStore = {
 /** Whoever is told of the commits of a ledger. */
 export type LedgerDeps = {
   store: LedgerStore;
+  clock: Clock;
   ids: Ids;
   /** Without, no event is logged. */
   events: EventListener | undefined;

@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { createExpiry } from './expiry-rounds.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -72,7 +73,9 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
       if (ended.length === 0 || stopped) return;
       const batch = store.batch();
       for (const { scope, dispatch } of ended) store.dispatches.remove(batch, scope, dispatch);
+      const startedAt = monotonic(clock);
       await store.commit(batch, 'progress');
+      deps.observe.mailbox.operation('purged', 'ok', (monotonic(clock) - startedAt) / 1000, ended.length);
     }
   };
 

@@ -1,7 +1,7 @@
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { RunOutcome, RuntimeObserver } from './deps.ts';
 
-/** Counts what a commit did to a dispatch. */
+/** Counts and times what a commit did to a dispatch, or failed to do. */
 
 const OPERATION = {
   Queued: 'nack',
@@ -23,13 +23,17 @@ export const observeDispatch = (
   { mailbox, runs }: Pick<RuntimeObserver, 'mailbox' | 'runs'>,
   after: Dispatch,
   before: Dispatch | undefined,
+  commit: { result: 'ok' | 'error'; seconds: number },
 ): void => {
-  if (!before) mailbox.operation('enqueue', 'ok');
+  const { result, seconds } = commit;
+  if (!before) mailbox.operation('enqueue', result, seconds);
   if (before ? before.status !== after.status : after.status !== 'Queued') {
-    mailbox.operation(OPERATION[after.status], 'ok');
+    mailbox.operation(OPERATION[after.status], result, seconds);
+  } else if (before && before.lease_until !== after.lease_until) {
+    mailbox.operation('lease_renewal', result, seconds);
   }
-  const delta = Number(after.status === 'Queued') - Number(before?.status === 'Queued');
-  if (delta !== 0) mailbox.queued(delta);
+  if (result === 'error') return;
+  if (before?.status !== after.status) mailbox.moved(after.status, before?.status);
   // One that was claimed before has an execution, which tells how it ended.
   const isUntouched = before?.status === 'Queued' && before.run_status === undefined;
   const outcome = isUntouched ? UNTOUCHED[after.status] : undefined;

@@ -13,6 +13,7 @@ export const observeStart = ({ clock, observe }: Deps, dispatch: Dispatch | unde
   const now = clock.now();
   observe.mailbox.started({
     enqueueToStart: Math.max(0, now - dispatch.created_at) / 1000,
+    eligibleToStart: Math.max(0, now - Math.max(dispatch.created_at, dispatch.available_at)) / 1000,
     claimToStart: Math.max(0, now - dispatch.updated_at) / 1000,
   });
 };
@@ -24,13 +25,20 @@ export const observeEnd = (
     startedAt: number;
     failure: unknown;
     run: Run;
+    /** It began with this execution. */
+    isWhole: boolean;
     dispatch: Dispatch | undefined;
   },
 ): void => {
   const outcome = outcomeOf(ended.how, ended.run, ended.dispatch, ended.failure);
   const runtime = (monotonic(clock) - ended.startedAt) / 1000;
   observe.runs.ended(outcome, runtime);
-  const { run_id, thread_id, agent_id, status } = ended.run;
+  const { run_id, thread_id, agent_id, status, started_at } = ended.run;
+  if (ended.how === 'ended' && status !== 'waiting') {
+    // What came before this execution is told by the wall clock.
+    const since = started_at === undefined ? 0 : clock.now() / 1000 - started_at;
+    observe.runs.sessionEnded(ended.isWhole ? runtime : Math.max(runtime, since));
+  }
   const what = ended.how === 'released' ? 'run let go' : status === 'waiting' ? 'run waits' : 'run ended';
   log.info({ run_id, thread_id, agent_id, outcome, seconds: runtime }, what);
   if (!ended.dispatch) return;

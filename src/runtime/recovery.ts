@@ -1,3 +1,4 @@
+import type { Dispatch } from '../schema/dispatch.ts';
 import type { AwaitingRun, OpenDispatch, ScopedPending } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -41,9 +42,7 @@ export const createRecovery = (
   let isKnown = false;
   let isStopped = false;
 
-  const counted = (queued: boolean): void => {
-    if (queued) observe.mailbox.queued(1);
-  };
+  const counted = (status: Dispatch['status']): void => observe.mailbox.moved(status, undefined);
 
   const noteWork = ({ scope, dispatch_id, dispatch }: OpenDispatch): void => {
     if (!dispatch) {
@@ -54,7 +53,7 @@ export const createRecovery = (
     const key = keyOf(scope, thread_id);
     const since = Math.min(found.get(key)?.since ?? created_at, created_at);
     found.set(key, { scope, thread_id, since });
-    if (!met.has(key)) counted(status === 'Queued');
+    if (!met.has(key)) counted(status);
   };
 
   const noteStray = ({ scope, entry: { thread_id, pending_id } }: ScopedPending): void => {
@@ -114,7 +113,7 @@ export const createRecovery = (
       const key = keyOf(scope, thread_id);
       if (isKnown || found.has(key) || met.has(key)) return;
       met.add(key);
-      for (const { status } of store.dispatches.openOf(scope, thread_id)) counted(status === 'Queued');
+      for (const { status } of store.dispatches.openOf(scope, thread_id)) counted(status);
     },
     async begin() {
       await eachRow(store.dispatches.open, noteWork);

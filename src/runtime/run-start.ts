@@ -178,7 +178,8 @@ const settle = (execution: Execution): void => {
   if (how === 'released') leaveStream(execution);
   stream.close();
   const { run, dispatch } = execution;
-  if (owner.isObserved) observeEnd(deps, { how, startedAt, failure, run, dispatch });
+  if (owner.isObserved)
+    observeEnd(deps, { how, startedAt, failure, run, isWhole: execution.from === 'created', dispatch });
   owner.settled(execution, how);
 };
 

@@ -155,6 +155,7 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
     clock: deps.clock,
     ids: deps.ids,
     log: deps.log,
+    observe: deps.observe,
     deliver: (scope, id, event) => use(scope, id, (thread) => tellThread(thread, event)),
   });
 

@@ -41,12 +41,12 @@ type Entry = {
 
 const RETRY_MS = 1_000;
 
-type Deps = Pick<RuntimeDeps, 'clock' | 'ids' | 'log'> & {
+type Deps = Pick<RuntimeDeps, 'clock' | 'ids' | 'log' | 'observe'> & {
   /** Resolves once the event is durable, or is for nobody any more. */
   deliver(scope: string, thread_id: string, event: TaskEvent): Promise<void>;
 };
 
-export const createTaskBoard = ({ clock, ids, log, deliver }: Deps): TaskBoard => {
+export const createTaskBoard = ({ clock, ids, log, observe, deliver }: Deps): TaskBoard => {
   const entries = new Map<string, Entry>();
   const keyOf = (scope: string, run_id: string): string => `${scope}\0${run_id}`;
 
@@ -66,6 +66,7 @@ export const createTaskBoard = ({ clock, ids, log, deliver }: Deps): TaskBoard =
           await deliver(scope, thread_id, { run_id, message, staged });
           return staged();
         } catch (error) {
+          observe.taskCommitFailed('deliver');
           log.warn({ err: error, thread_id, run_id, task_id }, 'a task event waits for its thread');
           await pause(RETRY_MS);
         }

@@ -80,6 +80,7 @@ export const makeThread = (deps: RuntimeDeps, { scope, id, around, slot, past }:
 /** What the commits of a thread lead to. */
 const told = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => ({
   store: deps.store,
+  clock: deps.clock,
   ids: deps.ids,
   events: deps.events,
   runs: deps.runs,

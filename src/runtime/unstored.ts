@@ -1,4 +1,3 @@
-import type { Ids } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
 import { createBatch } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
@@ -28,11 +27,12 @@ const NOWHERE: LedgerStore = {
 
 /** With a history that somebody else keeps. */
 export const unstoredLedger = (
-  { ids, observe }: { ids: Ids } & Pick<RuntimeDeps, 'observe'>,
+  { clock, ids, observe }: Pick<RuntimeDeps, 'clock' | 'ids' | 'observe'>,
   { scope, id, history }: { scope: string; id: string; history: readonly Message[] },
 ): Ledger => {
   const deps: LedgerDeps = {
     store: NOWHERE,
+    clock,
     ids,
     events: undefined,
     runs: undefined,

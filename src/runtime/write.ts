@@ -1,6 +1,6 @@
 import type { KeptState } from '../loop/state.ts';
 import type { EventVisibility, LoggedEvent } from '../schema/canonical-event.ts';
-import { seconds } from '../schema/clock.ts';
+import { monotonic, seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Message } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
@@ -323,27 +323,36 @@ export const commit = async (write: Write, kind: 'progress' | 'input'): Promise<
   }
   if (write.runs.length > 0) ledger.untold.push(write);
   ledger.underWay += 1;
+  const startedAt = write.dispatches.length > 0 ? monotonic(deps.clock) : 0;
   try {
     await deps.store.commit(batch, kind);
   } catch (error) {
     ledger.underWay -= 1;
+    tellDispatches(write, 'error', startedAt);
     if (!ledger.broken) deps.onFailure(error);
     ledger.broken = true;
     tellQuiet(ledger);
     throw error;
   }
   ledger.underWay -= 1;
+  tellDispatches(write, 'ok', startedAt);
   tell(write, from_seq);
   if (ledger.underWay === 0) deps.onQuiet();
   tellQuiet(ledger);
+};
+
+const tellDispatches = ({ ledger, dispatches }: Write, result: 'ok' | 'error', startedAt: number): void => {
+  if (dispatches.length === 0) return;
+  const { deps } = ledger;
+  const commit = { result, seconds: (monotonic(deps.clock) - startedAt) / 1000 };
+  for (const [after, before] of dispatches)
+    telling(ledger, () => observeDispatch(deps.observe, after, before, commit));
 };
 
 /** What is durable stays so, whatever becomes of those who are told. */
 const tell = (write: Write, from_seq: number): void => {
   const { ledger, events } = write;
   const { deps, scope, id } = ledger;
-  for (const [after, before] of write.dispatches)
-    telling(ledger, () => observeDispatch(deps.observe, after, before));
   if (events.length > 0) telling(ledger, () => deps.events?.appended(scope, id, from_seq, events));
   for (const { run } of write.runs) telling(ledger, () => deps.onStored(run));
   write.durable = true;

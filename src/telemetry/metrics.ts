@@ -1,3 +1,4 @@
+import type { DispatchStatus } from '../schema/dispatch.ts';
 import type { Usage } from '../schema/run-event.ts';
 import {
   createCounter,
@@ -47,6 +48,15 @@ const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const inferences = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const runs = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900];
 
+const dispatchStatuses = [
+  ['Queued', 'queued'],
+  ['Claimed', 'claimed'],
+  ['Acked', 'acked'],
+  ['Cancelled', 'cancelled'],
+  ['Superseded', 'superseded'],
+  ['DeadLetter', 'dead_letter'],
+] as const satisfies readonly (readonly [DispatchStatus, string])[];
+
 /** What `inference_tokens_total` calls the numbers of a usage. */
 const tokenTypes = [
   ['prompt_tokens', 'input'],
@@ -91,9 +101,17 @@ const createRunMetrics = (families: Families) => {
     { suffix: 'run_duration_seconds', help: 'Execution time of a dispatch', bounds: runs },
     { suffix: 'runs_total', help: 'Finished dispatches' },
   );
+  const sessions = createDurations(families, [], {
+    suffix: 'agent_session_duration_seconds',
+    help: 'From the start of a run to its end, with what it waited for',
+    bounds: runs,
+  });
   return {
     executing(delta: 1 | -1) {
       active.inc(delta);
+    },
+    sessionEnded(seconds: number) {
+      sessions.observe(seconds);
     },
     /** The dispatch of a started run has finished. */
     ended(outcome: RunOutcome, seconds: number) {
@@ -160,6 +178,55 @@ const createToolMetrics = (families: Families) => {
   };
 };
 
+const createAgentMetrics = (families: Families) => {
+  const suspensions = createCounter(families, ['action', 'resume_mode'], {
+    suffix: 'agent_suspensions_total',
+    help: 'Calls that began to wait, and decisions that ended a wait',
+  });
+  const handoffs = createCounter(families, [], {
+    suffix: 'agent_handoffs_total',
+    help: 'Runs that one agent gave to another',
+  });
+  const delegations = createDurations(
+    families,
+    ['status'],
+    { suffix: 'agent_delegation_duration_seconds', help: 'Time of a delegation', bounds: runs },
+    { suffix: 'agent_delegations_total', help: 'Tasks that one agent gave to another' },
+  );
+  return {
+    suspension(decided: 'resume' | 'cancel' | undefined) {
+      suspensions.add(1, decided ? 'resumed' : 'suspended', decided ?? 'none');
+    },
+    handoff() {
+      handoffs.add(1);
+    },
+    delegation({ status, seconds }: { status: 'ok' | 'error'; seconds: number }) {
+      delegations.observe(seconds, status);
+    },
+  };
+};
+
+const createTaskMetrics = (families: Families) => {
+  const tasks = createDurations(
+    families,
+    ['task_type', 'status'],
+    { suffix: 'background_task_duration_seconds', help: 'Time of a background task', bounds: runs },
+    { suffix: 'background_tasks_total', help: 'Background tasks that have ended' },
+  );
+  const failures = createCounter(families, ['operation'], {
+    suffix: 'background_task_state_commit_failures_total',
+    help: 'Attempts to keep what a background task told that failed and were made again',
+  });
+  return {
+    ended(status: 'completed' | 'failed' | 'cancelled', seconds: number) {
+      tasks.observe(seconds, 'background', status);
+    },
+    commitFailed(operation: string) {
+      failures.add(1, operation);
+    },
+  };
+};
+
 const createTraceMetrics = (families: Families) => {
   const dropped = createCounter(families, [], {
     suffix: 'traces_dropped_total',
@@ -169,29 +236,52 @@ const createTraceMetrics = (families: Families) => {
 };
 
 const createMailboxMetrics = (families: Families) => {
-  const depth = createGauge(families, { suffix: 'mailbox_queue_depth', help: 'Queued dispatches' });
-  const operations = createCounter(families, ['operation', 'result'], {
-    suffix: 'mailbox_operations_total',
-    help: 'Operations on dispatches',
-  });
+  const depth = { Queued: 0, Claimed: 0, Acked: 0, Cancelled: 0, Superseded: 0, DeadLetter: 0 };
+  createReading(families, [], { suffix: 'mailbox_queue_depth', help: 'Queued dispatches' }, () => [
+    [depth.Queued],
+  ]);
+  createReading(
+    families,
+    ['status'],
+    {
+      suffix: 'mailbox_dispatch_depth',
+      help: 'Dispatches by status: those that are open, and those that have ended since the start',
+    },
+    () => dispatchStatuses.map(([status, name]) => [depth[status], name]),
+  );
+  const operations = createDurations(
+    families,
+    ['operation', 'result'],
+    {
+      suffix: 'mailbox_operation_duration_seconds',
+      help: 'Time until an operation on a dispatch was durable',
+      bounds: quick,
+    },
+    { suffix: 'mailbox_operations_total', help: 'Operations on dispatches' },
+  );
   const dispatchTime = <const N extends readonly [] | readonly [string]>(
     part: string,
     labels: N,
     help: string,
   ) => createDurations(families, labels, { suffix: `mailbox_dispatch_${part}_seconds`, help, bounds: runs });
   const enqueueToStart = dispatchTime('enqueue_to_start', [], 'Accepted until started');
+  const eligibleToStart = dispatchTime('eligible_to_start', [], 'Allowed to start until started');
   const claimToStart = dispatchTime('claim_to_start', [], 'Claimed until started');
   const enqueueToComplete = dispatchTime('enqueue_to_complete', ['outcome'], 'Accepted until finished');
   const runtime = dispatchTime('runtime', ['outcome'], 'Started until finished');
   return {
-    queued(delta: number) {
-      depth.inc(delta);
+    moved(to: DispatchStatus, from: DispatchStatus | undefined) {
+      depth[to] += 1;
+      if (from) depth[from] -= 1;
     },
-    operation(operation: string, result: MailboxResult, times = 1) {
-      operations.add(times, operation, result);
+    /** Together they took so long. */
+    operation(operation: string, result: MailboxResult, seconds: number, times = 1) {
+      operations.observe(seconds, operation, result);
+      for (let more = 1; more < times; more += 1) operations.count(operation, result);
     },
-    started(seconds: { enqueueToStart: number; claimToStart: number }) {
+    started(seconds: { enqueueToStart: number; eligibleToStart: number; claimToStart: number }) {
       enqueueToStart.observe(seconds.enqueueToStart);
+      eligibleToStart.observe(seconds.eligibleToStart);
       claimToStart.observe(seconds.claimToStart);
     },
     completed(outcome: RunOutcome, seconds: { enqueueToComplete: number; runtime: number }) {
@@ -269,6 +359,8 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     runs: createRunMetrics(families),
     inference: createInferenceMetrics(families),
     tools: createToolMetrics(families),
+    agents: createAgentMetrics(families),
+    tasks: createTaskMetrics(families),
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),
     mcpServers: createMcpServerMetrics(families),

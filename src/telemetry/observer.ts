@@ -38,8 +38,19 @@ export const createObserver = ({
     },
   },
   agents: {
-    suspension: (agent: string) => stats?.suspension(agent),
-    handoff: (agent: string) => stats?.handoff(agent),
-    delegation: (agent: string) => stats?.delegation(agent),
+    suspension(agent: string, decided?: 'resume' | 'cancel') {
+      metrics.agents.suspension(decided);
+      stats?.suspension(agent);
+    },
+    handoff(agent: string) {
+      metrics.agents.handoff();
+      stats?.handoff(agent);
+    },
+    delegation(agent: string, ended: { status: 'ok' | 'error'; seconds: number }) {
+      metrics.agents.delegation(ended);
+      stats?.delegation(agent);
+    },
   },
+  tasks: { ended: metrics.tasks.ended },
+  taskCommitFailed: metrics.tasks.commitFailed,
 });

@@ -76,6 +76,7 @@ export const createStatsKeeper = ({ stats, store, clock, log }: Deps): StatsKeep
       saveAtEndOfBucket();
     },
     async stop() {
+      if (!timer) return;
       clearTimeout(timer);
       timer = undefined;
       await save();

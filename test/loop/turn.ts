@@ -123,6 +123,7 @@ export const scene = (tools: Record<string, Options>) => {
       inference: { ended() {} },
       tools: { ended() {} },
       agents: { suspension() {}, handoff() {}, delegation() {} },
+      tasks: { ended() {} },
     },
     committed: () => [],
     produced: [],

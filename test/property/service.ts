@@ -82,10 +82,12 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
     ids,
     settings: SETTINGS,
     observe: {
-      runs: { executing: nothing, ended: nothing, dismissed: nothing },
+      runs: { executing: nothing, ended: nothing, dismissed: nothing, sessionEnded: nothing },
+      taskCommitFailed: nothing,
+      tasks: { ended: nothing },
       mailbox: {
-        queued(delta) {
-          queued += delta;
+        moved(to, from) {
+          queued += Number(to === 'Queued') - Number(from === 'Queued');
         },
         operation: nothing,
         started: nothing,

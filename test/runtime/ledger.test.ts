@@ -32,6 +32,7 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
   createLedger(
     {
       store,
+      clock: { now: () => 1 },
       ids: createIds(),
       events: undefined,
       runs: undefined,

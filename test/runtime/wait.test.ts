@@ -21,7 +21,10 @@ const decided = (input: Partial<DecisionInput>, resume_mode: Ticket['resume_mode
   );
 
 const told = (input: Partial<DecisionInput>): [kind: string, payload: object][] => {
-  const ledger = unstoredLedger({ ids, observe }, { scope: 'default', id: 'T', history: [] });
+  const ledger = unstoredLedger(
+    { clock: { now: () => 1 }, ids, observe },
+    { scope: 'default', id: 'T', history: [] },
+  );
   const logged = { ...ledger, deps: { ...ledger.deps, events: { appended() {} } } };
   const write = openWrite(logged, 7);
   logDecision(write, about, decided(input), 'durable_dispatch');

@@ -40,16 +40,21 @@ t.test('gauges go up and come back to 0', async (t) => {
   metrics.http.stream(1);
   metrics.http.stream(1);
   metrics.runs.executing(1);
-  metrics.mailbox.queued(3);
+  metrics.mailbox.moved('Queued', undefined);
+  metrics.mailbox.moved('Queued', undefined);
   const up = seriesOf(await metrics.render());
   t.equal(up.get('service_http_requests_in_flight'), 1);
   t.equal(up.get('service_sse_connections'), 2);
   t.equal(up.get('service_active_runs'), 1);
-  t.equal(up.get('service_mailbox_queue_depth'), 3);
+  t.equal(up.get('service_mailbox_queue_depth'), 2);
+  t.equal(up.get('service_mailbox_dispatch_depth{status="queued"}'), 2);
+  t.equal(up.get('service_mailbox_dispatch_depth{status="dead_letter"}'), 0);
   metrics.http.inFlight(-1);
   metrics.http.stream(-2);
   metrics.runs.executing(-1);
-  metrics.mailbox.queued(-3);
+  metrics.mailbox.moved('Claimed', 'Queued');
+  metrics.mailbox.moved('Acked', 'Claimed');
+  metrics.mailbox.moved('Cancelled', 'Queued');
   const down = seriesOf(await metrics.render());
   for (const name of ['http_requests_in_flight', 'sse_connections', 'active_runs', 'mailbox_queue_depth']) {
     t.equal(down.get(`service_${name}`), 0, name);
@@ -136,10 +141,10 @@ t.test('a tool call counts under its status, and under its class when it failed'
 
 t.test('the mailbox counts its operations and times its dispatches', async (t) => {
   const series = await recorded(({ mailbox }) => {
-    mailbox.operation('enqueue', 'ok');
-    mailbox.operation('enqueue', 'error');
-    mailbox.operation('purged', 'ok', 7);
-    mailbox.started({ enqueueToStart: 0.4, claimToStart: 0.02 });
+    mailbox.operation('enqueue', 'ok', 0.2);
+    mailbox.operation('enqueue', 'error', 1);
+    mailbox.operation('purged', 'ok', 0.3, 7);
+    mailbox.started({ enqueueToStart: 0.4, eligibleToStart: 0.3, claimToStart: 0.02 });
     mailbox.completed('completed', { enqueueToComplete: 3, runtime: 2 });
   });
   t.equal(series.get('service_mailbox_operations_total{operation="enqueue",result="ok"}'), 1);
@@ -147,6 +152,10 @@ t.test('the mailbox counts its operations and times its dispatches', async (t) =
   t.equal(series.get('service_mailbox_operations_total{operation="purged",result="ok"}'), 7);
   t.equal(series.get('service_mailbox_dispatch_enqueue_to_start_seconds_sum'), 0.4);
   t.equal(series.get('service_mailbox_dispatch_claim_to_start_seconds_sum'), 0.02);
+  t.equal(series.get('service_mailbox_dispatch_eligible_to_start_seconds_sum'), 0.3);
+  const timed = (labels: string) => `service_mailbox_operation_duration_seconds_${labels}`;
+  t.equal(series.get(timed('sum{operation="enqueue",result="ok"}')), 0.2);
+  t.equal(series.get(timed('count{operation="purged",result="ok"}')), 1);
   t.equal(series.get('service_mailbox_dispatch_enqueue_to_complete_seconds_sum{outcome="completed"}'), 3);
   t.equal(series.get('service_mailbox_dispatch_runtime_seconds_sum{outcome="completed"}'), 2);
 });
@@ -177,10 +186,17 @@ t.test(
     const series = await recorded(() => {});
     t.strictSame([...series.keys()].filter(isOwn).sort(), [
       'service_active_runs',
+      'service_agent_handoffs_total',
       'service_audit_sweep_pruned_total',
       'service_audit_write_failures_total',
       'service_build_info{version="unknown"}',
       'service_http_requests_in_flight',
+      'service_mailbox_dispatch_depth{status="acked"}',
+      'service_mailbox_dispatch_depth{status="cancelled"}',
+      'service_mailbox_dispatch_depth{status="claimed"}',
+      'service_mailbox_dispatch_depth{status="dead_letter"}',
+      'service_mailbox_dispatch_depth{status="queued"}',
+      'service_mailbox_dispatch_depth{status="superseded"}',
       'service_mailbox_queue_depth',
       'service_sse_connections',
       'service_traces_dropped_total',

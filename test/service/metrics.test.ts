@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import t from 'tap';
+import { NO_RECORDS } from '../../src/registry/records.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import { asks } from './models.ts';
+import { decline, suspend, withTools } from './suspended.ts';
+import { eventually, startTroupe, type Troupe } from './troupe.ts';
+
+/** What a running service tells Prometheus: evals-and-traces.md 11 and checks 70 to 72. */
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+const scrape = async ({ url }: Troupe): Promise<string> => (await fetch(`${url}/metrics`)).text();
+
+/** Asks until a series has this value. */
+const reaches = async (troupe: Troupe, series: string, value: number): Promise<string> => {
+  await eventually(
+    async () => valueIn(await scrape(troupe), series),
+    (found) => found === value,
+  );
+  return scrape(troupe);
+};
+
+/** The value of a series; undefined when there is none. */
+const valueIn = (text: string, series: string): number | undefined => {
+  const line = text.split('\n').find((each) => each.startsWith(`service_${series} `));
+  return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
+};
+
+t.test('a wait, a refusal and a delegation are counted with what became of them', async (t) => {
+  const agents = [AgentSpec.parse({ id: 'boss', model_id: 'steps', delegates: ['echo'] })];
+  const { troupe } = await withTools(t, { app: { records: { ...NO_RECORDS, agents } } });
+  await suspend(troupe, 'T', ['c1', 'risky']);
+  t.equal((await troupe.post('/v1/threads/T/decision', decline('c1'))).status, 202);
+  await reaches(troupe, 'agent_session_duration_seconds_count', 1);
+  troupe.models.steps.push(asks(['d1', 'agent_run_echo', { prompt: 'say hi' }]));
+  await troupe.runToEnd({ agentId: 'boss', messages });
+  // The one that delegates, and the one that it delegates to.
+  const text = await reaches(troupe, 'agent_session_duration_seconds_count', 3);
+  for (const series of [
+    'agent_suspensions_total{action="suspended",resume_mode="none"}',
+    'agent_suspensions_total{action="resumed",resume_mode="cancel"}',
+    'agent_delegations_total{status="ok"}',
+    'agent_delegation_duration_seconds_count{status="ok"}',
+  ])
+    t.equal(valueIn(text, series), 1, series);
+  t.equal(valueIn(text, 'mailbox_dispatch_depth{status="queued"}'), 0);
+  t.equal(valueIn(text, 'mailbox_dispatch_depth{status="claimed"}'), 0);
+  const acked = valueIn(text, 'mailbox_dispatch_depth{status="acked"}') ?? 0;
+  t.ok(acked >= 2);
+  const ack = 'operation="ack",result="ok"';
+  t.equal(valueIn(text, `mailbox_operations_total{${ack}}`), acked);
+  t.equal(valueIn(text, `mailbox_operation_duration_seconds_count{${ack}}`), acked);
+  t.equal(
+    valueIn(text, 'mailbox_dispatch_eligible_to_start_seconds_count'),
+    valueIn(text, 'mailbox_dispatch_enqueue_to_start_seconds_count'),
+  );
+});
+
+t.test('work that an earlier process has left is in the depth of the mailbox', async (t) => {
+  const troupe = await startTroupe(t);
+  await troupe.run({ agentId: 'slow', threadId: 'T', messages });
+  await troupe.post('/v1/threads/T/mailbox', { payload: { text: 'behind' } });
+  await reaches(troupe, 'mailbox_dispatch_depth{status="queued"}', 1);
+  await troupe.restart();
+  const text = await reaches(troupe, 'mailbox_dispatch_depth{status="claimed"}', 1);
+  t.equal(valueIn(text, 'mailbox_dispatch_depth{status="queued"}'), 1);
+  t.equal(valueIn(text, 'mailbox_queue_depth'), 1);
+});
+
+t.test('tools that a model has made up make one series, however many they are', async (t) => {
+  const troupe = await startTroupe(t);
+  const made = (round: number): ReturnType<typeof asks> =>
+    asks(
+      ...Array.from({ length: 100 }, (_, i): [string, string] => [`c${round}-${i}`, `made_up_${round}_${i}`]),
+    );
+  troupe.models.steps.push(made(1), made(2), made(3));
+  await troupe.runToEnd({ agentId: 'steps', messages });
+  const text = await scrape(troupe);
+  t.equal(valueIn(text, 'tool_calls_total{tool="unknown",status="failed"}'), 300);
+  t.notMatch(text, 'made_up');
+});
+
+t.test('what the service tells is what promtool accepts', async (t) => {
+  const troupe = await startTroupe(t);
+  await troupe.runToEnd({ agentId: 'echo', messages });
+  const text = await scrape(troupe);
+  const found = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  if (found.error) {
+    t.skip('promtool is not there: it is in the package prometheus');
+    return;
+  }
+  t.equal(found.stdout + found.stderr, '');
+  t.equal(found.status, 0);
+});
