@@ -52,6 +52,7 @@ import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { traceRoutes } from './routes/traces.ts';
+import type { RuntimeDeps } from './runtime/deps.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
 import type { JsonObject } from './schema/endpoint.ts';
@@ -61,13 +62,15 @@ import { openStores } from './stores.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createObserver } from './telemetry/observer.ts';
+import { type OtelDeps, startOtel } from './telemetry/otel/index.ts';
+import { tellBoth } from './telemetry/run-listeners.ts';
 import { createRuntimeStats } from './telemetry/runtime-stats.ts';
 import { createStatsKeeper } from './telemetry/stats-keeper.ts';
 import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
 import type { Redact } from './traces/payload.ts';
-import { createTraces, type TraceSettings } from './traces/traces.ts';
+import { createTraces, type Traces, type TraceSettings } from './traces/traces.ts';
 import { version } from './version.ts';
 
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
@@ -192,17 +195,20 @@ export const startApp = async (input: AppInput): Promise<App> => {
         settings: traceSettingsOf(settings, input.redactTraces),
         dropped: metrics.traces.dropped,
       });
+  const otel = settings.observability_disable
+    ? undefined
+    : await startOtel(input.env ?? {}, otelDepsOf(input, { clock, traces, resolve }), log);
   const tasks = createTasks({ store, actors, log });
   const runtime = createRuntime({
     store,
     events,
-    traces,
+    traces: tellBoth(traces, otel?.runs),
     runs: tasks.runWatch,
     actors,
     clock,
     ids,
     settings,
-    observe: createObserver({ metrics, stats: runtimeStats }),
+    observe: createObserver({ metrics, stats: runtimeStats, genAi: otel?.metrics }),
     log,
     resolve,
     worker: `troupe-${randomUUID()}`,
@@ -345,6 +351,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     a2aServers.close();
     await mcpServers.close();
     config.close();
+    await otel?.stop();
     await stores.close();
     throw error;
   });
@@ -379,6 +386,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       await http.close();
       config.close();
       await statsKeeper?.stop();
+      await otel?.stop();
       await stores.close();
       log.info('stopped');
     },
@@ -407,6 +415,26 @@ const traceSettingsOf = (
     pruneIntervalSecs: trace.prune_interval_secs,
   };
 };
+
+const otelDepsOf = (
+  { settings, redactTraces }: AppInput,
+  { clock, traces, resolve }: { clock: Clock; traces: Traces | undefined; resolve: RuntimeDeps['resolve'] },
+): OtelDeps => ({
+  version,
+  clock,
+  capture: traceSettingsOf(settings, redactTraces).capture,
+  release_tag: settings.release_tag,
+  prefix: settings.otel_attribute_prefix,
+  observes: (agent) => traces?.observes(agent) === true,
+  agentOf({ agent_id, resolution_id }) {
+    try {
+      return resolve(agent_id, resolution_id);
+    } catch {
+      // Nobody knows any more whether it was observed.
+      return undefined;
+    }
+  },
+});
 
 const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: Settings) =>
   base_url === undefined ? undefined : { base_url, token };

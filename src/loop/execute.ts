@@ -25,6 +25,7 @@ import { keepCall } from './calls.ts';
 import { contextOf, runPhase, take } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
 import { tasksOf } from './tasks.ts';
+import { contextOfTool } from './trace.ts';
 import type { OpenTicket, StepCall, Turn } from './turn.ts';
 
 /** One call: its gate, and the tool itself. Whatever a tool returns or throws becomes a result or a ticket. */
@@ -173,6 +174,7 @@ const attempt = async (
   if (entry.malformed) return new ToolError('invalid_arguments', entry.malformed);
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
   const tasks = tasksOf(turn);
+  const trace = contextOfTool(turn, entry);
   /** Whoever is at work for the call is told to stop, unless another process will go on with it. */
   const dropKept = (): void => {
     if (!turn.letGo) keepCall(turn, entry, undefined);
@@ -188,6 +190,7 @@ const attempt = async (
       call_id: call.id,
       agent_id: turn.agent.spec.id,
       signal,
+      ...(trace && { trace }),
       now: turn.clock.now,
       progress: (update) => reportProgress(turn, entry, update),
       stream: (delta) =>

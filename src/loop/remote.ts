@@ -15,6 +15,7 @@ import {
   works,
 } from './remote-state.ts';
 import { completeStep } from './step.ts';
+import { contextOfInference } from './trace.ts';
 import type { Step, Turn } from './turn.ts';
 
 /**
@@ -73,6 +74,7 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
   const outcome = await remote.converse({
     ...opening,
     run: { scope, actor: turn.actor() },
+    trace: contextOfInference(turn, step.index),
     async onSubmitted(task) {
       if (signal.aborted) return;
       submitted = true;

@@ -7,6 +7,7 @@ import { injectContext, placeContext } from './context-messages.ts';
 import { modelHistory } from './history.ts';
 import { contextOf, type StepScratch, takeScratch } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
+import { contextOfInference } from './trace.ts';
 import type { Step, Turn } from './turn.ts';
 
 /** The request of one inference (agent-loop.md 9.1): system texts, context messages, history, tools, overrides. */
@@ -30,6 +31,8 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
     session: { thread_id: turn.thread_id, run_id: turn.run_id },
     stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
   };
+  const trace = contextOfInference(turn, step.index);
+  if (trace) request.trace = trace;
   beginCompaction(turn, request);
   const { transforms } = partsOf(turn.agent);
   if (transforms.length === 0) return request;

@@ -1,6 +1,7 @@
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { TaskRecord } from './background.ts';
@@ -10,7 +11,12 @@ import type { TaskRecord } from './background.ts';
 export type RunTrace = {
   /** Must not throw. The facts of a run come in the order in which they became true. */
   note(agent: ResolvedAgent, fact: TraceFact): void;
+  /** What a call of this place tells the one that it calls; undefined where nobody makes spans. */
+  contextAt?(place: SpanPlace): TraceContext | undefined;
 };
+
+/** An inference by its step, or a call of a tool by its id and the step that asked for it. */
+export type SpanPlace = { inference: number } | { tool: string; step: number | undefined };
 
 type Timed = { seconds: number };
 

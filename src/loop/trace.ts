@@ -2,6 +2,7 @@ import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { TaskRecord } from './background.ts';
 import { INTERRUPTED } from './history.ts';
 import type { StepCall, Turn } from './turn.ts';
@@ -69,6 +70,14 @@ const noteTool = (turn: Turn, entry: StepCall, result: ToolResult | undefined): 
     delegatesTo: tool?.delegatesTo,
   });
 };
+
+/** What an inference of this step tells the provider. */
+export const contextOfInference = ({ trace, context }: Turn, step: number): TraceContext | undefined =>
+  trace?.contextAt?.({ inference: step }) ?? context;
+
+/** What a call tells those that its tool calls. */
+export const contextOfTool = (turn: Turn, entry: StepCall): TraceContext | undefined =>
+  turn.trace?.contextAt?.({ tool: entry.call.id, step: stepOf(turn, entry) }) ?? turn.context;
 
 /** Of the answer that asked for the call; after a wait its step is over. */
 const stepOf = (turn: Turn, { call }: StepCall): number | undefined => {

@@ -8,6 +8,7 @@ import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { InferenceOverrides, Resume, ResumeMode } from '../schema/run.ts';
 import type { RunEvent, TicketExpiry, Usage } from '../schema/run-event.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
 import type { Json } from '../tools/tool.ts';
 import type { ResolvedAgent } from './agent.ts';
@@ -87,6 +88,8 @@ export type Turn = {
   readonly observe: LoopObserver;
   /** Of a run that is not observed there is none. */
   trace: RunTrace | undefined;
+  /** Whose trace the run belongs to, as the request said that it came with. */
+  readonly context: TraceContext | undefined;
   /** Begins the trace of a run that is observed from this agent on. */
   traceFor(agent: ResolvedAgent): RunTrace | undefined;
   /** For the operator's log. */

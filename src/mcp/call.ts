@@ -90,8 +90,9 @@ const sparing = (askModel: AskModel): AskModel => {
   };
 };
 
-const attributed = ({ agent_id, thread_id, run_id, call_id }: ToolContext): { _meta: JsonObject } => ({
-  _meta: { [ATTRIBUTION]: { agent_id, thread_id, run_id, call_id } },
+/** Whose trace it belongs to has names of its own in `_meta`, whatever the transport is. */
+const attributed = ({ agent_id, thread_id, run_id, call_id, trace }: ToolContext): { _meta: JsonObject } => ({
+  _meta: { [ATTRIBUTION]: { agent_id, thread_id, run_id, call_id }, ...trace },
 });
 
 type Call = { tool: ToolDefinition; args: Json; context: ToolContext };

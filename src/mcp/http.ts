@@ -15,7 +15,7 @@ import {
 } from './http-session.ts';
 import { listen } from './listening.ts';
 import { cancelledBy, idOfResponse, isInitialize, isRequest, type RequestId } from './message.ts';
-import { MODERN, modernHeaders } from './modern.ts';
+import { MODERN, modernHeaders, traceHeaders } from './modern.ts';
 
 /**
  * The Streamable HTTP transport (mcp.md B4, B5), for one session: another one begins with another transport.
@@ -115,6 +115,7 @@ const post = async (
       ...headersOf(state),
       accept: 'application/json, text/event-stream',
       ...modernHeaders(message),
+      ...traceHeaders(message),
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     },

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { traceContextOf } from '../schema/trace-context.ts';
 import { isObject } from '../schema/endpoint.ts';
 import type { McpFailure } from './failure.ts';
 
@@ -29,6 +30,17 @@ export const modernHeaders = (message: JSONRPCMessage): Record<string, string> =
     'mcp-method': method,
     ...(typeof name === 'string' && { 'mcp-name': encoded(name) }),
   };
+};
+
+/** What a request says of the trace that it belongs to stands in its headers too, where proxies look for it. */
+export const traceHeaders = (message: JSONRPCMessage): Record<string, string> => {
+  const _meta = 'method' in message ? message.params?._meta : undefined;
+  return isObject(_meta) ? { ...traceContextOf((name) => textAt(_meta, name)) } : {};
+};
+
+const textAt = (meta: Record<string, unknown>, name: string): string | undefined => {
+  const value = meta[name];
+  return typeof value === 'string' ? value : undefined;
 };
 
 /** A header takes visible ASCII only. */

@@ -110,6 +110,7 @@ const callOptions = (
     ...(top_p != null && { topP: top_p }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(providerOptions && { providerOptions }),
+    ...(request.trace && { headers: { ...request.trace } }),
   };
 };
 

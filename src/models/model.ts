@@ -3,6 +3,7 @@ import type { Message } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { Usage } from '../schema/run-event.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 
 /**
@@ -27,6 +28,8 @@ export type InferenceRequest = {
   cache?: { stable_messages: number };
   /** A stream silent for so long broke off (agent-loop.md 9.4). A model that cannot tell ignores it. */
   stream_idle_timeout_secs?: number;
+  /** Whose trace the request belongs to; sent along. */
+  trace?: TraceContext;
 };
 
 /** An address or a document that an answer refers to. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
 import { checkClientId, type SubmitMode } from '../runtime/index.ts';
+import { traceContextOf } from '../schema/trace-context.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -70,12 +71,13 @@ export const inputRoutes = (rooms: Rooms) => {
       params: Params,
       body: ThreadInput,
       responses: { 202: ThreadInputAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
-      async handle({ scope, params: { id }, body }) {
+      async handle({ scope, params: { id }, body, header }) {
         if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
         const messages = keptMessages(body.messages);
         const agent = agentFor(scope, id, body.agent_id);
         const named = body.agent_id !== undefined;
-        const submission = { mode: body.mode, agent, named, messages, ...fromUser };
+        const context = traceContextOf(header);
+        const submission = { mode: body.mode, agent, named, messages, context, ...fromUser };
         const { status, run_id, dispatch_id } = await runtime.submit(scope, id, submission);
         return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
       },
@@ -87,14 +89,15 @@ export const inputRoutes = (rooms: Rooms) => {
       params: Params,
       body: RunInput,
       responses: { 202: RunInputAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
-      async handle({ scope, params: { id }, body }) {
+      async handle({ scope, params: { id }, body, header }) {
         const messages = keptMessages(body.messages);
         const run = store.runs.get(scope, id);
         // The record of a run outlives its thread, and must not bring it back.
         if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
         // A run that waits goes on with what it was resolved with, also when its agent is gone.
         const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
-        const submission = { mode: body.mode, agent, named: true, messages, into: id, ...fromUser };
+        const context = traceContextOf(header);
+        const submission = { mode: body.mode, agent, named: true, messages, into: id, context, ...fromUser };
         const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
         return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });
       },
@@ -106,13 +109,14 @@ export const inputRoutes = (rooms: Rooms) => {
       params: Params,
       body: Push,
       responses: { 201: Pushed, 400: ErrorBody, 422: ErrorBody },
-      async handle({ scope, params, body }) {
+      async handle({ scope, params, body, header }) {
         const id = checkClientId('thread_id', params.id);
         const agent = agentFor(scope, id);
         const messages = [
           { role: 'user' as const, content: [{ type: 'text' as const, text: textOf(body.payload) }] },
         ];
-        const submission = { mode: 'queue', agent, named: false, messages, ...fromUser } as const;
+        const context = traceContextOf(header);
+        const submission = { mode: 'queue', agent, named: false, messages, context, ...fromUser } as const;
         const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);
         return reply(201, { dispatch_id, run_id, thread_id: id });
       },

@@ -3,6 +3,7 @@ import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
 import { checkClientId } from '../runtime/index.ts';
+import { traceContextOf } from '../schema/trace-context.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
@@ -63,12 +64,13 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
         409: ErrorBody,
         422: ErrorBody,
       },
-      async handle({ scope, body }) {
+      async handle({ scope, body, header }) {
         if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
         const messages = keptMessages(body.messages);
         const thread_id =
           body.thread_id === undefined ? ids.uuid() : checkClientId('thread_id', body.thread_id);
         const agent = resolve(body.agent_id);
+        const context = traceContextOf(header);
         const stream = createEventStream();
         await runtime.submit(scope, thread_id, {
           mode: 'foreground',
@@ -77,6 +79,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
           messages,
           origin: 'user',
           adapter: 'internal',
+          context,
           attach: (channel) => stream.onClose(channel.attach(nativeProtocol, stream)),
         });
         return stream;

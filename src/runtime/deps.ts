@@ -101,8 +101,8 @@ export type TraceWriter = RunTrace & {
   write(batch: Batch, goesOn: 'now' | 'later'): void;
   /** Another execution goes on from the last commit. */
   leave(batch: Batch): void;
-  /** The run has ended with this batch. */
-  end(batch: Batch): void;
+  /** The run has ended with this batch, and this is how. */
+  end(batch: Batch, run: Run): void;
   /** Nobody notes anything any more. */
   close(): void;
 };
@@ -112,7 +112,7 @@ export type RunTraces = {
   /** Goes on with the trace that the run has. */
   open(run: Run): TraceWriter;
   /** A run that nothing executes has ended with this batch. */
-  ended(batch: Batch, run_id: string): void;
+  ended(batch: Batch, run_id: string, run: Run): void;
 };
 
 export type RuntimeDeps = {

@@ -37,7 +37,7 @@ export const endDormant = (write: Write, before: Run, event: RunMachineEvent, mo
     updated_at: seconds(write.at),
   };
   putRun(write, after, before);
-  write.ledger.deps.traces?.ended(write.batch, after.run_id);
+  write.ledger.deps.traces?.ended(write.batch, after.run_id, after);
   logTerminal(write, after, mode);
   return after;
 };

@@ -14,6 +14,7 @@ import {
 import type { RunIdentity } from '../schema/run-event.ts';
 import { atRest, type RestState, restStateOf } from '../schema/run-state.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { MessageRange } from './facts.ts';
 
 /** How run records come to be and change (runtime.md 2.4, 2.5). Statuses come from the machine. */
@@ -59,6 +60,7 @@ export type RunSeed = {
   /** Absent while the input is staged. */
   input?: { range: MessageRange | undefined; trigger_message_ids: string[] } | undefined;
   frontend_tools?: readonly ToolDescriptor[] | undefined;
+  context?: TraceContext | undefined;
 };
 
 const CREATED: RunStatus = statusOf(runMachine.resolveState(atRest('created')));
@@ -88,6 +90,7 @@ export const newRun = (seed: RunSeed): Run => {
       run_mode: seed.mode,
       ...dispatch,
       ...session,
+      ...(seed.context && { context: seed.context }),
     },
     resolution_id,
   };

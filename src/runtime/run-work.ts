@@ -177,7 +177,7 @@ export const finish = async (execution: Execution, ending: RunEnding): Promise<v
   stream.log(terminal);
   stream.flush(write, correlationOf(execution));
   putEnd(execution, write, ending);
-  execution.trace?.end(write.batch);
+  execution.trace?.end(write.batch, execution.run);
   await commit(write, 'progress');
   stream.channel().emit(terminal);
 };

@@ -69,6 +69,7 @@ export const createSubAgents = (
     adapter: 'internal',
     attach: listener(call, heard),
     parent: { run_id: call.run_id, thread_id: call.thread_id, call_id: call.call_id },
+    context: call.trace,
   });
 
   return {

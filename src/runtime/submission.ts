@@ -2,6 +2,7 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../schema/message.ts';
 import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { Batch, TimedRun } from '../store/index.ts';
 import type { Attach } from './channel.ts';
 
@@ -68,6 +69,8 @@ export type Submission = {
   alongside?: ((batch: Batch, found: TimedRun) => void) | undefined;
   /** Of a sub-agent: the call that drives the run. */
   parent?: ParentCall;
+  /** Whose trace a run belongs to that it makes. */
+  context?: TraceContext | undefined;
 };
 
 export type ParentCall = { run_id: string; thread_id: string; call_id: string };

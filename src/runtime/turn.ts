@@ -47,6 +47,7 @@ export const createTurn = (
     state,
     observe: deps.observe,
     trace: undefined,
+    context: run.activation?.trace.context,
     traceFor,
     warn: (data, text) => deps.log.warn(data, text),
     committed: () => historyOf(ledger),

@@ -3,6 +3,7 @@ import type { Message } from '../schema/message.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Resume, Run, RunAdapter, RunMode, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import { advanceDispatch, claimChanges, logDispatch, newDispatch } from './dispatch-records.ts';
 import type { MessageRange } from './facts.ts';
 import { openRunOf } from './ledger.ts';
@@ -54,6 +55,7 @@ type NewRun = {
   origin: RunOrigin;
   adapter: RunAdapter;
   parent?: ParentCall | undefined;
+  context?: TraceContext | undefined;
   /** It takes the input of other work with it, which waits already. */
   left?: readonly PendingMessage[];
 };
@@ -123,7 +125,7 @@ const claim = ({ ledger, deps }: Thread, write: Write, queued: Dispatch, session
 type Putting<Of> = { order: Order; of: Of; queued: Dispatch | undefined; session_id: string | undefined };
 
 const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: Putting<NewRun>): Run => {
-  const { run_id, agent_id, resolution_id, origin, adapter, parent } = of;
+  const { run_id, agent_id, resolution_id, origin, adapter, parent, context } = of;
   const { mode, messages, now, frontend_tools } = order;
   const input = now ? takeAtOnce(thread, write, run_id, order) : undefined;
   if (!now) stageFor(thread, write, of, messages);
@@ -141,6 +143,7 @@ const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: 
     at: write.at,
     input,
     frontend_tools,
+    context,
   });
 };
 
@@ -229,6 +232,7 @@ export const newRunFor = ({ deps }: Thread, request: Submission): NewRun => ({
   origin: request.origin,
   adapter: request.adapter,
   parent: request.parent,
+  context: request.context,
 });
 
 /** The waiting run that the input would continue. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Json, JsonObject } from './json.ts';
 import { ToolDescriptor } from './tool-descriptor.ts';
+import { TraceContext } from './trace-context.ts';
 
 /** Runs (runtime.md 2.4 to 2.7). Times are seconds since the epoch, except `waiting.tickets[].updated_at` (ms). */
 
@@ -151,6 +152,7 @@ export const Activation = z.object({
     dispatch_id: z.string().optional(),
     session_id: z.string().optional(),
     transport_request_id: z.string().optional(),
+    context: TraceContext.optional().meta({ description: 'of the request or the call that the run came with' }),
   }),
   resolution_id: z.string().optional(),
   seeded_decisions: z

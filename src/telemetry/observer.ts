@@ -1,4 +1,5 @@
 import type { Metrics } from './metrics.ts';
+import type { GenAiMetrics } from './otel/gen-ai-metrics.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
 
 /** One observation of the runtime goes to the metrics, which know no agents, and to the statistics of the agent. */
@@ -10,15 +11,19 @@ type ToolEnded = ByAgent<Parameters<Metrics['tools']['ended']>[0]>;
 export const createObserver = ({
   metrics,
   stats,
+  genAi,
 }: {
   metrics: Metrics;
   stats: RuntimeStats | undefined;
+  /** Exported by OTLP. */
+  genAi?: GenAiMetrics | undefined;
 }) => ({
   runs: metrics.runs,
   mailbox: metrics.mailbox,
   inference: {
     ended(call: InferenceEnded) {
       metrics.inference.ended(call);
+      genAi?.inference(call);
       stats?.inference(call.agent, {
         durationMs: call.seconds * 1000,
         failed: call.status === 'error',
@@ -30,6 +35,7 @@ export const createObserver = ({
   tools: {
     ended(call: ToolEnded) {
       metrics.tools.ended(call);
+      genAi?.tool(call);
       stats?.tool(call.agent, {
         tool: call.tool,
         durationMs: call.seconds * 1000,

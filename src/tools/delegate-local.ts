@@ -17,8 +17,8 @@ export const localDelegate = (agent: string, subAgents: SubAgents): Delegate => 
 });
 
 const callOf = (context: ToolContext): SubAgentCall => {
-  const { scope, run_id, thread_id, call_id, signal } = context;
-  return { scope, run_id, thread_id, call_id, signal, onEvent: relayTo(context) };
+  const { scope, run_id, thread_id, call_id, signal, trace } = context;
+  return { scope, run_id, thread_id, call_id, signal, trace, onEvent: relayTo(context) };
 };
 
 /** Progress of the child's own tools; what its children reported stays with it. */

@@ -70,6 +70,7 @@ const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): 
   signal.addEventListener('abort', cutOff, { once: true });
   const turn: RemoteTurn = {
     run: { scope, actor: context.actor() },
+    trace: context.trace,
     ...opening,
     async onSubmitted(submitted) {
       task = submitted;

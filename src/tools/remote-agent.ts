@@ -2,6 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Json } from '../schema/endpoint.ts';
 import type { ContentBlock } from '../schema/message.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { TaskState } from '../schema/task-state.ts';
 
 /**
@@ -47,6 +48,8 @@ export type RemoteOutcome = {
 export type RemoteTurn = {
   /** The run that it works for, and its actor. */
   run?: { scope: string; actor: AnyActorRef | undefined };
+  /** Whose trace its requests belong to. */
+  trace?: TraceContext | undefined;
   /** Follows this task on, and submits nothing. */
   follow?: RemoteTask;
   say?: {

@@ -1,4 +1,5 @@
 import type { Resume } from '../schema/run.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 
 /** Runs of other agents, as tools ask for them; the runtime executes them (runtime.md 5.4). */
@@ -19,6 +20,8 @@ export type SubAgentCall = {
   thread_id: string;
   call_id: string;
   signal: AbortSignal;
+  /** Whose trace the child belongs to. */
+  trace?: TraceContext | undefined;
   /** What the child does, as its own readers see it; must not throw. */
   onEvent(event: RunEvent): void;
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { StateUpdate, StateView } from './state.ts';
@@ -38,6 +39,8 @@ export type ToolContext = {
   call_id: string;
   agent_id: string;
   signal: AbortSignal;
+  /** For whoever works for the call elsewhere: whose trace that belongs to (W3C Trace Context). */
+  trace?: TraceContext;
   /** milliseconds since the epoch */
   now(): number;
   progress(update: ToolProgress): void;

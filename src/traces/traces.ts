@@ -237,7 +237,7 @@ const newHead = (run_id: string, now: number): TraceHead => ({
   written_at: seconds(now),
 });
 
-const contextOf = (run: Run, { release_tag }: Pick<TraceSettings, 'release_tag'>): TraceContext => ({
+export const contextOf = (run: Run, { release_tag }: Pick<TraceSettings, 'release_tag'>): TraceContext => ({
   run_id: run.run_id,
   thread_id: run.thread_id,
   parent_run_id: run.parent_run_id ?? undefined,

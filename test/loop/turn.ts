@@ -118,6 +118,7 @@ export const scene = (tools: Record<string, Options>) => {
     state,
     warn: (data) => warned.push(data),
     trace: undefined,
+    context: undefined,
     traceFor: () => undefined,
     observe: {
       inference: { ended() {} },

@@ -37,7 +37,8 @@ export const createRemoteAgents = (deps: RemoteDeps): ((endpoint: RemoteEndpoint
     return {
       key: `a2a:${requests.base}`,
       async converse(turn) {
-        const conversation = createConversation({ requests, options, turn, idleMs, log });
+        const own = turn.trace ? createRequests(endpoint, fetch, turn.trace) : requests;
+        const conversation = createConversation({ requests: own, options, turn, idleMs, log });
         turn.leave?.throwIfAborted();
         if (turn.signal.aborted && !turn.follow) return conversation.givenUp('cancelled');
         return play(endpoint, turn, conversation);

@@ -1,5 +1,6 @@
 import type { StreamMethod } from '../../../machines/remote-task.ts';
 import type { Json, RemoteEndpoint } from '../../schema/endpoint.ts';
+import type { TraceContext } from '../../schema/trace-context.ts';
 import { RemoteFailure } from './failure.ts';
 import { readAnswer, refusedBy } from './responses.ts';
 
@@ -29,10 +30,11 @@ const EVENT_STREAM = 'text/event-stream';
 /** The fetch of the platform, as much of it as is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch): Requests => {
+export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch, trace?: TraceContext): Requests => {
   const base = interfaceBase(endpoint);
   const common = {
     'A2A-Version': '1.0',
+    ...trace,
     ...(endpoint.auth && { Authorization: `Bearer ${endpoint.auth.token}` }),
   };
 

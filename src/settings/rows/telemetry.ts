@@ -1,4 +1,4 @@
-import { choice, integer, metricsPrefix } from '../kinds.ts';
+import { choice, integer, metricsPrefix, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const telemetrySettings = [
@@ -15,6 +15,13 @@ export const telemetrySettings = [
     type: metricsPrefix(),
     default: 'service_',
     doc: 'prefix of the names of metrics',
+  }),
+  setting({
+    key: 'otel_attribute_prefix',
+    env: 'SERVICE_OTEL_ATTRIBUTE_PREFIX',
+    type: text(),
+    default: 'agent_service.',
+    doc: 'prefix of attributes of spans that no convention names',
   }),
   setting({
     key: 'runtime_stats.bucket_secs',

@@ -1,0 +1,57 @@
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { OtelConfig } from './config.ts';
+import { metricExporter, spanExporter } from './exporters.ts';
+import { createGenAiMetrics } from './gen-ai-metrics.ts';
+import { createRunSpans } from './run-spans.ts';
+import type { Otel, OtelDeps } from './index.ts';
+
+/**
+ * The SDK of OpenTelemetry, behind what the service needs of it. Batches and their bounds are the SDK's: at most 2048
+ * spans wait for a collector that does not take them, and what comes then is dropped.
+ */
+
+const STOP_MS = 3000;
+const SCOPE = 'troupe';
+
+export const startSdk = async (config: OtelConfig, deps: OtelDeps): Promise<Otel> => {
+  const { version, ...about } = deps;
+  const resource = detectResources({ detectors: [envDetector] }).merge(
+    resourceFromAttributes({
+      'service.name': config.serviceName,
+      'service.version': config.serviceVersion ?? version,
+    }),
+  );
+  const ids = { traceId: '', spanId: '' };
+  const spans = config.traces && new BatchSpanProcessor(await spanExporter(config.traces));
+  const tracers =
+    spans &&
+    new BasicTracerProvider({
+      resource,
+      spanProcessors: [spans],
+      idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId },
+    });
+  const meters =
+    config.metrics &&
+    new MeterProvider({
+      resource,
+      readers: [
+        new PeriodicExportingMetricReader({
+          exporter: await metricExporter(config.metrics),
+          exportIntervalMillis: config.metricIntervalMillis,
+          exportTimeoutMillis: Math.min(config.metricIntervalMillis, config.metrics.timeoutMillis),
+        }),
+      ],
+    });
+  return {
+    runs: tracers && createRunSpans({ ...about, ids, tracer: tracers.getTracer(SCOPE, version) }),
+    metrics: meters && createGenAiMetrics(meters.getMeter(SCOPE, version)),
+    async stop() {
+      // A collector that hangs keeps nobody from stopping.
+      const inTime = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
+      const done = Promise.allSettled([tracers?.shutdown(), meters?.shutdown()]);
+      await Promise.race([done, inTime]);
+    },
+  };
+};
