@@ -70,7 +70,7 @@ import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import type { Tool } from './tools/tool.ts';
 import type { Redact } from './traces/payload.ts';
-import { createTraces, type Traces, type TraceSettings } from './traces/traces.ts';
+import { createTraces, type TraceSettings, type Traces } from './traces/traces.ts';
 import { version } from './version.ts';
 
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */

@@ -1,8 +1,8 @@
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
-import type { TraceContext } from '../schema/trace-context.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { TaskRecord } from './background.ts';
 

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { traceContextOf } from '../schema/trace-context.ts';
 import { isObject } from '../schema/endpoint.ts';
+import { traceContextOf } from '../schema/trace-context.ts';
 import type { McpFailure } from './failure.ts';
 
 /**

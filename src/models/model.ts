@@ -3,8 +3,8 @@ import type { Message } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { Usage } from '../schema/run-event.ts';
-import type { TraceContext } from '../schema/trace-context.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 
 /**
  * What the loop programs against: a model pushes its answer into a sink and returns how it ended.

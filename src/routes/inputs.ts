@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
 import { checkClientId, type SubmitMode } from '../runtime/index.ts';
-import { traceContextOf } from '../schema/trace-context.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Json } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { Limit, Offset } from '../schema/paging.ts';
+import { traceContextOf } from '../schema/trace-context.ts';
 import { createAddressing } from './addressing.ts';
 import type { Rooms } from './rooms.ts';
 import { keptMessages, UserMessages } from './user-messages.ts';

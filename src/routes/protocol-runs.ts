@@ -5,6 +5,7 @@ import type { Attach, DecisionInput, Runtime, ThreadView, UserMessage } from '..
 import { ErrorBody } from '../schema/error-body.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
 
 /**
  * Requests of chat protocols, which bring new messages, decisions, or both (chat-and-agui.md 2.6, 3.5). They are read
@@ -18,6 +19,8 @@ export type ProtocolRequest = {
   /** The client named the agent. */
   named: boolean;
   adapter: RunAdapter;
+  /** Whose trace a run belongs to that it makes. */
+  context: TraceContext | undefined;
   /** What the request asks of the thread; undefined: nothing, any more. @throws Invalid */
   read(thread: ThreadView): Asked | undefined;
 };
@@ -34,7 +37,7 @@ export type Asked = {
 /** Resolves once what it asks is durable, with false when it asks nothing. @throws Invalid, Conflict, Unavailable */
 export const submitRequest = async (
   { admit }: Pick<Runtime, 'admit'>,
-  { scope, thread_id, agent, named, adapter, read }: ProtocolRequest,
+  { scope, thread_id, agent, named, adapter, context, read }: ProtocolRequest,
 ): Promise<boolean> => {
   const accepted = await admit(scope, thread_id, (thread) => {
     const asked = read(thread);
@@ -49,6 +52,7 @@ export const submitRequest = async (
       ...(decides && thread.run_id !== undefined && { into: thread.run_id }),
       origin: 'user',
       adapter,
+      context,
     };
   });
   return accepted !== undefined;
@@ -75,23 +79,25 @@ export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>
 export const runRoutes = <Body extends Named>(
   { root, under }: { root: string; under: string },
   start: ReturnType<typeof startsRun<Body>>,
-  run: (scope: string, body: Body) => Promise<unknown>,
+  run: (scope: string, body: Body, context: TraceContext | undefined) => Promise<unknown>,
 ): Route[] => [
   route.post(root, {
     ...start,
     summary: 'Start a run with what is new in a conversation, or answer one that waits',
-    handle: ({ scope, body }) => run(scope, body),
+    handle: ({ scope, body, header }) => run(scope, body, traceContextOf(header)),
   }),
   route.post(`${under}/threads/:thread_id/runs`, {
     ...start,
     summary: 'The same on a thread',
     params: z.object({ thread_id: z.string() }),
-    handle: ({ scope, params, body }) => run(scope, { ...body, thread_id: params.thread_id }),
+    handle: ({ scope, params, body, header }) =>
+      run(scope, { ...body, thread_id: params.thread_id }, traceContextOf(header)),
   }),
   route.post(`${under}/agents/:agent_id/runs`, {
     ...start,
     summary: 'The same with an agent',
     params: z.object({ agent_id: z.string() }),
-    handle: ({ scope, params, body }) => run(scope, { ...body, agent_id: params.agent_id }),
+    handle: ({ scope, params, body, header }) =>
+      run(scope, { ...body, agent_id: params.agent_id }, traceContextOf(header)),
   }),
 ];

@@ -152,7 +152,9 @@ export const Activation = z.object({
     dispatch_id: z.string().optional(),
     session_id: z.string().optional(),
     transport_request_id: z.string().optional(),
-    context: TraceContext.optional().meta({ description: 'of the request or the call that the run came with' }),
+    context: TraceContext.optional().meta({
+      description: 'of the request or the call that the run came with',
+    }),
   }),
   resolution_id: z.string().optional(),
   seeded_decisions: z

@@ -9,7 +9,8 @@ export const TraceContext = z.object({
 export type TraceContext = z.infer<typeof TraceContext>;
 
 /** Of a version that is not known yet, what comes behind the four fields is nobody's business. */
-const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const TRACEPARENT =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MOST_STATE = 512;
 const STATE = /^[\x20-\x7e]+$/;
 

@@ -2,8 +2,8 @@ import type { AnyActorRef } from 'xstate';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Json } from '../schema/endpoint.ts';
 import type { ContentBlock } from '../schema/message.ts';
-import type { TraceContext } from '../schema/trace-context.ts';
 import type { TaskState } from '../schema/task-state.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 
 /**
  * Agents that other services run (a2a.md 12), as runs and tools talk to them. A task of theirs is followed from

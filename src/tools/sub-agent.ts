@@ -1,6 +1,6 @@
 import type { Resume } from '../schema/run.ts';
-import type { TraceContext } from '../schema/trace-context.ts';
 import type { RunEvent } from '../schema/run-event.ts';
+import type { TraceContext } from '../schema/trace-context.ts';
 
 /** Runs of other agents, as tools ask for them; the runtime executes them (runtime.md 5.4). */
 

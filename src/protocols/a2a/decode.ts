@@ -1,4 +1,5 @@
 import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
+import type { TraceContext } from '../../schema/trace-context.ts';
 import { MAX_ID_BYTES } from '../../store/index.ts';
 import { blockOf, type InputPart, typeOf } from './blocks.ts';
 import { parseShape, type SendShape } from './decode-shape.ts';
@@ -25,6 +26,8 @@ export type SendRequest = {
   returns_at_once: boolean;
   /** Not looked at yet. */
   push: unknown;
+  /** Whose trace a task belongs to that it begins. */
+  context?: TraceContext | undefined;
 };
 
 /** @throws A2aError 400, 415 */

@@ -77,6 +77,7 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
       messages: messagesOf(place, asked),
       run_id: task_id,
       dispatch_id: task_id,
+      context: asked.context,
       ...FROM_CLIENT,
     };
   };

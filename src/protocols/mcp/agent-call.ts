@@ -2,6 +2,7 @@ import type { Attach, DecisionInput, Runtime, Submission } from '../../runtime/i
 import type { Clock, Ids } from '../../schema/clock.ts';
 import { Outcome } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
+import type { TraceContext } from '../../schema/trace-context.ts';
 import type { Store } from '../../store/index.ts';
 import { createProgress } from './call-progress.ts';
 import { type CallOutcome, createCallStory, failed, type LogLevel, outcomeOfRun } from './call-story.ts';
@@ -22,6 +23,8 @@ export type AgentCallDeps = {
 
 /** Of the client that calls. */
 export type AgentCaller = {
+  /** Whose trace the call belongs to. */
+  context: TraceContext | undefined;
   scope: string;
   signal: AbortSignal;
   /** @param logger who says so */
@@ -48,6 +51,7 @@ export const callAgent = async (
       messages: [{ role: 'user', content: [{ type: 'text', text: message }] }],
       origin: 'mcp',
       adapter: 'mcp',
+      context: caller.context,
       attach,
     });
     return { thread_id, run_id };

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { AgentSpec } from '../../schema/agent.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Run } from '../../schema/run.ts';
+import { type TraceContext, traceContextOf } from '../../schema/trace-context.ts';
 import {
   type AgentAnswer,
   type AgentCallDeps,
@@ -111,12 +112,22 @@ const showsForms = ({ server, context }: Asking): boolean => {
   return isObject(capabilities) && capabilities.elicitation !== undefined;
 };
 
-const callerOf = ({ scope, context: { mcpReq } }: Asking): AgentCaller => {
+/** In `_meta`, or in the headers of the request. */
+const traceOf = ({ context: { mcpReq, http } }: Asking): TraceContext | undefined => {
+  const meta: Readonly<Record<string, unknown>> = { ...mcpReq._meta };
+  const inMeta = traceContextOf((name) => (typeof meta[name] === 'string' ? meta[name] : undefined));
+  return inMeta ?? traceContextOf((name) => http?.req?.headers.get(name) ?? undefined);
+};
+
+const callerOf = (asking: Asking): AgentCaller => {
+  const { scope, context } = asking;
+  const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
   // What the client cannot be told any more, nobody misses.
   const dropped = (): void => {};
   return {
     scope,
+    context: traceOf(asking),
     signal: mcpReq.signal,
     log: (level, text, logger) => {
       mcpReq.log(level, text, logger).catch(dropped);

@@ -10,6 +10,7 @@ import {
 } from '../../protocols/a2a/task-operations.ts';
 import { decodeHistoryLength, decodeTaskQuery } from '../../protocols/a2a/task-query.ts';
 import { createSends, type SendDeps } from '../../protocols/a2a/task-send.ts';
+import { traceContextOf } from '../../schema/trace-context.ts';
 import type { TaskPosition } from '../../store/index.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { A2aRequest, TaskHandlers } from './handlers.ts';
@@ -22,8 +23,10 @@ export type TaskHandlerDeps = TaskOperationDeps &
 
 export const createTaskHandlers = (deps: TaskHandlerDeps): TaskHandlers => {
   const sends = createSends(deps);
-  const decode = ({ body, tenant }: A2aRequest) =>
-    decodeSend(body, { tenant, enforceInputModes: deps.settings.a2a_enforce_input_modes });
+  const decode = ({ body, tenant, header }: A2aRequest) => ({
+    ...decodeSend(body, { tenant, enforceInputModes: deps.settings.a2a_enforce_input_modes }),
+    context: traceContextOf(header),
+  });
 
   return {
     async send(request) {

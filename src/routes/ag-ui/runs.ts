@@ -4,6 +4,7 @@ import { decodeAgUi } from '../../protocols/ag-ui/decode.ts';
 import { frame } from '../../protocols/ag-ui/frames.ts';
 import { AgUiBody, type FrontendTool } from '../../protocols/ag-ui/request.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import type { TraceContext } from '../../schema/trace-context.ts';
 import { type Addressing, createAddressing } from '../addressing.ts';
 import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
@@ -21,7 +22,7 @@ export const agUiRunRoutes = (rooms: Rooms): Route[] =>
 /** A client that goes away, or does not read, is a reader less; the run goes on. */
 const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
   const attaching = createAttaching(rooms);
-  return async (scope: string, body: AgUiBody) => {
+  return async (scope: string, body: AgUiBody, context: TraceContext | undefined) => {
     const thread_id = threadOf(body.thread_id);
     const stream = createEventStream();
     const isAsked = await submitRequest(rooms.runtime, {
@@ -30,6 +31,7 @@ const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
       agent: agentFor(scope, thread_id, body.agent_id),
       named: body.agent_id !== undefined,
       adapter: 'ag_ui',
+      context,
       read(thread) {
         const request = decodeAgUi(body, thread);
         if (request.kind === 'stale') return undefined;

@@ -4,6 +4,7 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { ErrorBody } from '../../schema/error-body.ts';
 import { Invalid, Outcome } from '../../schema/outcome.ts';
+import { traceContextOf } from '../../schema/trace-context.ts';
 import type { Rooms } from '../rooms.ts';
 import { chatStart, createChatRun } from './runs.ts';
 
@@ -37,9 +38,10 @@ export const previewRoutes = (rooms: Rooms) => {
       scope: 'admin',
       body: PreviewBody,
       responses: { ...chatStart.responses, 401: ErrorBody, 500: ErrorBody },
-      async handle({ scope, body }) {
+      async handle({ scope, body, header }) {
+        const context = traceContextOf(header);
         const agent = await publish(body.agent);
-        return run(scope, { ...body, agent_id: agent.spec.id }, agent);
+        return run(scope, { ...body, agent_id: agent.spec.id }, context, agent);
       },
     }),
   ];

@@ -3,6 +3,7 @@ import type { EventStream } from '../../http/sse.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
+import type { TraceContext } from '../../schema/trace-context.ts';
 import { createAddressing } from '../addressing.ts';
 import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
@@ -17,12 +18,17 @@ export const chatRunRoutes = (rooms: Rooms): Route[] =>
   runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk' }, chatStart, createChatRun(rooms));
 
 /** `draft`: instead of the agent that is named. */
-export type ChatRun = (scope: string, body: ChatBody, draft?: ResolvedAgent) => Promise<EventStream>;
+export type ChatRun = (
+  scope: string,
+  body: ChatBody,
+  context: TraceContext | undefined,
+  draft?: ResolvedAgent,
+) => Promise<EventStream>;
 
 export const createChatRun = (rooms: Rooms): ChatRun => {
   const { threadOf, agentFor } = createAddressing(rooms);
   const repeatAnswer = createRepeat(rooms);
-  return async (scope, body, draft) => {
+  return async (scope, body, context, draft) => {
     const thread_id = threadOf(body.thread_id);
     const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
     const answer = createAnswer(rooms, { scope, thread_id, continues: body.continues });
@@ -34,6 +40,7 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
         agent,
         named: body.agent_id !== undefined,
         adapter: 'ai_sdk',
+        context,
         read(thread) {
           const request = decodeChat(body, thread);
           if (request.kind === 'repeated')

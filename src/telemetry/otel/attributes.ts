@@ -134,7 +134,11 @@ export const attributesOf = (event: TraceEvent, { prefix }: { prefix: string }):
 });
 
 /** Text and calls, as one message of the assistant. */
-const outputMessages = ({ response_content, response_tool_calls, finish_reasons }: TraceEvent): Attributes => {
+const outputMessages = ({
+  response_content,
+  response_tool_calls,
+  finish_reasons,
+}: TraceEvent): Attributes => {
   if (response_content === undefined && response_tool_calls === undefined) return {};
   const [finish_reason] = texts(finish_reasons) ?? [];
   const message = {

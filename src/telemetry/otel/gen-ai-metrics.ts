@@ -16,7 +16,12 @@ export const createGenAiMetrics = (meter: Meter): GenAiMetrics => {
   const histogram = (name: string, unit: string, description: string, bounds: number[]): Histogram =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: bounds } });
   const duration = histogram('gen_ai.client.operation.duration', 's', 'GenAI operation duration.', DURATIONS);
-  const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Number of input and output tokens used.', TOKENS);
+  const tokens = histogram(
+    'gen_ai.client.token.usage',
+    '{token}',
+    'Number of input and output tokens used.',
+    TOKENS,
+  );
   const firstChunk = histogram(
     'gen_ai.client.operation.time_to_first_chunk',
     's',

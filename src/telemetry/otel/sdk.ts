@@ -4,8 +4,8 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { OtelConfig } from './config.ts';
 import { metricExporter, spanExporter } from './exporters.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
-import { createRunSpans } from './run-spans.ts';
 import type { Otel, OtelDeps } from './index.ts';
+import { createRunSpans } from './run-spans.ts';
 
 /**
  * The SDK of OpenTelemetry, behind what the service needs of it. Batches and their bounds are the SDK's: at most 2048

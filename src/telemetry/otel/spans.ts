@@ -15,8 +15,8 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { SpanPlace, TraceFact } from '../../loop/trace-fact.ts';
 import type { Clock } from '../../schema/clock.ts';
 import type { Run } from '../../schema/run.ts';
-import { formatTraceparent, parseTraceparent, type TraceContext } from '../../schema/trace-context.ts';
 import type { TraceEvent } from '../../schema/trace.ts';
+import { formatTraceparent, parseTraceparent, type TraceContext } from '../../schema/trace-context.ts';
 import { type CapturePolicy, eventsOf, type TraceContext as RunContext } from '../../traces/compose.ts';
 import { contextOf } from '../../traces/traces.ts';
 import { attributesOf, commonAttributes, errorOf, rootAttributes } from './attributes.ts';
@@ -194,7 +194,10 @@ const toolPlace = (spans: RunSpans, event: TraceEvent, now: number): Placed => {
   const to = number(event.ended_at_ms, now);
   counts.tools += 1;
   if (event.error_type !== null) counts.toolFailures += 1;
-  const asked = step === undefined ? rootIdOf(run.run_id) : inferenceIdOf(run.run_id, step, spans.attempts.get(step) ?? 0);
+  const asked =
+    step === undefined
+      ? rootIdOf(run.run_id)
+      : inferenceIdOf(run.run_id, step, spans.attempts.get(step) ?? 0);
   return {
     id: toolIdOf(run.run_id, place),
     parent: asked,
@@ -244,9 +247,7 @@ export const endSpans = (spans: RunSpans, run: Run): void => {
   const { parent_tool_call_id } = context;
   const now = deps.clock.now();
   const lasted = Math.max(0, now - spans.beganAt);
-  root.setAttributes(
-    rootAttributes(run, { prefix, counts, last, lasted, parent_tool_call_id, release_tag }),
-  );
+  root.setAttributes(rootAttributes(run, { prefix, counts, last, lasted, parent_tool_call_id, release_tag }));
   if (run.termination_reason?.type === 'error') {
     root.setStatus({ code: SpanStatusCode.ERROR, message: text(last?.error_type) || 'error' });
   }

@@ -1,0 +1,313 @@
+import t, { type Test } from 'tap';
+import { NO_RECORDS } from '../../src/registry/records.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import type { SettingsInput } from '../../src/settings.ts';
+import {
+  type ReceivedSpan,
+  type Receiver,
+  startGrpcReceiver,
+  startReceiver,
+} from '../telemetry/otlp-receiver.ts';
+import { asks } from './models.ts';
+import { resume, suspend } from './suspended.ts';
+import { createTestTools } from './tools.ts';
+import { messages, run } from './traced.ts';
+import { eventually, startTroupe, type Troupe } from './troupe.ts';
+
+/** Spans and metrics as a collector gets them: evals-and-traces.md 12 and check 73. */
+
+const agents = [
+  { id: 'boss', delegates: ['middle'] },
+  { id: 'middle', delegates: ['echo'] },
+].map((agent) => AgentSpec.parse({ model_id: 'steps', ...agent }));
+
+const observed = async (
+  t: Test,
+  env: Record<string, string>,
+  settings: SettingsInput = {},
+): Promise<Troupe> =>
+  startTroupe(t, {
+    settings: { observe_all_agents: true, ...settings },
+    app: { env, records: { ...NO_RECORDS, agents }, tools: createTestTools().tools },
+  });
+
+const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+const named = ({ spans }: Receiver, name: string): ReceivedSpan => {
+  const found = spans.filter((span) => span.name === name);
+  if (found.length !== 1 || !found[0]) throw new Error(`${found.length} spans are called ${name}`);
+  return found[0];
+};
+
+t.test(
+  'a run is one trace: its inferences under it, calls under their inference, what is delegated under the call',
+  async (t) => {
+    const receiver = await startReceiver(t);
+    const troupe = await observed(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_SERVICE_NAME: 'desk',
+    });
+    troupe.models.steps.push(
+      asks(['b1', 'agent_run_middle', { prompt: 'go on' }]),
+      asks(['m1', 'agent_run_echo', { prompt: 'say hi' }]),
+    );
+    const run_id = await run(troupe, 'boss', { threadId: 'T' });
+    await troupe.app.stop();
+
+    const boss = named(receiver, 'invoke_agent boss');
+    t.equal(boss.parentSpanId, '');
+    t.strictSame([...new Set(receiver.spans.map(({ traceId }) => traceId))], [run_id.replaceAll('-', '')]);
+    const calls = named(receiver, 'execute_tool agent_run_middle');
+    const chat = receiver.spans.find(({ spanId }) => spanId === calls.parentSpanId);
+    t.match(chat, { name: 'chat steps-upstream', kind: 3, parentSpanId: boss.spanId });
+    const middle = named(receiver, 'invoke_agent middle');
+    t.equal(middle.parentSpanId, calls.spanId);
+    const deeper = named(receiver, 'execute_tool agent_run_echo');
+    t.equal(named(receiver, 'invoke_agent echo').parentSpanId, deeper.spanId);
+    const echo = named(receiver, 'chat echo-upstream');
+    t.equal(echo.parentSpanId, named(receiver, 'invoke_agent echo').spanId);
+
+    t.match(boss.attributes, {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': 'test',
+      'gen_ai.request.model': 'steps-upstream',
+      'gen_ai.conversation.id': 'T',
+      'gen_ai.agent.id': 'boss',
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.output_tokens': 20,
+      'agent_service.run.id': run_id,
+      'agent_service.session.inference_count': 2,
+      'agent_service.session.tool_count': 1,
+      'agent_service.session.tool_failures': 0,
+    });
+    t.match(echo.attributes, {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.response.finish_reasons': ['end_turn'],
+      'agent_service.step.index': 0,
+      'agent_service.parent_run.id': middle.attributes['agent_service.run.id'],
+      'agent_service.parent_tool.call_id': 'm1',
+    });
+    t.match(calls.attributes, {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'agent_run_middle',
+      'gen_ai.tool.call.id': 'b1',
+      'gen_ai.tool.type': 'function',
+    });
+    t.match(receiver.spans.find(({ name }) => name === 'agent_service.delegation')?.attributes, {
+      'agent_service.delegation.success': true,
+    });
+    t.match(receiver.resources[0], { 'service.name': 'desk' });
+    for (const span of receiver.spans) t.ok(span.endTimeUnixNano >= span.startTimeUnixNano, span.name);
+    t.notMatch(receiver.spans.flatMap(({ attributes }) => Object.keys(attributes)).join(), 'messages');
+  },
+);
+
+t.test('the trace of a request goes on in its run, over a wait and another process', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  troupe.models.steps.push(asks(['c1', 'risky']));
+  const thread = '/v1/threads/T';
+  const start = { agentId: 'steps', threadId: 'T', messages };
+  await troupe.call('POST', '/v1/runs', start, { traceparent: PARENT });
+  await troupe.restart();
+  t.equal(
+    receiver.spans.some(({ name }) => name.startsWith('invoke_agent')),
+    false,
+  );
+  await troupe.post(`${thread}/decision`, resume('c1'));
+  await eventually(
+    async () => (await troupe.call('GET', `${thread}/runs`)).body.items,
+    (items) => Array.isArray(items) && items[0]?.status === 'done',
+  );
+  await troupe.app.stop();
+  const root = named(receiver, 'invoke_agent steps');
+  t.match(root, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
+  t.ok(receiver.spans.every(({ traceId }) => traceId === root.traceId));
+  const tool = named(receiver, 'execute_tool risky');
+  const asked = receiver.spans.find(({ spanId }) => spanId === tool.parentSpanId);
+  t.match(asked, {
+    parentSpanId: root.spanId,
+    attributes: { 'gen_ai.response.finish_reasons': ['tool_use'] },
+  });
+  const actions = receiver.spans.map(({ attributes }) => attributes['agent_service.suspension.action']);
+  t.strictSame(
+    actions.filter((action) => action !== undefined),
+    ['suspended', 'resumed'],
+  );
+  t.ok(root.startTimeUnixNano <= tool.startTimeUnixNano);
+});
+
+t.test('a failed inference is a span with its error, and the run too', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const { ModelError } = await import('../../src/models/errors.ts');
+  troupe.models.failures.push(new ModelError('unauthorized', 'the secret reason'));
+  await run(troupe, 'flaky');
+  await troupe.app.stop();
+  const failed = { status: { code: 2, message: 'unauthorized' } };
+  t.match(named(receiver, 'chat flaky-upstream'), {
+    ...failed,
+    attributes: { 'error.type': 'unauthorized' },
+  });
+  t.match(named(receiver, 'invoke_agent flaky'), failed);
+});
+
+t.test('what the provider is asked belongs to the span of the inference', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  await troupe.call(
+    'POST',
+    '/v1/runs',
+    { agentId: 'echo', messages },
+    { traceparent: PARENT, tracestate: 'a=b' },
+  );
+  await troupe.app.stop();
+  const { spanId } = named(receiver, 'chat echo-upstream');
+  t.strictSame(troupe.models.requests[0]?.request.trace, {
+    traceparent: `00-${PARENT.slice(3, 35)}-${spanId}-01`,
+    tracestate: 'a=b',
+  });
+});
+
+t.test(
+  'without a collector the trace of a request is passed on as it came, and a malformed one is not',
+  async (t) => {
+    const troupe = await observed(t, {});
+    const ask = async (traceparent: string) => {
+      await troupe.call(
+        'POST',
+        '/v1/runs',
+        { agentId: 'echo', messages },
+        { traceparent, tracestate: 'a=b' },
+      );
+      return troupe.models.requests.at(-1)?.request.trace;
+    };
+    t.strictSame(await ask(PARENT), { traceparent: PARENT, tracestate: 'a=b' });
+    for (const malformed of [
+      PARENT.slice(1),
+      `${PARENT}-x`,
+      PARENT.replace('0af7', '0AF7'),
+      'ff'.concat(PARENT.slice(2)),
+      '00-0-0-0',
+    ])
+      t.equal(await ask(malformed), undefined, malformed);
+  },
+);
+
+t.test(
+  'a run that the caller does not sample makes no spans, and says so to those that it asks',
+  async (t) => {
+    const receiver = await startReceiver(t);
+    const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+    const traceparent = PARENT.replace(/01$/, '00');
+    await troupe.call('POST', '/v1/runs', { agentId: 'echo', messages }, { traceparent });
+    await troupe.app.stop();
+    t.strictSame(receiver.spans, []);
+    t.match(troupe.models.requests[0]?.request.trace?.traceparent, /-00$/);
+  },
+);
+
+t.test('prompts and answers go out only when content is captured, and without secrets', async (t) => {
+  const receiver = await startReceiver(t);
+  const capture: SettingsInput = {
+    trace: { capture_content: true, capture_tool_io: 'arguments_and_results' },
+  };
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, capture);
+  troupe.models.steps.push(asks(['n1', 'note', { api_key: 'sk-very-secret' }]));
+  await run(troupe, 'steps');
+  await troupe.app.stop();
+  const all = JSON.stringify(receiver.spans.map(({ attributes }) => attributes));
+  t.match(all, /gen_ai\.input\.messages.*Hello/);
+  t.match(all, /gen_ai\.output\.messages.*echo: /);
+  t.match(named(receiver, 'execute_tool note').attributes, {
+    'gen_ai.tool.call.arguments': '{"api_key":"***"}',
+    'gen_ai.tool.call.result': /did n1/,
+  });
+  t.notMatch(all, 'sk-very-secret');
+});
+
+t.test('metrics have the names, units and bounds of the conventions', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await startTroupe(t, {
+    app: {
+      env: { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${receiver.url}/own/metrics` },
+      tools: createTestTools().tools,
+    },
+  });
+  await suspend(troupe, 'T', ['n1', 'note']);
+  await troupe.app.stop();
+  t.strictSame(receiver.requests[0]?.path, '/own/metrics');
+  const of = (name: string) => receiver.metrics.find((metric) => metric.name === name);
+  t.match(of('gen_ai.client.operation.duration'), {
+    unit: 's',
+    histogram: {
+      dataPoints: [
+        {
+          attributes: {
+            'gen_ai.operation.name': 'chat',
+            'gen_ai.provider.name': 'test',
+            'gen_ai.request.model': 'steps-upstream',
+          },
+          count: 2,
+        },
+      ],
+    },
+  });
+  t.match(of('gen_ai.client.token.usage'), {
+    unit: '{token}',
+    histogram: {
+      dataPoints: [
+        { attributes: { 'gen_ai.token.type': 'input' }, sum: 10 },
+        { attributes: { 'gen_ai.token.type': 'output' }, sum: 20 },
+      ],
+    },
+  });
+  t.ok(of('gen_ai.client.operation.time_to_first_chunk'));
+  t.match(of('gen_ai.execute_tool.duration')?.histogram.dataPoints[0], {
+    attributes: { 'gen_ai.tool.name': 'note' },
+  });
+});
+
+t.test('JSON and gRPC say the same', async (t) => {
+  for (const [protocol, start] of [
+    ['http/json', startReceiver],
+    ['grpc', startGrpcReceiver],
+  ] as const) {
+    const receiver = await start(t);
+    const troupe = await startTroupe(t, {
+      settings: { observe_all_agents: true, storage_dir: t.testdir({ [protocol.replace('/', '-')]: {} }) },
+      app: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: protocol } },
+    });
+    const run_id = await run(troupe, 'echo');
+    await troupe.app.stop();
+    const root = named(receiver, 'invoke_agent echo');
+    t.equal(root.traceId, run_id.replaceAll('-', ''), protocol);
+    t.equal(named(receiver, 'chat echo-upstream').parentSpanId, root.spanId, protocol);
+    t.ok(
+      receiver.metrics.some(({ name }) => name === 'gen_ai.client.token.usage'),
+      protocol,
+    );
+  }
+});
+
+t.test(
+  'a collector that is down, refuses, or never answers changes nothing for runs, nor keeps a stop',
+  async (t) => {
+    const hangs = await startReceiver(t, () => {});
+    const refuses = await startReceiver(t, (_request, response) =>
+      response.writeHead(500).end('x'.repeat(10_000_000)),
+    );
+    for (const url of [hangs.url, refuses.url, 'http://127.0.0.1:1']) {
+      const troupe = await startTroupe(t, {
+        settings: { observe_all_agents: true, storage_dir: t.testdir() },
+        app: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } },
+      });
+      const events = await troupe.runToEnd({ agentId: 'echo', messages });
+      t.match(events.at(-1), { event_type: 'run_finish' }, url);
+      await troupe.app.stop();
+    }
+    t.ok(hangs.requests.length > 0);
+    t.ok(refuses.requests.length > 0);
+  },
+);
