@@ -24,6 +24,8 @@ export type ExchangeContext = {
   readonly observe: Observer;
   /** The server is stopping: the connection of every response closes after it. */
   draining: boolean;
+  /** Told of every exchange that has ended; absent where nobody wants to know. */
+  readonly ended?: ((exchange: Exchange) => void) | undefined;
   /** Told of what a listener threw where nobody could catch it. */
   readonly report: (error: unknown) => void;
 };
@@ -207,10 +209,11 @@ const cork = (exchange: Exchange, write: () => void): void => {
 };
 
 const close = (exchange: Exchange): void => {
-  const { observe } = exchange.context;
+  const { observe, ended } = exchange.context;
   exchange.done = true;
   observe.request(exchange.method, exchange.route, exchange.status, exchange.seconds);
   observe.inFlight(-1);
+  ended?.(exchange);
 };
 
 const stampHead = (exchange: Exchange, status: number): void => {

@@ -1,7 +1,7 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { Unavailable } from '../schema/outcome.ts';
 import { createCaller } from './call.ts';
-import type { ExchangeContext, Observer } from './exchange.ts';
+import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
 import { createGate } from './gate.ts';
 import type { HostCheck } from './hosts.ts';
 import type { Mount } from './mount.ts';
@@ -41,6 +41,8 @@ export type HttpDeps = {
     error(data: object, text: string): void;
     warn(data: object, text: string): void;
     info(data: object, text: string): void;
+    debug(data: object, text: string): void;
+    isLevelEnabled(level: string): boolean;
   };
   openApi: OpenApiInfo;
 };
@@ -60,6 +62,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   const context: ExchangeContext = {
     observe,
     draining: false,
+    ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
     report: (error) => log.error({ err: error }, 'a listener of an event stream failed'),
   };
   const gate = createGate({ limit: settings.max_concurrent_requests });
@@ -98,6 +101,12 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     },
   };
 };
+
+/** A line a request, where the log shows it: its route and never its address, which may hold what nobody may read. */
+const requestLine =
+  (log: Pick<HttpDeps['log'], 'debug'>) =>
+  ({ requestId: request_id, method, route, status, seconds }: Exchange): void =>
+    log.debug({ request_id, method, route, status, seconds }, 'request ended');
 
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;

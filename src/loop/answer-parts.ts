@@ -86,7 +86,7 @@ const admitted = (
 };
 
 const leftOut = (turn: Turn, of: object, problem: string): void =>
-  turn.warn({ ...of, run_id: turn.run_id, problem }, 'a part of an answer is left out');
+  turn.warn({ ...of, problem }, 'a part of an answer is left out');
 
 /** Of whoever gives the answer, behind the text that has come so far. */
 export const hearPart = (turn: Turn, step: Step, part: AnswerPart, of: object): void => {

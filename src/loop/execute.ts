@@ -216,7 +216,7 @@ const attempt = async (
     if (!signal.aborted) keepCall(turn, entry, undefined);
     if (error instanceof ToolError) return error;
     // Clients are told its words; whoever wrote the tool needs to know where it came from.
-    if (!signal.aborted) turn.warn({ err: error, run_id: turn.run_id, tool: call.name }, 'a tool failed');
+    if (!signal.aborted) turn.warn({ err: error, tool: call.name }, 'a tool failed');
     return error instanceof Error ? error : new Error(String(error));
   } finally {
     signal.removeEventListener('abort', dropKept);

@@ -152,7 +152,7 @@ export const startExecution = (execution: Execution): void => {
   actor.subscribe({
     complete: () => settle(execution),
     error(error) {
-      deps.log.error({ err: error, run_id }, 'the run machine failed');
+      deps.log.error({ err: error, run_id, thread_id: execution.run.thread_id }, 'the run machine failed');
       settle(execution);
     },
   });

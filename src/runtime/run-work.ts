@@ -62,13 +62,14 @@ export const checkpoint = async (execution: Execution, signal: AbortSignal): Pro
 /** An inference failed. */
 export const noteFailure = (execution: Execution, error: unknown): void => {
   const told = error instanceof InferenceFailed ? error.told : { err: error };
-  execution.deps.log.warn({ ...told, run_id: execution.run_id }, 'an inference failed');
+  const { run_id, thread_id } = execution.run;
+  execution.deps.log.warn({ ...told, run_id, thread_id }, 'an inference failed');
   execution.failure = error;
 };
 
 /** Something else did: a hook, the store, or a mistake that nobody else would hear of. */
-export const noteFault = ({ deps, run_id }: Execution, err: unknown): void =>
-  deps.log.error({ err, run_id }, 'what the run was doing failed');
+export const noteFault = ({ deps, run: { run_id, thread_id } }: Execution, err: unknown): void =>
+  deps.log.error({ err, run_id, thread_id }, 'what the run was doing failed');
 
 /** The attempt has failed and counts; another one follows. */
 export const reschedule = (execution: Execution, attempt: number): Promise<void> => {

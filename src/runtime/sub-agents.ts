@@ -30,7 +30,7 @@ export const createSubAgents = (
     // What this process lets go of is ended by the next one.
     if (isLetGo()) return;
     use(scope, thread_id, (thread) => cancelInThread(thread, run_id)).catch((error) =>
-      log.warn({ err: error, run_id }, 'a sub-agent could not be cancelled'),
+      log.warn({ err: error, run_id, thread_id }, 'a sub-agent could not be cancelled'),
     );
   };
 

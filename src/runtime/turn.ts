@@ -49,7 +49,7 @@ export const createTurn = (
     trace: undefined,
     context: run.activation?.trace.context,
     traceFor,
-    warn: (data, text) => deps.log.warn(data, text),
+    warn: (data, text) => deps.log.warn({ run_id, thread_id, ...data }, text),
     committed: () => historyOf(ledger),
     produced: [],
     begun: false,

@@ -43,7 +43,13 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
         streams += delta;
       },
     },
-    log: { error: (data, text) => errors.push({ data, text }), warn() {}, info() {} },
+    log: {
+      error: (data, text) => errors.push({ data, text }),
+      warn() {},
+      info() {},
+      debug() {},
+      isLevelEnabled: () => false,
+    },
     openApi: { title: 'Test', version: '1.2.3' },
     ...options,
     settings: {

@@ -142,5 +142,5 @@ const play = async (
 const cancelRun = ({ runtime, log }: AgentCallDeps, scope: string, { thread_id, run_id }: Place): void => {
   runtime
     .cancelRun(scope, thread_id, run_id)
-    .catch((err) => log.warn({ err, run: run_id }, 'the run of a cancelled call goes on'));
+    .catch((err) => log.warn({ err, run_id }, 'the run of a cancelled call goes on'));
 };

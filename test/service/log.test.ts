@@ -1,0 +1,96 @@
+import t, { type Test } from 'tap';
+import { z } from 'zod';
+import { createLog } from '../../src/telemetry/log.ts';
+import { defineTool } from '../../src/tools/tool.ts';
+import { asks } from './models.ts';
+import { resume, suspend } from './suspended.ts';
+import { createTestTools } from './tools.ts';
+import { ADMIN_TOKEN, eventually, startTroupe } from './troupe.ts';
+
+/** What a service says of its work, and what it keeps to itself. */
+
+type Line = Record<string, unknown> & { level: string; msg: string };
+
+const logged = async (t: Test, level: 'trace' | 'info') => {
+  const lines: Line[] = [];
+  const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+  const secretive = defineTool({
+    id: 'secretive',
+    description: 'Knows something.',
+    input: z.object({ pin: z.string() }),
+    execute: () => ({ data: 'RESULT-OF-A-TOOL' }),
+  });
+  const troupe = await startTroupe(t, {
+    settings: { observe_all_agents: true },
+    app: { log: createLog({ level, destination }), tools: [...createTestTools().tools, secretive] },
+  });
+  return { troupe, lines, said: (msg: string) => lines.filter((line) => line.msg === msg) };
+};
+
+const messages = [{ role: 'user', content: 'PROMPT-OF-A-USER' }];
+
+t.test('nothing of what is said, and no secret, is in the log of a whole scenario', async (t) => {
+  const { troupe, lines } = await logged(t, 'trace');
+  troupe.models.steps.push(
+    asks(['s1', 'secretive', { pin: 'ARGUMENT-OF-A-CALL' }], ['r1', 'risky']),
+    (sink) => {
+      sink.text('ANSWER-OF-A-MODEL');
+      return { stop: 'EndTurn' };
+    },
+  );
+  await suspend(troupe, 'T');
+  await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages });
+  await troupe.post('/v1/threads/T/decision', resume('r1'));
+  await troupe.call(
+    'POST',
+    '/v1/config/providers',
+    { id: 'p', adapter: 'openai', api_key: 'KEY-OF-A-PROVIDER' },
+    {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+    },
+  );
+  await troupe.call('GET', '/v1/threads/PATH-OF-A-CLIENT?q=QUERY-OF-A-CLIENT');
+  await troupe.call('POST', '/v1/runs', { agentId: 'nobody', messages });
+  await eventually(
+    async () => lines.filter(({ msg }) => msg === 'run ended').length,
+    (ended) => ended > 0,
+  );
+  await troupe.app.stop();
+  const text = JSON.stringify(lines);
+  t.ok(lines.length > 5);
+  for (const word of ['PROMPT', 'ANSWER', 'ARGUMENT', 'RESULT', 'KEY', 'PATH', 'QUERY'])
+    t.notMatch(text, `${word}-OF-A`, word);
+  t.notMatch(text, ADMIN_TOKEN);
+});
+
+t.test('a request is a line where the log shows it, under the id that its answer has', async (t) => {
+  const { troupe, said } = await logged(t, 'trace');
+  const { headers } = await troupe.call('GET', '/v1/threads/T/runs', undefined, { 'x-request-id': 'mine-1' });
+  t.equal(headers.get('x-request-id'), 'mine-1');
+  const minted = (await troupe.call('GET', '/health', undefined, { 'x-request-id': 'not one' })).headers.get(
+    'x-request-id',
+  );
+  t.match(said('request ended'), [
+    { level: 'debug', request_id: 'mine-1', method: 'GET', route: '/v1/threads/:id/runs', seconds: Number },
+    { request_id: minted, route: '/health', status: 200 },
+  ]);
+});
+
+t.test('at level info a run is one line with its ids and its end, and a request none', async (t) => {
+  const { troupe, lines, said } = await logged(t, 'info');
+  const [start] = await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages });
+  await troupe.app.stop();
+  t.match(said('run ended'), [
+    { level: 'info', run_id: start?.run_id, thread_id: 'T', outcome: 'completed' },
+  ]);
+  t.strictSame(said('request ended'), []);
+  t.ok(lines.length < 8);
+});
+
+t.test('what goes wrong in a run is told with the ids of its run and its thread', async (t) => {
+  const { troupe, said } = await logged(t, 'info');
+  const { ModelError } = await import('../../src/models/errors.ts');
+  troupe.models.failures.push(new ModelError('unauthorized', 'no'));
+  const [start] = await troupe.runToEnd({ agentId: 'flaky', threadId: 'T', messages });
+  t.match(said('an inference failed'), [{ level: 'warn', run_id: start?.run_id, thread_id: 'T' }]);
+});
