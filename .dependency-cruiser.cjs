@@ -11,6 +11,7 @@ const rooms = {
   'src/plugins': ['src/tools', 'src/models', 'src/schema'],
   'src/registry': ['src/store', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
   'src/telemetry': ['src/store', 'src/schema'],
+  'src/otel': ['src/traces', 'src/runtime', 'src/loop', 'src/schema'],
   'src/loop': ['machines', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
   'src/assistant': ['src/runtime', 'src/registry', 'src/models', 'src/tools', 'src/store', 'src/schema'],
   'src/runtime': ['machines', 'src/store', 'src/loop', 'src/tools', 'src/schema'],

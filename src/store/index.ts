@@ -16,7 +16,6 @@ export { makePrivate } from './private-files.ts';
 export type { PushConfigRow, PushPlace, PushTarget } from './push-configs.ts';
 export type { PushEvent, PushMark } from './push-outbox.ts';
 export type { Retraction } from './retractions.ts';
-export type { RuntimeStatsTable, StoredBucket, StoredTally } from './runtime-stats.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
 export type { TaskFilter, TaskPosition, TimedRun } from './tasks.ts';
 export type { ThreadFilter, ThreadRecord } from './threads.ts';

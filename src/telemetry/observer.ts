@@ -1,5 +1,4 @@
 import type { Metrics } from './metrics.ts';
-import type { GenAiMetrics } from './otel/gen-ai-metrics.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
 
 /** One observation of the runtime goes to the metrics, which know no agents, and to the statistics of the agent. */
@@ -16,7 +15,7 @@ export const createObserver = ({
   metrics: Metrics;
   stats: RuntimeStats | undefined;
   /** Exported by OTLP. */
-  genAi?: GenAiMetrics | undefined;
+  genAi?: { inference(call: InferenceEnded): void; tool(call: ToolEnded): void } | undefined;
 }) => ({
   runs: metrics.runs,
   mailbox: metrics.mailbox,

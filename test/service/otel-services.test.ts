@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
-import { startReceiver } from '../telemetry/otlp-receiver.ts';
+import { startReceiver } from '../otel/receiver.ts';
 import { asks, type Call } from './models.ts';
 import { messages } from './traced.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from './troupe.ts';

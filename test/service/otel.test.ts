@@ -2,12 +2,7 @@ import t, { type Test } from 'tap';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { SettingsInput } from '../../src/settings.ts';
-import {
-  type ReceivedSpan,
-  type Receiver,
-  startGrpcReceiver,
-  startReceiver,
-} from '../telemetry/otlp-receiver.ts';
+import { type ReceivedSpan, type Receiver, startGrpcReceiver, startReceiver } from '../otel/receiver.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
 import { createTestTools } from './tools.ts';
@@ -226,6 +221,35 @@ t.test('prompts and answers go out only when content is captured, and without se
   });
   t.notMatch(all, 'sk-very-secret');
 });
+
+t.test(
+  'only agents with the plugin make spans, and a waiting run that is cancelled ends its own',
+  async (t) => {
+    const receiver = await startReceiver(t);
+    const plain = AgentSpec.parse({ id: 'plain', model_id: 'echo' });
+    const seen = AgentSpec.parse({ id: 'seen', model_id: 'steps', plugin_ids: ['observability'] });
+    const troupe = await startTroupe(t, {
+      app: {
+        env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/v1/traces` },
+        records: { ...NO_RECORDS, agents: [plain, seen] },
+        tools: createTestTools().tools,
+      },
+    });
+    await run(troupe, 'plain');
+    troupe.models.steps.push(asks(['r1', 'risky']));
+    const run_id = await run(troupe, 'seen', { threadId: 'T' });
+    await troupe.restart();
+    await troupe.post(`/v1/runs/${run_id}/cancel`);
+    await eventually(
+      async () => (await troupe.call('GET', `/v1/runs/${run_id}`)).body.status,
+      (status) => status === 'done',
+    );
+    await troupe.app.stop();
+    t.match(named(receiver, 'invoke_agent seen'), { traceId: run_id.replaceAll('-', '') });
+    t.ok(receiver.spans.every(({ traceId }) => traceId === run_id.replaceAll('-', '')));
+    t.strictSame(receiver.metrics, []);
+  },
+);
 
 t.test('metrics have the names, units and bounds of the conventions', async (t) => {
   const receiver = await startReceiver(t);

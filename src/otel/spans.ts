@@ -11,14 +11,14 @@ import {
   createTraceState as traceStateOf,
   trace as tracing,
 } from '@opentelemetry/api';
-import type { ResolvedAgent } from '../../loop/agent.ts';
-import type { SpanPlace, TraceFact } from '../../loop/trace-fact.ts';
-import type { Clock } from '../../schema/clock.ts';
-import type { Run } from '../../schema/run.ts';
-import type { TraceEvent } from '../../schema/trace.ts';
-import { formatTraceparent, parseTraceparent, type TraceContext } from '../../schema/trace-context.ts';
-import { type CapturePolicy, eventsOf, type TraceContext as RunContext } from '../../traces/compose.ts';
-import { contextOf } from '../../traces/traces.ts';
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { SpanPlace, TraceFact } from '../loop/trace-fact.ts';
+import type { Clock } from '../schema/clock.ts';
+import type { Run } from '../schema/run.ts';
+import type { TraceEvent } from '../schema/trace.ts';
+import { formatTraceparent, parseTraceparent, type TraceContext } from '../schema/trace-context.ts';
+import { type CapturePolicy, eventsOf, type TraceContext as RunContext } from '../traces/compose.ts';
+import { contextOf } from '../traces/traces.ts';
 import { attributesOf, commonAttributes, errorOf, rootAttributes } from './attributes.ts';
 import { anyIdOf, inferenceIdOf, rootIdOf, taskIdOf, toolIdOf, traceIdOf } from './span-ids.ts';
 

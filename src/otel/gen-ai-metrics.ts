@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
-import type { LoopObserver } from '../../loop/turn.ts';
+import type { LoopObserver } from '../loop/turn.ts';
 
 /** Metrics by the conventions for generative AI, of every agent: names, units and bounds are theirs. */
 

@@ -1,21 +1,12 @@
-import type { RunTraces } from '../../runtime/deps.ts';
 import { type Environment, type OtelConfig, otelConfigOf } from './config.ts';
-import type { GenAiMetrics } from './gen-ai-metrics.ts';
-import type { createRunSpans } from './run-spans.ts';
+import type { Otel, OtelDeps } from './otel.ts';
+
+export type { OtelDeps } from './otel.ts';
 
 /**
  * OpenTelemetry (evals-and-traces.md 12). Nothing of it is loaded unless an address is configured, and nothing of what
  * it does, or fails to do, reaches a run.
  */
-
-export type Otel = {
-  runs: RunTraces | undefined;
-  metrics: GenAiMetrics | undefined;
-  /** Sends what waits, for a few seconds at most. */
-  stop(): Promise<void>;
-};
-
-export type OtelDeps = Omit<Parameters<typeof createRunSpans>[0], 'tracer' | 'ids'> & { version: string };
 
 /** Undefined: nothing is exported. */
 export const startOtel = async (

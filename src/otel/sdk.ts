@@ -4,7 +4,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { OtelConfig } from './config.ts';
 import { metricExporter, spanExporter } from './exporters.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
-import type { Otel, OtelDeps } from './index.ts';
+import type { Otel, OtelDeps } from './otel.ts';
 import { createRunSpans } from './run-spans.ts';
 
 /**

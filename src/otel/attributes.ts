@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { Json } from '../../schema/endpoint.ts';
-import type { Run } from '../../schema/run.ts';
-import type { TraceEvent } from '../../schema/trace.ts';
+import type { Json } from '../schema/endpoint.ts';
+import type { Run } from '../schema/run.ts';
+import type { TraceEvent } from '../schema/trace.ts';
 
 /** What spans say, from the events of traces (evals-and-traces.md 12). What has no value is left out. */
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SpanPlace } from '../../loop/trace-fact.ts';
+import type { SpanPlace } from '../loop/trace-fact.ts';
 
 /**
  * Ids of traces and spans follow from what they name. So a call can say which span it belongs to before there is a

@@ -1,6 +1,6 @@
-import type { ResolvedAgent } from '../../loop/agent.ts';
-import type { RunTraces } from '../../runtime/deps.ts';
-import type { Run } from '../../schema/run.ts';
+import type { ResolvedAgent } from '../loop/agent.ts';
+import type { RunTraces } from '../runtime/deps.ts';
+import type { Run } from '../schema/run.ts';
 import { contextAt, endSpans, noteFact, openSpans, type SpanDeps } from './spans.ts';
 
 /** Makes spans of what runs tell; nothing of it is written with their commits. */
