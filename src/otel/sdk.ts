@@ -1,8 +1,8 @@
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { OtelConfig } from './config.ts';
-import { metricExporter, spanExporter } from './exporters.ts';
+import type { ExportTarget, OtelConfig, Protocol } from './config.ts';
+import type { Exporters } from './exporters.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
 import type { Otel, OtelDeps } from './otel.ts';
 import { createRunSpans } from './run-spans.ts';
@@ -12,8 +12,20 @@ import { createRunSpans } from './run-spans.ts';
  * spans wait for a collector that does not take them, and what comes then is dropped.
  */
 
+/**
+ * Each is loaded when it is wanted: that of gRPC is larger than everything else together. It takes headers from the
+ * variables of the process only.
+ */
+const LOAD: Record<Protocol, () => Promise<{ exporters: Exporters }>> = {
+  'http/protobuf': () => import('./exporters-protobuf.ts'),
+  'http/json': () => import('./exporters-json.ts'),
+  grpc: () => import('./exporters-grpc.ts'),
+};
+
 const STOP_MS = 3000;
 const SCOPE = 'troupe';
+
+const load = async ({ protocol }: ExportTarget): Promise<Exporters> => (await LOAD[protocol]()).exporters;
 
 export const startSdk = async (config: OtelConfig, deps: OtelDeps): Promise<Otel> => {
   const { version, ...about } = deps;
@@ -24,7 +36,7 @@ export const startSdk = async (config: OtelConfig, deps: OtelDeps): Promise<Otel
     }),
   );
   const ids = { traceId: '', spanId: '' };
-  const spans = config.traces && new BatchSpanProcessor(await spanExporter(config.traces));
+  const spans = config.traces && new BatchSpanProcessor((await load(config.traces)).traces(config.traces));
   const tracers =
     spans &&
     new BasicTracerProvider({
@@ -38,7 +50,7 @@ export const startSdk = async (config: OtelConfig, deps: OtelDeps): Promise<Otel
       resource,
       readers: [
         new PeriodicExportingMetricReader({
-          exporter: await metricExporter(config.metrics),
+          exporter: (await load(config.metrics)).metrics(config.metrics),
           exportIntervalMillis: config.metricIntervalMillis,
           exportTimeoutMillis: Math.min(config.metricIntervalMillis, config.metrics.timeoutMillis),
         }),

@@ -198,7 +198,7 @@ t.test('a part of a model that cannot be taken is left out, and the log says so'
   t.equal(turn.produced.at(-1)?.content.length, 65);
   t.equal(toldIn(events).length, 64);
   t.equal(warned.length, 7);
-  t.match(warned[0], { model: 'none', run_id: 'r1', problem: /not standard base64/ });
+  t.match(warned[0], { model: 'none', problem: /not standard base64/ });
   t.match(warned[1], { problem: /at most 64 parts/ });
 });
 
