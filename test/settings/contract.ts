@@ -136,6 +136,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EVAL_BODY_LIMIT_BYTES', 'eval_body_limit_bytes', 'int ≥ 1', '2097152'],
   ['SERVICE_OBSERVABILITY_DISABLE', 'observability_disable', 'bool', 'false'],
   ['SERVICE_OBSERVE_ALL_AGENTS', 'observe_all_agents', 'bool', 'false'],
+  ['SERVICE_RUNTIME_STATS_BUCKET_SECS', 'runtime_stats.bucket_secs', 'int ≥ 1', '600'],
+  ['SERVICE_RUNTIME_STATS_BUCKET_COUNT', 'runtime_stats.bucket_count', 'int ≥ 1', '1008'],
   ['SERVICE_PERSISTENT_SINK_DIR', 'trace.sink_dir', 'path', 'unset'],
   ['SERVICE_TRACE_SAMPLING_DISABLE', 'trace.sampling_disable', 'bool', 'unset'],
   ['SERVICE_TRACE_SAMPLING_PROPORTION', 'trace.sampling_proportion', 'number 0..1', '0.01'],
@@ -155,4 +157,5 @@ export const contractRows: readonly ContractRow[] = [
   // Not in settings.md: an addition of this service.
   ['SERVICE_LOG_LEVEL', 'log_level', 'trace | debug | info | warn | error | fatal | silent', 'info'],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
+  ['SERVICE_OTEL_ATTRIBUTE_PREFIX', 'otel_attribute_prefix', 'string', 'agent_service.'],
 ];

@@ -1,4 +1,4 @@
-import { choice, integer, metricsPrefix, text } from '../kinds.ts';
+import { choice, metricsPrefix, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const telemetrySettings = [
@@ -22,19 +22,5 @@ export const telemetrySettings = [
     type: text(),
     default: 'agent_service.',
     doc: 'prefix of attributes of spans that no convention names',
-  }),
-  setting({
-    key: 'runtime_stats.bucket_secs',
-    env: 'SERVICE_RUNTIME_STATS_BUCKET_SECS',
-    type: integer({ min: 1 }),
-    default: 600,
-    doc: 'length of a bucket of the statistics of agents; what was kept in buckets of another length is dropped',
-  }),
-  setting({
-    key: 'runtime_stats.bucket_count',
-    env: 'SERVICE_RUNTIME_STATS_BUCKET_COUNT',
-    type: integer({ min: 1 }),
-    default: 1008,
-    doc: 'buckets kept; the whole window is so many buckets long',
   }),
 ] as const;

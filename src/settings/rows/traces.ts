@@ -17,6 +17,20 @@ export const traceSettings = [
     doc: 'traces of agents without plugin `observability` too',
   }),
   setting({
+    key: 'runtime_stats.bucket_secs',
+    env: 'SERVICE_RUNTIME_STATS_BUCKET_SECS',
+    type: integer({ min: 1 }),
+    default: 600,
+    doc: 'length of a bucket of the statistics of agents; what was kept in buckets of another length is dropped',
+  }),
+  setting({
+    key: 'runtime_stats.bucket_count',
+    env: 'SERVICE_RUNTIME_STATS_BUCKET_COUNT',
+    type: integer({ min: 1 }),
+    default: 1008,
+    doc: 'buckets kept; the whole window is so many buckets long',
+  }),
+  setting({
     key: 'trace.sink_dir',
     env: 'SERVICE_PERSISTENT_SINK_DIR',
     type: path(),
