@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../src/store/index.ts';
 import { LONG } from '../long.ts';
-import { clientOf } from '../service/troupe.ts';
+import { ADMIN_TOKEN, clientOf } from '../service/troupe.ts';
 import { startChild } from '../store/child.ts';
 
 /**
@@ -11,7 +11,7 @@ import { startChild } from '../store/child.ts';
  */
 
 const KILLS = Number(process.env.CRASH_KILLS ?? (LONG ? 30 : 3));
-const admin = { authorization: 'Bearer x' };
+const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
 const serve = async (test: Parameters<typeof startChild>[0], dir: string) => {
   const child = startChild(test, '../service/child-serve.ts', [
