@@ -1,40 +1,35 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
-import { writeReports } from '../evals/report.ts';
-import type { EvalRun } from '../schema/eval-run.ts';
+import { diffOf } from '../evals/diff.ts';
+import { readReports } from '../evals/report.ts';
+import type { EvalReport } from '../schema/eval-report.ts';
+import type { EvalItem } from '../schema/eval-run.ts';
 import { addressed, type Connection } from './admin-client.ts';
-import { failureText } from './eval/failure-text.ts';
-import { junitOf } from './eval/junit.ts';
-import { markdownOf } from './eval/markdown.ts';
-import { DIFFERENCES, type Difference, dollars, nameOf, type Outcome, outcomeOf } from './eval/outcome.ts';
-import { type Compared, connectEvals, type EvalService, type Watcher } from './eval/service.ts';
+import { withService } from './eval/alone.ts';
+import { checkFiles, finish, type Told, tell, watcherOf } from './eval/ending.ts';
+import { readFixtures } from './eval/folder.ts';
+import { DIFFERENCES } from './eval/outcome.ts';
+import { type Compared, connectEvals, type EvalService } from './eval/service.ts';
 import { guarded, Usage } from './usage.ts';
 
 /**
- * `troupe eval`: plays a dataset on a running service and says whether it is good enough, for pipelines. Exit codes
+ * `troupe eval`: plays test cases and says whether what came of them is good enough, for pipelines. Exit codes
  * (evals-and-traces.md 8.2): 0 good enough, 1 not, 2 when the command cannot begin or the service cannot be asked.
  */
 
-type Options = Connection & {
-  model?: string[];
-  agent?: string[];
-  variant?: string[];
-  samples?: number;
-  judge?: string;
-  rubric?: string;
-  tools?: string;
-  maxWalltimeSecs?: number;
-  maxTotalTokens?: number;
-  baseline?: string;
-  minPassRate?: number;
-  maxCostUsd?: number;
-  allow?: Difference[];
-  report?: string;
-  junit?: string;
-  markdown?: string;
-  quiet?: true;
-};
+type Options = Connection &
+  Told & {
+    model?: string[];
+    agent?: string[];
+    variant?: string[];
+    samples?: number;
+    judge?: string;
+    rubric?: string;
+    tools?: string;
+    maxWalltimeSecs?: number;
+    maxTotalTokens?: number;
+    baseline?: string;
+  };
 
 const whole = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`'${text}' is not a count.`);
@@ -53,13 +48,15 @@ const amount = (text: string): number => {
   return value;
 };
 
-const EXPLAINED = `
+const VARIANTS = `
 Without --model the scripts of the dataset are played and no model is asked. A variant is ID=FILE, where the file has
-the overrides of the agent as JSON. A file name of "-" is standard output.
+the overrides of the agent as JSON.
+`;
 
+const ENOUGH = `
 Without --baseline every item must pass, or the share that --min-pass-rate says. With it an item may fail that failed
 there, and these are too much: regression, missing_from_new, drift, newly_added (and failed). Texts of models drift
-by themselves: --allow drift.
+by themselves: --allow drift. A file name of "-" is standard output.
 
 Exit codes: 0 good enough, 1 not good enough, 2 wrong usage or no answer.`;
 
@@ -67,7 +64,16 @@ export const evalCommand = new Command('eval')
   .description('play datasets on a running service, for pipelines')
   .exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : 2));
 
-addressed(evalCommand.command('run'))
+const telling = (command: Command): Command =>
+  command
+    .option('--min-pass-rate <share>', 'share of items that must pass, 0 to 1', share)
+    .addOption(new Option('--allow <kinds...>', 'differences that do no harm').choices(DIFFERENCES))
+    .option('--report <file>', 'write the reports of the items, one JSON object a line')
+    .option('--junit <file>', 'write them as JUnit XML')
+    .option('--markdown <file>', 'write a summary as Markdown')
+    .option('--quiet', 'no progress');
+
+telling(addressed(evalCommand.command('run')))
   .description('play a dataset, and say whether what came of it is good enough')
   .argument('<dataset>', 'id of the dataset')
   .option('--model <ids...>', 'models that are asked, each a column of the matrix')
@@ -82,14 +88,8 @@ addressed(evalCommand.command('run'))
   .option('--max-walltime-secs <n>', 'of a cell', whole)
   .option('--max-total-tokens <n>', 'of a cell', whole)
   .option('--baseline <run>', 'an earlier run to compare with; `latest` is the newest of the dataset')
-  .option('--min-pass-rate <share>', 'share of items that must pass, 0 to 1', share)
+  .addHelpText('after', `${VARIANTS}${ENOUGH}`)
   .option('--max-cost-usd <usd>', 'what all of it may cost', amount)
-  .addOption(new Option('--allow <kinds...>', 'differences that do no harm').choices(DIFFERENCES))
-  .option('--report <file>', 'write the reports of the items, one JSON object a line')
-  .option('--junit <file>', 'write them as JUnit XML')
-  .option('--markdown <file>', 'write a summary as Markdown')
-  .option('--quiet', 'no progress')
-  .addHelpText('after', EXPLAINED)
   .action(
     guarded(
       async (dataset: string, options: Options) => {
@@ -106,8 +106,42 @@ addressed(evalCommand.command('run'))
     ),
   );
 
+telling(evalCommand.command('replay'))
+  .description('play the fixtures of a folder, without a service and without a model')
+  .argument('<folder>', 'one fixture a file, *.json')
+  .option('--baseline <file>', 'a report of before to compare with')
+  .addHelpText('after', ENOUGH)
+  .action(
+    guarded(
+      async (folder: string, options: Told & { baseline?: string }) => {
+        const fixtures = readFixtures(folder);
+        const before = options.baseline === undefined ? undefined : reportsIn(options.baseline);
+        checkFiles(options);
+        const { run } = await withService(fixtures, (service, dataset_id) =>
+          play(service, { dataset_id, baseline_run_id: undefined }, options),
+        );
+        finish({ run, diff: before && diffOf(run.items, before) }, options);
+      },
+      { refused: 2 },
+    ),
+  );
+
+/** The items that a report tells of. @throws Usage */
+const reportsIn = (file: string): EvalItem[] => {
+  const { reports, issues } = readReports(fileText('--baseline', file));
+  if (issues.length > 0) {
+    const lines = issues.map(({ line, message }) => `${file}:${line}: ${message}`);
+    throw new Usage(lines.join('\n'));
+  }
+  // Of failures, only their kinds are looked at.
+  return reports.map((report) => ({ fixture_id: report.fixture_id, report: report as EvalReport }));
+};
+
 /** @throws Usage */
-const requestOf = (dataset_id: string, options: Options): object => {
+const requestOf = (
+  dataset_id: string,
+  options: Options,
+): { dataset_id: string; [field: string]: unknown } => {
   const { model, agent = [], variant, samples, judge, rubric, tools } = options;
   if (rubric !== undefined && judge === undefined) throw new Usage('--rubric needs --judge');
   return {
@@ -121,14 +155,6 @@ const requestOf = (dataset_id: string, options: Options): object => {
     max_walltime_secs: options.maxWalltimeSecs,
     max_total_tokens: options.maxTotalTokens,
   };
-};
-
-/** Before anything is played: what came of it must have a place to go. */
-const checkFiles = ({ report, junit, markdown }: Options): void => {
-  for (const [flag, file] of Object.entries({ report, junit, markdown })) {
-    if (file !== undefined && file !== '-' && !existsSync(dirname(file)))
-      throw new Usage(`--${flag}: there is no folder ${dirname(file)}`);
-  }
 };
 
 const variantOf = (given: string): object => {
@@ -156,8 +182,8 @@ const fileText = (flag: string, file: string): string => {
 /** A run that nobody waits for any more is cancelled: it costs money. */
 const play = async (
   service: EvalService,
-  request: { baseline_run_id: string | undefined },
-  { quiet }: Options,
+  request: { dataset_id: string; baseline_run_id: string | undefined },
+  told: Told,
 ): Promise<Compared> => {
   let id: string | undefined;
   let isUnwanted = false;
@@ -169,8 +195,8 @@ const play = async (
   try {
     id = await service.start(request);
     if (isUnwanted) cancel();
-    if (!quiet) tell(`eval run ${id}`);
-    await service.follow(id, quiet ? SILENT : TELLING);
+    if (!told.quiet) tell(`eval run ${id}`);
+    await service.follow(id, watcherOf(told));
     return await compareAtEnd(service, id, request.baseline_run_id);
   } finally {
     process.off('SIGINT', cancel).off('SIGTERM', cancel);
@@ -185,48 +211,4 @@ const compareAtEnd = async (
 ): Promise<Compared> => {
   const alone = await service.get(id, undefined);
   return alone.run.status === undefined && baseline !== undefined ? service.get(id, baseline) : alone;
-};
-
-const tell = (line: string): void => {
-  process.stderr.write(`${line}\n`);
-};
-
-const SILENT: Watcher = { item() {}, progress() {} };
-
-const TELLING: Watcher = {
-  item(item, { finished, planned }) {
-    const { passed, failures, cost_usd } = item.report;
-    const cost = cost_usd === undefined ? '' : ` ${dollars(cost_usd)}`;
-    tell(`${finished}/${planned} ${passed ? 'ok  ' : 'FAIL'} ${nameOf(item)}${cost}`);
-    for (const failure of failures) tell(`      ${failureText(failure)}`);
-  },
-  progress({ finished, planned, failed }) {
-    tell(`${finished}/${planned} played, ${failed} failed`);
-  },
-};
-
-const finish = ({ run, diff }: Compared, options: Options): void => {
-  const outcome = outcomeOf(run, diff, {
-    minPassRate: options.minPassRate,
-    maxCostUsd: options.maxCostUsd,
-    allowed: options.allow ?? [],
-  });
-  write(options.report, () => writeReports(run.items.map(({ report }) => report)));
-  write(options.junit, () => junitOf(run, outcome));
-  write(options.markdown, () => markdownOf(run, diff, outcome));
-  if (!options.quiet) sayVerdict(run, outcome);
-  process.exitCode = outcome.reasons.length === 0 ? 0 : 1;
-};
-
-const sayVerdict = (run: EvalRun, { totals, blocking, reasons }: Outcome): void => {
-  const cost = totals.cost_usd === undefined ? '' : `, ${dollars(totals.cost_usd)}`;
-  tell(`${totals.passed} of ${totals.items} passed, ${totals.tokens} tokens${cost}: eval run ${run.id}`);
-  for (const entry of blocking) tell(`${entry.kind}: ${nameOf(entry)}`);
-  tell(reasons.length === 0 ? 'good enough' : `not good enough: ${reasons.join('; ')}`);
-};
-
-const write = (file: string | undefined, text: () => string): void => {
-  if (file === undefined) return;
-  if (file === '-') process.stdout.write(text());
-  else writeFileSync(file, text());
 };

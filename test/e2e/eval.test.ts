@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
@@ -183,4 +183,38 @@ t.test('a pipeline that is stopped cancels what it began', async (t) => {
   t.match(command.errors(), 'the run is cancelled');
   const { runs } = (await troupe.admin('GET', '/v1/eval/runs?status=all')).body;
   t.match(runs, [{ status: 'cancelled' }]);
+});
+
+t.test('a folder of fixtures is played without a service, and held against a report of before', async (t) => {
+  const fixture = (id: string, content: string) =>
+    JSON.stringify({
+      id,
+      user_input: 'Hello',
+      provider_script: [{ kind: 'chat_response', content }],
+      expect: { final_answer_contains: ['fine'] },
+    });
+  const dir = t.testdir({ before: { 'a.json': fixture('a', 'fine'), 'b.json': fixture('b', 'fine') } });
+  const report = join(dir, 'report.ndjson');
+  const play = (folder: string, ...more: string[]) =>
+    runCommand(t, ['eval', 'replay', join(dir, folder), ...more]);
+  const first = play('before', '--report', report);
+  t.equal(await first.ended(), 0, first.errors());
+  t.match(first.errors(), /2 of 2 passed/);
+  const same = play('before', '--baseline', report, '--quiet');
+  t.equal(await same.ended(), 0, same.errors());
+
+  mkdirSync(join(dir, 'after'));
+  writeFileSync(join(dir, 'after', 'a.json'), fixture('a', 'broken'));
+  const worse = play('after', '--baseline', report, '--report', '-');
+  t.equal(await worse.ended(), 1);
+  t.match(worse.errors(), /not good enough: 1 × regression .*; 1 × missing_from_new/);
+  t.match(readReports(worse.output()).reports, [{ fixture_id: 'a', passed: false }]);
+
+  writeFileSync(report, 'nothing\n');
+  const broken = play('before', '--baseline', report);
+  t.equal(await broken.ended(), 2);
+  t.match(broken.errors(), /report\.ndjson:1: not JSON/);
+  const nobody = play('nowhere');
+  t.equal(await nobody.ended(), 2);
+  t.match(nobody.errors(), /there is no folder/);
 });

@@ -1,0 +1,49 @@
+import t from 'tap';
+import { readFixtures } from '../../../src/commands/eval/folder.ts';
+import { Usage } from '../../../src/commands/usage.ts';
+
+/** Fixtures of a folder: evals-and-traces.md 8.2. */
+
+const fixture = (id: string, more: object = {}): string =>
+  JSON.stringify({ id, user_input: 'Hello', ...more });
+
+t.test('fixtures come by their ids, and hidden files are none', async (t) => {
+  const dir = t.testdir({
+    '1.json': fixture('b'),
+    '2.json': fixture('a'),
+    '.hidden.json': 'nothing',
+    'notes.md': 'nothing',
+  });
+  t.strictSame(
+    readFixtures(dir).map(({ id }) => id),
+    ['a', 'b'],
+  );
+});
+
+t.test('everything that is wrong is told at once, with its file', async (t) => {
+  const dir = t.testdir({
+    'a.json': fixture('same'),
+    'b.json': fixture('same'),
+    'c.json': '{',
+    'd.json': '{"id":"d"}',
+    'e.json': fixture('e', { expect: { min_judge_score: 0.5 } }),
+    'f.json': {},
+  });
+  t.throws(() => readFixtures(dir), Usage);
+  t.throws(() => readFixtures(dir), {
+    message: new RegExp(
+      [
+        'b.json: duplicate fixture id: same, also in a.json',
+        'c.json: not JSON',
+        'd.json: .*user_input.*',
+        'e.json: min_judge_score needs a judge, and there is none',
+        'f.json: cannot be read',
+      ].join('\n'),
+    ),
+  });
+});
+
+t.test('a folder that is not there or has no fixture is wrong usage', async (t) => {
+  t.throws(() => readFixtures('/no/such/folder'), { message: /there is no folder/ });
+  t.throws(() => readFixtures(t.testdir({ 'notes.md': '' })), { message: /there is no fixture/ });
+});
