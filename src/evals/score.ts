@@ -206,10 +206,16 @@ const jsonProblem = async (
   }
 };
 
-const FENCE = /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i;
+const FENCE = '```';
 
-/** Models like to put a fence around it. */
-export const withoutFence = (text: string): string => FENCE.exec(text)?.[1] ?? text;
+/** Models like to put a fence around it. One expression for all of it would take the square of the length of a text. */
+export const withoutFence = (text: string): string => {
+  const fenced = text.trim();
+  const opened = fenced.indexOf('\n');
+  const isFenced = fenced.startsWith(FENCE) && fenced.endsWith(FENCE) && opened > 0;
+  if (!isFenced || !/^[a-z]*$/i.test(fenced.slice(FENCE.length, opened).trimEnd())) return text;
+  return fenced.slice(opened + 1, -FENCE.length);
+};
 
 const parsedJson = (text: string): Json | undefined => {
   try {

@@ -58,3 +58,20 @@ t.test('an answer that starts over is the later one, and one without an end is n
     /no end/,
   );
 });
+
+t.test(
+  'a fence is taken off, and a text that only begins with one costs no more than its length',
+  async (t) => {
+    for (const text of [
+      '```json\n{"score":1}\n```',
+      ' ```\n{"score":1}```\n',
+      '```JSON  \n\n{"score":1}\n\n```\n',
+    ])
+      t.strictSame(verdictIn(text), { score: 1, reasoning: undefined });
+    for (const text of ['```js on\n{"score":1}\n```', '```{"score":1}```', '```\n{"score":1}'])
+      t.throws(() => verdictIn(text), { message: /did not answer with JSON/ });
+    t.throws(() => verdictIn(`\`\`\`json\n${'\n'.repeat(2_000_000)}x`), {
+      message: /did not answer with JSON/,
+    });
+  },
+);
