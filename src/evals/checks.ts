@@ -1,5 +1,5 @@
 import type { AgentSpec } from '../schema/agent.ts';
-import type { Dataset, Expectation } from '../schema/dataset.ts';
+import type { Dataset, DatasetSpec, Expectation } from '../schema/dataset.ts';
 import type { EvalMode, EvalRunRequest, JudgeSpec, OnlineEvalRequest } from '../schema/eval-run.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
@@ -106,19 +106,20 @@ const checkUnique = (what: string, ids: readonly string[] = []): void => {
   refuse(twice !== undefined, `duplicate ${what} '${twice}'`);
 };
 
-/** A dataset that was written by another program. */
-export const checkDataset = ({ spec: { fixtures = [] } }: Dataset): void => {
-  const ids = fixtures.map(({ id }) => id);
-  const known = new Set<string>();
-  for (const id of ids) {
-    refuse(known.has(id), `duplicate fixture id: ${id}`);
-    known.add(id);
+/** Of whatever is to be written, and of what another program has written. */
+export const checkSpec = ({ fixtures = [] }: DatasetSpec): void => {
+  const seen = new Set<string>();
+  for (const { id } of fixtures) {
+    if (seen.has(id)) throw new Invalid(`duplicate fixture id: ${id}`);
+    seen.add(id);
   }
   for (const { expect } of fixtures) checkScore(expect);
 };
 
-export const checkScore = ({ min_judge_score: score }: Expectation): void =>
-  refuse(score !== undefined && !(score >= 0 && score <= 1), '`min_judge_score` must be within [0.0, 1.0]');
+export const checkScore = ({ min_judge_score: score }: Expectation): void => {
+  if (score === undefined || (score >= 0 && score <= 1)) return;
+  throw new Invalid(`\`min_judge_score\` must be within [0.0, 1.0], not ${score}`);
+};
 
 export const checkJudge = (
   expectations: readonly Expectation[],

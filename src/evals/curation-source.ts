@@ -2,8 +2,9 @@ import { constrains, type Expectation } from '../schema/dataset.ts';
 import { Invalid, Unavailable } from '../schema/outcome.ts';
 import type { Batch } from '../store/index.ts';
 import type { Traces } from '../traces/traces.ts';
+import { checkScore } from './checks.ts';
 import type { Excerpt } from './curate.ts';
-import { checkScore, type Datasets } from './datasets.ts';
+import type { Datasets } from './datasets.ts';
 import type { Said } from './dialogue.ts';
 import { readExcerpt, Uncuratable } from './trace-reading.ts';
 

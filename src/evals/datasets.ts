@@ -1,15 +1,9 @@
 import type { Clock } from '../schema/clock.ts';
-import {
-  AD_HOC,
-  type Dataset,
-  type DatasetMeta,
-  type DatasetSpec,
-  type Expectation,
-  type Fixture,
-} from '../schema/dataset.ts';
+import { AD_HOC, type Dataset, type DatasetMeta, type DatasetSpec, type Fixture } from '../schema/dataset.ts';
 import { Conflict, Invalid, NotFound } from '../schema/outcome.ts';
 import type { Batch, DatasetHead, Store } from '../store/index.ts';
 import { checkId } from '../store/index.ts';
+import { checkScore, checkSpec } from './checks.ts';
 
 /**
  * Datasets and what may be written of them (evals-and-traces.md 3.1, 4).
@@ -181,18 +175,4 @@ const checkNewId = (id: string): void => {
     throw new Invalid("dataset id must not contain '/', '\\', '..' or control characters");
   if (id === AD_HOC) throw new Invalid(`dataset id '${AD_HOC}' is reserved for online evals`);
   checkId('dataset id', id);
-};
-
-export const checkSpec = ({ fixtures = [] }: DatasetSpec): void => {
-  const seen = new Set<string>();
-  for (const { id } of fixtures) {
-    if (seen.has(id)) throw new Invalid(`duplicate fixture id: ${id}`);
-    seen.add(id);
-  }
-  for (const { expect } of fixtures) checkScore(expect);
-};
-
-export const checkScore = ({ min_judge_score: score }: Expectation): void => {
-  if (score === undefined || (score >= 0 && score <= 1)) return;
-  throw new Invalid(`\`min_judge_score\` must be within [0.0, 1.0], not ${score}`);
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BOUNDS, excerpt } from '../models/bounds.ts';
+import { DEAF } from '../models/deaf.ts';
 import type { InferenceRequest, Model } from '../models/model.ts';
 import type { Message, Role } from '../schema/message.ts';
 import { describeIssues, phrases } from '../schema/phrases.ts';
@@ -102,14 +103,3 @@ export const revisionOf = (answer: string, { score, reasoning }: Verdict, thresh
     ...(reasoning ? [`Reasoning of the judge: ${reasoning}`] : []),
     'Reply with the revised answer only.',
   ].join('\n\n');
-
-const ignore = (): void => {};
-
-const DEAF = {
-  text: ignore,
-  reasoning: ignore,
-  reasoningEncrypted: ignore,
-  toolStart: ignore,
-  toolDelta: ignore,
-  toolEnd: ignore,
-};

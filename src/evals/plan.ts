@@ -11,13 +11,13 @@ import type {
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import {
   checkAgents,
-  checkDataset,
   checkFields,
   checkJudge,
   checkModel,
   checkOnline,
   checkRevisions,
   checkScore,
+  checkSpec,
   connectAll,
   type Directory,
   type EvalLimits,
@@ -111,7 +111,7 @@ export const planRun = (
   checkFields(request, mode, limits);
   const dataset = directory.dataset(dataset_id);
   if (!dataset) throw new NotFound(`dataset not found: ${dataset_id}`);
-  checkDataset(dataset);
+  checkSpec(dataset.spec);
   const { fixtures = [] } = dataset.spec;
   const cells = cellsOf(request);
   const parts = { fixtures, cells, samples };

@@ -1,8 +1,8 @@
 import { type AnyActorRef, waitFor } from 'xstate';
 import { seconds } from '../schema/clock.ts';
-import type { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary, EvalStatus } from '../schema/eval-run.ts';
+import type { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 import { Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
-import type { EvalRunHead, EvalRunPosition } from '../store/index.ts';
+import type { EvalRunHead, EvalRunPosition, EvalRunQuery } from '../store/index.ts';
 import { aggregatesOf } from './aggregate.ts';
 import { checkComparable, comparedRun, diffOf } from './diff.ts';
 import {
@@ -34,15 +34,7 @@ export type StartedRun = {
   cancel(): void;
 };
 
-export type EvalRunFilter = {
-  statuses: readonly EvalStatus[];
-  dataset_id?: string | undefined;
-  since_secs?: number | undefined;
-  until_secs?: number | undefined;
-  after?: EvalRunPosition | undefined;
-  limit: number;
-  aggregates: boolean;
-};
+export type EvalRunFilter = EvalRunQuery & { aggregates: boolean };
 
 export type EvalRunPage = { runs: EvalRunSummary[]; next: EvalRunPosition | undefined };
 

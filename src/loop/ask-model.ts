@@ -1,4 +1,4 @@
-import type { InferenceSink } from '../models/model.ts';
+import { DEAF } from '../models/deaf.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
 import { observeInference } from './observe-inference.ts';
@@ -54,15 +54,4 @@ export const askModel = async (
     ...(turn.trace && { traced: { content: [{ type: 'text', text }] } }),
   });
   return { text, model: end.by?.upstream ?? model.upstream, stop: end.stop };
-};
-
-const ignore = (): void => {};
-
-const DEAF: InferenceSink = {
-  text: ignore,
-  reasoning: ignore,
-  reasoningEncrypted: ignore,
-  toolStart: ignore,
-  toolDelta: ignore,
-  toolEnd: ignore,
 };

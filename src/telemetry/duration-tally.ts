@@ -1,4 +1,5 @@
 import type { DurationBucket } from '../schema/runtime-stats.ts';
+import type { StoredTally } from '../store/index.ts';
 
 /**
  * Durations of one kind in one stretch of time.
@@ -73,11 +74,6 @@ const keepSample = (tally: DurationTally, ms: number): void => {
 };
 
 /** As it is kept through a restart. */
-export type KeptTally = Pick<DurationTally, 'count' | 'total' | 'min' | 'max' | 'stride'> & {
-  histogram: number[];
-  samples: number[];
-};
-
 export const keptTally = ({
   count,
   total,
@@ -87,7 +83,7 @@ export const keptTally = ({
   histogram,
   samples,
   kept,
-}: DurationTally): KeptTally => ({
+}: DurationTally): StoredTally => ({
   count,
   total,
   min,
@@ -97,7 +93,7 @@ export const keptTally = ({
   samples: [...samples.subarray(0, kept)],
 });
 
-export const restoredTally = ({ samples, histogram, ...kept }: KeptTally): DurationTally => {
+export const restoredTally = ({ samples, histogram, ...kept }: StoredTally): DurationTally => {
   const room = new Uint32Array(Math.max(FIRST_SAMPLES, 2 ** Math.ceil(Math.log2(samples.length || 1))));
   room.set(samples);
   return { ...kept, histogram: [...histogram], samples: room, kept: samples.length };

@@ -1,10 +1,10 @@
 import type { Clock } from '../schema/clock.ts';
 import type { AgentStats } from '../schema/runtime-stats.ts';
+import type { StoredBucket } from '../store/index.ts';
 import {
   addDuration,
   createTally,
   type DurationTally,
-  type KeptTally,
   keptTally,
   restoredTally,
   summarize,
@@ -36,22 +36,12 @@ export type RuntimeStats = {
   /** Of the whole window, sorted by agent. */
   list(): AgentStats[];
   /** Buckets that have changed since this was asked last. */
-  takeChanged(): KeptBucket[];
+  takeChanged(): StoredBucket[];
   /** As this or an earlier process had it. One outside of what is kept, or of another length, is not taken. */
-  restore(bucket: KeptBucket): void;
+  restore(bucket: StoredBucket): void;
   /** Where the oldest bucket that counts begins, and the current one; seconds. */
   span(): { first: number; last: number };
   readonly bucketSeconds: number;
-};
-
-/** A bucket of one agent, at rest. */
-export type KeptBucket = Counters & {
-  agent: string;
-  /** seconds since the epoch */
-  from: number;
-  seconds: number;
-  inferences: KeptTally;
-  tools: { tool: string; failures: number; durations: KeptTally }[];
 };
 
 export type InferenceRecord = {
@@ -224,8 +214,8 @@ const newBucket = (): Bucket => ({
 
 const keptBucket = (
   { counters, inferences, tools }: Bucket,
-  of: Pick<KeptBucket, 'agent' | 'from' | 'seconds'>,
-): KeptBucket => ({
+  of: Pick<StoredBucket, 'agent' | 'from' | 'seconds'>,
+): StoredBucket => ({
   ...of,
   ...counters,
   inferences: keptTally(inferences),
@@ -236,7 +226,7 @@ const keptBucket = (
   })),
 });
 
-const restoredBucket = ({ inferences, tools, ...kept }: KeptBucket): Bucket => {
+const restoredBucket = ({ inferences, tools, ...kept }: StoredBucket): Bucket => {
   const counters = noCounts();
   for (const name of COUNTERS) counters[name] = kept[name];
   return {

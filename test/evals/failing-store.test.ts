@@ -82,6 +82,22 @@ const come = <Run>(ended: Promise<Run | undefined>): Promise<Run | undefined> =>
   );
 };
 
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** A run of which the store has taken so many items, and then nothing more. */
+const stuck = async ({ begin, runs, refusals }: Started, items: number) => {
+  const { id, ended } = begin();
+  await eventually(
+    async () => refusals(),
+    (count) => count > 0,
+  );
+  await eventually(
+    async () => runs.get(id).items,
+    ({ length }) => length === items,
+  );
+  return { id, ended };
+};
+
 t.test('a run that cannot be written down is refused, and nothing is played', async (t) => {
   const { allow, begin, runs } = await start(t);
   allow(0);
@@ -99,18 +115,11 @@ t.test('who only waits for the end is told as well, and the process lives on', a
 });
 
 t.test('what could not be written is played and written when the store takes it again', async (t) => {
-  const { allow, begin, plan, runs, refusals } = await start(t);
+  const started = await start(t);
+  const { allow, plan, runs } = started;
   // The beginning, and one item.
   allow(2);
-  const { id, ended } = begin();
-  await eventually(
-    async () => refusals(),
-    (count) => count > 0,
-  );
-  await eventually(
-    async () => runs.get(id).items,
-    ({ length }) => length === 1,
-  );
+  const { id, ended } = await stuck(started, 1);
   t.equal(runs.get(id).status, 'running');
   allow(Number.POSITIVE_INFINITY);
   const run = await come(ended);
@@ -125,17 +134,10 @@ t.test('what could not be written is played and written when the store takes it 
 t.test(
   'an end that could not be written is written later, and nothing is played again for that',
   async (t) => {
-    const { allow, begin, runs, refusals } = await start(t);
+    const started = await start(t);
+    const { allow, runs } = started;
     allow(5);
-    const { id, ended } = begin();
-    await eventually(
-      async () => refusals(),
-      (count) => count > 0,
-    );
-    await eventually(
-      async () => runs.get(id).items,
-      ({ length }) => length === 4,
-    );
+    const { id, ended } = await stuck(started, 4);
     t.equal(runs.get(id).status, 'running');
     allow(Number.POSITIVE_INFINITY);
     t.match(await come(ended), { items: { length: 4 } });
