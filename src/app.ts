@@ -1,38 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { monotonicFactory } from 'ulid';
 import type { AnyActorRef } from 'xstate';
 import { createCardReader } from './a2a/card.ts';
 import { createA2aDiscovery } from './a2a/discovery.ts';
 import { createRemoteAgents } from './a2a/remote/agents.ts';
+import { configurationOf } from './app-configuration.ts';
+import type { AppInput } from './app-input.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createEvals } from './evals/index.ts';
 import { createEventFeed } from './events/feed.ts';
 import { createHostCheck } from './http/hosts.ts';
-import type { ScopeProvider } from './http/scope.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
 import { nameOf, type WorksFor } from './inspection/name.ts';
-import { createMcpManager, type McpManager } from './mcp/index.ts';
-import { type Breakers, createBreakers } from './models/breakers.ts';
-import type { Provider } from './models/model.ts';
-import { createRoutes } from './models/route.ts';
-import { type OtelDeps, startOtel } from './otel/index.ts';
-import { tellBoth } from './otel/run-listeners.ts';
-import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
-import type { Plugin } from './plugins/plugin.ts';
+import { createMcpManager } from './mcp/index.ts';
+import { createBreakers } from './models/breakers.ts';
+import { startObservability } from './observability.ts';
 import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
-import type { RemoteAgents } from './registry/agents.ts';
-import { readAgentsFile } from './registry/agents-file.ts';
-import { builtInPlugins } from './registry/built-in-plugins.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
-import type { A2aServers } from './registry/config/servers.ts';
-import { type Configuration, createConfigService } from './registry/config/service.ts';
-import { mergeRecords, NO_RECORDS, type Records } from './registry/records.ts';
-import { seedMcpServers, seedRecords } from './registry/seed.ts';
-import { seedSkills } from './registry/seed-skills.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
 import { agUiRunRoutes } from './routes/ag-ui/runs.ts';
 import { agUiThreadRoutes } from './routes/ag-ui/threads.ts';
@@ -54,47 +41,17 @@ import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { traceRoutes } from './routes/traces.ts';
-import type { RuntimeDeps } from './runtime/deps.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
-import type { JsonObject } from './schema/endpoint.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
-import type { Store } from './store/index.ts';
 import { openStores } from './stores.ts';
-import { createLog, type Log } from './telemetry/log.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createLog } from './telemetry/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 import { createObserver } from './telemetry/observer.ts';
-import { createRuntimeStats } from './telemetry/runtime-stats.ts';
-import { createStatsKeeper } from './telemetry/stats-keeper.ts';
-import { createDemoTools } from './tools/demo.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
-import type { Tool } from './tools/tool.ts';
-import type { Redact } from './traces/payload.ts';
-import { createTraces, type TraceSettings, type Traces } from './traces/traces.ts';
 import { version } from './version.ts';
 
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
-
-export type AppInput = {
-  settings: Settings;
-  /** Where providers with `allow_env_credentials` find their keys. */
-  env?: Record<string, string | undefined>;
-  /** Records that go over the seeded ones and under those of the settings file. */
-  records?: Records;
-  tools?: readonly Tool[];
-  /** Agents list them by id, beside those that are built in. */
-  plugins?: readonly Plugin[];
-  providers?: readonly Provider[];
-  /** Gives each request its scope; threads and runs of one scope do not exist in another. Default: `scope_id`. */
-  resolveScope?: ScopeProvider;
-  /** `false` leaves the event log out, and with it the event routes. */
-  eventLog?: boolean;
-  /** What traces show of tools and models, before the redaction of the service. */
-  redactTraces?: Redact;
-  log?: Log;
-  clock?: Clock;
-  ids?: Ids;
-};
 
 export type App = {
   /** `http://host:port`, with the port that was really taken. */
@@ -124,13 +81,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
-  const runtimeStats = settings.observability_disable
-    ? undefined
-    : createRuntimeStats({
-        clock,
-        bucketSeconds: settings.runtime_stats.bucket_secs,
-        bucketCount: settings.runtime_stats.bucket_count,
-      });
   const startedAt = monotonic(clock);
   const breakers = createBreakers(clock);
 
@@ -141,7 +91,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
   };
   const stores = await openStores(settings, (problem) => log.warn(problem));
   const { store } = stores;
-  const statsKeeper = runtimeStats && createStatsKeeper({ stats: runtimeStats, store, clock, log });
   const inspector = createInspector({ clock });
   const actors = {
     began: (actor: AnyActorRef, scope: string, of?: WorksFor) =>
@@ -185,30 +134,19 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (a2aServers.discovered().length > 0) changed();
   const { resolve } = config.live;
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
-  const traces = settings.observability_disable
-    ? undefined
-    : createTraces({
-        store,
-        clock,
-        log,
-        sink: stores.sink,
-        settings: traceSettingsOf(settings, input.redactTraces),
-        dropped: metrics.traces.dropped,
-      });
-  const otel = settings.observability_disable
-    ? undefined
-    : await startOtel(input.env ?? {}, otelDepsOf(input, { clock, traces, resolve }), log);
+  const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
+  const { traces, stats: runtimeStats } = observability;
   const tasks = createTasks({ store, actors, log });
   const runtime = createRuntime({
     store,
     events,
-    traces: tellBoth(traces, otel?.runs),
+    traces: observability.runs,
     runs: tasks.runWatch,
     actors,
     clock,
     ids,
     settings,
-    observe: createObserver({ metrics, stats: runtimeStats, genAi: otel?.metrics }),
+    observe: observability.observe,
     log,
     resolve,
     worker: `troupe-${randomUUID()}`,
@@ -351,17 +289,16 @@ export const startApp = async (input: AppInput): Promise<App> => {
     a2aServers.close();
     await mcpServers.close();
     config.close();
-    await otel?.stop();
+    await observability.stop();
     await stores.close();
     throw error;
   });
-  statsKeeper?.start();
+  observability.start();
   // Not before: a start that fails must not have claimed, called or sent anything.
   if (settings.mailbox.lifecycle === 'auto')
     runtime.recover().catch((err) => log.error({ err }, 'the work of an earlier process is not taken up'));
   if (settings.mailbox.lifecycle === 'auto') evals.runs.recover();
   a2a.start();
-  traces?.start();
 
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
   log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
@@ -373,7 +310,6 @@ export const startApp = async (input: AppInput): Promise<App> => {
     async stop(waiting) {
       http.stopListening();
       clearInterval(sweep);
-      traces?.stop();
       await evals.runs.stop();
       await runtime.stop(settings.shutdown_timeout_ms, (runs) => {
         log.info({ runs }, 'stopping: waiting for runs');
@@ -385,106 +321,15 @@ export const startApp = async (input: AppInput): Promise<App> => {
       await mcpServers.close();
       await http.close();
       config.close();
-      await statsKeeper?.stop();
-      await otel?.stop();
+      await observability.stop();
       await stores.close();
       log.info('stopped');
     },
   };
 };
 
-/** The demo shows everything. */
-const traceSettingsOf = (
-  { trace, seed, observe_all_agents, release_tag }: Settings,
-  redact: Redact | undefined,
-): TraceSettings => {
-  const isDemo = seed.profile === 'demo';
-  return {
-    observeAll: observe_all_agents,
-    capture: {
-      content: trace.capture_content ?? isDemo,
-      tool_io: trace.capture_tool_io,
-      payload: { fields: trace.tool_io_fields, maxBytes: trace.max_payload_bytes, redact },
-    },
-    sampling:
-      (trace.sampling_disable ?? isDemo)
-        ? undefined
-        : { proportion: trace.sampling_proportion, mostEvents: trace.buffer_max_events },
-    release_tag,
-    retentionDays: trace.retention_days,
-    pruneIntervalSecs: trace.prune_interval_secs,
-  };
-};
-
-const otelDepsOf = (
-  { settings, redactTraces }: AppInput,
-  { clock, traces, resolve }: { clock: Clock; traces: Traces | undefined; resolve: RuntimeDeps['resolve'] },
-): OtelDeps => ({
-  version,
-  clock,
-  capture: traceSettingsOf(settings, redactTraces).capture,
-  release_tag: settings.release_tag,
-  prefix: settings.otel_attribute_prefix,
-  observes: (agent) => traces?.observes(agent) === true,
-  agentOf({ agent_id, resolution_id }) {
-    try {
-      return resolve(agent_id, resolution_id);
-    } catch {
-      // Nobody knows any more whether it was observed.
-      return undefined;
-    }
-  },
-});
-
 const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: Settings) =>
   base_url === undefined ? undefined : { base_url, token };
 
 /** Streams that nobody has closed are looked for so often. */
 const SWEEP_MS = 30_000;
-
-/** Everything that a start brings must be usable. */
-const configurationOf = async (
-  input: AppInput,
-  parts: {
-    store: Store;
-    clock: Clock;
-    ids: Ids;
-    log: Log;
-    metrics: Metrics;
-    subAgents: SubAgents;
-    remoteAgents: RemoteAgents;
-    a2a: A2aServers;
-    mcp: McpManager;
-    breakers: Breakers;
-    assistant(): JsonObject;
-  },
-): Promise<Configuration> => {
-  const { settings } = input;
-  const { agents_file, skills_dir, profile } = settings.seed;
-  const { log, metrics, subAgents, breakers } = parts;
-  const skills = await seedSkills(skills_dir);
-  for (const { id, problem } of skills.broken) log.warn({ skill: id, problem }, 'skill cannot be used');
-  const seed = seedRecords(settings, agents_file === undefined ? {} : readAgentsFile(agents_file));
-  return createConfigService({
-    ...parts,
-    ulid: monotonicFactory(),
-    audit: { settings: settings.audit_log, observe: metrics.audit },
-    program: {
-      version,
-      seeds: settings.leader_seed,
-      records: mergeRecords(seed, input.records ?? NO_RECORDS, settings.entries),
-      skills,
-      mcpServers: seedMcpServers(settings.seed.mcp_server_cmd),
-      tools: [
-        ...(profile === 'demo' ? [...createDemoTools(), ...createStreamingUiTools({ subAgents })] : []),
-        ...(input.tools ?? []),
-      ],
-      plugins: (source) => [...builtInPlugins({ log, skills: source }), ...(input.plugins ?? [])],
-      providers: input.providers ?? [],
-    },
-    routes: createRoutes({ breakers, maxRetryAfterMs: settings.models.max_retry_after_ms }),
-    env: input.env ?? {},
-    localKind: settings.local_backend_kind,
-    refreshMs: settings.config_refresh_interval_secs * 1000,
-  });
-};

@@ -1,4 +1,4 @@
-import type { AppInput } from './app.ts';
+import type { AppInput } from './app-input.ts';
 import type { Provider } from './models/model.ts';
 import {
   type EntriesInput,

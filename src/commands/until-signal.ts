@@ -1,4 +1,5 @@
-import type { App, AppInput } from '../app.ts';
+import type { App } from '../app.ts';
+import type { AppInput } from '../app-input.ts';
 import { unknownVariables } from '../settings.ts';
 
 /** Starts the service and stops it gracefully on SIGINT or SIGTERM; a second signal ends it at once. */

@@ -1,7 +1,7 @@
 import { safeValidateUIMessages } from 'ai';
 import t from 'tap';
 import { z } from 'zod';
-import type { AppInput } from '../../src/app.ts';
+import type { AppInput } from '../../src/app-input.ts';
 import type { AnswerPart } from '../../src/index.ts';
 import { ModelError } from '../../src/models/errors.ts';
 import { definePlugin } from '../../src/plugins/define.ts';

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
-import { type App, type AppInput, startApp } from '../../src/app.ts';
+import { type App, startApp } from '../../src/app.ts';
+import type { AppInput } from '../../src/app-input.ts';
 import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createTestModels, type TestModels } from './models.ts';

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { AppInput } from '../../../src/app.ts';
+import type { AppInput } from '../../../src/app-input.ts';
 import { createTroupe } from '../../../src/index.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { definePlugin } from '../../../src/plugins/define.ts';
