@@ -96,17 +96,14 @@ export const end = (recorder: Recorder, batch: Batch): void => {
   else put(recorder, batch, 'done');
 };
 
-export const isKept = ({ sampling }: Pick<RecorderDeps, 'sampling'>, summary: TraceSummary): boolean =>
+/** One that somebody refers to is kept whatever its run was like. */
+export const isKept = (
+  { sampling, table }: Pick<RecorderDeps, 'sampling' | 'table'>,
+  { run_id, final_status, judge_score: judgeScore }: TraceSummary,
+): boolean =>
   sampling === undefined ||
-  isSampled(
-    summary.run_id,
-    {
-      isKept: false,
-      hasFailed: summary.final_status === 'error',
-      judgeScore: summary.judge_score,
-    },
-    sampling.proportion,
-  );
+  isSampled(run_id, { hasFailed: final_status === 'error', judgeScore }, sampling.proportion) ||
+  table.isReferred(run_id);
 
 const followed = (summary: TraceSummary, events: readonly TraceEvent[]): TraceSummary => {
   const after = { ...summary };

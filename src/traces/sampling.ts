@@ -24,15 +24,15 @@ const shareOf = ({ high, low }: Hash): number => (high * HALF + low) / (HALF * H
 
 const BELOW_WHICH_A_SCORE_IS_LOW = 0.5;
 
-export type Remarkable = { isKept: boolean; hasFailed: boolean; judgeScore: number | undefined };
+export type Remarkable = { hasFailed: boolean; judgeScore: number | undefined };
 
 /** The same run is kept or not, whoever decides it. */
 export const isSampled = (
   run_id: string,
-  { isKept, hasFailed, judgeScore }: Remarkable,
+  { hasFailed, judgeScore }: Remarkable,
   proportion: number,
 ): boolean => {
-  if (isKept || hasFailed) return true;
+  if (hasFailed) return true;
   if (judgeScore !== undefined && judgeScore < BELOW_WHICH_A_SCORE_IS_LOW) return true;
   if (proportion >= 1) return true;
   return proportion > 0 && shareOf(fnv1a(run_id)) < proportion;

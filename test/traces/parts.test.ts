@@ -12,14 +12,13 @@ t.test('the hash of sampling is FNV-1a of 64 bits', async (t) => {
 });
 
 t.test('a run without errors is kept by its hash, and one with an error or a low score always', async (t) => {
-  const dull = { isKept: false, hasFailed: false, judgeScore: undefined };
+  const dull = { hasFailed: false, judgeScore: undefined };
   // The hashes of `foobar` and `a` are 0.52 and 0.69 of the range.
   t.equal(isSampled('foobar', dull, 0.6), true);
   t.equal(isSampled('a', dull, 0.6), false);
   t.equal(isSampled('a', dull, 0), false);
   t.equal(isSampled('a', dull, 1), true);
   t.equal(isSampled('a', { ...dull, hasFailed: true }, 0), true);
-  t.equal(isSampled('a', { ...dull, isKept: true }, 0), true);
   t.equal(isSampled('a', { ...dull, judgeScore: 0.49 }, 0), true);
   t.equal(isSampled('a', { ...dull, judgeScore: 0.5 }, 0), false);
 });

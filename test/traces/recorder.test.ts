@@ -62,3 +62,20 @@ t.test('who goes on with a run that was let go finds what its commits tell of', 
   t.match(store.traces.head('r'), { total: 1, state: 'held' });
   t.strictSame(store.traces.list({}), []);
 });
+
+t.test('a trace that was pinned stays when its run ends, whatever the sampling says by then', async (t) => {
+  for (const isPinned of [true, false]) {
+    await t.test(isPinned ? 'pinned' : 'not pinned', async (t) => {
+      const { store, recorder } = await open(t, { proportion: 0, mostEvents: 10 });
+      note(recorder, agent, handoff);
+      const batch = store.batch();
+      write(recorder, batch, 'later');
+      if (isPinned) store.traces.refer(batch, 'r', { kind: 'pin', id: 'operator' });
+      await store.commit(batch);
+      const last = store.batch();
+      end(recorder, last);
+      await store.commit(last);
+      t.equal(store.traces.list({}).length, isPinned ? 1 : 0);
+    });
+  }
+});
