@@ -4,7 +4,7 @@ import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
-import type { DispatchStatus } from '../schema/dispatch.ts';
+import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { Batch, Store } from '../store/index.ts';
@@ -33,14 +33,6 @@ export type RuntimeSettings = {
   /** 0 keeps them for ever */
   event_retention_days: number;
 };
-
-export type RunOutcome =
-  | 'completed'
-  | 'transient_error'
-  | 'permanent_error'
-  | 'cancelled'
-  | 'superseded'
-  | 'dead_letter';
 
 /** Counts and times; must not throw. Durations are seconds. */
 export type RuntimeObserver = LoopObserver & {

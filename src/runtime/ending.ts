@@ -3,12 +3,11 @@ import type { RunEnding } from '../../machines/run.ts';
 import { InferenceFailed } from '../loop/infer.ts';
 import type { Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
-import type { Dispatch } from '../schema/dispatch.ts';
+import type { Dispatch, RunOutcome } from '../schema/dispatch.ts';
 import type { Message } from '../schema/message.ts';
 import type { Run, Termination } from '../schema/run.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
-import type { RunOutcome } from './deps.ts';
 import { advanceDispatch } from './dispatch-records.ts';
 import { identityOf } from './run-records.ts';
 

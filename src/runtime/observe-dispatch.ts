@@ -1,5 +1,5 @@
-import type { Dispatch } from '../schema/dispatch.ts';
-import type { RunOutcome, RuntimeObserver } from './deps.ts';
+import type { Dispatch, RunOutcome } from '../schema/dispatch.ts';
+import type { RuntimeObserver } from './deps.ts';
 
 /** Counts and times what a commit did to a dispatch, or failed to do. */
 

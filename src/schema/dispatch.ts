@@ -33,3 +33,12 @@ export const Dispatch = z
   })
   .meta({ id: 'Dispatch' });
 export type Dispatch = z.infer<typeof Dispatch>;
+
+/** How a finished dispatch is counted. */
+export type RunOutcome =
+  | 'completed'
+  | 'transient_error'
+  | 'permanent_error'
+  | 'cancelled'
+  | 'superseded'
+  | 'dead_letter';

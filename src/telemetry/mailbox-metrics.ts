@@ -1,5 +1,4 @@
-import type { RunOutcome } from '../runtime/deps.ts';
-import type { DispatchStatus } from '../schema/dispatch.ts';
+import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
 import { quick, runs } from './bounds.ts';
 import { createDurations, createReading, type Families } from './families.ts';
 

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../runtime/deps.ts';
+import type { RunOutcome } from '../schema/dispatch.ts';
 import type { Usage } from '../schema/run-event.ts';
 import { inferences, quick, runs } from './bounds.ts';
 import {
