@@ -158,6 +158,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     run: (input) => runtime.ephemeral(input),
     live: config.live,
     traces,
+    spans: observability.replaySpans,
     // Replays are no work of the agents.
     observe: createObserver({ metrics, stats: undefined }),
     events,

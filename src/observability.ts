@@ -1,5 +1,5 @@
 import type { AppInput } from './app-input.ts';
-import { startOtel } from './otel/index.ts';
+import { type Otel, startOtel } from './otel/index.ts';
 import { tellBoth } from './otel/run-listeners.ts';
 import type { RunTraces, RuntimeDeps, RuntimeObserver } from './runtime/deps.ts';
 import type { Clock } from './schema/clock.ts';
@@ -20,6 +20,7 @@ export type Observability = {
   stats?: RuntimeStats;
   traces?: Traces;
   runs: RunTraces | undefined;
+  replaySpans?: Otel['replay'];
   observe: RuntimeObserver;
   start(): void;
   /** When no run tells anything any more. */
@@ -80,6 +81,7 @@ export const startObservability = async (input: AppInput, deps: Deps): Promise<O
     stats,
     traces,
     runs: tellBoth(traces, otel?.runs),
+    replaySpans: otel?.replay,
     observe: createObserver({ metrics, stats, genAi: otel?.metrics }),
     start() {
       keeper.start();

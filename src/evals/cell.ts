@@ -44,16 +44,17 @@ const playScripted = async (deps: CellDeps, task: CellTask, signal: AbortSignal)
     return itemOf(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
   }
   const script = createScriptedModel(fixture);
-  const replay = newReplay(deps, task, scriptedAgent(fixture, script), signal);
-  const hasFailed = !(await playTurns(replay, fixture));
-  const fired = script.firedError();
-  const disagreement = script.disagreement(fixture.allow_unused_provider_script === true);
-  const broken = hasFailed && fired === undefined ? runtimeError(replay.error ?? '') : undefined;
-  return itemOf(deps, task, {
-    replay,
-    elapsed_ms: elapsed(),
-    runtime_failure: disagreement?.kind === 'script_exhausted' ? disagreement : (broken ?? disagreement),
-    error_type: hasFailed ? fired : undefined,
+  return withReplay(deps, task, scriptedAgent(fixture, script), signal, async (replay) => {
+    const hasFailed = !(await playTurns(replay, fixture));
+    const fired = script.firedError();
+    const disagreement = script.disagreement(fixture.allow_unused_provider_script === true);
+    const broken = hasFailed && fired === undefined ? runtimeError(replay.error ?? '') : undefined;
+    return itemOf(deps, task, {
+      replay,
+      elapsed_ms: elapsed(),
+      runtime_failure: disagreement?.kind === 'script_exhausted' ? disagreement : (broken ?? disagreement),
+      error_type: hasFailed ? fired : undefined,
+    });
   });
 };
 
@@ -67,13 +68,21 @@ const unplayable = ({ provider_script_error, continued_turns = [] }: Fixture): s
   return reason === undefined ? undefined : said(`continued_turn ${at + 1}`, reason);
 };
 
-const newReplay = (
+const withReplay = async (
   deps: CellDeps,
   { scope, plan, unit }: CellTask,
   agent: Replay['agent'],
   signal: AbortSignal,
-): Replay =>
-  createReplay(deps, { scope, thread_id: `eval-thread-${unit.fixture_id}`, mode: plan.mode, agent, signal });
+  play: (replay: Replay) => Promise<EvalItem>,
+): Promise<EvalItem> => {
+  const thread_id = `eval-thread-${unit.fixture_id}`;
+  const replay = createReplay(deps, { scope, thread_id, mode: plan.mode, agent, signal });
+  try {
+    return await play(replay);
+  } finally {
+    replay.spans?.settle();
+  }
+};
 
 /** Up to the first that fails. */
 const playTurns = async (replay: Replay, { user_input, continued_turns = [] }: Fixture): Promise<boolean> => {
@@ -93,17 +102,18 @@ const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Pr
   const cut = AbortSignal.any([signal, deadline.signal]);
   try {
     const agent = liveAgent(plan, cell, unit.fixture, deps.live);
-    const replay = newReplay(deps, task, agent, cut);
-    const played = await playAndRevise(deps, task, replay);
-    const judged = await judgedFinally(deps, task, replay, played.verdict);
-    signal.throwIfAborted();
-    return await itemOf(deps, task, {
-      replay,
-      elapsed_ms: elapsed(),
-      ...failureOf(task, replay),
-      revisions: played.revisions,
-      ...judged,
-      cost_usd: costOf(deps, cell, replay),
+    return await withReplay(deps, task, agent, cut, async (replay) => {
+      const played = await playAndRevise(deps, task, replay);
+      const judged = await judgedFinally(deps, task, replay, played.verdict);
+      signal.throwIfAborted();
+      return itemOf(deps, task, {
+        replay,
+        elapsed_ms: elapsed(),
+        ...failureOf(task, replay),
+        revisions: played.revisions,
+        ...judged,
+        cost_usd: costOf(deps, cell, replay),
+      });
     });
   } catch (error) {
     signal.throwIfAborted();

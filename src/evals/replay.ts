@@ -1,5 +1,4 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { TraceFact } from '../loop/trace-fact.ts';
 import type {
   EphemeralInput,
   EphemeralRun,
@@ -28,6 +27,14 @@ export type ReplayDeps = {
   observe: RuntimeObserver;
   /** Without it nothing is traced. */
   traces: Pick<Traces, 'replay'> | undefined;
+  /** What leaves the service while it is played; for each replay its own. */
+  spans: (() => ReplaySpans) | undefined;
+};
+
+export type ReplaySpans = {
+  readonly runs: RunTraces;
+  /** The replay is over, and its last answer judged like this. */
+  settle(verdict?: EvaluationResult): void;
 };
 
 export type Replay = {
@@ -42,6 +49,7 @@ export type Replay = {
   readonly inputs: string[];
   /** One for each turn, in their order. */
   readonly traces: { run_id: string; trace: ReplayTrace }[];
+  readonly spans: ReplaySpans | undefined;
   messages: readonly Message[];
   /** Of the last turn; empty when it failed. */
   answer: string;
@@ -59,6 +67,7 @@ export const createReplay = (
   tally: newTally(),
   inputs: [],
   traces: [],
+  spans: deps.spans?.(),
   messages: [],
   answer: '',
   duration_ms: 0,
@@ -121,12 +130,8 @@ const inputOf = (
 
 /** The runs of one turn are one trace, under the id of the first. */
 const tracesOf = (replay: Replay): RunTraces => {
-  const { deps, mode, tally } = replay;
+  const { deps, mode, tally, spans } = replay;
   let trace: ReplayTrace | undefined;
-  const told = (agent: ResolvedAgent, fact: TraceFact): void => {
-    count(tally, agent.spec.id, fact);
-    trace?.note(agent, fact.type === 'inference' ? { ...fact, provider: mode } : fact);
-  };
   const nothing = (): void => {};
   return {
     observes: () => true,
@@ -135,7 +140,20 @@ const tracesOf = (replay: Replay): RunTraces => {
         trace = deps.traces.replay(run, mode === 'live');
         replay.traces.push({ run_id: run.run_id, trace });
       }
-      return { note: told, write: nothing, leave: nothing, end: nothing, close: nothing };
+      const span = spans?.runs.open(run);
+      return {
+        note(agent, fact) {
+          count(tally, agent.spec.id, fact);
+          const told = fact.type === 'inference' ? { ...fact, provider: mode } : fact;
+          trace?.note(agent, told);
+          span?.note(agent, told);
+        },
+        contextAt: (place) => span?.contextAt?.(place),
+        write: nothing,
+        leave: nothing,
+        end: (batch, ended) => span?.end(batch, ended),
+        close: () => span?.close(),
+      };
     },
     ended: nothing,
   };
@@ -163,9 +181,10 @@ const lastAnswer = (messages: readonly Message[], input: string): string => {
 
 /** Writes the traces, the first one with the verdict; its id, if there is anything in it. */
 export const storeTraces = async (
-  { traces }: Replay,
+  { traces, spans }: Replay,
   verdict: EvaluationResult | undefined,
 ): Promise<string | undefined> => {
+  spans?.settle(verdict);
   let first: string | undefined;
   for (const [index, { run_id, trace }] of traces.entries()) {
     const isThere = await trace.store(index === 0 ? verdict : undefined);

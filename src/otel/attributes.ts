@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Json } from '../schema/endpoint.ts';
 import type { Run } from '../schema/run.ts';
-import type { TraceEvent } from '../schema/trace.ts';
+import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
 
 /** What spans say, from the events of traces (evals-and-traces.md 12). What has no value is left out. */
 
@@ -108,7 +108,11 @@ const OWN: Readonly<Partial<Record<TraceEvent['type'], readonly Row[]>>> = {
   ],
 };
 
-const readRows = (rows: readonly Row[], event: TraceEvent, prefix: string): Attributes =>
+const readRows = (
+  rows: readonly Row[],
+  event: { readonly [field: string]: Json | undefined },
+  prefix: string,
+): Attributes =>
   Object.fromEntries(
     rows.flatMap(([attribute, field, read = scalar]) => {
       const value = read(event[field]);
@@ -116,9 +120,28 @@ const readRows = (rows: readonly Row[], event: TraceEvent, prefix: string): Attr
     }),
   );
 
+/** Whose spans they are. */
+type Of = { prefix: string; isReplay?: boolean };
+
+const replayed = ({ prefix, isReplay }: Of): Attributes => (isReplay ? { [`${prefix}replay`]: true } : {});
+
 /** In a delegation the field of the parent is the run itself. */
-export const commonAttributes = (event: TraceEvent, prefix: string): Attributes =>
-  readRows(event.type === 'delegation' ? COMMON.slice(0, 3) : COMMON, event, prefix);
+export const commonAttributes = (event: TraceEvent, of: Of): Attributes => ({
+  ...readRows(event.type === 'delegation' ? COMMON.slice(0, 3) : COMMON, event, of.prefix),
+  ...replayed(of),
+});
+
+const EVALUATION: readonly Row[] = [
+  ['gen_ai.evaluation.name', 'name'],
+  ['gen_ai.evaluation.score.value', 'score_value'],
+  ['gen_ai.evaluation.score.label', 'score_label'],
+  ['gen_ai.evaluation.explanation', 'explanation'],
+  ['gen_ai.response.id', 'response_id'],
+  ['error.type', 'error_type'],
+];
+
+export const evaluationAttributes = (verdict: EvaluationResult): Attributes =>
+  readRows(EVALUATION, verdict, '');
 
 const isCut = (value: Json | undefined): boolean =>
   typeof value === 'object' && value !== null && '__payload_truncated' in value;
@@ -162,8 +185,7 @@ export const errorOf = (event: TraceEvent): string | undefined => {
 
 export const rootAttributes = (
   run: Run,
-  of: {
-    prefix: string;
+  of: Of & {
     counts: { inferences: number; tools: number; toolFailures: number };
     /** The inference that came last. */
     last: TraceEvent | undefined;
@@ -195,6 +217,7 @@ export const rootAttributes = (
     [`${prefix}session.tool_count`]: counts.tools,
     [`${prefix}session.tool_failures`]: counts.toolFailures,
     [`${prefix}session.duration`]: of.lasted / 1000,
+    ...replayed(of),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
 };

@@ -1,7 +1,7 @@
 import { type Environment, type OtelConfig, otelConfigOf } from './config.ts';
 import type { Otel, OtelDeps } from './otel.ts';
 
-export type { OtelDeps } from './otel.ts';
+export type { Otel, OtelDeps } from './otel.ts';
 
 /**
  * OpenTelemetry (evals-and-traces.md 12). Nothing of it is loaded unless an address is configured, and nothing of what

@@ -1,7 +1,17 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { RunTraces } from '../runtime/deps.ts';
 import type { Run } from '../schema/run.ts';
-import { contextAt, endSpans, noteFact, openSpans, type SpanDeps } from './spans.ts';
+import type { EvaluationResult } from '../schema/trace.ts';
+import {
+  contextAt,
+  endRoot,
+  endSpans,
+  letGo,
+  noteFact,
+  openSpans,
+  type RunSpans,
+  type SpanDeps,
+} from './spans.ts';
 
 /** Makes spans of what runs tell; nothing of it is written with their commits. */
 
@@ -22,7 +32,7 @@ export const createRunSpans = (deps: Deps): RunTraces => ({
       write: nothing,
       leave: nothing,
       end: (_batch, ended) => endSpans(spans, ended),
-      close: nothing,
+      close: () => letGo(spans),
     };
   },
   ended(_batch, _run_id, run) {
@@ -30,3 +40,43 @@ export const createRunSpans = (deps: Deps): RunTraces => ({
     if (run.started_at !== undefined && agent && deps.observes(agent)) endSpans(openSpans(deps, run), run);
   },
 });
+
+/** The spans of one replay of an evaluation, a root a run. */
+export type ReplaySpans = {
+  readonly runs: RunTraces;
+  /** The replay is over. What a judge says of its last answer is said of the inference that gave it. */
+  settle(verdict?: EvaluationResult): void;
+};
+
+export const createReplaySpans = (deps: SpanDeps): ReplaySpans => {
+  const own: SpanDeps = { ...deps, isReplay: true, observes: () => true };
+  let last: RunSpans | undefined;
+  return {
+    runs: {
+      observes: own.observes,
+      open(run) {
+        if (last) letGo(last);
+        const spans = openSpans(own, run);
+        last = spans;
+        let isOpen = true;
+        const end = (as: Run): void => {
+          if (isOpen) endRoot(spans, as);
+          isOpen = false;
+        };
+        return {
+          note: (agent, fact) => noteFact(spans, agent, fact),
+          contextAt: (place) => contextAt(spans, place),
+          write: nothing,
+          leave: nothing,
+          end: (_batch, ended) => end(ended),
+          // One that waits ends here: with what is decided for it begins another.
+          close: () => end(run),
+        };
+      },
+      ended: nothing,
+    },
+    settle(verdict) {
+      if (last) letGo(last, verdict);
+    },
+  };
+};

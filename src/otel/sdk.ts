@@ -5,7 +5,7 @@ import type { ExportTarget, OtelConfig, Protocol } from './config.ts';
 import type { Exporters } from './exporters.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
 import type { Otel, OtelDeps } from './otel.ts';
-import { createRunSpans } from './run-spans.ts';
+import { createReplaySpans, createRunSpans } from './run-spans.ts';
 
 /**
  * The SDK of OpenTelemetry, behind what the service needs of it. Batches and their bounds are the SDK's: at most 2048
@@ -56,8 +56,10 @@ export const startSdk = async (config: OtelConfig, deps: OtelDeps): Promise<Otel
         }),
       ],
     });
+  const spanDeps = tracers && { ...about, ids, tracer: tracers.getTracer(SCOPE, version) };
   return {
-    runs: tracers && createRunSpans({ ...about, ids, tracer: tracers.getTracer(SCOPE, version) }),
+    runs: spanDeps && createRunSpans(spanDeps),
+    replay: spanDeps && (() => createReplaySpans(spanDeps)),
     metrics: meters && createGenAiMetrics(meters.getMeter(SCOPE, version)),
     async stop() {
       // A collector that hangs keeps nobody from stopping.

@@ -15,11 +15,17 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type { SpanPlace, TraceFact } from '../loop/trace-fact.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { Run } from '../schema/run.ts';
-import type { TraceEvent } from '../schema/trace.ts';
+import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../schema/trace-context.ts';
 import { type CapturePolicy, eventsOf, type TraceContext as RunContext } from '../traces/compose.ts';
 import { contextOf } from '../traces/traces.ts';
-import { attributesOf, commonAttributes, errorOf, rootAttributes } from './attributes.ts';
+import {
+  attributesOf,
+  commonAttributes,
+  errorOf,
+  evaluationAttributes,
+  rootAttributes,
+} from './attributes.ts';
 import { anyIdOf, inferenceIdOf, rootIdOf, taskIdOf, toolIdOf, traceIdOf } from './span-ids.ts';
 
 /**
@@ -39,6 +45,8 @@ export type SpanDeps = {
   release_tag: string | undefined;
   /** Of attributes that no convention names; with its dot. */
   prefix: string;
+  /** Every span says of it that nobody asked for it but an evaluation. */
+  isReplay?: boolean;
   observes(agent: ResolvedAgent): boolean;
 };
 
@@ -55,6 +63,8 @@ export type RunSpans = {
   current: string | undefined;
   counts: { inferences: number; tools: number; toolFailures: number };
   last: TraceEvent | undefined;
+  /** The inference that came last, as long as something may be said of it; then it ends when it ended. */
+  held: { span: Span; to: number } | undefined;
 };
 
 export const openSpans = (deps: SpanDeps, run: Run): RunSpans => {
@@ -69,6 +79,7 @@ export const openSpans = (deps: SpanDeps, run: Run): RunSpans => {
     current: undefined,
     counts: { inferences: 0, tools: 0, toolFailures: 0 },
     last: undefined,
+    held: undefined,
   };
 };
 
@@ -231,23 +242,43 @@ const putSpan = (spans: RunSpans, event: TraceEvent, { id, parent, name, kind, f
   const { deps, root } = spans;
   deps.ids.spanId = id;
   const attributes: Attributes = {
-    ...commonAttributes(event, deps.prefix),
+    ...commonAttributes(event, deps),
     ...attributesOf(event, deps),
   };
   const span = deps.tracer.startSpan(name, { kind, startTime: from, attributes }, under(root, parent));
   const error = errorOf(event);
   if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-  span.end(Math.max(from, to));
+  const end = Math.max(from, to);
+  if (event.type !== 'inference') {
+    span.end(end);
+    return;
+  }
+  letGo(spans);
+  spans.held = { span, to: end };
+};
+
+/** Nothing more is said of the inference that came last, but what a judge says. */
+export const letGo = (spans: RunSpans, verdict?: EvaluationResult): void => {
+  const { held, deps } = spans;
+  if (!held) return;
+  spans.held = undefined;
+  if (verdict)
+    held.span.addEvent('gen_ai.evaluation.result', evaluationAttributes(verdict), deps.clock.now());
+  held.span.end(held.to);
 };
 
 /** The run has ended like this. */
 export const endSpans = (spans: RunSpans, run: Run): void => {
+  endRoot(spans, run);
+  letGo(spans);
+};
+
+export const endRoot = (spans: RunSpans, run: Run): void => {
   const { deps, root, counts, last, context } = spans;
-  const { prefix, release_tag } = deps;
   const { parent_tool_call_id } = context;
   const now = deps.clock.now();
   const lasted = Math.max(0, now - spans.beganAt);
-  root.setAttributes(rootAttributes(run, { prefix, counts, last, lasted, parent_tool_call_id, release_tag }));
+  root.setAttributes(rootAttributes(run, { ...deps, counts, last, lasted, parent_tool_call_id }));
   if (run.termination_reason?.type === 'error') {
     root.setStatus({ code: SpanStatusCode.ERROR, message: text(last?.error_type) || 'error' });
   }

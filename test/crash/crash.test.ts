@@ -120,8 +120,7 @@ t.test(
       `${kills} ends, ${ledger.sigkills} SIGKILLs, ${ledger.inputs.length} inputs, ${acknowledged.length} acknowledged, ${runs} runs, ${ledger.ends.length} streams to their end, ${ledger.decisions.length} decisions, ${ledger.tasks.size} tasks with webhooks`,
     );
     t.ok(acknowledged.length > kills, `${acknowledged.length} inputs were acknowledged`);
-    t.strictSame(broken.counts(), {}, `seed ${seed}`);
-    for (const text of broken.all().slice(0, 60)) t.comment(text);
+    t.strictSame(broken.all().slice(0, 60), [], `seed ${seed}`);
     await service.stop();
   },
 );

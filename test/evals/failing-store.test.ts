@@ -43,6 +43,7 @@ const start = async (t: Test) => {
     run: (input) => runtime.ephemeral(input),
     live: { spec: unused, compile: unused, models: unused },
     traces: undefined,
+    spans: undefined,
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),
     events: undefined,
     actors: { began: () => () => {} },

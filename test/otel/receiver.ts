@@ -18,9 +18,10 @@ message ArrayValue { repeated AnyValue values = 1; }
 message KeyValue { string key = 1; AnyValue value = 2; }
 message Resource { repeated KeyValue attributes = 1; }
 message Status { string message = 2; int32 code = 3; }
+message Event { fixed64 time_unix_nano = 1; string name = 2; repeated KeyValue attributes = 3; }
 message Span { bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4;
   string name = 5; int32 kind = 6; fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
-  repeated KeyValue attributes = 9; Status status = 15; fixed32 flags = 16; }
+  repeated KeyValue attributes = 9; repeated Event events = 11; Status status = 15; fixed32 flags = 16; }
 message ScopeSpans { repeated Span spans = 2; }
 message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
 message Traces { repeated ResourceSpans resource_spans = 1; }
@@ -80,6 +81,7 @@ const Span = z.object({
   startTimeUnixNano: z.coerce.bigint(),
   endTimeUnixNano: z.coerce.bigint(),
   attributes: Attributes,
+  events: z.array(z.object({ name: z.string(), attributes: Attributes })).default([]),
   status: z.object({ code: z.number().default(0), message: z.string().default('') }).prefault({}),
 });
 export type ReceivedSpan = z.infer<typeof Span>;
