@@ -8,7 +8,7 @@ import { checkInputs, checkThread } from './check-threads.ts';
 import type { Client } from './client.ts';
 import { acknowledgedIn, type Ledger } from './ledger.ts';
 import { readThread, runsOf, type ThreadRecord } from './records.ts';
-import type { Service } from './service.ts';
+import { ADMIN, type Service } from './service.ts';
 import type { Tail } from './tail.ts';
 
 /** Lets the service come to rest, then reads all of it and holds it against what clients were told. */
@@ -107,8 +107,19 @@ export const checkAll = async (check: Check): Promise<number> => {
   await checkCounters(broken, client, true);
   await checkPushes(check);
   for (const oddity of ledger.oddities) broken.note('answer', oddity);
+  if ('running' in broken.counts()) await noteAtWork(client, broken);
   return runs.length;
 };
+
+/** What the service is at work on, where it should be at rest: without it nobody finds out why. */
+const noteAtWork = async (client: Client, broken: Broken): Promise<void> => {
+  for (const machine of ['run', 'thread']) {
+    const answer = await client.ask('GET', `/v1/system/actors?machine=${machine}&limit=20`, undefined, ADMIN);
+    broken.note('running', `${machine} actors: ${answer?.text.slice(0, MOST_TOLD)}`);
+  }
+};
+
+const MOST_TOLD = 4000;
 
 /** Gives a follower the time to read what the log has. */
 const untilSeen = async ({ seen }: Tail, { events }: ThreadRecord): Promise<void> => {
