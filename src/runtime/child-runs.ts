@@ -7,7 +7,8 @@ import type { DecisionTarget } from './submission.ts';
  * What parents and children of sub-agents owe each other (runtime.md 5.4), seen from one thread.
  *
  * Guarantees: a child whose call is given up (declined, superseded, its run over) is cancelled; a parent that waits
- * for a child hears of an end that it did not drive itself; after a crash, no child stays behind a call that is lost.
+ * for a child hears of an end that it did not drive itself, also when a crash came between; what drove a child is
+ * lost with an actor that fails, and then the child ends too. Children of an earlier process are found by recovery.
  * Relies on the ticket of a delegated call naming the child, so that the rows of the parent say it all.
  * Costs one look at the calls of the last step for every run record that is written.
  */
@@ -17,8 +18,10 @@ export type ChildRuns = {
   stored(run: Run): void;
   /** The run is done, and no call of this process has followed it. */
   ended(run: Run): void;
-  /** The process that drove the runs of this thread is gone. */
+  /** What drove the runs of this thread is gone. */
   endStrays(): void;
+  /** Whether a call of its parent waits for this child. */
+  isAwaited(child: Run): boolean;
 };
 
 const PREFIX = 'delegate_run:';
@@ -42,25 +45,44 @@ export const createChildRuns = (
 
   const end = ({ thread_id, run_id }: Run): void => inBackground({ run_id }, cancel(thread_id, run_id));
 
-  const isAwaited = (child: Run): boolean => {
+  const isAwaited: ChildRuns['isAwaited'] = (child) => {
     const parent = child.parent_run_id === null ? undefined : store.runs.get(scope, child.parent_run_id);
     return parent !== undefined && childrenOf(parent).awaited.includes(child.run_id);
   };
 
+  /** It is listed until its parent knows of its end, or has no use for it. */
+  const settled = ({ thread_id, run_id }: Run): Promise<void> => {
+    const batch = store.batch();
+    store.driven.remove(batch, { scope, thread_id, run_id });
+    return store.commit(batch);
+  };
+
+  const tellParent = async (child: Run): Promise<void> => {
+    const { run_id, parent_run_id, activation } = child;
+    const parent_thread_id = activation?.trace.parent_thread_id;
+    const parent = parent_run_id === null ? undefined : store.runs.get(scope, parent_run_id);
+    if (parent && parent.status !== 'done' && parent_thread_id !== undefined) {
+      const tool_call_id = `${PREFIX}${run_id}`;
+      await decide(parent_thread_id, {
+        run_id: parent.run_id,
+        tool_call_id,
+        action: 'resume',
+        payload: null,
+      });
+    }
+    await settled(child);
+  };
+
   return {
+    isAwaited,
     stored(run) {
       for (const child_id of childrenOf(run).lost) {
         const child = store.runs.get(scope, child_id);
         if (child && child.status !== 'done') end(child);
       }
     },
-    ended({ run_id, parent_run_id, activation }) {
-      const parent_thread_id = activation?.trace.parent_thread_id;
-      if (parent_run_id === null || parent_thread_id === undefined) return;
-      if ((store.runs.get(scope, parent_run_id)?.status ?? 'done') === 'done') return;
-      const tool_call_id = `${PREFIX}${run_id}`;
-      const target = { run_id: parent_run_id, tool_call_id, action: 'resume', payload: null } as const;
-      inBackground({ run_id }, decide(parent_thread_id, target));
+    ended(child) {
+      if (child.parent_run_id !== null) inBackground({ run_id: child.run_id }, tellParent(child));
     },
     endStrays() {
       for (const thread_id of store.threads.children(scope, id)) {

@@ -28,6 +28,7 @@ export type LedgerStore = {
   dispatches: Pick<Store['dispatches'], 'put'>;
   deadlines: Pick<Store['deadlines'], 'put' | 'remove'>;
   awaiting: Pick<Store['awaiting'], 'put' | 'remove'>;
+  driven: Pick<Store['driven'], 'put' | 'remove'>;
   state: Pick<Store['state'], 'get' | 'put' | 'remove'>;
   events: Pick<Store['events'], 'last' | 'append'>;
 };

@@ -1,15 +1,16 @@
 import type { Dispatch } from '../schema/dispatch.ts';
-import type { AwaitingRun, OpenDispatch, ScopedPending } from '../store/index.ts';
+import type { ListedRun, OpenDispatch, ScopedPending } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Supervisor } from './supervisor.ts';
 import { wakeThread } from './thread-alarm.ts';
-import { tellThread } from './thread-requests.ts';
+import { takeUpChild, tellThread } from './thread-requests.ts';
 
 /**
  * Takes up what an earlier process left behind (runtime.md 17). Commits are whole: a run without its dispatch, a
  * terminal dispatch without the end of its run, or a commit without its events cannot be found. Making the actor
  * of a thread reclaims dispatches whose worker is gone, waking it starts what is queued; runs that wait stay as
- * they are, unless they wait for tasks: those are gone with their process, and the run is told so.
+ * they are, unless they wait for tasks: those are gone with their process, and the run is told so. Runs of sub-agents
+ * end with the call that drove them.
  *
  * Guarantees: nothing is claimed before `begin`; the event loop turns between slices of the work; what fails for one
  * thread is logged with its id, and left alone. Threads go on in the order in which their work came. Reads open
@@ -39,6 +40,8 @@ export const createRecovery = (
   const found = new Map<string, Thread>();
   /** Threads that had an actor before their work was found: what they had queued has been counted. */
   const met = new Set<string>();
+  /** Before this process begins a run of its own. */
+  const children = store.driven.all(undefined, Number.MAX_SAFE_INTEGER);
   let isKnown = false;
   let isStopped = false;
 
@@ -90,7 +93,16 @@ export const createRecovery = (
     }
   };
 
-  const wake = async ({ scope, thread_id, run_id }: AwaitingRun): Promise<void> => {
+  /** Making the actor of its thread has ended one that executed. */
+  const takeChild = async ({ scope, thread_id, run_id }: ListedRun): Promise<void> => {
+    try {
+      await supervisor().use(scope, thread_id, (thread) => takeUpChild(thread, run_id));
+    } catch (err) {
+      log.error({ err, thread_id, run_id }, 'a run of a sub-agent is not settled with its parent');
+    }
+  };
+
+  const wake = async ({ scope, thread_id, run_id }: ListedRun): Promise<void> => {
     try {
       await supervisor().use(scope, thread_id, (thread) => tellThread(thread, { run_id, staged() {} }));
     } catch (err) {
@@ -98,8 +110,15 @@ export const createRecovery = (
     }
   };
 
+  const takeUpChildren = async (): Promise<void> => {
+    for (let first = 0; first < children.length && !isStopped; first += THREADS_A_TURN) {
+      await Promise.all(children.slice(first, first + THREADS_A_TURN).map(takeChild));
+      await turn();
+    }
+  };
+
   const wakeAll = async (): Promise<void> => {
-    let after: AwaitingRun | undefined;
+    let after: ListedRun | undefined;
     do {
       const page = store.awaiting.all(after, THREADS_A_TURN);
       await Promise.all(page.map(wake));
@@ -122,6 +141,8 @@ export const createRecovery = (
       isKnown = true;
       found.clear();
       met.clear();
+      // Before their parents go on, which may start others.
+      await takeUpChildren();
       await takeUp(threads);
       await wakeAll();
       if (threads.length > 0) log.info({ threads: threads.length }, 'work of an earlier process goes on');

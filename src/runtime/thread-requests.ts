@@ -147,6 +147,14 @@ export const cancelInThread = (thread: Thread, run_id: string): Promise<boolean>
     return { type: 'CANCEL', request };
   });
 
+/** A run of a sub-agent that waits ends when no call waits for it; of one that ended its parent may not know. */
+export const takeUpChild = async (thread: Thread, run_id: string): Promise<void> => {
+  const { children } = thread.around;
+  const run = knownRun(thread, run_id);
+  if (run?.status === 'done') children.ended(run);
+  else if (run?.status === 'waiting' && !children.isAwaited(run)) await cancelInThread(thread, run_id);
+};
+
 /** How many queued dispatches were superseded; undefined when there was nothing to interrupt. */
 export const interruptThread = (thread: Thread): Promise<number | undefined> => {
   const { active, ledger, queue } = thread;

@@ -21,6 +21,7 @@ const NOWHERE: LedgerStore = {
   dispatches: { put: nothing },
   deadlines: { put: nothing, remove: nothing },
   awaiting: { put: nothing, remove: nothing },
+  driven: { put: nothing, remove: nothing },
   state: { get: none, put: nothing, remove: nothing },
   events: { last: () => 0, append: nothing },
 };

@@ -200,6 +200,7 @@ export const putRun = (write: Write, after: Run, before: Run | undefined): Timed
   write.runs.push(timed);
   moveDeadline(write, before && expiryOf(before), expiryOf(after), run_id);
   moveAwaiting(write, before, after);
+  moveDriven(write, before, after);
   waiting.delete(run_id);
   created.delete(run_id);
   if (status === 'done' && ledger.kept?.runs[run_id]) {
@@ -236,6 +237,22 @@ const moveAwaiting = (
   const row = { scope, thread_id: id, run_id: after.run_id };
   if (awaitsTasks(after)) deps.store.awaiting.put(batch, row);
   else deps.store.awaiting.remove(batch, row);
+};
+
+/**
+ * A run of a sub-agent is found by the next process. One that a call follows to its end is settled with it; of any
+ * other end the parent is told behind this commit, and then nobody has to look for the run any more.
+ */
+const moveDriven = (
+  { ledger: { deps, scope, id }, batch }: Write,
+  before: Run | undefined,
+  { run_id, parent_run_id, status, dispatch_id }: Run,
+): void => {
+  if (parent_run_id === null) return;
+  const row = { scope, thread_id: id, run_id };
+  const isFollowed = before?.status === 'running' && dispatch_id === undefined;
+  if (!before) deps.store.driven.put(batch, row);
+  else if (status === 'done' && isFollowed) deps.store.driven.remove(batch, row);
 };
 
 /** The run pointers of a thread follow the commits of its runs (runtime.md 2.1). */

@@ -1,5 +1,4 @@
 export type { AuditQuery } from './audit.ts';
-export type { AwaitingRun } from './awaiting.ts';
 export { backupFolder } from './backup.ts';
 export { type Batch, createBatch } from './batch.ts';
 export type { DatasetHead } from './datasets.ts';
@@ -16,6 +15,7 @@ export { makePrivate } from './private-files.ts';
 export type { PushConfigRow, PushPlace, PushTarget } from './push-configs.ts';
 export type { PushEvent, PushMark } from './push-outbox.ts';
 export type { Retraction } from './retractions.ts';
+export type { ListedRun } from './run-list.ts';
 export type { StoredBucket, StoredTally } from './runtime-stats.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
 export type { TaskFilter, TaskPosition, TimedRun } from './tasks.ts';

@@ -1,7 +1,6 @@
 import type { RootDatabase } from 'lmdb';
 import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
-import { type AwaitingTable, createAwaitingTable } from './awaiting.ts';
 import { copyTo } from './backup.ts';
 import { type Batch, createBatch, type Rows, type Write } from './batch.ts';
 import { type CommitKind, createCommitter } from './committer.ts';
@@ -25,6 +24,7 @@ import { createPendingTable, type PendingTable } from './pending.ts';
 import { makeFolderPrivate } from './private-files.ts';
 import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
+import { createRunList, type RunList } from './run-list.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
 import { createStateTable, type StateTable } from './state.ts';
@@ -61,7 +61,10 @@ export type Store = ControlPlane & {
   readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
   readonly deadlines: DeadlineTable;
-  readonly awaiting: AwaitingTable;
+  /** Runs that wait for background tasks. */
+  readonly awaiting: RunList;
+  /** Runs of sub-agents that are not done, or of whose end their parents do not know. */
+  readonly driven: RunList;
   readonly events: EventTable;
   readonly state: StateTable;
   readonly pushOutbox: PushOutbox;
@@ -170,7 +173,8 @@ const assemble = (
     tasks,
     dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),
     deadlines: createDeadlineTable(env),
-    awaiting: createAwaitingTable(env),
+    awaiting: createRunList(env, 'awaiting_tasks'),
+    driven: createRunList(env, 'driven_runs'),
     events: createEventTable(env, runs),
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),

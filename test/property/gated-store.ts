@@ -64,6 +64,7 @@ export const gateStore = (real: Store, scope: string): GatedStore => {
       dispatches: { ...real.dispatches, open: own(real.dispatches.open), ended: () => [] },
       pending: { ...real.pending, all: own(real.pending.all) },
       awaiting: { ...real.awaiting, all: own(real.awaiting.all) },
+      driven: { ...real.driven, all: own(real.driven.all) },
     },
     waiting: () => queue.length,
     async write(count) {

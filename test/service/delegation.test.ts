@@ -3,6 +3,7 @@ import { ModelError } from '../../src/models/errors.ts';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { type Run, RunList } from '../../src/schema/run.ts';
+import { type Batch, openStore, type Store } from '../../src/store/index.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { decline, resume } from './suspended.ts';
 import { createTestTools, type TestTools } from './tools.ts';
@@ -410,7 +411,8 @@ t.test('a child that waits behind a call that a crash has lost is cancelled', as
 });
 
 t.test('a decision on the sub-agent itself carries its parent on', async (t) => {
-  const { start, onlyChild, tools, troupe, view } = await office(t);
+  const dir = t.testdir();
+  const { start, onlyChild, tools, troupe, view } = await office(t, { settings: { storage_dir: dir } });
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
   const child = await onlyChild(({ status }) => status === 'waiting');
   const answer = await troupe.post(`/v1/runs/${child.run_id}/decision`, resume('r1', { approved: true }));
@@ -420,6 +422,9 @@ t.test('a decision on the sub-agent itself carries its parent on', async (t) => 
   t.match((await view.texts()).join('\n'), '"response":"echo: a task"');
   await view.check(t);
   await viewOf(troupe, child.thread_id).check(t);
+  await between(troupe, dir, ({ driven }) =>
+    t.strictSame(driven.all(undefined, 10), [], 'nobody looks again'),
+  );
 });
 
 t.test('parent and child wait through a restart', async (t) => {
@@ -453,6 +458,68 @@ t.test('a process that dies leaves no sub-agent running', async (t) => {
   t.match((await view.texts()).join('\n'), '[Tool execution was interrupted]');
   await view.check(t);
   for (const { thread_id } of runs) await viewOf(troupe, thread_id).check(t);
+});
+
+/** Changes what a process has left behind, as one that died a moment earlier or later would have left it. */
+const between = async (troupe: Troupe, dir: string, change: (store: Store, batch: Batch) => void) => {
+  await troupe.app.stop();
+  const store = await openStore({ dir, durability: 'process' });
+  const batch = store.batch();
+  change(store, batch);
+  await store.commit(batch);
+  await store.close();
+  await troupe.restart();
+};
+
+/** The end of the run is written, and of nothing else that follows from it. */
+const endRun = (store: Store, batch: Batch, run_id: string, more: Partial<Run> = {}): void => {
+  const run = store.runs.get('default', run_id);
+  if (!run) throw new Error(`there is no run ${run_id}`);
+  const { waiting: _over, ...rest } = run;
+  const ended: Run = { ...rest, status: 'done', termination_reason: { type: 'cancelled' }, ...more };
+  store.runs.put(batch, 'default', ended, run);
+  const dispatch = store.dispatches.get('default', run.dispatch_id ?? '');
+  if (dispatch) store.dispatches.put(batch, 'default', { ...dispatch, status: 'Superseded' }, dispatch);
+};
+
+for (const [does, way] of [
+  ['executes', hangs('half')],
+  ['waits', asks(['r1', 'risky'])],
+] as const) {
+  t.test(
+    `a child that ${does} is ended also when the end of its parent was the last thing written`,
+    async (t) => {
+      const dir = t.testdir();
+      const { start, onlyChild, troupe } = await office(t, { settings: { storage_dir: dir } });
+      const running = start(delegates('c1', 'worker'), way);
+      const { parent_run_id } = await onlyChild(
+        ({ status }) => status === (does === 'waits' ? 'waiting' : 'running'),
+      );
+      await between(troupe, dir, (store, batch) => {
+        endRun(store, batch, parent_run_id ?? '');
+      });
+      await running;
+      t.match(await onlyChild(isDone), { termination_reason: { type: 'cancelled' } });
+    },
+  );
+}
+
+t.test('a parent goes on when its child ended and the process died before it was told', async (t) => {
+  const dir = t.testdir();
+  const { start, onlyChild, troupe, view } = await office(t, { settings: { storage_dir: dir } });
+  const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
+  const child = await onlyChild(({ status }) => status === 'waiting');
+  await between(troupe, dir, (store, batch) => {
+    endRun(store, batch, child.run_id, {
+      final_output: 'the last words',
+      termination_reason: { type: 'natural_end' },
+    });
+  });
+  await view.until(events[0]?.run_id, 'done');
+  t.match((await view.texts()).join('\n'), 'the last words');
+  await between(troupe, dir, ({ driven }) =>
+    t.strictSame(driven.all(undefined, 10), [], 'nobody looks again'),
+  );
 });
 
 t.test('a process that dies after the decision leaves no sub-agent running', async (t) => {

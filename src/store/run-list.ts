@@ -2,19 +2,19 @@ import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId } from './keys.ts';
 
-/** Runs that wait for background tasks, in all scopes: the next process wakes them (runtime.md 17, step 6). */
+/** Runs of one kind, in all scopes: those that the next process has to look at (runtime.md 17). */
 
-export type AwaitingRun = { scope: string; thread_id: string; run_id: string };
+export type ListedRun = { scope: string; thread_id: string; run_id: string };
 
-export type AwaitingTable = {
-  put(batch: Batch, run: AwaitingRun): void;
-  remove(batch: Batch, run: AwaitingRun): void;
+export type RunList = {
+  put(batch: Batch, run: ListedRun): void;
+  remove(batch: Batch, run: ListedRun): void;
   /** So many behind this one. */
-  all(after: AwaitingRun | undefined, limit: number): AwaitingRun[];
+  all(after: ListedRun | undefined, limit: number): ListedRun[];
 };
 
-export const createAwaitingTable = (env: Environment): AwaitingTable => {
-  const rows = env.table<AwaitingRun>('awaiting_tasks');
+export const createRunList = (env: Environment, name: 'awaiting_tasks' | 'driven_runs'): RunList => {
+  const rows = env.table<ListedRun>(name);
   return {
     put(batch, run) {
       checkId('scope', run.scope);
