@@ -9,11 +9,15 @@ export type TaskRecord = {
   parent?: string;
   /** milliseconds */
   started_at: number;
-} & TaskState;
+} & Partial<TaskOrigin> &
+  TaskState;
+
+/** The call that started a task, and the step that asked for it. */
+export type TaskOrigin = { call_id: string; step_index: number | undefined };
 
 export type RunTasks = {
   /** Numbers go on behind this one. */
-  start(task: TaskInput, last: number): { task_id: string };
+  start(task: TaskInput, last: number, origin: TaskOrigin): { task_id: string };
   cancel(target: TaskTarget): TaskCancel;
   /** At work, or with something to tell that the run does not have yet. */
   pending(): boolean;

@@ -173,7 +173,7 @@ const attempt = async (
   if (!tool) return ToolError.unknownTool(call.name);
   if (entry.malformed) return new ToolError('invalid_arguments', entry.malformed);
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
-  const tasks = tasksOf(turn);
+  const tasks = tasksOf(turn, entry);
   const trace = contextOfTool(turn, entry);
   /** Whoever is at work for the call is told to stop, unless another process will go on with it. */
   const dropKept = (): void => {

@@ -4,8 +4,8 @@ import { update } from '../tools/state.ts';
 import { endToldBy, taskEvent } from '../tools/task-event.ts';
 import type { Tasks } from '../tools/tasks.ts';
 import type { TaskRecord } from './background.ts';
-import { traceTask } from './trace.ts';
-import type { Turn } from './turn.ts';
+import { stepOf, traceTask } from './trace.ts';
+import type { StepCall, Turn } from './turn.ts';
 
 /**
  * The background tasks of a run, as the loop sees them (agent-loop.md 16). The tasks themselves live in the process;
@@ -13,12 +13,15 @@ import type { Turn } from './turn.ts';
  * to be at work and the process does not know has died with an earlier process.
  */
 
-/** For the tools of an agent that has the plugin. */
-export const tasksOf = (turn: Turn): Tasks | undefined => {
+/** For the tool of a call, when its agent has the plugin. */
+export const tasksOf = (turn: Turn, entry: StepCall): Tasks | undefined => {
   const { tasks, agent } = turn;
   if (!tasks || !agent.plugins.some(({ id }) => id === 'background_tasks')) return undefined;
   return {
-    start: (task) => tasks.start(task, turn.state.view().get(backgroundTasks)?.last ?? 0),
+    start(task) {
+      const { last = 0 } = turn.state.view().get(backgroundTasks) ?? {};
+      return tasks.start(task, last, { call_id: entry.call.id, step_index: stepOf(turn, entry) });
+    },
     cancel: tasks.cancel,
   };
 };

@@ -80,7 +80,7 @@ export const contextOfTool = (turn: Turn, entry: StepCall): TraceContext | undef
   turn.trace?.contextAt?.({ tool: entry.call.id, step: stepOf(turn, entry) }) ?? turn.context;
 
 /** Of the answer that asked for the call; after a wait its step is over. */
-const stepOf = (turn: Turn, { call }: StepCall): number | undefined => {
+export const stepOf = (turn: Turn, { call }: StepCall): number | undefined => {
   if (turn.step) return turn.step.index;
   const asked = [turn.produced, turn.committed()]
     .map((messages) => messages.findLast(({ tool_calls }) => tool_calls?.some(({ id }) => id === call.id)))

@@ -104,6 +104,8 @@ const OWN: Readonly<Partial<Record<TraceEvent['type'], readonly Row[]>>> = {
     ['~background_task.status', 'status'],
     ['~background_task.description', 'description'],
     ['~parent_task.id', 'parent_task_id'],
+    ['~background_task.parent_run_id', 'run_id'],
+    ['~background_task.parent_tool_call_id', 'tool_call_id'],
     ['error.message', 'error_message'],
   ],
 };

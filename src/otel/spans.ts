@@ -198,9 +198,12 @@ const inferencePlace = (spans: RunSpans, event: TraceEvent, now: number): Placed
   };
 };
 
+const stepOf = ({ step_index }: TraceEvent): number | undefined =>
+  typeof step_index === 'number' ? step_index : undefined;
+
 const toolPlace = (spans: RunSpans, event: TraceEvent, now: number): Placed => {
   const { run, counts } = spans;
-  const step = typeof event.step_index === 'number' ? event.step_index : undefined;
+  const step = stepOf(event);
   const place = { tool: text(event.call_id), step };
   const to = number(event.ended_at_ms, now);
   counts.tools += 1;
@@ -223,9 +226,12 @@ const toolPlace = (spans: RunSpans, event: TraceEvent, now: number): Placed => {
 const taskPlace = ({ run, deps }: RunSpans, event: TraceEvent): Placed | undefined => {
   if (typeof event.completed_at_ms !== 'number') return undefined;
   const above = text(event.parent_task_id);
+  const call = text(event.tool_call_id);
+  const asked =
+    call === '' ? rootIdOf(run.run_id) : toolIdOf(run.run_id, { tool: call, step: stepOf(event) });
   return {
     id: taskIdOf(run.run_id, text(event.task_id)),
-    parent: above === '' ? rootIdOf(run.run_id) : taskIdOf(run.run_id, above),
+    parent: above === '' ? asked : taskIdOf(run.run_id, above),
     name: `${deps.prefix}background_task`,
     kind: SpanKind.INTERNAL,
     from: number(event.created_at_ms, event.completed_at_ms),

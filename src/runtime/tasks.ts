@@ -1,4 +1,4 @@
-import type { RunTasks, TaskRecord } from '../loop/background.ts';
+import type { RunTasks, TaskOrigin, TaskRecord } from '../loop/background.ts';
 import type { Message } from '../schema/message.ts';
 import { type TaskEventKind, taskEvent } from '../tools/task-event.ts';
 import type { TaskCancel, TaskInput, TaskTarget } from '../tools/tasks.ts';
@@ -111,7 +111,12 @@ export const createTaskBoard = ({ clock, ids, log, observe, deliver }: Deps): Ta
     }
   };
 
-  const start = (entry: Entry, input: TaskInput, last: number): { task_id: string } => {
+  const start = (
+    entry: Entry,
+    input: TaskInput,
+    last: number,
+    { call_id, step_index }: TaskOrigin,
+  ): { task_id: string } => {
     entry.last = Math.max(entry.last, last) + 1;
     const task_id = `bg_${entry.last}`;
     const at = clock.now();
@@ -120,6 +125,8 @@ export const createTaskBoard = ({ clock, ids, log, observe, deliver }: Deps): Ta
       task_id,
       ...(name !== undefined && { name }),
       ...(parent !== undefined && { parent }),
+      call_id,
+      ...(step_index !== undefined && { step_index }),
       started_at: at,
       status: 'running',
       updated_at: at,
@@ -162,10 +169,10 @@ export const createTaskBoard = ({ clock, ids, log, observe, deliver }: Deps): Ta
       let noted = 0;
       return {
         inPlace,
-        start(task, last) {
+        start(task, last, origin) {
           const known = entry() ?? newEntry(run);
           entries.set(key, known);
-          return start(known, task, last);
+          return start(known, task, last, origin);
         },
         cancel(target) {
           const known = entry();

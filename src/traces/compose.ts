@@ -231,7 +231,7 @@ const suspensionFields = ({ call, decided, waited_ms }: Fact<'suspension'>, now:
 });
 
 const taskEvent = ({ task }: Fact<'background_task'>, composing: Composing): TraceEvent => {
-  const { task_id, name, parent, status, started_at, updated_at, error } = task;
+  const { task_id, name, parent, call_id, step_index, status, started_at, updated_at, error } = task;
   const isOver = status !== 'running';
   return line('background_task', isOver ? updated_at : started_at, composing, {
     task_id,
@@ -239,6 +239,8 @@ const taskEvent = ({ task }: Fact<'background_task'>, composing: Composing): Tra
     description: name ?? '',
     ...(name !== undefined && { task_name: name }),
     ...(parent !== undefined && { parent_task_id: parent }),
+    ...(call_id !== undefined && { tool_call_id: call_id }),
+    ...(step_index !== undefined && { step_index }),
     status,
     ...(error !== undefined && isOver && { error_message: error }),
     created_at_ms: started_at,

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap';
+import { z } from 'zod';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { SettingsInput } from '../../src/settings.ts';
+import { defineTool } from '../../src/tools/tool.ts';
 import { type ReceivedSpan, type Receiver, startGrpcReceiver, startReceiver } from '../otel/receiver.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
@@ -131,6 +133,47 @@ t.test('the trace of a request goes on in its run, over a wait and another proce
     ['suspended', 'resumed'],
   );
   t.ok(root.startTimeUnixNano <= tool.startTimeUnixNano);
+});
+
+t.test('a background task hangs under the call that started it, a part of one under that', async (t) => {
+  const receiver = await startReceiver(t);
+  const work = defineTool({
+    id: 'work',
+    description: 'Starts a task with a part.',
+    input: z.object({}),
+    execute(_, { tasks }) {
+      const whole = tasks?.start({ name: 'dig', run: async () => 'deep' });
+      tasks?.start({ name: 'shovel', parent: whole?.task_id ?? '', run: async () => 'sharp' });
+      return { data: 'started' };
+    },
+  });
+  const worker = AgentSpec.parse({ id: 'worker', model_id: 'steps', plugin_ids: ['background_tasks'] });
+  const troupe = await startTroupe(t, {
+    settings: { observe_all_agents: true },
+    app: {
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url },
+      tools: [work],
+      records: { ...NO_RECORDS, agents: [worker] },
+    },
+  });
+  troupe.models.steps.push(asks(['c1', 'work']));
+  const run_id = await run(troupe, 'worker');
+  await eventually(
+    async () => (await troupe.call('GET', `/v1/runs/${run_id}`)).body.status,
+    (status) => status === 'done',
+  );
+  await troupe.app.stop();
+  const tasks = receiver.spans.filter(({ name }) => name === 'agent_service.background_task');
+  const [whole, part] = ['dig', 'shovel'].map((each) =>
+    tasks.find(({ attributes }) => attributes['agent_service.background_task.name'] === each),
+  );
+  t.equal(whole?.parentSpanId, named(receiver, 'execute_tool work').spanId);
+  t.match(whole?.attributes, {
+    'agent_service.background_task.parent_run_id': run_id,
+    'agent_service.background_task.parent_tool_call_id': 'c1',
+    'agent_service.background_task.status': 'completed',
+  });
+  t.equal(part?.parentSpanId, whole?.spanId);
 });
 
 t.test('a failed inference is a span with its error, and the run too', async (t) => {

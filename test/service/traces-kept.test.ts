@@ -125,7 +125,7 @@ t.test('a background task is a line when it begins and one when it ends', async 
   const { lines } = await readTrace(troupe, id);
   const tasks = lines.filter(({ type }) => type === 'background_task');
   t.match(tasks, [
-    { task_id: 'bg_1', task_name: 'dig', status: 'running', agent_id: 'worker' },
+    { task_id: 'bg_1', task_name: 'dig', status: 'running', agent_id: 'worker', tool_call_id: 'c1' },
     { task_id: 'bg_1', status: 'completed', completed_at_ms: Number },
   ]);
   t.equal(tasks.length, 2);

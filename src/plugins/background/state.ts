@@ -9,6 +9,8 @@ const StartedTask = z.strictObject({
   run_id: z.string(),
   name: z.string().optional(),
   parent: z.string().optional(),
+  call_id: z.string().optional(),
+  step_index: z.int().optional(),
   started_at: z.int().meta({ description: 'milliseconds since the epoch' }),
 });
 
