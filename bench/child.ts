@@ -27,11 +27,18 @@ export type Child = {
   readonly exited: Promise<unknown>;
 };
 
-export const startChild = (args: readonly string[], place: Place = onServerCore): Child => {
+export const startChild = (
+  args: readonly string[],
+  place: Place = onServerCore,
+  variables: Record<string, string> = {},
+): Child => {
   const [command = '', ...rest] = place([process.execPath, ...args]);
   // Plain node: what the environment would load into it is not part of the service.
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env });
+  const child = spawn(command, rest, {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...env, ...variables },
+  });
   children.add(child);
   let printed = '';
   const collect = (chunk: Buffer): void => {

@@ -57,12 +57,14 @@ export type TroupeOptions = {
   nodeArguments?: readonly string[];
   /** Of the service, such as `--config`. */
   flags?: readonly string[];
+  /** What it finds in its environment, besides what is there. */
+  variables?: Record<string, string>;
   place?: Place;
 };
 
 /** Does not wait until it listens. */
 export const spawnTroupe = (context: Context, options: TroupeOptions): Child => {
-  const { durability = 'process', dir = context.folder(), port = 0, flags = [], place } = options;
+  const { durability = 'process', dir = context.folder(), port = 0, flags = [], place, variables } = options;
   const settings = join(context.folder(), 'settings.json');
   writeFileSync(settings, JSON.stringify(SETTINGS));
   const named = {
@@ -79,7 +81,7 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
   const { flags: nodeFlags, main } = context.build;
   const pairs = Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]);
   const args = [...nodeFlags, ...(options.nodeArguments ?? []), main, 'serve', ...pairs, ...flags];
-  return startChild(args, place);
+  return startChild(args, place, variables);
 };
 
 export const ADMIN_TOKEN = 'bench';

@@ -1,4 +1,5 @@
-import { Agent, get } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, get } from 'node:http';
 import { runOf } from '../src/load/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { BenchError } from './error.ts';
@@ -17,6 +18,26 @@ const VARIANTS = {
   'sampled traces': ['--trace-sampling-disable', 'false', '--trace-capture-content', 'false'],
   'every trace kept': ['--trace-sampling-disable', 'true', '--trace-capture-content', 'false'],
   'every trace kept, with content': ['--trace-sampling-disable', 'true', '--trace-capture-content', 'true'],
+};
+
+/** A collector that takes whatever comes. */
+const startCollector = async (): Promise<{ url: string; taken(): number; stop(): void }> => {
+  let taken = 0;
+  const server = createServer((request, response) => {
+    taken += 1;
+    request.resume().on('end', () => response.end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new BenchError('the collector has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    taken: () => taken,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 };
 
 const mean = (one: Played, other: Played): Played => ({
@@ -96,9 +117,15 @@ export const telemetry: Benchmark = {
   title: `telemetry: 200 tokens each, ${CONNECTIONS} connections; p50 and p99 are ms for a whole stream`,
   async run(context) {
     const servers: [metric: string, Server][] = [];
+    const collector = await startCollector();
     for (const [variant, flags] of Object.entries(VARIANTS)) {
       servers.push([`a stream, ${variant}`, await startTroupe(context, { flags })]);
     }
+    const exported = await startTroupe(context, {
+      flags: VARIANTS['sampled traces'],
+      variables: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url },
+    });
+    servers.push(['a stream, sampled traces, spans by OTLP', exported]);
     const connections = context.short ? 2 : CONNECTIONS;
     const load = { duration_ms: context.roundMs(4000), connections };
     const rowOf = async ([metric, server]: (typeof servers)[number]): Promise<Measured> => {
@@ -120,9 +147,12 @@ export const telemetry: Benchmark = {
     try {
       const rows: Measured[] = [];
       for (const server of servers) rows.push(await rowOf(server));
+      await exported.process.stop();
+      if (collector.taken() === 0) throw new BenchError('the collector got no spans');
       return [...rows, ...(await pageRows(context))];
     } finally {
       await stopAll(servers.map(([, server]) => server));
+      collector.stop();
     }
   },
 };
