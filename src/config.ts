@@ -7,6 +7,7 @@ import {
   SettingsError,
   type SettingsInput,
 } from './settings.ts';
+import { createLog } from './telemetry/log.ts';
 
 /** What a program says that embeds the service, or a config file that `troupe serve` loads. */
 export type TroupeConfig = {
@@ -15,7 +16,13 @@ export type TroupeConfig = {
   /** Made by `defineProvider`, or described as in a settings file. */
   providers?: readonly AnyProvider[];
 } & Omit<EntriesInput, 'providers'> &
-  Pick<AppInput, 'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog' | 'redactTraces'>;
+  Pick<
+    AppInput,
+    'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog' | 'redactTraces' | 'clock' | 'ids'
+  > & {
+    /** Gets what would go to stderr: one line of JSON a call, without secrets. */
+    log?: { write(line: string): void };
+  };
 
 type AnyProvider = Provider | NonNullable<EntriesInput['providers']>[number];
 
@@ -32,6 +39,9 @@ const OPTIONS: Record<keyof TroupeConfig, true> = {
   resolveScope: true,
   eventLog: true,
   redactTraces: true,
+  clock: true,
+  ids: true,
+  log: true,
 };
 
 /** @throws SettingsError when there is no such option, or an entry is not legal */
@@ -41,14 +51,20 @@ export const appInput = (config: TroupeConfig, settings: Settings): AppInput => 
     const allowed = Object.keys(OPTIONS).join(', ');
     throw new SettingsError(unknown.map((name) => `${name}: not an option; allowed: ${allowed}`));
   }
-  const { settings: _, providers = [], models, model_pools, agents, ...rest } = config;
+  const { settings: _, providers = [], models, model_pools, agents, log, ...rest } = config;
   const records = entriesFrom({
     providers: providers.flatMap((provider) => (isProvider(provider) ? [] : provider)),
     models,
     model_pools,
     agents,
   });
-  return { ...rest, settings, records, providers: providers.filter(isProvider) };
+  return {
+    ...rest,
+    settings,
+    records,
+    providers: providers.filter(isProvider),
+    ...(log && { log: createLog({ level: settings.log_level, destination: log }) }),
+  };
 };
 
 const isProvider = (provider: AnyProvider): provider is Provider => 'model' in provider;

@@ -34,12 +34,12 @@ export type {
 export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.ts';
 export type { AgentInput } from './schema/agent.ts';
 export type { AnswerPart } from './schema/answer-part.ts';
+export type { Clock, Ids } from './schema/clock.ts';
 export { type Message, textOf } from './schema/message.ts';
 export type { PendingMessage } from './schema/pending.ts';
+export { defineClientTool, defineTool } from './tools/define-tool.ts';
 export { defineState, type StateKey, type StateUpdate, type StateView, update } from './tools/state.ts';
 export {
-  defineClientTool,
-  defineTool,
   type GateDecision,
   type GatedCall,
   type Suspension,
@@ -61,7 +61,7 @@ export {
  *       id: 'add',
  *       description: 'Adds two numbers',
  *       input: z.object({ a: z.number(), b: z.number() }),
- *       execute: async ({ a, b }) => ({ data: a + b }),
+ *       execute: ({ a, b }) => a + b,
  *     }),
  *   ],
  *   agents: [{ id: 'calculator', model_id: 'default', allowed_tools: ['add'] }],

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Caller, ConfigService } from '../registry/config/api.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { Outcome } from '../schema/outcome.ts';
-import { defineTool, type Tool, type ToolContext } from '../tools/tool.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
 import { DraftInput, draftAgent } from './draft.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { Ticket } from '../schema/run-event.ts';
+import { defineTool } from './define-tool.ts';
 import type { RemoteOutput } from './remote-agent.ts';
-import { defineTool, type Json, type Tool, type ToolContext, ToolError, type ToolProgress } from './tool.ts';
+import { type Json, type Tool, type ToolContext, ToolError, type ToolProgress } from './tool.ts';
 
 /**
  * Tools that hand a task to another agent (agent-loop.md 15.1), wherever it runs: `delegate-local.ts` and

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { defineTool, type Json, type Tool, ToolError, type ToolProgress } from './tool.ts';
+import { defineTool } from './define-tool.ts';
+import { type Json, type Tool, ToolError, type ToolProgress } from './tool.ts';
 
 /** A demo tool that reports progress for a while; the scenarios differ in pace, in detail and in result. */
 

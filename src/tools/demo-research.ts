@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineTool, type Tool } from './tool.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './tool.ts';
 
 /** Demo tools of the research agent (agent-loop.md 18.4). The client keeps report and resources. */
 

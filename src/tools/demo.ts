@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { defineTool } from './define-tool.ts';
 import { createProgressDemo, type Sleep, sleepFor } from './demo-progress.ts';
 import { researchTools } from './demo-research.ts';
 import { travelTools } from './demo-travel.ts';
-import { defineTool, type Tool, ToolError } from './tool.ts';
+import { type Tool, ToolError } from './tool.ts';
 
 /**
  * Tools of the demo profile (agent-loop.md 18.4). They answer from constants and from their arguments, keep

@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from '../../src/models/model.ts';
+import { defineClientTool, defineTool } from '../../src/tools/define-tool.ts';
 import { clientTicket } from '../../src/tools/tickets.ts';
-import {
-  defineClientTool,
-  defineTool,
-  type Tool,
-  type ToolContext,
-  ToolError,
-} from '../../src/tools/tool.ts';
+import { type Tool, type ToolContext, ToolError } from '../../src/tools/tool.ts';
 import { createGates, type Gates } from './gates.ts';
 import { nextStep, type Planned, type ToolName } from './plan.ts';
 

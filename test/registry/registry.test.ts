@@ -8,7 +8,7 @@ import { createRegistry, type RegistryInput } from '../../src/registry/registry.
 import type { AgentInput } from '../../src/schema/agent.ts';
 import { type EntriesInput, entriesFrom } from '../../src/settings.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 import { plainRoutes } from './routes.ts';
 

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { z } from 'zod';
 import type { Provider } from '../../src/models/model.ts';
 import { Conflict, NotFound, Unavailable } from '../../src/schema/outcome.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { when } from '../http/serve.ts';
 import { rowsOf } from './rows.ts';
 import { startRuntime, type TestRuntime } from './runtime.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { Unavailable } from '../../src/schema/outcome.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { turn, when } from '../http/serve.ts';
 import { rowsOf } from './rows.ts';
 import { FULL, startRuntime } from './runtime.ts';

@@ -5,7 +5,8 @@ import type { Model } from '../../src/models/model.ts';
 import { textOf } from '../../src/schema/message.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
-import { defineTool, type Tool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { Tool } from '../../src/tools/tool.ts';
 import { ADMIN_TOKEN } from './troupe.ts';
 
 /**

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { createLog } from '../../src/telemetry/log.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
 import { createTestTools } from './tools.ts';

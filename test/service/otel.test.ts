@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { SettingsInput } from '../../src/settings.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { type ReceivedSpan, type Receiver, startGrpcReceiver, startReceiver } from '../otel/receiver.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';

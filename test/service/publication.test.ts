@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Provider } from '../../src/models/model.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { openStore } from '../../src/store/index.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { LONG } from '../long.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 

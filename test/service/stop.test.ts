@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { ModelError } from '../../src/models/errors.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { eventually, startDemo } from './troupe.ts';
 
 /** Graceful stop, and what the next start makes of work that was left (runtime.md 16, 17, 18.2). */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineClientTool, defineTool, type Tool } from '../../src/tools/tool.ts';
+import { defineClientTool, defineTool } from '../../src/tools/define-tool.ts';
+import type { Tool } from '../../src/tools/tool.ts';
 
 /** Tools that a test steers, and a record of what they did. Agents of the tests have all of them. */
 

@@ -102,6 +102,13 @@ const WAYS_IN: [name: string, needs: Id[], write: (store: Store, batch: Batch, i
     },
   ],
   [
+    'driven',
+    ['scope', 'run id'],
+    ({ driven }, batch, ids) => {
+      driven.put(batch, { scope: ids.scope, thread_id: 't1', run_id: ids['run id'] });
+    },
+  ],
+  [
     'push configs',
     ['scope', 'task id', 'config id'],
     ({ pushConfigs }, batch, ids) => {

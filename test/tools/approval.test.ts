@@ -1,14 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
+import { defineClientTool, defineTool } from '../../src/tools/define-tool.ts';
 import { clientTicket, permissionTicket } from '../../src/tools/tickets.ts';
-import {
-  defineClientTool,
-  defineTool,
-  type GateDecision,
-  type GatedCall,
-  type Json,
-  type Tool,
-} from '../../src/tools/tool.ts';
+import type { GateDecision, GatedCall, Json, Tool } from '../../src/tools/tool.ts';
 import { callTool, quietContext } from './call.ts';
 
 type Definition = Parameters<typeof defineTool<typeof Payment>>[0];

@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { Invalid } from '../../src/schema/outcome.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolRules } from '../../src/tools/tool-rules.ts';
 
 const tool = (id: string) =>

@@ -1,7 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { z } from 'zod';
-import { defineTool, type Json, ToolError, toToolResult } from '../../src/tools/tool.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { type Json, ToolError, toToolResult } from '../../src/tools/tool.ts';
 import { INDEX } from '../e2e/built.ts';
 import { callTool, quietContext } from './call.ts';
 
@@ -153,4 +154,34 @@ t.test('the failure of a tool that has its own copy of this package is one', asy
   t.match(await callTool(tool, {}), { status: 'error', message: '[E1] not you' });
   t.ok(new Other('denied', '') instanceof ToolError);
   t.notOk(new Error('x') instanceof ToolError);
+});
+
+const returned: [what: string, value: () => unknown, output: object][] = [
+  ['a number', () => 5, { data: 5 }],
+  ['nothing', () => undefined, { data: null }],
+  ['an object', () => ({ sum: 5, note: undefined }), { data: { sum: 5 } }],
+  ['a list with dates', () => [new Date(0)], { data: ['1970-01-01T00:00:00.000Z'] }],
+  ['an output', () => ({ data: 5, message: 'five' }), { data: 5, message: 'five' }],
+  ['an object that has data, and more', () => ({ data: [1], total: 9 }), { data: { data: [1], total: 9 } }],
+  ['a suspension', () => ({ suspend: { id: 't' } }), { suspend: { id: 't' } }],
+  ['an object that suspends, and more', () => ({ suspend: 1, at: 2 }), { data: { suspend: 1, at: 2 } }],
+];
+
+const returning = (value: () => unknown) =>
+  defineTool({ id: 'r', description: 'r', input: z.object({}), execute: async () => value() as string });
+
+for (const [what, value, output] of returned) {
+  t.test(`a tool may return ${what}`, async (t) => {
+    t.strictSame(await returning(value).execute({}, quietContext()), output);
+  });
+}
+
+t.test('what is not JSON is a failure that says so', async (t) => {
+  const knot: Record<string, unknown> = {};
+  knot.self = knot;
+  for (const value of [5n, knot])
+    await t.rejects(returning(() => value).execute({}, quietContext()), {
+      kind: 'internal',
+      message: /^the tool returned what is not JSON: /,
+    });
 });

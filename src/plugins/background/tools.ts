@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineTool, type Tool, type ToolOutput } from '../../tools/tool.ts';
+import { defineTool } from '../../tools/define-tool.ts';
+import type { Tool, ToolOutput } from '../../tools/tool.ts';
 import { cleared, failedOf, queued, replayed } from './outbox.ts';
 
 /** The tools of agent-loop.md 16. Those that write the outbox run alone: each must see what the one before wrote. */

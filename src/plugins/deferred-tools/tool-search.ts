@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { defineTool } from '../../tools/define-tool.ts';
 import type { StateView } from '../../tools/state.ts';
-import { defineTool, type Tool } from '../../tools/tool.ts';
+import type { Tool } from '../../tools/tool.ts';
 import { searchTools } from './search.ts';
 
 export const TOOL_SEARCH = 'ToolSearch';

@@ -1,4 +1,5 @@
-import { defineTool, type Tool } from '../../tools/tool.ts';
+import { defineTool } from '../../tools/define-tool.ts';
+import type { Tool } from '../../tools/tool.ts';
 import { A2uiArguments } from './a2ui.ts';
 import { countMessages } from './validate.ts';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { defineTool } from '../../tools/define-tool.ts';
 import type { SubAgents } from '../../tools/sub-agent.ts';
-import { defineTool, type Json, type Tool, ToolError } from '../../tools/tool.ts';
+import { type Json, type Tool, ToolError } from '../../tools/tool.ts';
 import { compileSpecStream } from './spec-stream.ts';
 
 /**

@@ -12,7 +12,8 @@ import type { AgentInput } from '../../../src/schema/agent.ts';
 import type { AuditEvent } from '../../../src/schema/audit-event.ts';
 import { type EntriesInput, entriesFrom } from '../../../src/settings.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
-import { defineTool, type Tool } from '../../../src/tools/tool.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
+import type { Tool } from '../../../src/tools/tool.ts';
 import { NO_SUB_AGENTS } from '../../tools/sub-agents.ts';
 import { plainRoutes } from '../routes.ts';
 

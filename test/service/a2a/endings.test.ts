@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { NO_RECORDS } from '../../../src/registry/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
-import { defineTool } from '../../../src/tools/tool.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
 import { pluginOf } from '../agent-loop/agents.ts';
 import { asks, type Inference } from '../models.ts';
 import { eventually } from '../troupe.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
 import { agentHandoff } from '../../../src/loop/handoff.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
 import { update } from '../../../src/tools/state.ts';
-import { defineTool } from '../../../src/tools/tool.ts';
 import { says, seenIn, toolsIn } from '../agent-loop/agents.ts';
 import { asks, hangs } from '../models.ts';
 import { eventually } from '../troupe.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { AgentSpec } from '../../../src/schema/agent.ts';
-import { defineTool } from '../../../src/tools/tool.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
 import { asks, type Call } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { viewOf } from '../view.ts';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { definePlugin } from '../../../src/plugins/define.ts';
 import type { ContextMessage, HookContext, ScheduledAction } from '../../../src/plugins/plugin.ts';
-import { defineTool } from '../../../src/tools/tool.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
 import { asks } from '../models.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, say, says, seenIn, startWith, toolsIn } from './agents.ts';

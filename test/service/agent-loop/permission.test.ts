@@ -1,6 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
-import { defineClientTool } from '../../../src/tools/tool.ts';
+import { defineClientTool } from '../../../src/tools/define-tool.ts';
 import { asks } from '../models.ts';
 import { createTestTools } from '../tools.ts';
 import { eventually, type RunEventLike, startDemo, type Troupe } from '../troupe.ts';

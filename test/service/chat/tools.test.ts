@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { entriesFrom } from '../../../src/settings.ts';
-import { defineTool } from '../../../src/tools/tool.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
 import { guarded } from '../agent-loop/permissions.ts';
 import { asks } from '../models.ts';
 import { find, startChat, typesOf, user } from './chat.ts';

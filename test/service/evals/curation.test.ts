@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { Dataset } from '../../../src/schema/dataset.ts';
 import type { SettingsInput } from '../../../src/settings.ts';
-import { defineTool } from '../../../src/tools/tool.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
 import { asks } from '../models.ts';
 import { run, traced } from '../traced.ts';
 import { eventually, startTroupe, type TroupeOptions } from '../troupe.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
-import { defineClientTool, defineTool } from '../../../src/tools/tool.ts';
+import { defineClientTool, defineTool } from '../../../src/tools/define-tool.ts';
 import { calls, type Evals, only, says, startEvals } from './evals.ts';
 
 /** What becomes of tool calls in live runs: nothing, what was recorded, or what the tool does. */
