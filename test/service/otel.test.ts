@@ -135,6 +135,24 @@ t.test('the trace of a request goes on in its run, over a wait and another proce
   t.ok(root.startTimeUnixNano <= tool.startTimeUnixNano);
 });
 
+for (const [protocol, path, content] of [
+  ['chat', '/v1/ai-sdk/chat', { parts: [{ type: 'text', text: 'hi' }] }],
+  ['AG-UI', '/v1/ag-ui/run', { content: 'hi' }],
+] as const) {
+  t.test(`the trace of a request over ${protocol} goes on in its run`, async (t) => {
+    const receiver = await startReceiver(t);
+    const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+    const said = { id: 'u1', role: 'user', ...content };
+    const body = { agentId: 'echo', threadId: 'T', messages: [said] };
+    const { status } = await troupe.call('POST', path, body, { traceparent: PARENT });
+    t.equal(status, 200);
+    await troupe.app.stop();
+    const root = named(receiver, 'invoke_agent echo');
+    t.match(root, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
+    t.equal(named(receiver, 'chat echo-upstream').parentSpanId, root.spanId);
+  });
+}
+
 t.test('a background task hangs under the call that started it, a part of one under that', async (t) => {
   const receiver = await startReceiver(t);
   const work = defineTool({
