@@ -70,6 +70,30 @@ const office = async (t: Test, options: TroupeOptions = {}): Promise<Office> => 
   };
 };
 
+/** Changes what a process has left behind, as one that died a moment earlier or later would have left it. */
+const between = async (troupe: Troupe, dir: string, change: (store: Store, batch: Batch) => void) => {
+  await troupe.app.stop();
+  const store = await openStore({ dir, durability: 'process' });
+  const batch = store.batch();
+  change(store, batch);
+  await store.commit(batch);
+  await store.close();
+  await troupe.restart();
+};
+
+/** Runs that a next process would look at; the last of them are settled behind the answers. */
+const nobodyIsListed = (troupe: Troupe, dir: string): Promise<unknown> =>
+  eventually(
+    async () => {
+      let listed: unknown[] = [];
+      await between(troupe, dir, ({ driven }) => {
+        listed = driven.all(undefined, 10);
+      });
+      return listed;
+    },
+    ({ length }) => length === 0,
+  );
+
 const delegates = (id: string, agent: string, prompt = 'a task'): Inference =>
   asks([id, `agent_run_${agent}`, { prompt }]);
 
@@ -354,7 +378,8 @@ t.test('waits are handed up and decisions down through every level', async (t) =
 });
 
 t.test('a sub-agent that waits again makes its parent wait again', async (t) => {
-  const { start, children, tools, view } = await office(t);
+  const dir = t.testdir();
+  const { start, children, tools, view, troupe } = await office(t, { settings: { storage_dir: dir } });
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']), asks(['r2', 'risky']));
   await view.post('/decision', resume('c1', { approved: true }));
   await eventually(
@@ -367,6 +392,7 @@ t.test('a sub-agent that waits again makes its parent wait again', async (t) => 
   t.strictSame(tools.executed, ['r1', 'r2']);
   t.equal((await children()).length, 1);
   await view.check(t);
+  await nobodyIsListed(troupe, dir);
 });
 
 const GIVE_UPS: Record<string, (office: Office) => Promise<unknown>> = {
@@ -382,12 +408,14 @@ const GIVE_UPS: Record<string, (office: Office) => Promise<unknown>> = {
 };
 for (const [how, giveUp] of Object.entries(GIVE_UPS)) {
   t.test(`a child that waits is cancelled when its call is given up ${how}`, async (t) => {
-    const here = await office(t);
+    const dir = t.testdir();
+    const here = await office(t, { settings: { storage_dir: dir } });
     await here.start(delegates('c1', 'worker'), asks(['r1', 'risky']));
     await here.onlyChild(({ status }) => status === 'waiting');
     await giveUp(here);
     t.match(await here.onlyChild(isDone), { termination_reason: { type: 'cancelled' } });
     t.strictSame(here.tools.executed, []);
+    await nobodyIsListed(here.troupe, dir);
   });
 }
 
@@ -459,17 +487,6 @@ t.test('a process that dies leaves no sub-agent running', async (t) => {
   await view.check(t);
   for (const { thread_id } of runs) await viewOf(troupe, thread_id).check(t);
 });
-
-/** Changes what a process has left behind, as one that died a moment earlier or later would have left it. */
-const between = async (troupe: Troupe, dir: string, change: (store: Store, batch: Batch) => void) => {
-  await troupe.app.stop();
-  const store = await openStore({ dir, durability: 'process' });
-  const batch = store.batch();
-  change(store, batch);
-  await store.commit(batch);
-  await store.close();
-  await troupe.restart();
-};
 
 /** The end of the run is written, and of nothing else that follows from it. */
 const endRun = (store: Store, batch: Batch, run_id: string, more: Partial<Run> = {}): void => {
