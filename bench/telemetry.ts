@@ -27,6 +27,7 @@ const startCollector = async (): Promise<{ url: string; taken(): number; stop():
     taken += 1;
     request.resume().on('end', () => response.end());
   }).listen(0, '127.0.0.1');
+  server.unref();
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new BenchError('the collector has no port');

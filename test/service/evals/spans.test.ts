@@ -78,7 +78,7 @@ t.test('a scripted replay, and one that is cut off, leave no span behind', async
   t.equal(made.status, 200, JSON.stringify(made.body));
   await evals.dataset('H', [{ id: 'h', user_input: 'Hello' }]);
   evals.speak('m1', calls('c', 'weather'), hangs);
-  await evals.evaluate({ dataset_id: 'H', models: ['m1'], max_walltime_secs: 1 });
+  await evals.evaluate({ dataset_id: 'H', models: ['m1'], max_walltime_secs: 3 });
   await evals.app.stop();
   const roots = rootsIn(receiver);
   t.equal(roots.length, 2);
