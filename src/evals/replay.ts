@@ -2,6 +2,7 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type {
   EphemeralInput,
   EphemeralRun,
+  ReplaySpans,
   RunTraces,
   RuntimeObserver,
   WaitingCall,
@@ -29,12 +30,6 @@ export type ReplayDeps = {
   traces: Pick<Traces, 'replay'> | undefined;
   /** What leaves the service while it is played; for each replay its own. */
   spans: (() => ReplaySpans) | undefined;
-};
-
-export type ReplaySpans = {
-  readonly runs: RunTraces;
-  /** The replay is over, and its last answer judged like this. */
-  settle(verdict?: EvaluationResult): void;
 };
 
 export type Replay = {

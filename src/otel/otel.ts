@@ -1,6 +1,6 @@
-import type { RunTraces } from '../runtime/deps.ts';
+import type { ReplaySpans, RunTraces } from '../runtime/deps.ts';
 import type { GenAiMetrics } from './gen-ai-metrics.ts';
-import type { createRunSpans, ReplaySpans } from './run-spans.ts';
+import type { createRunSpans } from './run-spans.ts';
 
 /** What the service has of OpenTelemetry, and what that is given. */
 

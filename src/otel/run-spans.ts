@@ -1,7 +1,6 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { RunTraces } from '../runtime/deps.ts';
+import type { ReplaySpans, RunTraces } from '../runtime/deps.ts';
 import type { Run } from '../schema/run.ts';
-import type { EvaluationResult } from '../schema/trace.ts';
 import {
   contextAt,
   endRoot,
@@ -41,13 +40,7 @@ export const createRunSpans = (deps: Deps): RunTraces => ({
   },
 });
 
-/** The spans of one replay of an evaluation, a root a run. */
-export type ReplaySpans = {
-  readonly runs: RunTraces;
-  /** The replay is over. What a judge says of its last answer is said of the inference that gave it. */
-  settle(verdict?: EvaluationResult): void;
-};
-
+/** A root a run. */
 export const createReplaySpans = (deps: SpanDeps): ReplaySpans => {
   const own: SpanDeps = { ...deps, isReplay: true, observes: () => true };
   let last: RunSpans | undefined;

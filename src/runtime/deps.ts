@@ -7,6 +7,7 @@ import type { Clock, Ids } from '../schema/clock.ts';
 import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
+import type { EvaluationResult } from '../schema/trace.ts';
 import type { Batch, Store } from '../store/index.ts';
 import type { CaptureMode } from './capture.ts';
 import type { Channel } from './channel.ts';
@@ -105,6 +106,13 @@ export type RunTraces = {
   open(run: Run): TraceWriter;
   /** A run that nothing executes has ended with this batch. */
   ended(batch: Batch, run_id: string, run: Run): void;
+};
+
+/** Who is told of the runs of one replay of an evaluation, besides whoever counts for it. */
+export type ReplaySpans = {
+  readonly runs: RunTraces;
+  /** The replay is over. What a judge says of its last answer is said of the inference that gave it. */
+  settle(verdict?: EvaluationResult): void;
 };
 
 export type RuntimeDeps = {

@@ -29,7 +29,7 @@ import { createThreads, type Threads } from './threads.ts';
 
 export { deniedText } from '../loop/history.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
-export type { RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
+export type { ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';
 export { listMessages, type MessageFilter, type MessageStart, viewed } from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';

@@ -86,9 +86,12 @@ export const createRecovery = (
     }
   };
 
-  const takeUp = async (threads: readonly Thread[]): Promise<void> => {
-    for (let first = 0; first < threads.length && !isStopped; first += THREADS_A_TURN) {
-      await Promise.all(threads.slice(first, first + THREADS_A_TURN).map(take));
+  const inSlices = async <Item>(
+    items: readonly Item[],
+    act: (item: Item) => Promise<void>,
+  ): Promise<void> => {
+    for (let first = 0; first < items.length && !isStopped; first += THREADS_A_TURN) {
+      await Promise.all(items.slice(first, first + THREADS_A_TURN).map(act));
       await turn();
     }
   };
@@ -107,13 +110,6 @@ export const createRecovery = (
       await supervisor().use(scope, thread_id, (thread) => tellThread(thread, { run_id, staged() {} }));
     } catch (err) {
       log.error({ err, thread_id, run_id }, 'a run that waits for tasks is not woken');
-    }
-  };
-
-  const takeUpChildren = async (): Promise<void> => {
-    for (let first = 0; first < children.length && !isStopped; first += THREADS_A_TURN) {
-      await Promise.all(children.slice(first, first + THREADS_A_TURN).map(takeChild));
-      await turn();
     }
   };
 
@@ -142,8 +138,8 @@ export const createRecovery = (
       found.clear();
       met.clear();
       // Before their parents go on, which may start others.
-      await takeUpChildren();
-      await takeUp(threads);
+      await inSlices(children.splice(0), takeChild);
+      await inSlices(threads, take);
       await wakeAll();
       if (threads.length > 0) log.info({ threads: threads.length }, 'work of an earlier process goes on');
     },

@@ -6,12 +6,11 @@ import type { Message } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
-import { awaitsTasks } from '../schema/run-state.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { Batch, MessageRow, TimedRun } from '../store/index.ts';
-import { expiryOf } from './expiry.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
 import { historyOf, keptRow, type Ledger, type Tail, type Told } from './ledger.ts';
+import { listRun } from './listed-runs.ts';
 import { observeDispatch } from './observe-dispatch.ts';
 import { retractedBy } from './retraction.ts';
 
@@ -198,9 +197,7 @@ export const putRun = (write: Write, after: Run, before: Run | undefined): Timed
   const changed_at = deps.store.runs.put(batch, scope, after, before, at);
   const timed = { run: after, changed_at };
   write.runs.push(timed);
-  moveDeadline(write, before && expiryOf(before), expiryOf(after), run_id);
-  moveAwaiting(write, before, after);
-  moveDriven(write, before, after);
+  listRun(deps.store, batch, { scope, before, after });
   waiting.delete(run_id);
   created.delete(run_id);
   if (status === 'done' && ledger.kept?.runs[run_id]) {
@@ -212,47 +209,6 @@ export const putRun = (write: Write, after: Run, before: Run | undefined): Timed
   if (status === 'created') created.set(run_id, after);
   projectRun(write, after);
   return timed;
-};
-
-/** A wait that has an end is found by its time, also by the next process. */
-const moveDeadline = (
-  { ledger: { deps, scope, id }, batch }: Write,
-  before: number | undefined,
-  after: number | undefined,
-  run_id: string,
-): void => {
-  if (before === after) return;
-  const { deadlines } = deps.store;
-  if (before !== undefined) deadlines.remove(batch, { at: before, scope, thread_id: id, run_id });
-  if (after !== undefined) deadlines.put(batch, { at: after, scope, thread_id: id, run_id });
-};
-
-/** A wait for tasks is found by the next process, which does not have them. */
-const moveAwaiting = (
-  { ledger: { deps, scope, id }, batch }: Write,
-  before: Run | undefined,
-  after: Run,
-): void => {
-  if (awaitsTasks(before) === awaitsTasks(after)) return;
-  const row = { scope, thread_id: id, run_id: after.run_id };
-  if (awaitsTasks(after)) deps.store.awaiting.put(batch, row);
-  else deps.store.awaiting.remove(batch, row);
-};
-
-/**
- * A run of a sub-agent is found by the next process. One that a call follows to its end is settled with it; of any
- * other end the parent is told behind this commit, and then nobody has to look for the run any more.
- */
-const moveDriven = (
-  { ledger: { deps, scope, id }, batch }: Write,
-  before: Run | undefined,
-  { run_id, parent_run_id, status, dispatch_id }: Run,
-): void => {
-  if (parent_run_id === null) return;
-  const row = { scope, thread_id: id, run_id };
-  const isFollowed = before?.status === 'running' && dispatch_id === undefined;
-  if (!before) deps.store.driven.put(batch, row);
-  else if (status === 'done' && isFollowed) deps.store.driven.remove(batch, row);
 };
 
 /** The run pointers of a thread follow the commits of its runs (runtime.md 2.1). */

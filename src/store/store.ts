@@ -16,6 +16,7 @@ import { createEvalRunTable, type EvalRunTable } from './eval-runs.ts';
 import { createEventTable, type EventTable } from './events.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
 import { bringUpToDate, FORMAT, type Format } from './format.ts';
+import { createListedRuns, type ListedRuns } from './listed-runs.ts';
 import { createMessageTable, type MessageTable } from './messages.ts';
 import { createOpenWork } from './open-work.ts';
 import { createOrder } from './order.ts';
@@ -24,7 +25,6 @@ import { createPendingTable, type PendingTable } from './pending.ts';
 import { makeFolderPrivate } from './private-files.ts';
 import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
-import { createRunList, type RunList } from './run-list.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
 import { createStateTable, type StateTable } from './state.ts';
@@ -62,9 +62,9 @@ export type Store = ControlPlane & {
   readonly dispatches: DispatchTable;
   readonly deadlines: DeadlineTable;
   /** Runs that wait for background tasks. */
-  readonly awaiting: RunList;
+  readonly awaiting: ListedRuns;
   /** Runs of sub-agents that are not done, or of whose end their parents do not know. */
-  readonly driven: RunList;
+  readonly driven: ListedRuns;
   readonly events: EventTable;
   readonly state: StateTable;
   readonly pushOutbox: PushOutbox;
@@ -173,8 +173,8 @@ const assemble = (
     tasks,
     dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),
     deadlines: createDeadlineTable(env),
-    awaiting: createRunList(env, 'awaiting_tasks'),
-    driven: createRunList(env, 'driven_runs'),
+    awaiting: createListedRuns(env, 'awaiting_tasks'),
+    driven: createListedRuns(env, 'driven_runs'),
     events: createEventTable(env, runs),
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),

@@ -6,14 +6,14 @@ import { checkId } from './keys.ts';
 
 export type ListedRun = { scope: string; thread_id: string; run_id: string };
 
-export type RunList = {
+export type ListedRuns = {
   put(batch: Batch, run: ListedRun): void;
   remove(batch: Batch, run: ListedRun): void;
   /** So many behind this one. */
   all(after: ListedRun | undefined, limit: number): ListedRun[];
 };
 
-export const createRunList = (env: Environment, name: 'awaiting_tasks' | 'driven_runs'): RunList => {
+export const createListedRuns = (env: Environment, name: 'awaiting_tasks' | 'driven_runs'): ListedRuns => {
   const rows = env.table<ListedRun>(name);
   return {
     put(batch, run) {
