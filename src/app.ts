@@ -56,6 +56,8 @@ import { version } from './version.ts';
 export type App = {
   /** `http://host:port`, with the port that was really taken. */
   readonly url: string;
+  /** Ids of the agents that are published now. */
+  agents(): readonly string[];
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
   /**
@@ -306,6 +308,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
   return {
     url,
+    agents: () => config.live.agents().ids,
     pending: runtime.pending,
     serveMcp: mcp.serve,
     async stop(waiting) {
