@@ -35,7 +35,3 @@ export const drawLog = (
     },
   };
 };
-
-export { type Paint, paintFor } from './paint.ts';
-export { bar, createProgress, type Progress } from './progress.ts';
-export { counted, cut, duration } from './text.ts';

@@ -5,7 +5,7 @@ import { styleText } from 'node:util';
 export type Tone = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 export type Paint = (tone: Tone, text: string) => string;
 
-export const paintFor = (stream: NodeJS.WriteStream): Paint =>
+export const paintFor = (stream: NodeJS.WritableStream): Paint =>
   styleText('red', '.', { stream }) === '.' ? plain : coloured;
 
 export const plain: Paint = (_, text) => text;

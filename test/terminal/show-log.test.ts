@@ -1,6 +1,8 @@
+import { PassThrough } from 'node:stream';
+import { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import t from 'tap';
-import { coloured, type Paint, plain } from '../../src/terminal/paint.ts';
+import { coloured, type Paint, paintFor, plain } from '../../src/terminal/paint.ts';
 import { createScreen } from '../../src/terminal/screen.ts';
 import { showLog } from '../../src/terminal/show-log.ts';
 
@@ -208,4 +210,28 @@ t.test('a terminal that is gone is written to no more', async (t) => {
   });
   for (let i = 0; i < 3; i += 1) screen.write('x\n');
   t.equal(tries, 1);
+});
+
+t.test('colours are for terminals, and the environment has the last word', async (t) => {
+  const names = ['NO_COLOR', 'FORCE_COLOR', 'COLORTERM', 'TERM'];
+  const before = names.map((name) => [name, process.env[name]] as const);
+  const set = (variables: Iterable<readonly [string, string | undefined]>): void => {
+    for (const [name, value] of variables) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  };
+  t.teardown(() => set(before));
+  const on = (isTTY: boolean, env: Record<string, string>): boolean => {
+    set(names.map((name) => [name, undefined]));
+    set(Object.entries({ TERM: 'xterm-256color', ...env }));
+    const stream = isTTY
+      ? Object.create(WriteStream.prototype, { isTTY: { value: true } })
+      : new PassThrough();
+    return paintFor(stream)('red', 'x') !== 'x';
+  };
+  t.equal(on(true, {}), true);
+  t.equal(on(false, {}), false);
+  t.equal(on(true, { NO_COLOR: '1' }), false);
+  t.equal(on(false, { FORCE_COLOR: '1' }), true);
 });
