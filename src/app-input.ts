@@ -26,6 +26,8 @@ export type AppInput = {
   eventLog?: boolean;
   /** What traces show of tools and models, before the redaction of the service. */
   redactTraces?: Redact;
+  /** `false`: no port is taken, and requests come through `fetch` only. */
+  listen?: boolean;
   log?: Log;
   clock?: Clock;
   ids?: Ids;

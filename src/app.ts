@@ -21,26 +21,9 @@ import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
-import { agUiRunRoutes } from './routes/ag-ui/runs.ts';
-import { agUiThreadRoutes } from './routes/ag-ui/threads.ts';
-import { previewRoutes } from './routes/chat/previews.ts';
-import { chatRunRoutes } from './routes/chat/runs.ts';
-import { chatThreadRoutes } from './routes/chat/threads.ts';
-import { controlRoutes } from './routes/control.ts';
-import { controlPlaneRoutes } from './routes/control-plane.ts';
-import { evalDatasetRoutes } from './routes/eval-datasets.ts';
-import { evalRunRoutes } from './routes/eval-runs.ts';
-import { eventRoutes } from './routes/events.ts';
-import { inputRoutes } from './routes/inputs.ts';
-import { inspectionRoutes } from './routes/inspection.ts';
 import { createMcpAdapter } from './routes/mcp/adapter.ts';
-import { messageRoutes } from './routes/messages.ts';
 import type { Rooms } from './routes/rooms.ts';
-import { runRoutes } from './routes/runs.ts';
-import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
-import { systemRoutes } from './routes/system.ts';
-import { threadRoutes } from './routes/threads.ts';
-import { traceRoutes } from './routes/traces.ts';
+import { routesOf } from './routes/table.ts';
 import { createRuntime, type PendingEdits } from './runtime/index.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
@@ -54,8 +37,14 @@ import { version } from './version.ts';
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
 
 export type App = {
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port`, with the port that was really taken; empty when it does not listen. */
   readonly url: string;
+  /** Answers a request as over a socket, without one: it has to show its rights, whatever host it names. */
+  fetch(request: Request): Promise<Response>;
+  /** The same for the program itself: in this scope, with the rights of an admin. */
+  fetchAs(scope: string, request: Request): Promise<Response>;
+  /** Copies the data folder as it is now into an empty folder, while work goes on. @throws Unavailable */
+  backup(folder: string): Promise<void>;
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
   /**
@@ -250,26 +239,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   });
   const http = createHttpServer({
     mounts: [...a2a.mounts, ...mcp.mounts],
-    routes: [
-      ...systemRoutes(rooms),
-      ...runtimeStatsRoutes(rooms),
-      ...inspectionRoutes(rooms),
-      ...threadRoutes(rooms),
-      ...messageRoutes(rooms),
-      ...inputRoutes(rooms),
-      ...controlRoutes(rooms),
-      ...runRoutes(rooms),
-      ...eventRoutes(rooms),
-      ...traceRoutes(rooms),
-      ...evalDatasetRoutes(rooms),
-      ...evalRunRoutes(rooms),
-      ...chatRunRoutes(rooms),
-      ...chatThreadRoutes(rooms),
-      ...previewRoutes(rooms),
-      ...agUiRunRoutes(rooms),
-      ...agUiThreadRoutes(rooms),
-      ...controlPlaneRoutes(rooms),
-    ],
+    routes: routesOf(rooms),
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     acceptsHost: createHostCheck({
       listening: host,
@@ -283,7 +253,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     openApi: { title: 'Troupe', version, description: 'Agent runtime service' },
   });
 
-  const bound = await http.listen(host, port).catch(async (error) => {
+  const listens = input.listen ?? true;
+  const bound = await (listens ? http.listen(host, port) : undefined)?.catch(async (error) => {
     await runtime.stop(0);
     a2a.stop();
     mcp.stop();
@@ -301,11 +272,14 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (settings.mailbox.lifecycle === 'auto') evals.runs.recover();
   a2a.start();
 
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+  const url = bound ? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}` : '';
   log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
 
   return {
     url,
+    fetch: (request) => http.fetch(request, { from: 'stranger' }),
+    fetchAs: (scope, request) => http.fetch(request, { from: 'program', scope }),
+    backup: store.backup,
     pending: runtime.pending,
     serveMcp: mcp.serve,
     async stop(waiting) {

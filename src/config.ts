@@ -18,7 +18,7 @@ export type TroupeConfig = {
 } & Omit<EntriesInput, 'providers'> &
   Pick<
     AppInput,
-    'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog' | 'redactTraces' | 'clock' | 'ids'
+    'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog' | 'redactTraces' | 'listen' | 'clock' | 'ids'
   > & {
     /** Gets what would go to stderr: one line of JSON a call, without secrets. */
     log?: { write(line: string): void };
@@ -39,6 +39,7 @@ const OPTIONS: Record<keyof TroupeConfig, true> = {
   resolveScope: true,
   eventLog: true,
   redactTraces: true,
+  listen: true,
   clock: true,
   ids: true,
   log: true,

@@ -1,12 +1,10 @@
-import type { HttpRequest } from 'uWebSockets.js';
 import type { Mount, Operation } from './mount.ts';
-import { decodeSegment } from './query.ts';
 import type { Method, Route } from './route.ts';
+import type { WireRequest } from './wire.ts';
 
 /**
- * Which route answers. The path is decided first, by the router of uWebSockets.js (static segments win over
- * parameters), then the method by a table of the path: so a known path with another method is 405 with `Allow`,
- * and `/v1/threads/summaries` is never a thread called `summaries`.
+ * Which route answers. The path is decided first (`paths.ts`), then the method by a table of the path: so a known path
+ * with another method is 405 with `Allow`, and `/v1/threads/summaries` is never a thread called `summaries`.
  */
 export type PathEntry = {
   path: string;
@@ -80,13 +78,11 @@ export const endpointOf = ({ scope }: Mount, { route, text = false, handle }: Op
 export const paramNames = (path: string): string[] =>
   [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name ?? '');
 
-/** Percent-decoded values of the parameters in the path; only inside the callback of the route. */
-export const readParams = (endpoint: Endpoint, req: HttpRequest): Record<string, string> => {
-  const values: Record<string, string> = {};
-  for (const [index, name] of endpoint.paramNames.entries()) {
-    values[name] = decodeSegment(req.getParameter(index));
-  }
-  return values;
+/** The values of the parameters in the path, by their names. */
+export const namedParams = ({ paramNames }: Endpoint, values: readonly string[]): Record<string, string> => {
+  const named: Record<string, string> = {};
+  for (const [index, name] of paramNames.entries()) named[name] = values[index] ?? '';
+  return named;
 };
 
 const METHOD_LABELS = new Map(
@@ -94,4 +90,4 @@ const METHOD_LABELS = new Map(
 );
 
 /** The method, or `OTHER`: text of a request never becomes a label of a metric. */
-export const methodLabel = (req: HttpRequest): string => METHOD_LABELS.get(req.getMethod()) ?? 'OTHER';
+export const methodLabel = (req: WireRequest): string => METHOD_LABELS.get(req.getMethod()) ?? 'OTHER';
