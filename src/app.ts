@@ -65,7 +65,8 @@ export type App = {
 /** @throws SettingsError, Invalid (a record), or what the store says of its folder */
 export const startApp = async (input: AppInput): Promise<App> => {
   const { settings } = input;
-  assertStartable(settings);
+  // Without a token admin routes refuse everybody; who listens to nobody need not choose one for the program itself.
+  if (input.listen !== false) assertStartable(settings);
   const log = input.log ?? createLog({ level: settings.log_level });
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
