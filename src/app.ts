@@ -240,7 +240,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     mcpServers: mcpServers.states,
   });
   const http = createHttpServer({
-    mounts: [...a2a.mounts, ...mcp.mounts],
+    families: [...a2a.families, ...mcp.families],
     routes: routesOf(rooms),
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     acceptsHost: createHostCheck({

@@ -7,6 +7,8 @@ import type { WireRequest } from './wire.ts';
 export type RequestHeaders = {
   /** The first value of this header, `undefined` when it is missing or empty. */
   get(name: string): string | undefined;
+  /** Whether there is one, also an empty one. */
+  has(name: string): boolean;
   leave(keep: boolean): void;
 };
 
@@ -17,6 +19,10 @@ export const createRequestHeaders = (req: WireRequest): RequestHeaders => {
     get(name) {
       const key = name.toLowerCase();
       return (live ? live.getHeader(key) : kept?.get(key)) || undefined;
+    },
+    has(name) {
+      const key = name.toLowerCase();
+      return live ? headerValues(live, key).length > 0 : kept?.has(key) === true;
     },
     leave(keep) {
       if (keep) kept = copyHeaders(req);

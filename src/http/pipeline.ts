@@ -14,11 +14,11 @@ import {
   sendReply,
   tellWhenGone,
 } from './exchange.ts';
+import type { Family } from './family.ts';
 import { createRequestHeaders, headerValues, type RequestHeaders, requestIdOf } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
-import type { Mount } from './mount.ts';
 import type { Found, Paths } from './paths.ts';
-import { type Endpoint, endpointOf, methodLabel, namedParams, type PathEntry } from './router.ts';
+import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
 import { inOwnTurn as waitForTurn } from './turns.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
@@ -111,6 +111,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       scope,
       header: headers.get,
       requestId: exchange.requestId,
+      names: headers.has,
       ip: () => clientAddress(headers.get, peerAddress(exchange), settings.trust_forwarded_headers),
       route: endpoint.path,
       hold: () => caller.leave(arrival),
@@ -172,28 +173,41 @@ export const createPipeline = (deps: PipelineDeps) => {
 
   const refusalOf = (exchange: Exchange, found: Found<PathEntry> | undefined, req: WireRequest): Refusal => {
     if (!found) return new Refusal(404, `no such path: ${req.getUrl()}`);
-    const { path, allow } = found.entry;
+    const { path } = found.entry;
+    const allow = allowedOn(deps.paths, req.getUrl()).join(', ');
     return new Refusal(405, `${exchange.method} is not allowed on ${path}, only ${allow}`, { allow });
   };
 
-  /** What a protocol makes of a request to one of its paths. */
-  const findIn = (mount: Mount, exchange: Exchange, req: WireRequest, { get }: RequestHeaders): Endpoint => {
-    const head = {
-      method: exchange.method,
-      path: req.getUrl(),
-      query: req.getQuery() ?? '',
-      header: get,
-      names: (header: string) => headerValues(req, header).length > 0,
-    };
-    const endpoint = endpointOf(mount, mount.find(head));
-    exchange.route = endpoint.path;
-    return endpoint;
+  /** The route of a protocol, or what it says instead. */
+  const inFamily = (
+    family: Family,
+    { exchange, found, route }: { exchange: Exchange; found: Found<PathEntry>; route: Endpoint | undefined },
+    req: WireRequest,
+    { get: header }: RequestHeaders,
+  ): Endpoint => {
+    const path = req.getUrl();
+    const { method } = exchange;
+    const label = found.entry.path;
+    const problem = family.check?.({ query: req.getQuery() ?? '', header });
+    if (problem) {
+      return refusing(label, family.scope, () => {
+        throw problem;
+      });
+    }
+    if (route) return route;
+    const allowed = allowedOn(deps.paths, path);
+    return refusing(label, family.scope, () => family.refuse({ method, path, allowed }));
   };
 
   /** What makes a request nobody's business, whatever it asks for. */
-  const checkHead = (exchange: Exchange, mount: Mount | undefined, from: Origin, req: WireRequest): void => {
+  const checkHead = (
+    exchange: Exchange,
+    family: Family | undefined,
+    from: Origin,
+    req: WireRequest,
+  ): void => {
     const host = req.getHeader('host');
-    const isChecked = from.from === 'network' && !mount?.checksHost;
+    const isChecked = from.from === 'network' && !family?.checksHost;
     if (isChecked && deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
     if (req.getHeader('content-length') !== '' && new Set(headerValues(req, 'content-length')).size > 1) {
       exchange.last = true;
@@ -208,16 +222,15 @@ export const createPipeline = (deps: PipelineDeps) => {
     from: Origin,
     headers: RequestHeaders,
   ): void => {
-    const mount = found?.entry.mount;
-    checkHead(exchange, mount, from, req);
+    const family = found?.entry.family;
+    checkHead(exchange, family, from, req);
     if (context.draining) throw STOPPING;
     if (isPreflight(exchange.method, headers)) {
       sendReply(exchange, preflight(exchange.origin));
       return;
     }
-    const endpoint = mount
-      ? findIn(mount, exchange, req, headers)
-      : found?.entry.endpoints.get(exchange.method);
+    const route = found?.entry.endpoints.get(exchange.method);
+    const endpoint = found && family ? inFamily(family, { exchange, found, route }, req, headers) : route;
     if (!endpoint) throw refusalOf(exchange, found, req);
     const params = namedParams(endpoint, found?.values ?? []);
     authorize({ exchange, endpoint, inside: false, params, ...read(endpoint, req), headers, from }, req);
@@ -227,11 +240,12 @@ export const createPipeline = (deps: PipelineDeps) => {
   return (res: WireResponse, req: WireRequest, from: Origin): void => {
     const headers = createRequestHeaders(req);
     const origin = req.getHeader('origin');
-    const found = deps.paths.find(req.getUrl());
+    const method = methodLabel(req);
+    const found = deps.paths.find(req.getUrl(), method);
     const exchange = openExchange(context, res, {
-      method: methodLabel(req),
+      method,
       route: found?.entry.path ?? 'unmatched',
-      errors: found?.entry.mount?.errors(headers.get) ?? plainErrors,
+      errors: found?.entry.family?.errors(headers.get) ?? plainErrors,
       origin: admits(origin) ? origin : '',
       requestId: requestIdOf(req.getHeader('x-request-id')),
     });

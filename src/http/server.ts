@@ -1,14 +1,14 @@
 import { createCaller } from './call.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
+import type { Family } from './family.ts';
 import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
 import type { HostCheck } from './hosts.ts';
-import type { Mount } from './mount.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
 import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
-import { groupByPath, mounted } from './router.ts';
+import { entriesOf, groupByPath } from './router.ts';
 import type { ScopeProvider } from './scope.ts';
 import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
@@ -21,8 +21,7 @@ import { createStreamHub } from './stream-hub.ts';
 
 export type HttpDeps = {
   routes: Route[];
-  /** Parts of the paths that protocols rule by themselves. */
-  mounts?: readonly Mount[];
+  families?: readonly Family[];
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -75,9 +74,9 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     maxHeldFrames: settings.sse_buffer_size,
     observe: observe.stream,
   });
-  const { routes, mounts = [] } = deps;
-  const document = openApiRoute([...routes, ...mounts.flatMap(({ described }) => described)], deps.openApi);
-  const paths = createPaths([...groupByPath([...routes, document]), ...mounts.map(mounted)]);
+  const { routes, families = [] } = deps;
+  const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
+  const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(entriesOf)]);
   const answer = createPipeline({ ...deps, context, paths, caller: createCaller({ gate, hub, log }) });
   const local = createFetch(answer);
 

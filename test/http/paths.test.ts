@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createPaths } from '../../src/http/paths.ts';
 
-const paths = createPaths(
-  [
+const paths = createPaths([
+  ...[
     '/',
     '/things',
     '/things/summary',
@@ -10,11 +10,17 @@ const paths = createPaths(
     '/things/:id/parts/:part',
     '/tree/*',
     '/tree/known/:id',
-  ].map((path) => ({ path })),
-);
+    '/free/tasks',
+    '/free/:tenant/tasks/:id/parts',
+    '/free/tasks/:id',
+  ].map((path) => ({ path, endpoints: new Set(['GET']) })),
+  { path: '/things/:id:stop', endpoints: new Set(['POST']) },
+  { path: '/free/tasks/:id:stop', endpoints: new Set(['POST']) },
+  { path: '/free/*', endpoints: new Set(), lenient: true as const },
+]);
 
-const found = (path: string) => {
-  const { entry, values } = paths.find(path) ?? {};
+const found = (path: string, method = 'GET') => {
+  const { entry, values } = paths.find(path, method) ?? {};
   return [entry?.path, ...(values ?? [])];
 };
 
@@ -48,4 +54,32 @@ t.test('a parameter is decoded, and stands for itself where that is not possible
   t.strictSame(found('/things/a%2Fb'), ['/things/:id', 'a/b']);
   t.strictSame(found('/things/%zz'), ['/things/:id', '%zz']);
   t.strictSame(found('/things/:id'), ['/things/:id', ':id']);
+});
+
+t.test('an action counts for the methods that it has, behind the last colon', async (t) => {
+  const table: [string, ...(string | undefined)[]][] = [
+    ['/things/1:stop', '/things/:id:stop', '1'],
+    ['/things/a:b%20:stop', '/things/:id:stop', 'a:b '],
+    ['/things/:stop', '/things/:id:stop', ''],
+    ['/things/1:go', '/things/:id', '1:go'],
+    ['/things/stop', '/things/:id', 'stop'],
+    ['/things/1:stop/', undefined],
+    ['/free/tasks/1:stop/', '/free/tasks/:id:stop', '1'],
+    ['/free/tasks/1:stop/x', '/free/*'],
+  ];
+  for (const [path, ...expected] of table) t.strictSame(found(path, 'POST'), expected, path);
+  t.strictSame(found('/things/1:stop', 'GET'), ['/things/:id', '1:stop']);
+});
+
+t.test('below a lenient path slashes too many say nothing, and literals may be encoded', async (t) => {
+  const table: [string, ...(string | undefined)[]][] = [
+    ['/free//tasks///1/', '/free/tasks/:id', '1'],
+    ['/free/%74asks/1', '/free/tasks/:id', '1'],
+    ['/free/t/tasks/1/parts//', '/free/:tenant/tasks/:id/parts', 't', '1'],
+    ['/free/tasks/tasks/1/parts', '/free/:tenant/tasks/:id/parts', 'tasks', '1'],
+    ['/free/tasks/1/2/3', '/free/*'],
+    ['/free//', '/free/*'],
+    ['//free/tasks', undefined],
+  ];
+  for (const [path, ...expected] of table) t.strictSame(found(path), expected, path);
 });
