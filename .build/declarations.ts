@@ -120,5 +120,5 @@ const rollUp = async (parts: string): Promise<void> => {
     plugins: [dts({ dtsInput: true, sourcemap: false, tsconfig: false })],
     cwd: parts,
   });
-  await bundle.write({ dir: DIST, chunkFileNames: 'types-[hash].ts' });
+  await bundle.write({ dir: DIST, chunkFileNames: 'shared-types.d.ts' });
 };
