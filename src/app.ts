@@ -46,6 +46,8 @@ export type App = {
   fetchAs(scope: string, request: Request): Promise<Response>;
   /** Copies the data folder as it is now into an empty folder, while work goes on. @throws Unavailable */
   backup(folder: string): Promise<void>;
+  /** Ids of the agents that are published now. */
+  agents(): readonly string[];
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
   /**
@@ -282,6 +284,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     fetch: (request) => http.fetch(request, { from: 'stranger' }),
     fetchAs: (scope, request) => http.fetch(request, { from: 'program', scope }),
     backup: store.backup,
+    agents: () => config.live.agents().ids,
     pending: runtime.pending,
     serveMcp: mcp.serve,
     async stop(waiting) {
