@@ -246,7 +246,7 @@ t.test('a service that is mounted in an app streams a run', async (t) => {
   const { code } = await transform(example, { loader: 'ts' });
   const file = join(dir, 'example.mjs');
   const given = code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`);
-  writeFileSync(file, `${given}\nexport { troupe };\n`.replace("'./data'", `'${join(dir, 'data')}'`));
+  writeFileSync(file, `${given}\nexport { troupe };\n`.replace(/["']\.\/data["']/, `'${join(dir, 'data')}'`));
   const { app, troupe } = await import(pathToFileURL(file).href);
   t.teardown(() => troupe.stop());
   t.equal(await (await app.request('/')).text(), 'The shop');
