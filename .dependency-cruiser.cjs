@@ -54,9 +54,10 @@ module.exports = {
     },
     {
       name: 'composition-stays-on-top',
-      comment: 'Only the composition root and the commands may import the files directly under src/.',
+      comment:
+        'Only the composition root, the commands and the test kit may import the files directly under src/.',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: '^src/commands/' },
+      from: { path: '^src/[^/]+/', pathNot: '^src/(commands|testing)/' },
       to: { path: '^src/[^/]+\\.ts$' },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle, type Plugin } from 'esbuild';
-import { AS_SHIPPED } from './as-shipped.ts';
+import { asShipped } from './as-shipped.ts';
 import { BenchError } from './error.ts';
 import { removedAtExit } from './folders.ts';
 
@@ -71,7 +71,7 @@ const bundlePrograms = async (root: string): Promise<string> => {
   await bundle({
     entryPoints: [join(PROGRAMS, '*.ts')],
     outdir,
-    ...AS_SHIPPED,
+    ...asShipped(),
     plugins: [sourcesOf(root)],
   });
   return outdir;

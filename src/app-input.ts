@@ -10,23 +10,29 @@ import type { Redact } from './traces/payload.ts';
 
 /** What a service is started with. */
 
-export type AppInput = {
-  settings: Settings;
+/** What only the program can give that embeds the service. */
+export type Embedding = {
   /** Where providers with `allow_env_credentials` find their keys. */
   env?: Record<string, string | undefined>;
-  /** Records that go over the seeded ones and under those of the settings file. */
-  records?: Records;
   tools?: readonly Tool[];
   /** Agents list them by id, beside those that are built in. */
   plugins?: readonly Plugin[];
-  providers?: readonly Provider[];
   /** Gives each request its scope; threads and runs of one scope do not exist in another. Default: `scope_id`. */
   resolveScope?: ScopeProvider;
   /** `false` leaves the event log out, and with it the event routes. */
   eventLog?: boolean;
   /** What traces show of tools and models, before the redaction of the service. */
   redactTraces?: Redact;
-  log?: Log;
+  /** `false`: no port is taken, and requests come through `fetch` only. */
+  listen?: boolean;
   clock?: Clock;
   ids?: Ids;
+};
+
+export type AppInput = Embedding & {
+  settings: Settings;
+  /** Records that go over the seeded ones and under those of the settings file. */
+  records?: Records;
+  providers?: readonly Provider[];
+  log?: Log;
 };

@@ -1,4 +1,4 @@
-import type { AppInput } from './app-input.ts';
+import type { AppInput, Embedding } from './app-input.ts';
 import type { Provider } from './models/model.ts';
 import {
   type EntriesInput,
@@ -16,10 +16,7 @@ export type TroupeConfig = {
   /** Made by `defineProvider`, or described as in a settings file. */
   providers?: readonly AnyProvider[];
 } & Omit<EntriesInput, 'providers'> &
-  Pick<
-    AppInput,
-    'env' | 'tools' | 'plugins' | 'resolveScope' | 'eventLog' | 'redactTraces' | 'clock' | 'ids'
-  > & {
+  Embedding & {
     /** Gets what would go to stderr: one line of JSON a call, without secrets. */
     log?: { write(line: string): void };
   };
@@ -39,6 +36,7 @@ const OPTIONS: Record<keyof TroupeConfig, true> = {
   resolveScope: true,
   eventLog: true,
   redactTraces: true,
+  listen: true,
   clock: true,
   ids: true,
   log: true,

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import { AS_SHIPPED } from '../bench/as-shipped.ts';
+import { asShipped } from '../bench/as-shipped.ts';
 
 /**
  * Node processes that tests start.
@@ -38,7 +38,7 @@ export const bundled = (source: string): string => {
   buildSync({
     entryPoints: [source],
     outfile,
-    ...AS_SHIPPED,
+    ...asShipped(),
   });
   bundles.set(source, outfile);
   process.once('exit', () => rmSync(outfile, { force: true }));

@@ -1,5 +1,6 @@
 import { ModelError, type ModelErrorClass } from '../models/errors.ts';
 import type { InferenceEnd, InferenceSink, Model } from '../models/model.ts';
+import { giveAnswer } from '../models/scripted-answer.ts';
 import type { Fixture, ScriptEvent } from '../schema/dataset.ts';
 import type { RuntimeFailure } from '../schema/eval-report.ts';
 
@@ -100,10 +101,8 @@ const classOf = (error_type: string): ModelErrorClass => CLASSES.get(error_type.
 const play = (event: Exclude<ScriptEvent, { kind: 'error' }>, sink: InferenceSink): InferenceEnd => {
   const usage = Object.keys(event.tokens).length > 0 ? { usage: event.tokens } : {};
   if (event.kind === 'chat_response') {
-    if (event.content !== '') sink.text(event.content);
-    return { stop: event.finish_reason, ...usage };
+    return giveAnswer({ text: event.content, stop: event.finish_reason, ...usage }, sink);
   }
-  sink.toolStart(event.id, event.name);
-  sink.toolEnd(event.id, JSON.stringify(event.arguments));
-  return { stop: 'ToolUse', ...usage };
+  const { id, name, arguments: args } = event;
+  return giveAnswer({ calls: [{ id, tool: name, args }], ...usage }, sink);
 };

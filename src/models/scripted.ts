@@ -7,6 +7,7 @@ import type { Usage } from '../schema/run-event.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model, Provider } from './model.ts';
 import { playScript, Script } from './script.ts';
+import { giveAnswer } from './scripted-answer.ts';
 
 /**
  * A model without a network (agent-loop.md 18.5), for demos, tests and benchmarks.
@@ -148,17 +149,11 @@ const answer = ({ system, messages }: InferenceRequest, sink: InferenceSink): In
   const user = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
   const row = ROWS.find(({ when }) => when(user, system)) ?? OTHERWISE;
   const given = row.answer(user);
-  if ('text' in given) {
-    sink.text(given.text);
-    return { stop: 'EndTurn', usage: usageOf(row.completionTokens) };
-  }
-  const { name, args } = given.call;
-  const id = newIdOf(given.call.id, messages);
-  const argsText = JSON.stringify(args);
-  sink.toolStart(id, name);
-  sink.toolDelta(id, argsText);
-  sink.toolEnd(id, argsText);
-  return { stop: 'ToolUse', usage: usageOf(row.completionTokens) };
+  const usage = usageOf(row.completionTokens);
+  if ('text' in given) return giveAnswer({ text: given.text, usage }, sink);
+  const { id, name, args } = given.call;
+  const call = { id: newIdOf(id, messages), tool: name, args, streamed: true };
+  return giveAnswer({ calls: [call], usage }, sink);
 };
 
 /** `call_1`, then `call_1_2`, `call_1_3`: how often the model has asked for it is in what it reads. */

@@ -1,6 +1,7 @@
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from '../../src/models/model.ts';
 import type { Pause } from '../../src/models/retry.ts';
+import { giveAnswer } from '../../src/models/scripted-answer.ts';
 
 /** What a fake model does when it is asked; the last of its acts is repeated. */
 export type Act = (
@@ -29,10 +30,8 @@ export const fakeModel = (id: string, ...acts: readonly Act[]): FakeModel => {
 
 export const says =
   (text: string): Act =>
-  (sink) => {
-    sink.text(text);
-    return { stop: 'EndTurn' };
-  };
+  (sink) =>
+    giveAnswer({ text }, sink);
 
 export const fails =
   (kind: ModelErrorClass, options: { retryAfterSeconds?: number; detail?: string } = {}): Act =>

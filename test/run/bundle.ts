@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { AS_SHIPPED } from '../../bench/as-shipped.ts';
+import { asShipped } from '../../bench/as-shipped.ts';
 import { inProject, type Places, ROOT } from './places.ts';
 
 /** A text that stands in for that of a source file, by its path in the project. */
@@ -43,7 +43,7 @@ export const buildProgram = async (outdir: string, replaced: Replaced): Promise<
     entryPoints: PROGRAM,
     outbase: ROOT,
     outdir,
-    ...AS_SHIPPED,
+    ...asShipped(),
     splitting: true,
     sourcemap: true,
     plugins: [sources(replaced)],
@@ -66,7 +66,7 @@ export const bundle = async (
     entryPoints: [...files, 'test/run/group.ts', 'test/run/no-async-hooks.ts'],
     outbase: ROOT,
     outdir: places.bundle,
-    ...AS_SHIPPED,
+    ...asShipped(),
     splitting: true,
     jsx: 'automatic',
     sourcemap: true,

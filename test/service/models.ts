@@ -1,5 +1,6 @@
 import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from '../../src/models/model.ts';
+import { giveAnswer } from '../../src/models/scripted-answer.ts';
 import type { EntriesInput } from '../../src/settings/entries.ts';
 
 /**
@@ -19,13 +20,8 @@ export type Call = [id: string, tool: string, args?: object];
 /** The model asks for these calls. */
 export const asks =
   (...calls: Call[]): Inference =>
-  (sink) => {
-    for (const [id, tool, args = {}] of calls) {
-      sink.toolStart(id, tool);
-      sink.toolEnd(id, JSON.stringify(args));
-    }
-    return { stop: 'ToolUse' };
-  };
+  (sink) =>
+    giveAnswer({ calls: calls.map(([id, tool, args = {}]) => ({ id, tool, args })) }, sink);
 
 /** The model says this much, if anything, and nothing more until its run ends. */
 export const hangs =

@@ -1,0 +1,24 @@
+/** The test kit of programs that embed Troupe: models with a script, time that stands still, a service for a test. */
+
+export { ModelError } from '../models/errors.ts';
+export type { InferenceRequest } from '../models/model.ts';
+export { type Message, textOf } from '../schema/message.ts';
+export type { Termination } from '../schema/run.ts';
+export type { RunEvent } from '../schema/run-event.ts';
+export { type FakeClock, fakeClock } from './clock.ts';
+export type { OpenRun, TestCall, TestRun } from './run.ts';
+export {
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedTurn,
+  scriptedModel,
+  type Turn,
+  type TurnCall,
+} from './scripted-model.ts';
+export {
+  type Decision,
+  type RunInput,
+  startTestTroupe,
+  type TestTroupe,
+  type TestTroupeOptions,
+} from './troupe.ts';
