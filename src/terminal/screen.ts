@@ -76,12 +76,17 @@ const drain = (state: State, writeSome: WriteSome): void => {
       state.bytes -= written;
       if (written < first.length) state.waiting[0] = first.subarray(written);
       else state.waiting.shift();
+      if (written === 0) return tryLater(state, writeSome);
       if (state.waiting.length === 0) sayLeftOut(state);
     }
   } catch (error) {
-    if (isFull(error)) state.timer = setTimeout(drain, RETRY_MS, state, writeSome).unref();
+    if (isFull(error)) tryLater(state, writeSome);
     else leave(state);
   }
+};
+
+const tryLater = (state: State, writeSome: WriteSome): void => {
+  state.timer = setTimeout(drain, RETRY_MS, state, writeSome).unref();
 };
 
 const sayLeftOut = (state: State): void => {

@@ -81,6 +81,14 @@ t.test('a run is a row: when, how it ended, agent, model, time, tokens, thread',
   ]);
 });
 
+t.test('why a run ended stands behind its row, and tokens where there are any', async (t) => {
+  const { run, lines } = drawn();
+  run({ reason: 'stopped:max_rounds', thread_id: 'T', input_tokens: 0, output_tokens: 0 });
+  t.strictSame(lines(), [
+    `14:02:11  stopped    writer            gpt-4o                     1.2 s  ${' '.repeat(20)}  T          max rounds`,
+  ]);
+});
+
 t.test('a narrow terminal has the columns that matter, and no row is wider than it', async (t) => {
   const { run, lines } = drawn({ columns: 60 });
   run({ agent_id: 'an-agent-with-a-name-that-is-long' });
@@ -158,12 +166,41 @@ t.test('what happens too fast to be read is one line a second', async (t) => {
   t.equal(lines().length, 1, 'and the next run is a row again');
 });
 
+t.test('what can be read is not counted, nor is what comes next', async (t) => {
+  const { run, say, pass, lines } = drawn();
+  for (let i = 0; i < 10; i += 1) run();
+  for (let i = 0; i < 3; i += 1) say('warn', 'an inference failed');
+  t.equal(lines().length, 13);
+  pass();
+  t.strictSame(lines(), []);
+  run();
+  t.equal(lines().length, 1);
+});
+
 t.test('the end tells what was only counted', async (t) => {
-  const { run, say, end, lines } = drawn();
+  const { run, say, end, lines, isWaiting } = drawn();
   for (let i = 0; i < 12; i += 1) run();
   say('info', 'stopped');
   end();
+  t.notOk(isWaiting());
   t.match(lines().slice(10), [/runs {7}2 done/, /stopped /]);
+});
+
+t.test('a start on work of an earlier process says how far it is', async (t) => {
+  const { say, lines } = drawn();
+  say('info', 'taking up the work of an earlier process', { done: 64, threads: 1200 });
+  say('info', 'work of an earlier process goes on', { threads: 1 });
+  t.match(lines(), [/64 of 1,200 threads taken up$/, /left on 1 thread goes on$/]);
+});
+
+t.test('colours tell a problem from its cause and from what it is about', async (t) => {
+  const { say, lines } = drawn({ paint: (tone, text) => `<${tone}>${text}` });
+  say('warn', 'an inference failed', { err: { message: 'full' }, run_id: 'r' });
+  t.strictSame(lines(), [
+    '<dim>14:02:11  <yellow>warning    an inference failed',
+    '                     <yellow>full',
+    '                     <dim>run_id=r',
+  ]);
 });
 
 t.test('a stop says for how many runs it waits, and how to stop now', async (t) => {
@@ -191,17 +228,36 @@ t.test('a terminal that takes nothing holds nobody, and costs a bounded memory',
     taken += some.toString();
     return some.length;
   });
-  const line = `${'x'.repeat(99)}\n`;
-  for (let i = 0; i < 10_000; i += 1) screen.write(line);
+  for (let i = 0; i < 10_000; i += 1) screen.write(`${String(i).padEnd(99, 'x')}\n`);
   t.equal(taken.length, 10);
   room = Number.POSITIVE_INFINITY;
   screen.flush();
   const lines = taken.split('\n').slice(0, -1);
   t.ok(lines.length < 1000, 'no more than the bound was kept');
+  t.ok(
+    lines.slice(0, -1).every((line, i) => line.startsWith(`${i}x`)),
+    'and that in its order',
+  );
   const [, leftOut = ''] = /^… ([\d,]+) lines are left out/.exec(lines.at(-1) ?? '') ?? [];
   t.equal(lines.length - 1 + Number(leftOut.replaceAll(',', '')), 10_000, 'every line is there or counted');
   screen.write('after\n');
   t.match(taken, /\nafter\n$/);
+});
+
+t.test('a terminal that reads again has what waited for it', async (t) => {
+  let tries = 0;
+  const done = new Promise<string>((resolve) => {
+    const screen = createScreen((bytes) => {
+      tries += 1;
+      if (tries < 3) return 0;
+      resolve(bytes.toString());
+      return bytes.length;
+    });
+    screen.write('x\n');
+  });
+  const alive = setInterval(() => {}, 1000);
+  t.teardown(() => clearInterval(alive));
+  t.equal(await done, 'x\n');
 });
 
 t.test('what is drawn into a file comes behind what is there', async (t) => {
