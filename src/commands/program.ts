@@ -10,6 +10,7 @@ import { doctorCommand } from './doctor.ts';
 import { evalCommand } from './eval.ts';
 import { machinesCommand } from './machines.ts';
 import { serveCommand } from './serve.ts';
+import { systemdCommand } from './systemd.ts';
 
 /** The command line. A failure that its user can act on is one message, not a stack trace. */
 const program = new Command('troupe')
@@ -23,6 +24,7 @@ const program = new Command('troupe')
   .addCommand(machinesCommand)
   .addCommand(backupCommand)
   .addCommand(doctorCommand)
+  .addCommand(systemdCommand)
   .addCommand(configCommand)
   .addCommand(evalCommand)
   .addCommand(benchCommand);

@@ -29,6 +29,7 @@ export type SettingFlag = {
   help: string;
   default: string | undefined;
   env: string;
+  isSecret: boolean;
 };
 
 /** What the command line declares. It must not apply the defaults: a default is weaker than a variable. */
@@ -41,6 +42,7 @@ export const settingFlags: readonly SettingFlag[] = settingGroups.flatMap(({ tit
     help: docOf(row),
     default: defaultOf(row),
     env: row.env,
+    isSecret: row.secret === true,
   })),
 );
 

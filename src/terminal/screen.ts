@@ -30,8 +30,11 @@ type State = {
 /** Writes what it can and says how much that was. @throws what a file descriptor does: EAGAIN when it takes nothing */
 export type WriteSome = (bytes: Buffer) => number;
 
-export const openScreen = (stream: NodeJS.WriteStream & { fd: number }): Screen => {
-  const fd = openAnew(stream.fd);
+type Stream = { fd: number; isTTY?: boolean; write(text: string): unknown };
+
+export const openScreen = (stream: Stream): Screen => {
+  // A file that is opened anew is written from its beginning.
+  const fd = stream.isTTY ? openAnew(stream.fd) : undefined;
   if (fd === undefined) return { write: (text) => stream.write(text), flush() {} };
   return createScreen((bytes) => writeSync(fd, bytes));
 };

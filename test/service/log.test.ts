@@ -81,7 +81,18 @@ t.test('at level info a run is one line with its ids and its end, and a request 
   const [start] = await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages });
   await troupe.app.stop();
   t.match(said('run ended'), [
-    { level: 'info', run_id: start?.run_id, thread_id: 'T', outcome: 'completed' },
+    {
+      level: 'info',
+      run_id: start?.run_id,
+      thread_id: 'T',
+      agent_id: 'echo',
+      model_id: 'echo',
+      outcome: 'completed',
+      reason: 'natural',
+      input_tokens: 10,
+      output_tokens: 20,
+      seconds: Number,
+    },
   ]);
   t.strictSame(said('request ended'), []);
   t.ok(lines.length < 8);
@@ -93,4 +104,16 @@ t.test('what goes wrong in a run is told with the ids of its run and its thread'
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   const [start] = await troupe.runToEnd({ agentId: 'flaky', threadId: 'T', messages });
   t.match(said('an inference failed'), [{ level: 'warn', run_id: start?.run_id, thread_id: 'T' }]);
+});
+
+t.test('a run that waits is told with what it waits for, and its end when it comes', async (t) => {
+  const { troupe, said } = await logged(t, 'info');
+  await suspend(troupe, 'T', ['r1', 'risky']);
+  const [line] = said('run waits');
+  t.match(line, { level: 'info', thread_id: 'T', agent_id: 'steps', reason: 'tool_permission' });
+  await troupe.post('/v1/threads/T/decision', resume('r1'));
+  await eventually(
+    async () => said('run ended'),
+    ([ended]) => ended?.run_id === line?.run_id,
+  );
 });

@@ -1,9 +1,11 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import t from 'tap';
 import { coloured, type Paint, paintFor, plain } from '../../src/terminal/paint.ts';
-import { createScreen } from '../../src/terminal/screen.ts';
+import { createScreen, openScreen } from '../../src/terminal/screen.ts';
 import { showLog } from '../../src/terminal/show-log.ts';
 
 /** What the log looks like on a terminal; the time is that of the test. */
@@ -200,6 +202,14 @@ t.test('a terminal that takes nothing holds nobody, and costs a bounded memory',
   t.equal(lines.length - 1 + Number(leftOut.replaceAll(',', '')), 10_000, 'every line is there or counted');
   screen.write('after\n');
   t.match(taken, /\nafter\n$/);
+});
+
+t.test('what is drawn into a file comes behind what is there', async (t) => {
+  const file = join(t.testdir({ log: 'before\n' }), 'log');
+  const fd = openSync(file, 'a');
+  t.teardown(() => closeSync(fd));
+  openScreen({ fd, write: (text) => writeSync(fd, text) }).write('drawn\n');
+  t.equal(readFileSync(file, 'utf8'), 'before\ndrawn\n');
 });
 
 t.test('a terminal that is gone is written to no more', async (t) => {

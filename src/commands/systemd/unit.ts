@@ -1,0 +1,94 @@
+import { listenAddress, type Settings } from '../../settings.ts';
+
+/**
+ * The unit that systemd runs the service by: a user of its own, a data folder of its own, and nothing of the system
+ * but what a service needs that opens sockets and starts programs.
+ */
+
+export type Unit = {
+  /** Absolute path of the program of Node. */
+  node: string;
+  /** Absolute path of `main.js`. */
+  main: string;
+  settings: Pick<Settings, 'http_addr' | 'shutdown_timeout_ms'>;
+  /** Variables of settings that are not what they are by default; no secrets. */
+  variables: Readonly<Record<string, string>>;
+};
+
+/** After the time that running runs have, what is left is written and closed. */
+const CLOSING_SECONDS = 15;
+
+/** Ports that only root may listen on. */
+const PRIVILEGED = 1024;
+
+export const unitOf = ({ node, main, settings, variables }: Unit): string => {
+  const stopSeconds = Math.ceil(settings.shutdown_timeout_ms / 1000) + CLOSING_SECONDS;
+  const { port } = listenAddress(settings.http_addr);
+  const capability = port > 0 && port < PRIVILEGED ? 'CAP_NET_BIND_SERVICE' : '';
+  const all = { ...variables, SERVICE_STORAGE_DIR: '/var/lib/troupe' };
+  const environment = Object.entries(all).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
+  return `[Unit]
+Description=Troupe, an agent runtime service
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=exec
+ExecStart=${command(node)} --max-semi-space-size=64 --min-semi-space-size=16 ${command(main)} serve
+${environment.join('\n')}
+# SERVICE_ADMIN_API_BEARER_TOKEN, SERVICE_SECRETS_KEY and the keys of providers, readable by root only
+EnvironmentFile=-/etc/troupe.env
+WorkingDirectory=/var/lib/troupe
+Restart=on-failure
+RestartSec=1
+
+# A stop waits for running runs. Programs of tools and MCP servers are left to the service until then.
+KillSignal=SIGTERM
+KillMode=mixed
+TimeoutStopSec=${stopSeconds}
+
+# Connections, each a file.
+LimitNOFILE=65536
+
+DynamicUser=yes
+StateDirectory=troupe
+StateDirectoryMode=0700
+UMask=0077
+AmbientCapabilities=${capability}
+CapabilityBoundingSet=${capability}
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+RemoveIPC=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+# Not MemoryDenyWriteExecute: V8 compiles JavaScript to code while it runs.
+
+[Install]
+WantedBy=multi-user.target
+`;
+};
+
+/** A word of a command: `$` begins a variable. */
+const command = (word: string): string => quoted(word.replaceAll('$', '$$$$'));
+
+/** A word of a unit: `%` begins a specifier. */
+const quoted = (word: string): string => {
+  const spelled = word.replaceAll('%', '%%');
+  return /[\s"'\\]/.test(spelled) ? `"${spelled.replaceAll(/["\\]/g, '\\$&')}"` : spelled;
+};

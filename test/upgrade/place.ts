@@ -1,0 +1,65 @@
+import { startApp } from '../../src/app.ts';
+import { settingsFrom } from '../../src/settings.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createTestModels, type TestModels } from '../service/models.ts';
+import { createTestTools, type TestTools } from '../service/tools.ts';
+import { ADMIN_TOKEN, type Answer, type Client, clientOf } from '../service/troupe.ts';
+
+/** A service on a folder that another version may have written, at the time when it was written. */
+
+export type Place = {
+  client: Client;
+  models: TestModels;
+  tools: TestTools;
+  admin(method: string, path: string, body?: unknown): Promise<Answer>;
+  stop(): Promise<void>;
+};
+
+type Options = {
+  dir: string;
+  /** milliseconds since the epoch, at the start */
+  now: number;
+  /** `manual` takes nothing up: what is read is what was written. */
+  lifecycle: 'auto' | 'manual';
+};
+
+export const startPlace = async ({ dir, now, lifecycle }: Options): Promise<Place> => {
+  const models = createTestModels();
+  const tools = createTestTools();
+  const settings = settingsFrom({
+    http_addr: '127.0.0.1:0',
+    storage_dir: dir,
+    durability: 'process',
+    shutdown_timeout_ms: 0,
+    secrets_key: 'key-of-the-fixture',
+    mailbox: { lifecycle },
+    observe_all_agents: true,
+    trace: { sampling_disable: true, capture_content: true },
+    AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
+    entries: models.entries,
+  });
+  // Nothing is removed for its age, however old the fixture is.
+  const since = performance.now();
+  const app = await startApp({
+    settings,
+    log: createLog({ level: 'silent' }),
+    providers: [models.provider],
+    tools: tools.tools,
+    clock: {
+      now: () => now + Math.floor(performance.now() - since),
+      monotonic: () => performance.now(),
+    },
+  });
+  const client = clientOf(() => app.url);
+  return {
+    client,
+    models,
+    tools,
+    admin: (method, path, body) =>
+      client.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}` }),
+    async stop() {
+      await app.stop();
+      models.releaseAll();
+    },
+  };
+};
