@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from '../app.ts';
 import { appInput, type TroupeConfig } from '../config.ts';
-import type { AgentInput } from '../schema/agent.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { settingsFrom } from '../settings.ts';
 import { framesOf, type OpenRun, openRun, type TestRun } from './run.ts';
@@ -11,11 +10,12 @@ import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
 /** A service for one test: real in everything but its models, on a free port, with a folder that goes with it. */
 
-export type TestTroupeOptions = Omit<TroupeConfig, 'agents'> & {
-  /** Default: one that has nothing to say. Of several, agents without a `model_id` have the first. */
+export type TestTroupeOptions = TroupeConfig & {
+  /**
+   * Default: one that has nothing to say. Of several, agents have the first that name none. Without `agents` there is
+   * one called `test`, with all tools, which does not repeat failed inferences.
+   */
   model?: ScriptedModel | readonly ScriptedModel[];
-  /** Default: one called `test` that has all tools and does not repeat failed inferences. */
-  agents?: readonly (Omit<AgentInput, 'model_id'> & { model_id?: string })[];
 };
 
 export type RunInput = {
@@ -120,7 +120,7 @@ export const startTestTroupe = async (options: TestTroupeOptions = {}): Promise<
 
 const NO_RETRY = { max_retries: 0, max_stream_retries: 0 };
 
-const DEFAULT_AGENTS: TestTroupeOptions['agents'] = [{ id: 'test', sections: { retry: NO_RETRY } }];
+const DEFAULT_AGENTS: NonNullable<TroupeConfig['agents']> = [{ id: 'test', sections: { retry: NO_RETRY } }];
 
 const configOf = ({ model = scriptedModel([]), agents = DEFAULT_AGENTS, ...rest }: TestTroupeOptions) => {
   const models = 'provider' in model ? [model] : model;
@@ -132,7 +132,10 @@ const configOf = ({ model = scriptedModel([]), agents = DEFAULT_AGENTS, ...rest 
     settings: { ...SETTINGS, ...rest.settings },
     providers: [...models.map(({ provider }) => provider), ...(rest.providers ?? [])],
     models: [...models.map(({ entry }) => entry), ...(rest.models ?? [])],
-    agents: agents.map((agent) => ({ ...agent, model_id: agent.model_id ?? first.id })),
+    agents: agents.map((agent) =>
+      // One that runs elsewhere has the model of that place.
+      agent.endpoint === undefined ? { ...agent, model_id: agent.model_id ?? first.id } : agent,
+    ),
   } satisfies TroupeConfig;
 };
 
