@@ -9,6 +9,7 @@ import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { evalCommand } from './eval.ts';
 import { machinesCommand } from './machines.ts';
+import { pruneCommand } from './prune.ts';
 import { serveCommand } from './serve.ts';
 
 /** The command line. A failure that its user can act on is one message, not a stack trace. */
@@ -24,7 +25,8 @@ const program = new Command('troupe')
   .addCommand(doctorCommand)
   .addCommand(configCommand)
   .addCommand(evalCommand)
-  .addCommand(benchCommand);
+  .addCommand(benchCommand)
+  .addCommand(pruneCommand);
 
 export const runProgram = (): Promise<void> =>
   program.parseAsync().then(

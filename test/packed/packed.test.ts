@@ -1,5 +1,17 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
@@ -7,7 +19,7 @@ import t from 'tap';
 import { bundled, nodeCommand } from '../child.ts';
 import { runNode } from '../e2e/service.ts';
 import { LONG } from '../long.ts';
-import { addConfigurations, addPrograms, examples, install, pack, ROOT } from './project.ts';
+import { addConfigurations, addPrograms, BINARY, examples, install, pack, ROOT } from './project.ts';
 
 /** What is published, tried in a project that has nothing but what the package asks for. */
 
@@ -67,7 +79,9 @@ const output = async (...args: string[]): Promise<string> =>
 /** Its own declarations do not hold with `exactOptionalPropertyTypes`; only programs that use statecharts read them. */
 const withoutXstate = (said: string): string => said.replace(/^\S*\/xstate\/.*\n(?: .*\n)*/gm, '');
 
-const folder = t.testdir();
+// Not in the checkout: there a program would find the packages of the checkout too.
+const folder = mkdtempSync(join(realpathSync(tmpdir()), 'troupe-packed-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 const packed = await pack(folder);
 const project = await install(folder, packed);
 const programs = examples();
@@ -152,9 +166,55 @@ t.test('the test of a tool in the README passes', async (t) => {
   t.match(await output(file), /^# pass 1$/m);
 });
 
+const troupe = join(project, 'node_modules/.bin/troupe');
+
+t.test('what is of uWebSockets.js for other systems can go', async (t) => {
+  const server = join(project, 'node_modules/uWebSockets.js');
+  const binaries = () => readdirSync(server).filter((name) => name.endsWith('.node'));
+  const dry = await output(troupe, 'prune', '--dry-run');
+  t.match(dry, /^would remove uws_plan9_x64_115\.node \(0\.0 MB\)$/m);
+  t.match(dry, `would remove 2 files, 0.0 MB, of ${server}\n`);
+  t.equal(binaries().length, 3);
+  const sum = createHash('sha256')
+    .update(readFileSync(join(server, BINARY)))
+    .digest('hex');
+  const removed = await output(troupe, 'prune');
+  t.match(removed, /^removed uws_plan9_arm64_137\.node/m);
+  t.match(removed, `kept ${BINARY}, SHA-256 ${sum}\n`);
+  t.strictSame(binaries(), [BINARY]);
+
+  renameSync(join(server, BINARY), join(server, 'kept'));
+  writeFileSync(join(server, 'uws_plan9_x64_115.node'), '');
+  t.match(
+    await output(troupe, 'prune'),
+    /^troupe: \S+ has no uws_\S+\.node, which Node v\S+ .*install it again/,
+  );
+  t.strictSame(binaries(), ['uws_plan9_x64_115.node'], 'nothing goes when all would');
+  renameSync(join(server, 'kept'), join(server, BINARY));
+
+  renameSync(server, join(project, 'elsewhere'));
+  symlinkSync(join(project, 'elsewhere'), server);
+  t.match(await output(troupe, 'prune'), /^troupe: \S+elsewhere is not in a folder node_modules/);
+  unlinkSync(server);
+  t.match(await output(troupe, 'prune'), /^troupe: uWebSockets\.js is not installed/);
+  renameSync(join(project, 'elsewhere'), server);
+});
+
+t.test(
+  'without the package that lays them out, statecharts are text, and a picture says what it needs',
+  async (t) => {
+    t.match(await output(troupe, 'machines', '--machine', 'run'), /^stateDiagram-v2/m);
+    const svg = await output(troupe, 'machines', '--machine', 'run', '--format', 'svg');
+    t.equal(
+      svg,
+      'troupe: an SVG is laid out by the package elkjs, which is not installed: npm install elkjs\n',
+    );
+  },
+);
+
 t.test('the command starts a service', async (t) => {
   const dev = runNode(t, [
-    join(project, 'node_modules/.bin/troupe'),
+    troupe,
     ...['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', join(folder, 'data')],
   ]);
   const [, url = ''] = await dev.says(/API\s+(\S+)/);

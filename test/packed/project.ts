@@ -42,9 +42,26 @@ const link = (project: string, name: string): void => {
   symlinkSync(join(ROOT, 'node_modules', name), place);
 };
 
-type Manifest = { dependencies: object; optionalDependencies?: object };
+/** The binary of uWebSockets.js that is used here. */
+export const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 
-/** Unpacks the package beside its dependencies, and nothing else; returns the folder of the project. */
+/** As it is installed, but with empty files in place of what is for other systems: some are to be removed. */
+const copyServer = (project: string): void => {
+  const place = join(project, 'node_modules/uWebSockets.js');
+  for (const name of ['package.json', 'uws.js', BINARY]) {
+    cpSync(join(ROOT, 'node_modules/uWebSockets.js', name), join(place, name));
+  }
+  for (const name of ['uws_plan9_x64_115.node', 'uws_plan9_arm64_137.node'])
+    writeFileSync(join(place, name), '');
+};
+
+type Manifest = { dependencies: object };
+
+/**
+ * Unpacks the package beside what it cannot do without, and nothing else.
+ *
+ * @returns the folder of the project
+ */
 export const install = async (folder: string, { filename }: Packed): Promise<string> => {
   const project = join(folder, 'project');
   const modules = join(project, 'node_modules');
@@ -52,10 +69,9 @@ export const install = async (folder: string, { filename }: Packed): Promise<str
   await run(modules, 'tar', '-xzf', join(folder, filename));
   renameSync(join(modules, 'package'), join(modules, 'troupe'));
   symlinkSync('../troupe/dist/src/main.js', join(modules, '.bin', 'troupe'));
-  const { dependencies, optionalDependencies = {} }: Manifest = JSON.parse(
-    readFileSync(join(modules, 'troupe/package.json'), 'utf8'),
-  );
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) link(project, name);
+  copyServer(project);
+  const manifest: Manifest = JSON.parse(readFileSync(join(modules, 'troupe/package.json'), 'utf8'));
+  for (const name of Object.keys(manifest.dependencies)) link(project, name);
   writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
   return project;
 };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -99,15 +99,6 @@ t.test('the unit and the image start what the package has, with settings that th
     t.strictSame(unknownVariables(Object.fromEntries(named)), []);
     t.match(text, /node_modules\/troupe\/dist\/src\/main\.js"?,? "?serve/);
   }
-});
-
-t.test('of the binaries of uWebSockets.js the one that is used stays', async (t) => {
-  const used = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  const folder = { [used]: '', 'uws_plan9_x64_1.node': '', 'uws_linux_mips_115.node': '', 'uws.js': '' };
-  const dir = t.testdir({ node_modules: { 'uWebSockets.js': folder } });
-  await shell(blocks('sh').find((block) => block.includes('-delete')) ?? '', dir);
-  t.strictSame(readdirSync(join(dir, 'node_modules', 'uWebSockets.js')).sort(), ['uws.js', used].sort());
-  t.ok(existsSync(join(ROOT, 'node_modules', 'uWebSockets.js', used)), 'it is called so');
 });
 
 t.test('every line against a running service does as it says', async (t) => {
