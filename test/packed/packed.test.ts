@@ -16,10 +16,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import t from 'tap';
+import { pack } from '../../bench/package.ts';
 import { bundled, nodeCommand } from '../child.ts';
 import { runNode } from '../e2e/service.ts';
 import { LONG } from '../long.ts';
-import { addConfigurations, addPrograms, BINARY, examples, install, pack, ROOT } from './project.ts';
+import { addConfigurations, addPrograms, BINARY, examples, install, ROOT } from './project.ts';
 
 /** What is published, tried in a project that has nothing but what the package asks for. */
 
@@ -82,7 +83,7 @@ const withoutXstate = (said: string): string => said.replace(/^\S*\/xstate\/.*\n
 // Not in the checkout: there a program would find the packages of the checkout too.
 const folder = mkdtempSync(join(realpathSync(tmpdir()), 'troupe-packed-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-const packed = await pack(folder);
+const packed = await pack(ROOT, folder);
 const project = await install(folder, packed);
 const programs = examples();
 addPrograms(project, new Map([...programs, ['contract.ts', CONTRACT]]));

@@ -1,38 +1,11 @@
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { unhooked } from '../child.ts';
+import { outputIn, type Packed } from '../../bench/package.ts';
 
 /** The package as it is published, in a project that has nothing but what the package asks for. */
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-const run = async (folder: string, command: string, ...args: string[]): Promise<string> =>
-  (await promisify(execFile)(...unhooked(command, args), { cwd: folder, maxBuffer: 2 ** 26 })).stdout;
-
-const SOURCES = ['package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'src', 'machines', '.build'];
-
-export type Packed = {
-  filename: string;
-  size: number;
-  unpackedSize: number;
-  files: { path: string; size: number; mode: number }[];
-};
-
-/** Builds a copy of the sources and packs it: the build of the checkout stays as it is for other tests. */
-export const pack = async (folder: string): Promise<Packed> => {
-  const stage = join(folder, 'stage');
-  mkdirSync(stage, { recursive: true });
-  for (const name of SOURCES) cpSync(join(ROOT, name), join(stage, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(stage, 'node_modules'));
-  const said = await run(stage, 'npm', 'pack', '--json', '--foreground-scripts=false');
-  const [packed]: Packed[] = JSON.parse(said);
-  if (!packed) throw new Error(`npm pack said ${said}`);
-  renameSync(join(stage, packed.filename), join(folder, packed.filename));
-  return packed;
-};
 
 /** Links a package of the checkout into the project. */
 const link = (project: string, name: string): void => {
@@ -66,7 +39,7 @@ export const install = async (folder: string, { filename }: Packed): Promise<str
   const project = join(folder, 'project');
   const modules = join(project, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
-  await run(modules, 'tar', '-xzf', join(folder, filename));
+  await outputIn(modules, 'tar', '-xzf', join(folder, filename));
   renameSync(join(modules, 'package'), join(modules, 'troupe'));
   symlinkSync('../troupe/dist/src/main.js', join(modules, '.bin', 'troupe'));
   copyServer(project);
