@@ -9,12 +9,11 @@ import { readReports } from '../../src/evals/report.ts';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown, unknownVariables } from '../../src/settings.ts';
+import { scriptedModel, startTestTroupe } from '../../src/testing/index.ts';
 import { unhooked } from '../child.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
-import { asks } from '../service/models.ts';
-import { startTroupe } from '../service/troupe.ts';
 import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
@@ -215,10 +214,9 @@ t.test('the parts of the tool example are in the answer', async (t) => {
   const file = join(dir, 'example.mjs');
   writeFileSync(file, code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`));
   const { chart } = await import(pathToFileURL(file).href);
-  const { models, runToEnd } = await startTroupe(t, { app: { tools: [chart] } });
-  models.steps.push(asks(['c1', 'chart', { numbers: [3, 5] }]));
-  const messages = [{ role: 'user', content: 'Draw' }];
-  const events = await runToEnd({ agentId: 'steps', messages });
+  const model = scriptedModel([{ calls: [{ tool: 'chart', args: { numbers: [3, 5] } }] }, 'There.']);
+  await using troupe = await startTestTroupe({ tools: [chart], model });
+  const { events } = await troupe.run('Draw');
   t.match(
     events.filter(({ event_type }) => event_type === 'activity_snapshot'),
     [
