@@ -30,6 +30,7 @@ const rooms = {
   ],
   'src/http': ['src/schema'],
   'src/settings': ['src/schema'],
+  'src/terminal': [],
   'src/statecharts': ['machines', 'src/schema'],
   'src/events': ['src/store', 'src/schema'],
   'src/inspection': ['machines', 'src/statecharts', 'src/schema'],

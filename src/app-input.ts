@@ -23,6 +23,8 @@ export type Embedding = {
   eventLog?: boolean;
   /** What traces show of tools and models, before the redaction of the service. */
   redactTraces?: Redact;
+  /** `false`: no port is taken, and requests come through `fetch` only. */
+  listen?: boolean;
   clock?: Clock;
   ids?: Ids;
 };

@@ -21,26 +21,9 @@ import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
-import { agUiRunRoutes } from './routes/ag-ui/runs.ts';
-import { agUiThreadRoutes } from './routes/ag-ui/threads.ts';
-import { previewRoutes } from './routes/chat/previews.ts';
-import { chatRunRoutes } from './routes/chat/runs.ts';
-import { chatThreadRoutes } from './routes/chat/threads.ts';
-import { controlRoutes } from './routes/control.ts';
-import { controlPlaneRoutes } from './routes/control-plane.ts';
-import { evalDatasetRoutes } from './routes/eval-datasets.ts';
-import { evalRunRoutes } from './routes/eval-runs.ts';
-import { eventRoutes } from './routes/events.ts';
-import { inputRoutes } from './routes/inputs.ts';
-import { inspectionRoutes } from './routes/inspection.ts';
 import { createMcpAdapter } from './routes/mcp/adapter.ts';
-import { messageRoutes } from './routes/messages.ts';
 import type { Rooms } from './routes/rooms.ts';
-import { runRoutes } from './routes/runs.ts';
-import { runtimeStatsRoutes } from './routes/runtime-stats.ts';
-import { systemRoutes } from './routes/system.ts';
-import { threadRoutes } from './routes/threads.ts';
-import { traceRoutes } from './routes/traces.ts';
+import { routesOf } from './routes/table.ts';
 import { createRuntime } from './runtime/index.ts';
 import type { PendingEdits } from './runtime/pending-edits.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
@@ -55,8 +38,16 @@ import { version } from './version.ts';
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
 
 export type App = {
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port`, with the port that was really taken; empty when it does not listen. */
   readonly url: string;
+  /** Answers a request as over a socket, without one: it has to show its rights, whatever host it names. */
+  fetch(request: Request): Promise<Response>;
+  /** The same for the program itself: in this scope, with the rights of an admin. */
+  fetchAs(scope: string, request: Request): Promise<Response>;
+  /** Copies the data folder as it is now into an empty folder, while work goes on. @throws Unavailable */
+  backup(folder: string): Promise<void>;
+  /** Ids of the agents that are published now. */
+  agents(): readonly string[];
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
   /**
@@ -77,7 +68,8 @@ export type App = {
 /** @throws SettingsError, Invalid (a record), or what the store says of its folder */
 export const startApp = async (input: AppInput): Promise<App> => {
   const { settings } = input;
-  assertStartable(settings);
+  // Without a token admin routes refuse everybody; who listens to nobody need not choose one for the program itself.
+  if (input.listen !== false) assertStartable(settings);
   const log = input.log ?? createLog({ level: settings.log_level });
   const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const ids: Ids = input.ids ?? createIds();
@@ -250,27 +242,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     mcpServers: mcpServers.states,
   });
   const http = createHttpServer({
-    mounts: [...a2a.mounts, ...mcp.mounts],
-    routes: [
-      ...systemRoutes(rooms),
-      ...runtimeStatsRoutes(rooms),
-      ...inspectionRoutes(rooms),
-      ...threadRoutes(rooms),
-      ...messageRoutes(rooms),
-      ...inputRoutes(rooms),
-      ...controlRoutes(rooms),
-      ...runRoutes(rooms),
-      ...eventRoutes(rooms),
-      ...traceRoutes(rooms),
-      ...evalDatasetRoutes(rooms),
-      ...evalRunRoutes(rooms),
-      ...chatRunRoutes(rooms),
-      ...chatThreadRoutes(rooms),
-      ...previewRoutes(rooms),
-      ...agUiRunRoutes(rooms),
-      ...agUiThreadRoutes(rooms),
-      ...controlPlaneRoutes(rooms),
-    ],
+    families: [...a2a.families, ...mcp.families],
+    routes: routesOf(rooms),
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     acceptsHost: createHostCheck({
       listening: host,
@@ -284,7 +257,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     openApi: { title: 'Troupe', version, description: 'Agent runtime service' },
   });
 
-  const bound = await http.listen(host, port).catch(async (error) => {
+  const listens = input.listen ?? true;
+  const bound = await (listens ? http.listen(host, port) : undefined)?.catch(async (error) => {
     await runtime.stop(0);
     a2a.stop();
     mcp.stop();
@@ -302,11 +276,15 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (settings.mailbox.lifecycle === 'auto') evals.runs.recover();
   a2a.start();
 
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+  const url = bound ? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}` : '';
   log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
 
   return {
     url,
+    fetch: (request) => http.fetch(request, { from: 'stranger' }),
+    fetchAs: (scope, request) => http.fetch(request, { from: 'program', scope }),
+    backup: store.backup,
+    agents: () => config.live.agents().ids,
     pending: runtime.pending,
     serveMcp: mcp.serve,
     async stop(waiting) {

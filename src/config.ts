@@ -36,6 +36,7 @@ const OPTIONS: Record<keyof TroupeConfig, true> = {
   resolveScope: true,
   eventLog: true,
   redactTraces: true,
+  listen: true,
   clock: true,
   ids: true,
   log: true,

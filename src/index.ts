@@ -7,6 +7,7 @@ import { settingsFrom } from './settings.ts';
 export type { App as Troupe } from './app.ts';
 export type { TroupeConfig } from './config.ts';
 export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
+export { underPath } from './http/under-path.ts';
 export { defineProvider, type ProviderDefinition } from './models/define.ts';
 export { ModelError } from './models/errors.ts';
 export type {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { createProgress } from '../terminal/progress.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /** `troupe backup DIR`: a copy of the data while the service runs. To restore, start with the copy as data folder. */
@@ -8,6 +9,11 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
   .action(async (folder: string, options: Record<string, unknown>) => {
     const { storage_dir } = readSettings(givenFlags(options), process.env);
     const { backupFolder } = await import('../store/index.ts');
-    await backupFolder(storage_dir, folder);
+    const progress = createProgress();
+    const told = (written: number, most: number): void =>
+      progress.show(`copying ${megabytes(written)}, of ${megabytes(most)} at most`);
+    await backupFolder(storage_dir, folder, told).finally(progress.clear);
     process.stdout.write(`${storage_dir} is copied to ${folder}\n`);
   });
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { Invalid } from '../schema/outcome.ts';
+import { bar, createProgress } from '../terminal/progress.ts';
+import { counted } from '../terminal/text.ts';
 import { SERVICE_URL } from './service-url.ts';
 
 /** `troupe bench`: load on a running server, this one or any other. */
@@ -15,6 +17,7 @@ export const benchCommand = new Command('bench')
   .action(async ({ url, connections, duration, streams, agent, header, json }) => {
     // The histograms are loaded by whoever needs them.
     const { formatReport, parseDuration, runLoad, runOf } = await import('../load/index.ts');
+    const progress = followLoad(parseDuration(duration));
     const report = await runLoad({
       url,
       connections: count('--connections', connections),
@@ -22,13 +25,36 @@ export const benchCommand = new Command('bench')
       ...(streams !== undefined && { streams: count('--streams', streams) }),
       headers: Object.fromEntries(header.map(pair)),
       body: runOf(agent),
-    });
+      onSample: progress.ended,
+    }).finally(progress.stop);
     process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
     if (report.streams > 0) return;
     process.exitCode = 1;
     if (Object.keys(report.errors).some((kind) => kind.includes('agent not found')))
       process.stderr.write(`troupe: ${noAgent(agent)}\n`);
   });
+
+const LOOK_MS = 200;
+
+/** On a terminal: the time that has passed, and the streams that have ended. */
+const followLoad = (duration_ms: number): { ended(): void; stop(): void } => {
+  const progress = createProgress();
+  const began = performance.now();
+  let ended = 0;
+  const timer = setInterval(() => {
+    const passed = performance.now() - began;
+    progress.show(`${bar(passed, duration_ms)} ${counted(ended, 'stream')} ended`);
+  }, LOOK_MS);
+  return {
+    ended() {
+      ended += 1;
+    },
+    stop() {
+      clearInterval(timer);
+      progress.clear();
+    },
+  };
+};
 
 const noAgent = (id: string): string =>
   `the service has no agent '${id}': name another with --agent, or start it with --seed-profile demo`;

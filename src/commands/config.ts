@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Command, type CommanderError, Option } from 'commander';
+import { bar, createProgress } from '../terminal/progress.ts';
 import { addressed, type Connection } from './admin-client.ts';
 import { applyPlan } from './config/apply.ts';
 import { type Bundle, type Format, NAMESPACES, readBundle, writeDocument } from './config/bundle.ts';
@@ -99,7 +100,10 @@ documented(configCommand.command('import'))
       const plan = await planImport(service, bundle, { prune: options.prune === true });
       say(linesOf(plan));
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
-      if (!options.dryRun) await applyPlan(service, plan);
+      const progress = createProgress();
+      const told = (place: string, done: number, steps: number): void =>
+        progress.show(`${bar(done, steps)} ${place}`);
+      if (!options.dryRun) await applyPlan(service, plan, told).finally(progress.clear);
       say([options.dryRun ? 'nothing was changed' : 'done']);
     }),
   );

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import type { TroupeConfig } from '../config.ts';
 import { devRecords } from '../registry/seed.ts';
 import type { Settings } from '../settings.ts';
+import { bannerOf, pageOf, TOKEN_FILE, tryText } from './banner.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
 
@@ -19,12 +20,13 @@ export const devCommand = withSettingFlags(new Command('dev'))
     const settings = readSettings(givenFlags(options), env, DEV);
     const token = settings.AdminApiConfig.bearer_token ?? (await keptToken(settings.storage_dir));
     settings.AdminApiConfig.bearer_token = token;
-    const { url } = await runUntilSignal({
+    const app = await runUntilSignal({
       settings,
       env,
       records: isReal(settings) ? undefined : devRecords(env, env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL),
     });
-    process.stdout.write(welcome(url, token, settings));
+    const page = pageOf(process.stdout);
+    process.stdout.write(bannerOf({ app, settings, token }, page) + tryText(app, settings, page.paint));
   });
 
 /**
@@ -41,7 +43,7 @@ const isReal = ({ openai }: Settings): boolean =>
 
 /** Readable by its owner only; whoever can read the data folder can read the data anyway. */
 const keptToken = async (dir: string): Promise<string> => {
-  const file = join(dir, 'admin-token');
+  const file = join(dir, TOKEN_FILE);
   if (existsSync(file)) {
     const { makePrivate } = await import('../store/index.ts');
     const problem = makePrivate(file);
@@ -54,18 +56,3 @@ const keptToken = async (dir: string): Promise<string> => {
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
   return token;
 };
-
-const welcome = (url: string, token: string, settings: Settings): string => `
-Troupe is ready.
-
-  API           ${url}
-  OpenAPI       ${url}/openapi.json
-  Metrics       ${url}/metrics
-  Admin token   ${token}
-  Data          ${settings.storage_dir}
-
-Try it:
-
-  curl -N ${url}/v1/runs -H 'content-type: application/json' -d '{"agentId":"${settings.default_agent_id}","messages":[{"role":"user","content":"Hello"}]}'
-
-`;

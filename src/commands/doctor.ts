@@ -8,7 +8,11 @@ import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
  * nothing is wrong (any more), 1 when it could not look, 2 when something is wrong. The work is done in a process
  * of its own, so that damage that ends that process is a finding.
  */
-export const doctorCommand = withSettingFlags(new Command('doctor'))
+export const doctorCommand = withSettingFlags(new Command('doctor'), [
+  'settings_file',
+  'storage_dir',
+  'secrets_key',
+])
   .description('check the data folder while no service runs on it: 0 fine, 1 could not look, 2 damaged')
   .option('--repair', 'copy the folder, then make indexes, lists and counters anew from the records')
   .option(

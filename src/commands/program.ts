@@ -18,6 +18,7 @@ const program = new Command('troupe')
     'An agent runtime service: durable threads and runs, streamed over SSE, drawn as live statecharts.',
   )
   .version(version)
+  .showHelpAfterError('`troupe --help` lists the commands')
   .addCommand(serveCommand)
   .addCommand(devCommand)
   .addCommand(machinesCommand)

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { appInput } from '../config.ts';
+import { bannerOf, pageOf } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
@@ -12,5 +13,9 @@ export const serveCommand = withSettingFlags(new Command('serve'))
     const config = typeof options.config === 'string' ? await loadConfigFile(options.config) : {};
     const settings = readSettings(givenFlags(options), process.env, config.settings);
     const app = await runUntilSignal(appInput({ env: process.env, ...config }, settings));
-    process.stdout.write(`Troupe listens on ${app.url}\n`);
+    process.stdout.write(
+      process.stdout.isTTY
+        ? `${bannerOf({ app, settings }, pageOf(process.stdout))}\n`
+        : `Troupe listens on ${app.url}\n`,
+    );
   });

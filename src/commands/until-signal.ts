@@ -5,18 +5,23 @@ import { unknownVariables } from '../settings.ts';
 /** Starts the service and stops it gracefully on SIGINT or SIGTERM; a second signal ends it at once. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => {
   // What serves is loaded by the commands that serve.
-  const { createLog } = await import('../telemetry/log.ts');
-  const log = createLog({ level: input.settings.log_level });
+  const { openCommandLog } = await import('./command-log.ts');
+  const { log, isTold } = await openCommandLog(input.settings);
   for (const problem of unknownVariables(process.env)) log.warn(problem);
   const { startApp } = await import('../app.ts');
   const app = await startApp({ ...input, log });
+  const say = (words: string): void => {
+    if (!isTold) process.stdout.write(`Troupe: ${words}\n`);
+  };
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) {
-      say('stopped, without waiting: the next start goes on with what was running');
+      log.warn(LEFT);
+      say(LEFT);
       process.exit(1);
     }
     stopping = true;
+    log.info('stopping');
     say('stopping');
     await app.stop((runs) => say(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`));
     say('stopped');
@@ -27,4 +32,4 @@ export const runUntilSignal = async (input: AppInput): Promise<App> => {
   return app;
 };
 
-const say = (words: string): boolean => process.stdout.write(`Troupe: ${words}\n`);
+const LEFT = 'stopped, without waiting: the next start goes on with what was running';

@@ -1,9 +1,9 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
 import { scanJson, startScan } from '../schema/nesting.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Refusal } from './errors.ts';
 import { type Decoding, decodeNext, endDecoding, startDecoding } from './utf8.ts';
+import type { WireResponse } from './wire.ts';
 
 /**
  * Reading a request body into text, and no more of it than is allowed: so many bytes, so many values, so deep.
@@ -17,7 +17,7 @@ export type BodyText = string | Refusal;
  * Calls `done` once, when the body is there or has turned out to be too much; never when the client goes away before.
  * What comes after a refusal is let through and dropped, so that the client can read the answer.
  */
-export const readBody = (res: HttpResponse, limit: number, done: (text: BodyText) => void): void => {
+export const readBody = (res: WireResponse, limit: number, done: (text: BodyText) => void): void => {
   const scan = startScan();
   let decoding: Decoding | undefined;
   let size = 0;

@@ -25,7 +25,8 @@ export const readAs = ({ reads }: Endpoint, text: string): unknown => {
  */
 export const decode = (endpoint: Endpoint, incoming: Incoming): Decoded => {
   const query = endpoint.query && parse(endpoint.query, queryOf(endpoint.query, incoming.query), Invalid);
-  const body = endpoint.body ? parse(endpoint.body, incoming.body, Unprocessable) : incoming.body;
+  const shape = endpoint.reads === 'json' ? endpoint.body : undefined;
+  const body = shape ? parse(shape, incoming.body, Unprocessable) : incoming.body;
   const params = endpoint.params && parse(endpoint.params, incoming.params, NotFound);
   return { params, query, body };
 };

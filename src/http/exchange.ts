@@ -1,9 +1,9 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { EXPOSE_HEADERS } from './cors.ts';
 import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
+import type { WireResponse } from './wire.ts';
 
 /**
  * One request and its response: the only place that touches a response of uWebSockets.js.
@@ -32,7 +32,7 @@ export type ExchangeContext = {
 
 export type Exchange = {
   readonly context: ExchangeContext;
-  readonly res: HttpResponse;
+  readonly res: WireResponse;
   readonly method: string;
   /** Its label in the metrics. */
   route: string;
@@ -60,7 +60,7 @@ const CLIENT_GONE = 499;
 
 export const openExchange = (
   context: ExchangeContext,
-  res: HttpResponse,
+  res: WireResponse,
   request: Pick<Exchange, 'method' | 'route' | 'errors' | 'origin' | 'requestId'>,
 ): Exchange => {
   context.observe.inFlight(1);

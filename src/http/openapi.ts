@@ -6,7 +6,6 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { ErrorBody } from '../schema/error-body.ts';
-import type { Described } from './mount.ts';
 import { JSON_TYPE, plainText, type Reply } from './reply.ts';
 import { type Route, route } from './route.ts';
 import { paramNames } from './router.ts';
@@ -19,7 +18,7 @@ export const OPENAPI_PATH = '/openapi.json';
 
 const ADMIN_SCHEME = 'adminBearer';
 
-export const createOpenApi = (routes: readonly Described[], info: OpenApiInfo): object => {
+export const createOpenApi = (routes: readonly Route[], info: OpenApiInfo): object => {
   const paths: ZodOpenApiPathsObject = {};
   for (const { method, path, spec } of routes) {
     const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
@@ -48,7 +47,7 @@ const allowNewFields = ({
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-const operation = (method: string, path: string, spec: Described['spec']): ZodOpenApiOperationObject => ({
+const operation = (method: string, path: string, spec: Route['spec']): ZodOpenApiOperationObject => ({
   operationId: `${method}${path.replaceAll(/[^a-zA-Z0-9]+/g, '_')}`,
   summary: spec.summary,
   ...(spec.tag !== undefined && { tags: [spec.tag] }),
@@ -59,7 +58,7 @@ const operation = (method: string, path: string, spec: Described['spec']): ZodOp
 });
 
 /** Parameters in the path are text, whether or not the route has a schema for them. */
-const parameters = (path: string, spec: Described['spec']): ZodOpenApiOperationObject['requestParams'] => {
+const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObject['requestParams'] => {
   const names = paramNames(path);
   const { params, query } = spec;
   const known = params instanceof z.ZodObject ? params.shape : {};
@@ -72,7 +71,7 @@ const parameters = (path: string, spec: Described['spec']): ZodOpenApiOperationO
   };
 };
 
-const responses = (spec: Described['spec']): ZodOpenApiResponsesObject => {
+const responses = (spec: Route['spec']): ZodOpenApiResponsesObject => {
   const described: ZodOpenApiResponsesObject = {};
   for (const [status, content] of Object.entries({ ...ofEveryBody(spec), ...spec.responses })) {
     // Keys of the table are numbers, so these are texts of three digits.
@@ -91,10 +90,10 @@ const responses = (spec: Described['spec']): ZodOpenApiResponsesObject => {
 const ofEveryBody = ({
   body,
   responses: { 400: form = ErrorBody },
-}: Described['spec']): Route['spec']['responses'] => (body ? { 400: form, 413: form, 415: form } : {});
+}: Route['spec']): Route['spec']['responses'] => (body ? { 400: form, 413: form, 415: form } : {});
 
 /** Built when it is first asked for, then kept. */
-export const openApiRoute = (routes: readonly Described[], info: OpenApiInfo): Route => {
+export const openApiRoute = (routes: readonly Route[], info: OpenApiInfo): Route => {
   let document: Reply | undefined;
   const self: Route = route.get(OPENAPI_PATH, {
     summary: 'This document',

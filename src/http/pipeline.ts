@@ -1,4 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { clientAddress } from './address.ts';
 import { createAdminCheck } from './admin.ts';
 import { type BodyText, isJson, readBody, tooLarge } from './body.ts';
@@ -15,23 +14,26 @@ import {
   sendReply,
   tellWhenGone,
 } from './exchange.ts';
+import type { Family } from './family.ts';
 import { createRequestHeaders, headerValues, type RequestHeaders, requestIdOf } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
-import type { Mount } from './mount.ts';
-import { type Endpoint, endpointOf, methodLabel, type PathEntry, readParams } from './router.ts';
+import type { Found, Paths } from './paths.ts';
+import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
 import { inOwnTurn as waitForTurn } from './turns.ts';
+import type { WireRequest, WireResponse } from './wire.ts';
 
 /**
- * The way of a request to its handler: preflight, method, admin bearer, scope, content type, size, decoding. The
+ * The way of a request to its handler: path, preflight, method, admin bearer, scope, content type, size, decoding. The
  * first step that fails answers.
  *
- * Relies on nothing of the request after the callback of the route: what later steps need is read before, because
- * uWebSockets.js gives the request to that callback only.
+ * Relies on nothing of the request after its callback: what later steps need is read before, because uWebSockets.js
+ * gives the request to that callback only.
  */
 export type PipelineDeps = {
   context: ExchangeContext;
   caller: Caller;
+  paths: Paths<PathEntry>;
   /** Missing: a request may name any host. */
   acceptsHost?: HostCheck | undefined;
   adminToken: string | undefined;
@@ -45,8 +47,16 @@ export type PipelineDeps = {
   };
 };
 
+/**
+ * Where a request comes from. What came over the network shows its rights and the host that it asks for. A program
+ * that has the service inside itself speaks for a scope, as the admin too; a request that it hands on has to show its
+ * rights, and what host it was for is the program's affair.
+ */
+export type Origin = { from: 'network' } | { from: 'stranger' } | { from: 'program'; scope: string };
+
 /** A request on its way: what was read of it while that was possible. */
 type Arrival = Call & {
+  from: Origin;
   headers: RequestHeaders;
   params: Record<string, string>;
   query: string;
@@ -101,6 +111,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       scope,
       header: headers.get,
       requestId: exchange.requestId,
+      names: headers.has,
       ip: () => clientAddress(headers.get, peerAddress(exchange), settings.trust_forwarded_headers),
       route: endpoint.path,
       hold: () => caller.leave(arrival),
@@ -144,46 +155,60 @@ export const createPipeline = (deps: PipelineDeps) => {
     deliver(arrival, resolved, await body);
   };
 
-  const authorize = (arrival: Arrival, req: HttpRequest): void => {
-    const { exchange, endpoint, headers } = arrival;
+  const authorize = (arrival: Arrival, req: WireRequest): void => {
+    const { exchange, endpoint, headers, from } = arrival;
     if (endpoint.scope === 'none') {
       receive(arrival, '');
       return;
     }
-    if (endpoint.scope === 'admin') {
-      exchange.confidential = true;
-      checkAdmin(headerValues(req, 'authorization'));
-    }
+    exchange.confidential = endpoint.scope === 'admin';
+    const isTrusted = from.from === 'program';
+    if (endpoint.scope === 'admin' && !isTrusted) checkAdmin(headerValues(req, 'authorization'));
     const head = { method: exchange.method, path: req.getUrl(), header: headers.get };
-    const scope = resolveScope(deps.resolveScope, endpoint.scope, head);
+    const provider = isTrusted ? () => from.scope : deps.resolveScope;
+    const scope = resolveScope(provider, endpoint.scope, head);
     if (typeof scope === 'string') receive(arrival, scope);
     else receiveLater(arrival, scope).catch((error) => caller.fail(exchange, error));
   };
 
-  const refusalOf = (exchange: Exchange, entry: PathEntry | undefined, req: HttpRequest): Refusal => {
-    if (!entry) return new Refusal(404, `no such path: ${req.getUrl()}`);
-    const { path, allow } = entry;
+  const refusalOf = (exchange: Exchange, found: Found<PathEntry> | undefined, req: WireRequest): Refusal => {
+    if (!found) return new Refusal(404, `no such path: ${req.getUrl()}`);
+    const { path } = found.entry;
+    const allow = allowedOn(deps.paths, req.getUrl()).join(', ');
     return new Refusal(405, `${exchange.method} is not allowed on ${path}, only ${allow}`, { allow });
   };
 
-  /** What a protocol makes of a request to one of its paths. */
-  const findIn = (mount: Mount, exchange: Exchange, req: HttpRequest, { get }: RequestHeaders): Endpoint => {
-    const head = {
-      method: exchange.method,
-      path: req.getUrl(),
-      query: req.getQuery() ?? '',
-      header: get,
-      names: (header: string) => headerValues(req, header).length > 0,
-    };
-    const endpoint = endpointOf(mount, mount.find(head));
-    exchange.route = endpoint.path;
-    return endpoint;
+  /** The route of a protocol, or what it says instead. */
+  const inFamily = (
+    family: Family,
+    { exchange, found, route }: { exchange: Exchange; found: Found<PathEntry>; route: Endpoint | undefined },
+    req: WireRequest,
+    { get: header }: RequestHeaders,
+  ): Endpoint => {
+    const path = req.getUrl();
+    const { method } = exchange;
+    const label = found.entry.path;
+    const problem = family.check?.({ query: req.getQuery() ?? '', header });
+    if (problem) {
+      return refusing(label, family.scope, () => {
+        throw problem;
+      });
+    }
+    if (route) return route;
+    const allowed = allowedOn(deps.paths, path);
+    return refusing(label, family.scope, () => family.refuse({ method, path, allowed }));
   };
 
   /** What makes a request nobody's business, whatever it asks for. */
-  const checkHead = (exchange: Exchange, entry: PathEntry | undefined, req: HttpRequest): void => {
+  const checkHead = (
+    exchange: Exchange,
+    family: Family | undefined,
+    from: Origin,
+    req: WireRequest,
+  ): void => {
     const host = req.getHeader('host');
-    if (!entry?.mount?.checksHost && deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
+    const isChecked = from.from === 'network' && !family?.checksHost;
+    if (isChecked && deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
     if (req.getHeader('content-length') !== '' && new Set(headerValues(req, 'content-length')).size > 1) {
       exchange.last = true;
       throw TWO_LENGTHS;
@@ -192,49 +217,53 @@ export const createPipeline = (deps: PipelineDeps) => {
 
   const dispatch = (
     exchange: Exchange,
-    entry: PathEntry | undefined,
-    req: HttpRequest,
+    found: Found<PathEntry> | undefined,
+    req: WireRequest,
+    from: Origin,
     headers: RequestHeaders,
   ): void => {
-    checkHead(exchange, entry, req);
+    const family = found?.entry.family;
+    checkHead(exchange, family, from, req);
     if (context.draining) throw STOPPING;
     if (isPreflight(exchange.method, headers)) {
       sendReply(exchange, preflight(exchange.origin));
       return;
     }
-    const endpoint = entry?.mount
-      ? findIn(entry.mount, exchange, req, headers)
-      : entry?.endpoints.get(exchange.method);
-    if (!endpoint) throw refusalOf(exchange, entry, req);
-    authorize({ exchange, endpoint, inside: false, ...read(endpoint, req), headers }, req);
+    const route = found?.entry.endpoints.get(exchange.method);
+    const endpoint = found && family ? inFamily(family, { exchange, found, route }, req, headers) : route;
+    if (!endpoint) throw refusalOf(exchange, found, req);
+    const params = namedParams(endpoint, found?.values ?? []);
+    authorize({ exchange, endpoint, inside: false, params, ...read(endpoint, req), headers, from }, req);
   };
 
-  /** The callback that uWebSockets.js calls for requests on one path; without an entry, on any other. */
-  return (entry: PathEntry | undefined) =>
-    (res: HttpResponse, req: HttpRequest): void => {
-      const headers = createRequestHeaders(req);
-      const origin = req.getHeader('origin');
-      const exchange = openExchange(context, res, {
-        method: methodLabel(req),
-        route: entry?.path ?? 'unmatched',
-        errors: entry?.mount?.errors(headers.get) ?? plainErrors,
-        origin: admits(origin) ? origin : '',
-        requestId: requestIdOf(req.getHeader('x-request-id')),
-      });
-      try {
-        dispatch(exchange, entry, req, headers);
-      } catch (error) {
-        caller.fail(exchange, error);
-      }
-      headers.leave(!exchange.done);
-      if (!exchange.done) awaitAbort(exchange);
-      exchange.corked = false;
-    };
+  /** Answers a request; everything of it is read before this returns, apart from its body. */
+  return (res: WireResponse, req: WireRequest, from: Origin): void => {
+    const headers = createRequestHeaders(req);
+    const origin = req.getHeader('origin');
+    const method = methodLabel(req);
+    const found = deps.paths.find(req.getUrl(), method);
+    const exchange = openExchange(context, res, {
+      method,
+      route: found?.entry.path ?? 'unmatched',
+      errors: found?.entry.family?.errors(headers.get) ?? plainErrors,
+      origin: admits(origin) ? origin : '',
+      requestId: requestIdOf(req.getHeader('x-request-id')),
+    });
+    try {
+      dispatch(exchange, found, req, from, headers);
+    } catch (error) {
+      caller.fail(exchange, error);
+    }
+    headers.leave(!exchange.done);
+    if (!exchange.done) awaitAbort(exchange);
+    exchange.corked = false;
+  };
 };
 
-const read = (endpoint: Endpoint, req: HttpRequest) => ({
-  params: readParams(endpoint, req),
-  query: endpoint.query ? req.getQuery() : '',
+export type Answer = ReturnType<typeof createPipeline>;
+
+const read = (endpoint: Endpoint, req: WireRequest) => ({
+  query: endpoint.query ? (req.getQuery() ?? '') : '',
   contentType: endpoint.reads === 'json' ? req.getHeader('content-type') : '',
   contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),
   contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),

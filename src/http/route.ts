@@ -31,6 +31,8 @@ export type RouteRequest<P, Q, B> = {
   requestId: string;
   /** Address of the client; behind a trusted proxy, the one it names. Empty once the client has gone. */
   ip(): string;
+  /** Whether there is such a header, also an empty one. */
+  names(header: string): boolean;
   /** The path of the route as declared, such as `/v1/threads/:id`. */
   route: string;
   /** The answer may take long by design: from now on the request does not count as a concurrent one. */
@@ -47,6 +49,8 @@ export type RouteSpec<P, Q, B> = {
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
   body?: z.ZodType<B>;
+  /** `text`: the handler gets the body as it came, whatever its type; `body` only describes it. */
+  reads?: 'text';
   bodyLimit?: 'default' | 'attachments' | 'evals';
   /** By status: the schema of the JSON body, or the description of a response that has none. */
   responses: Record<number, z.ZodType | string>;

@@ -1,24 +1,21 @@
-import type { HttpRequest } from 'uWebSockets.js';
-import type { Mount, Operation } from './mount.ts';
-import { decodeSegment } from './query.ts';
-import type { Method, Route } from './route.ts';
+import type { Family } from './family.ts';
+import type { Paths } from './paths.ts';
+import type { Method, Route, Surface } from './route.ts';
+import type { WireRequest } from './wire.ts';
 
 /**
- * Which route answers. The path is decided first, by the router of uWebSockets.js (static segments win over
- * parameters), then the method by a table of the path: so a known path with another method is 405 with `Allow`,
- * and `/v1/threads/summaries` is never a thread called `summaries`.
+ * Which route answers. The path is decided first (`paths.ts`), then the method by a table of the path: so a known path
+ * with another method is 405 with `Allow`, and `/v1/threads/summaries` is never a thread called `summaries`.
  */
 export type PathEntry = {
   path: string;
   /** By upper-case method. HEAD is answered by the GET route. */
   endpoints: ReadonlyMap<string, Endpoint>;
-  /** For the `Allow` header, sorted. */
-  allow: string;
-  /** Instead of the table: a protocol that rules the paths below this one. */
-  mount?: Mount;
+  family: Family | undefined;
+  lenient?: true | undefined;
 };
 
-export type Endpoint = Route['spec'] & {
+export type Endpoint = Omit<Route['spec'], 'reads'> & {
   path: string;
   paramNames: readonly string[];
   /** What becomes of the body. */
@@ -33,7 +30,7 @@ const methods: Record<Method, readonly string[]> = {
   delete: ['DELETE'],
 };
 
-export const groupByPath = (routes: readonly Route[]): PathEntry[] => {
+export const groupByPath = (routes: readonly Route[], family?: Family): PathEntry[] => {
   const paths = new Map<string, Map<string, Endpoint>>();
   for (const { method, path, spec } of routes) {
     const endpoints = paths.get(path) ?? new Map<string, Endpoint>();
@@ -41,7 +38,7 @@ export const groupByPath = (routes: readonly Route[]): PathEntry[] => {
       ...spec,
       path,
       paramNames: paramNames(path),
-      reads: spec.body ? 'json' : 'nothing',
+      reads: spec.reads ?? (spec.body ? 'json' : 'nothing'),
     };
     for (const name of methods[method]) {
       if (endpoints.has(name)) throw new Error(`two routes for ${name} ${path}`);
@@ -49,44 +46,40 @@ export const groupByPath = (routes: readonly Route[]): PathEntry[] => {
     }
     paths.set(path, endpoints);
   }
-  return [...paths].map(([path, endpoints]) => ({
-    path,
-    endpoints,
-    allow: [...endpoints.keys()].sort().join(', '),
-  }));
+  return [...paths].map(([path, endpoints]) => ({ path, endpoints, family }));
 };
 
-export const mounted = (mount: Mount): PathEntry => ({
-  path: mount.path,
-  endpoints: new Map(),
-  allow: '',
-  mount,
-});
+/** The paths of a family, and everything else below its own. */
+export const entriesOf = (family: Family): PathEntry[] => [
+  ...groupByPath(family.routes, family),
+  { path: `${family.path}/*`, endpoints: new Map(), family, lenient: family.lenient },
+];
 
-/** The operation as the pipeline takes it. */
-export const endpointOf = ({ scope }: Mount, { route, text = false, handle }: Operation): Endpoint => ({
-  path: route,
-  summary: route,
+/** What says no to a request: once its scope is known, whatever its body is. */
+export const refusing = (path: string, scope: Surface, handle: () => unknown): Endpoint => ({
+  path,
+  summary: '',
   scope,
   paramNames: [],
-  reads: text ? 'text' : 'nothing',
+  reads: 'nothing',
   responses: {},
-  handle: (request) => {
-    const body = typeof request.body === 'string' ? request.body : '';
-    return handle({ ...request, params: undefined, query: undefined, body });
-  },
+  handle,
 });
+
+const KNOWN_METHODS = Object.values(methods).flat();
+
+/** Of a path, sorted. */
+export const allowedOn = (paths: Paths<PathEntry>, path: string): string[] =>
+  KNOWN_METHODS.filter((method) => paths.find(path, method)?.entry.endpoints.has(method)).sort();
 
 export const paramNames = (path: string): string[] =>
   [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name ?? '');
 
-/** Percent-decoded values of the parameters in the path; only inside the callback of the route. */
-export const readParams = (endpoint: Endpoint, req: HttpRequest): Record<string, string> => {
-  const values: Record<string, string> = {};
-  for (const [index, name] of endpoint.paramNames.entries()) {
-    values[name] = decodeSegment(req.getParameter(index));
-  }
-  return values;
+/** The values of the parameters in the path, by their names. */
+export const namedParams = ({ paramNames }: Endpoint, values: readonly string[]): Record<string, string> => {
+  const named: Record<string, string> = {};
+  for (const [index, name] of paramNames.entries()) named[name] = values[index] ?? '';
+  return named;
 };
 
 const METHOD_LABELS = new Map(
@@ -94,4 +87,4 @@ const METHOD_LABELS = new Map(
 );
 
 /** The method, or `OTHER`: text of a request never becomes a label of a metric. */
-export const methodLabel = (req: HttpRequest): string => METHOD_LABELS.get(req.getMethod()) ?? 'OTHER';
+export const methodLabel = (req: WireRequest): string => METHOD_LABELS.get(req.getMethod()) ?? 'OTHER';

@@ -1,25 +1,27 @@
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import { Unavailable } from '../schema/outcome.ts';
 import { createCaller } from './call.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
+import type { Family } from './family.ts';
+import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
 import type { HostCheck } from './hosts.ts';
-import type { Mount } from './mount.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
+import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
-import { groupByPath, mounted } from './router.ts';
+import { entriesOf, groupByPath } from './router.ts';
 import type { ScopeProvider } from './scope.ts';
+import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
-import { uWS } from './uws.ts';
 
-/** The HTTP server: a route table on uWebSockets.js. It knows nothing of what the routes do. */
+/**
+ * The HTTP server: a route table, on a socket of uWebSockets.js and for programs that have it inside themselves. It
+ * knows nothing of what the routes do.
+ */
 
 export type HttpDeps = {
   routes: Route[];
-  /** Parts of the paths that protocols rule by themselves. */
-  mounts?: readonly Mount[];
+  families?: readonly Family[];
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -50,6 +52,8 @@ export type HttpDeps = {
 export type HttpServer = {
   /** Port 0 takes a free one. Rejects when the address cannot be had. */
   listen(host: string, port: number): Promise<{ port: number }>;
+  /** Answers as over a socket, without one; also while nothing listens. */
+  fetch: Local['fetch'];
   /** No new connections, and 503 for new requests on open ones; what is under way goes on. */
   stopListening(): void;
   /** Ends everything that is still open. */
@@ -58,7 +62,6 @@ export type HttpServer = {
 
 export const createHttpServer = (deps: HttpDeps): HttpServer => {
   const { settings, observe, log } = deps;
-  const app = uWS.App();
   const context: ExchangeContext = {
     observe,
     draining: false,
@@ -71,33 +74,33 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     maxHeldFrames: settings.sse_buffer_size,
     observe: observe.stream,
   });
-  const answer = createPipeline({ ...deps, context, caller: createCaller({ gate, hub, log }) });
-  const { routes, mounts = [] } = deps;
-  const document = openApiRoute([...routes, ...mounts.flatMap(({ described }) => described)], deps.openApi);
-  for (const entry of [...groupByPath([...routes, document]), ...mounts.map(mounted)]) {
-    app.any(entry.path, answer(entry));
-  }
-  app.any('/*', answer(undefined));
+  const { routes, families = [] } = deps;
+  const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
+  const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(entriesOf)]);
+  const answer = createPipeline({ ...deps, context, paths, caller: createCaller({ gate, hub, log }) });
+  const local = createFetch(answer);
 
-  let socket: us_listen_socket | undefined;
+  const sockets: Listening[] = [];
   const stopListening = (): void => {
     context.draining = true;
-    if (socket) uWS.us_listen_socket_close(socket);
-    socket = undefined;
+    for (const socket of sockets) socket.stop();
   };
 
   return {
     async listen(host, port) {
-      socket = await listenExclusively(app, host, port);
-      return { port: uWS.us_socket_local_port(socket) };
+      const socket = await listenOn(answer, host, port);
+      sockets.push(socket);
+      return { port: socket.port };
     },
+    fetch: local.fetch,
     stopListening,
     async close() {
       stopListening();
       gate.close();
       hub.close();
       flushStreams();
-      app.close();
+      for (const socket of sockets) socket.close();
+      local.close();
     },
   };
 };
@@ -107,24 +110,3 @@ const requestLine =
   (log: Pick<HttpDeps['log'], 'debug'>) =>
   ({ requestId: request_id, method, route, status, seconds }: Exchange): void =>
     log.debug({ request_id, method, route, status, seconds }, 'request ended');
-
-/** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
-const EXCLUSIVE = 1;
-
-const listenExclusively = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
-  new Promise((resolve, reject) => {
-    // uWebSockets.js takes host and options together; its types only know one of them at a time.
-    const listen = app.listen.bind(app) as unknown as (
-      host: string,
-      port: number,
-      options: number,
-      done: (socket: us_listen_socket | false) => void,
-    ) => void;
-    listen(host, port, EXCLUSIVE, (socket) => {
-      if (socket) resolve(socket);
-      else
-        reject(
-          new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`),
-        );
-    });
-  });

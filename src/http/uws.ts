@@ -4,7 +4,8 @@ import { Unavailable } from '../schema/outcome.ts';
 
 /**
  * uWebSockets.js comes as one binary for each system and version of Node, and some of them want a newer system than
- * Node itself. It is loaded here and nowhere else, so that a system it does not run on is told in a line.
+ * Node itself. It is loaded here and nowhere else, when something listens, so that a system it does not run on is told
+ * in a line.
  */
 const problemOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
@@ -19,13 +20,11 @@ const problemOf = (error: unknown): string => {
   return `uWebSockets.js cannot be loaded by ${here}: ${text.trim().split('\n').at(-1)}`;
 };
 
-const load = (): typeof UwsModule => {
+/** @throws Unavailable */
+export const loadUws = (): typeof UwsModule => {
   try {
     return createRequire(import.meta.url)('uWebSockets.js');
   } catch (error) {
     throw new Unavailable(problemOf(error), { cause: error });
   }
 };
-
-/** @throws Unavailable, when it is imported */
-export const uWS = load();

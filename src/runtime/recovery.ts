@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { ListedRun, OpenDispatch, ScopedPending } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
@@ -33,8 +34,11 @@ type Thread = { scope: string; thread_id: string; since: number };
 const ROWS_A_TURN = 256;
 const THREADS_A_TURN = 32;
 
+/** Whoever waits for it is told so often how far it is. */
+const TELL_MS = 1000;
+
 export const createRecovery = (
-  { store, log, observe }: Pick<RuntimeDeps, 'store' | 'log' | 'observe'>,
+  { store, log, clock, observe }: Pick<RuntimeDeps, 'store' | 'log' | 'clock' | 'observe'>,
   supervisor: () => Pick<Supervisor, 'use'>,
 ): Recovery => {
   const found = new Map<string, Thread>();
@@ -89,11 +93,23 @@ export const createRecovery = (
   const inSlices = async <Item>(
     items: readonly Item[],
     act: (item: Item) => Promise<void>,
+    tell: (done: number) => void,
   ): Promise<void> => {
     for (let first = 0; first < items.length && !isStopped; first += THREADS_A_TURN) {
       await Promise.all(items.slice(first, first + THREADS_A_TURN).map(act));
+      tell(Math.min(items.length, first + THREADS_A_TURN));
       await turn();
     }
+  };
+
+  /** What is done within a second is told by its end alone. */
+  const teller = (threads: number): ((done: number) => void) => {
+    let toldAt = monotonic(clock);
+    return (done) => {
+      if (monotonic(clock) - toldAt < TELL_MS) return;
+      toldAt = monotonic(clock);
+      log.info({ done, threads }, 'taking up the work of an earlier process');
+    };
   };
 
   /** Making the actor of its thread has ended one that executed. */
@@ -138,8 +154,8 @@ export const createRecovery = (
       found.clear();
       met.clear();
       // Before their parents go on, which may start others.
-      await inSlices(children.splice(0), takeChild);
-      await inSlices(threads, take);
+      await inSlices(children.splice(0), takeChild, () => {});
+      await inSlices(threads, take, teller(threads.length));
       await wakeAll();
       if (threads.length > 0) log.info({ threads: threads.length }, 'work of an earlier process goes on');
     },

@@ -177,9 +177,18 @@ const settle = (execution: Execution): void => {
   execution.gone();
   if (how === 'released') leaveStream(execution);
   stream.close();
-  const { run, dispatch } = execution;
+  const { run, dispatch, turn } = execution;
+  const { model_id } = turn.agent.spec;
   if (owner.isObserved)
-    observeEnd(deps, { how, startedAt, failure, run, isWhole: execution.from === 'created', dispatch });
+    observeEnd(deps, {
+      how,
+      startedAt,
+      failure,
+      run,
+      model_id,
+      isWhole: execution.from === 'created',
+      dispatch,
+    });
   owner.settled(execution, how);
 };
 

@@ -12,6 +12,7 @@ import type { Boundary } from '../schema/pending.ts';
 import { claimChanges, logDispatch, retryDelay } from './dispatch-records.ts';
 import { beginStream, correlationOf, count, type Execution, RESUMED } from './execution.ts';
 import { lastWords, wordsOfWait } from './last-words.ts';
+import { observeWait } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
 import { advanceWork, gather, putEnd, putRecord, takeInput, waitingOn } from './run-record.ts';
 import { commit, deliver, keepState, openWrite, type Write } from './write.ts';
@@ -134,8 +135,10 @@ export const park = async (execution: Execution, waits: WaitsFor, signal: AbortS
 
 /** The wait is durable, and nothing executes. */
 export const reportParked = (execution: Execution): void => {
+  const { deps, owner, run, turn, startedAt } = execution;
   count(execution, false);
-  execution.owner.parked(execution);
+  if (owner.isObserved) observeWait(deps, { run, model_id: turn.agent.spec.model_id, startedAt });
+  owner.parked(execution);
 };
 
 /** Whether something has to be done between the answer and the last commit, beside closing the step. */

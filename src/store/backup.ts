@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
@@ -13,8 +13,17 @@ import { PRIVATE } from './private-files.ts';
  * own inside the target and moved when it is whole: until then LMDB alone would decide who may read it.
  */
 
+const DATA = 'data.mdb';
+
+/** Bytes that were written so far, of so many at most: pages that are free are not copied. */
+export type TellCopy = (written: number, most: number) => void;
+
 /** @throws Unavailable when the target is not empty, or cannot be written */
-export const copyTo = async (root: RootDatabase, target: string): Promise<void> => {
+export const copyTo = async (
+  root: RootDatabase,
+  target: string,
+  follow?: (file: string) => () => void,
+): Promise<void> => {
   const dir = prepareFolder(target);
   const found = readdirSync(dir).length;
   if (found > 0) {
@@ -25,9 +34,9 @@ export const copyTo = async (root: RootDatabase, target: string): Promise<void> 
   try {
     const making = mkdtempSync(join(dir, 'making-'));
     try {
-      await root.backup(making, true);
-      chmodSync(join(making, 'data.mdb'), PRIVATE);
-      renameSync(join(making, 'data.mdb'), join(dir, 'data.mdb'));
+      await root.backup(making, true).finally(follow?.(join(making, DATA)));
+      chmodSync(join(making, DATA), PRIVATE);
+      renameSync(join(making, DATA), join(dir, DATA));
     } finally {
       rmSync(making, { recursive: true });
     }
@@ -36,18 +45,29 @@ export const copyTo = async (root: RootDatabase, target: string): Promise<void> 
   }
 };
 
+const LOOK_MS = 100;
+
+/** LMDB does not tell how far it is; the file does. */
+const followCopy = (dir: string, tell: TellCopy) => (file: string) => {
+  const most = sizeOf(join(dir, DATA));
+  const timer = setInterval(() => tell(sizeOf(file), most), LOOK_MS);
+  return () => clearInterval(timer);
+};
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
 /**
  * Copies the store of a folder that another process may have open.
  * @throws Unavailable when there is no store, or the target is not empty or cannot be written
  */
-export const backupFolder = async (dir: string, target: string): Promise<void> => {
-  if (!existsSync(join(dir, 'data.mdb'))) {
+export const backupFolder = async (dir: string, target: string, tell?: TellCopy): Promise<void> => {
+  if (!existsSync(join(dir, DATA))) {
     throw new Unavailable(`there is no store in '${dir}': name the data folder of the service`);
   }
   checkDataFile(dir);
   const root = openPrivate({ path: dir, noSubdir: false, readOnly: true });
   try {
-    await copyTo(root, target);
+    await copyTo(root, target, tell && followCopy(dir, tell));
   } finally {
     await root.close();
   }

@@ -227,6 +227,26 @@ t.test('the parts of the tool example are in the answer', async (t) => {
   );
 });
 
+t.test('a service that is mounted in an app streams a run', async (t) => {
+  const example = blocks('ts').find((each) => each.includes('new Hono')) ?? '';
+  const dir = join(ROOT, '.tap', 'readme-mounted');
+  mkdirSync(dir, { recursive: true });
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const { code } = await transform(example, { loader: 'ts' });
+  const file = join(dir, 'example.mjs');
+  const given = code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`);
+  writeFileSync(file, `${given}\nexport { troupe };\n`.replace(/["']\.\/data["']/, `'${join(dir, 'data')}'`));
+  const { app, troupe } = await import(pathToFileURL(file).href);
+  t.teardown(() => troupe.stop());
+  t.equal(await (await app.request('/')).text(), 'The shop');
+  const answer = await app.request('/agents/v1/runs', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  t.match(await answer.text(), /"delta":"Scripted response to: Hello"/);
+});
+
 t.test('the AG-UI example gets an answer', async (t) => {
   const example = blocks('ts').find((each) => each.includes('HttpAgent')) ?? '';
   const url = await served(t, '--settings-file', 'none.yaml', '{}', '--seed-profile', 'demo');

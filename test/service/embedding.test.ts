@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import t from 'tap';
 import { createIds } from '../../src/ids.ts';
 import { createTroupe } from '../../src/index.ts';
@@ -35,5 +36,38 @@ t.test('time, ids and the log are those of the program', async (t) => {
 
 t.test('an option that does not exist is named with those that do', async (t) => {
   const wrong = { clocks: {} } as object;
-  await t.rejects(createTroupe(wrong), { message: /clocks: not an option; allowed: .*clock, ids, log/ });
+  await t.rejects(createTroupe(wrong), { message: /clocks: not an option; allowed: .*.*clock, ids, log/ });
+});
+
+t.test('a service that does not listen answers through fetch, and is copied while it runs', async (t) => {
+  const folder = t.testdir({ data: {}, copy: {} });
+  const start = (storage_dir: string) =>
+    createTroupe({
+      listen: false,
+      settings: { storage_dir, seed: { profile: 'demo' }, AdminApiConfig: { bearer_token: 'secret' } },
+      log: { write() {} },
+    });
+  const troupe = await start(join(folder, 'data'));
+  t.equal(troupe.url, '');
+  const request = (path: string, body?: object) =>
+    new Request(`https://anywhere.example${path}`, {
+      ...(body && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    });
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const answer = await troupe.fetch(request('/v1/runs', { agentId: 'default', threadId: 'kept', messages }));
+  t.match(await answer.text(), /"event_type":"run_finish"/);
+  t.equal((await troupe.fetch(request('/v1/config/agents'))).status, 401);
+
+  await troupe.backup(join(folder, 'copy'));
+  await t.rejects(troupe.backup(join(folder, 'copy')), { message: /is not empty/ });
+  await troupe.stop();
+  await t.rejects(troupe.backup(join(folder, 'other')), { message: /cannot be written/ });
+
+  const copy = await start(join(folder, 'copy'));
+  t.teardown(() => copy.stop());
+  t.match(await (await copy.fetch(request('/v1/threads'))).json(), { items: ['kept'] });
 });

@@ -156,6 +156,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_RELEASE_TAG', 'release_tag', 'string', 'unset'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_LOG_LEVEL', 'log_level', 'trace | debug | info | warn | error | fatal | silent', 'info'],
+  ['SERVICE_LOG_FORMAT', 'log_format', 'auto | pretty | json', 'auto'],
   ['SERVICE_METRICS_PREFIX', 'metrics_prefix', 'string', 'service_'],
   ['SERVICE_OTEL_ATTRIBUTE_PREFIX', 'otel_attribute_prefix', 'string', 'agent_service.'],
 ];

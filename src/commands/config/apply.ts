@@ -4,16 +4,30 @@ import type { EntryStep, OverrideStep, Plan } from './plan.ts';
 import { ConfigProblems } from './problems.ts';
 import type { RemoteService } from './service.ts';
 
+/** What is done now, of so many steps. */
+export type TellStep = (place: string, done: number, steps: number) => void;
+
 /**
  * Carries out a plan: what is written in the order of dependency, then what is deleted. Each write is one change of
  * the service, so an import that fails has done what it did before; the next one goes on from there.
  *
  * @throws ConfigProblems naming the entry whose write was refused
  */
-export const applyPlan = async (service: RemoteService, { entries, overrides }: Plan): Promise<void> => {
+export const applyPlan = async (
+  service: RemoteService,
+  { entries, overrides }: Plan,
+  tell: TellStep = () => {},
+): Promise<void> => {
+  const steps = entries.length + overrides.length;
+  let done = 0;
+  const begin = ({ namespace, id }: Place): void => {
+    tell(`${namespace}/${id}`, done, steps);
+    done += 1;
+  };
   const incomplete: BundleEntry[] = [];
   const agents = new Set((await service.list('agents')).map(({ id }) => id));
   for (const step of entries) {
+    begin(step);
     if (step.action !== 'create' && step.action !== 'update') continue;
     const body = step.namespace === 'agents' ? startable(step.body, agents) : step.body;
     if (body !== step.body) incomplete.push(step.body);
@@ -24,7 +38,10 @@ export const applyPlan = async (service: RemoteService, { entries, overrides }: 
     const place = { namespace: 'agents', id: body.id } as const;
     await attempt(place, () => service.replace('agents', body.id, body));
   }
-  for (const step of overrides) await attempt(step, () => override(service, step));
+  for (const step of overrides) {
+    begin(step);
+    await attempt(step, () => override(service, step));
+  }
   await removeAll(
     service,
     entries.filter(({ action }) => action === 'delete'),

@@ -1,4 +1,4 @@
-import type { RequestHeader } from '../../http/mount.ts';
+import type { RequestHeader } from '../../http/family.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import type { EventStream } from '../../http/sse.ts';
 import { invalidRequest } from './errors.ts';

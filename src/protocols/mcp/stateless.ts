@@ -1,5 +1,5 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { RequestHeader } from '../../http/mount.ts';
+import type { RequestHeader } from '../../http/family.ts';
 import { JSON_TYPE, plainText, type Reply, reply } from '../../http/reply.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';

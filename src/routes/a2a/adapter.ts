@@ -1,5 +1,5 @@
 import { isPublicAddress, resolveName } from '../../a2a/public-address.ts';
-import type { Mount } from '../../http/mount.ts';
+import type { Family } from '../../http/family.ts';
 import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
@@ -13,7 +13,7 @@ import { createTaskHandlers, type TaskHandlerDeps } from './tasks.ts';
 
 /** This service as an A2A server: its routes, and the notifications that it sends. */
 export type A2aAdapter = {
-  mounts: readonly Mount[];
+  families: readonly Family[];
   /** Notifications that an earlier process has left go on. */
   start(): void;
   /** Nothing is sent any more. */
@@ -49,7 +49,7 @@ export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
   const enabled = settings.a2a_push_enabled;
   const push = createPush({ ...deps, post: createPost({ guard }), guard, enabled });
   return {
-    mounts: a2aRoutes({
+    families: a2aRoutes({
       tasks: createTaskHandlers({ ...deps, agents, push }),
       push: createPushHandlers({ store, push, tasks, agents, enabled }),
       cards: createCards({ ...deps, agents }),

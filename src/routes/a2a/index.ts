@@ -1,12 +1,19 @@
-import type { Described, Mount, MountHead, Operation } from '../../http/mount.ts';
-import { parseQuery } from '../../http/query.ts';
-import { A2aError, methodNotAllowed, unsupportedPath } from '../../protocols/a2a/errors.ts';
+import { z } from 'zod';
+import type { Family, FamilyHead } from '../../http/family.ts';
+import { decodeSegment } from '../../http/query.ts';
+import { type Method, type Route, type RouteRequest, type RouteSpec, route } from '../../http/route.ts';
+import {
+  type A2aError,
+  invalidRequest,
+  methodNotAllowed,
+  unsupportedAction,
+  unsupportedPath,
+} from '../../protocols/a2a/errors.ts';
 import { answered, errorsFor } from './answers.ts';
 import type { Cards } from './cards.ts';
-import { described } from './described.ts';
 import type { A2aAnswer, A2aRequest, PushHandlers, TaskHandlers } from './handlers.ts';
-import { checkVersion, parseBody } from './negotiation.ts';
-import { INTERFACE_PATH, matchPath, type Pattern } from './paths.ts';
+import { parseBody, versionProblem } from './negotiation.ts';
+import { ErrorEnvelope, PushConfig, PushConfigList, SendMessage } from './shapes.ts';
 
 /**
  * The routes of A2A (a2a.md 2, 3): what all of them have in common. The order of the checks is scope, version, path,
@@ -14,127 +21,177 @@ import { INTERFACE_PATH, matchPath, type Pattern } from './paths.ts';
  */
 export type A2aParts = { tasks: TaskHandlers; push: PushHandlers; cards: Cards };
 
-const CARD_PATH = '/.well-known/agent-card.json';
+export const a2aRoutes = (parts: A2aParts): Family[] => [
+  {
+    ...COMMON,
+    path: CARD_PATH,
+    routes: [discovery(parts.cards)],
+    refuse: ({ method, path, allowed }) => {
+      throw allowed.length > 0 ? methodNotAllowed(method, allowed.join(', ')) : unsupportedPath(path);
+    },
+  },
+  {
+    ...COMMON,
+    path: INTERFACE_PATH,
+    lenient: true,
+    routes: operations(parts),
+    refuse: (request) => {
+      throw unknown(request);
+    },
+  },
+];
 
-type Row = Pattern & {
-  /** It takes a JSON body. */
-  body?: true;
-  call(request: A2aRequest, ...values: readonly string[]): A2aAnswer;
+const INTERFACE_PATH = '/v1/a2a';
+const CARD_PATH = '/.well-known/agent-card.json';
+const CONFIGS = 'tasks/:task_id/pushNotificationConfigs';
+const EVENTS = 'text/event-stream of StreamResponse';
+
+const COMMON = {
+  scope: 'agent-invocation',
+  errors: (header: (name: string) => string | undefined) => errorsFor(header('accept')),
+  check: ({ header, query }: FamilyHead) => versionProblem(header('a2a-version'), query),
+} as const;
+
+const failures = { 400: ErrorEnvelope, 404: ErrorEnvelope };
+
+const operations = ({ tasks, push, cards }: A2aParts): Route[] =>
+  [
+    operation('post', 'message:send', tasks.send, {
+      summary: 'Sends a message; the answer is its task',
+      body: SendMessage,
+      responses: { 200: 'SendMessageResponse' },
+    }),
+    operation('post', 'message:stream', tasks.stream, {
+      summary: 'Sends a message, and follows its task',
+      body: SendMessage,
+      responses: { 200: EVENTS },
+    }),
+    operation('get', 'tasks', tasks.list, {
+      summary: 'Tasks, the last changed first',
+      responses: { 200: 'ListTasksResponse' },
+    }),
+    operation('get', 'tasks/:task_id', (request, { task_id }) => tasks.get(request, task_id), {
+      summary: 'One task',
+      responses: { 200: 'Task' },
+    }),
+    operation('post', 'tasks/:task_id:cancel', (request, { task_id }) => tasks.cancel(request, task_id), {
+      summary: 'Cancels a task',
+      responses: { 200: 'Task', 409: ErrorEnvelope },
+    }),
+    ...(['get', 'post'] as const).map((method) =>
+      operation(
+        method,
+        'tasks/:task_id:subscribe',
+        (request, { task_id }) => tasks.subscribe(request, task_id),
+        { summary: 'Follows a task', responses: { 200: EVENTS } },
+      ),
+    ),
+    operation('post', CONFIGS, (request, { task_id }) => push.create(request, task_id), {
+      summary: 'Has changes of a task sent to an address',
+      body: PushConfig,
+      responses: { 200: PushConfig },
+    }),
+    operation('get', CONFIGS, (request, { task_id }) => push.list(request, task_id), {
+      summary: 'Where changes of a task are sent',
+      responses: { 200: PushConfigList },
+    }),
+    operation(
+      'get',
+      `${CONFIGS}/:config_id`,
+      (request, { task_id, config_id }) => push.get(request, task_id, config_id),
+      { summary: 'One of these addresses', responses: { 200: PushConfig } },
+    ),
+    operation(
+      'delete',
+      `${CONFIGS}/:config_id`,
+      (request, { task_id, config_id }) => push.remove(request, task_id, config_id),
+      {
+        summary: 'Sends nothing there any more',
+        responses: { 200: '{}, where the request names a version', 204: 'empty' },
+      },
+    ),
+    operation('get', 'extendedAgentCard', cards.extended, {
+      summary: 'The card with all agents',
+      responses: { 200: 'AgentCard', 401: ErrorEnvelope, 501: ErrorEnvelope },
+    }),
+  ].flat();
+
+type Ids = { task_id: string; config_id: string };
+type Call = (request: A2aRequest, ids: Ids) => A2aAnswer;
+type About = {
+  summary: string;
+  body?: z.ZodType;
+  responses: RouteSpec<unknown, unknown, unknown>['responses'];
 };
 
-const GET = ['GET', 'HEAD'];
-const POST = ['POST'];
-const CONFIGS = 'tasks/:task_id/pushNotificationConfigs';
+/** With and without a tenant before it. */
+const operation = (method: Method, path: string, call: Call, { body, ...about }: About): Route[] =>
+  ['', ':tenant/'].map((tenant) =>
+    route[method](`${INTERFACE_PATH}/${tenant}${path}`, {
+      ...about,
+      tag: 'a2a',
+      scope: 'agent-invocation',
+      params: PathValues,
+      query: Query,
+      ...(body && { body, reads: 'text' as const }),
+      responses: { ...failures, ...about.responses },
+      handle(request) {
+        if (Object.values(request.params).includes('')) throw NO_TASK_ID;
+        const ids = { task_id: '', config_id: '', ...request.params };
+        return shaped(call(requestOf(request, body !== undefined), ids), request.header('accept'));
+      },
+    }),
+  );
 
-/** An action goes before the task whose id it might be. */
-const operationsOf = ({ tasks, push, cards }: A2aParts): readonly Row[] => [
-  { methods: POST, path: 'message:send', body: true, call: tasks.send },
-  { methods: POST, path: 'message:stream', body: true, call: tasks.stream },
-  { methods: GET, path: 'tasks', call: tasks.list },
-  { methods: POST, path: 'tasks/:task_id:cancel', call: (request, id = '') => tasks.cancel(request, id) },
+const PathValues = z.record(z.string(), z.string());
+
+/** What an operation reads of it is checked there, so that all that is wrong is said at once. */
+const Query = z.looseObject({});
+
+const NO_TASK_ID = invalidRequest([
   {
-    methods: [...POST, ...GET],
-    path: 'tasks/:task_id:subscribe',
-    call: (request, id = '') => tasks.subscribe(request, id),
+    field: 'taskId',
+    description: 'task action path must include a task id before the action suffix',
   },
-  { methods: GET, path: 'tasks/:task_id', call: (request, id = '') => tasks.get(request, id) },
-  { methods: POST, path: CONFIGS, body: true, call: (request, id = '') => push.create(request, id) },
-  { methods: GET, path: CONFIGS, call: (request, id = '') => push.list(request, id) },
-  {
-    methods: GET,
-    path: `${CONFIGS}/:config_id`,
-    call: (request, id = '', config = '') => push.get(request, id, config),
-  },
-  {
-    methods: ['DELETE'],
-    path: `${CONFIGS}/:config_id`,
-    call: (request, id = '', config = '') => push.remove(request, id, config),
-  },
-  { methods: GET, path: 'extendedAgentCard', call: cards.extended },
-];
+]);
+
+const discovery = (cards: Cards): Route =>
+  route.get(CARD_PATH, {
+    summary: 'Card of the public agent',
+    tag: 'a2a',
+    scope: 'agent-invocation',
+    responses: { 200: 'AgentCard', 304: 'as before', ...failures },
+    handle: (request) => cards.discover(request),
+  });
 
 /** What is below the interface with another method is another path, and not known (a2a.md 2). */
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 
-const refusedMethod = (rows: readonly Row[], method: string, path: string): A2aError => {
-  const allowed = METHODS.filter((each) => !(matchPath(rows, each, path) instanceof A2aError));
-  return allowed.length === 0 ? unsupportedPath(path) : methodNotAllowed(method, allowed.join(', '));
+const unknown = ({ method, path, allowed }: Parameters<Family['refuse']>[0]): A2aError => {
+  if (!METHODS.includes(method) && allowed.length > 0) return methodNotAllowed(method, allowed.join(', '));
+  const segments = path
+    .slice(INTERFACE_PATH.length)
+    .split('/')
+    .filter((segment) => segment !== '');
+  const [collection, task] = segments.slice(-2);
+  const isTask = segments.length <= 3 && collection === 'tasks' && task !== undefined;
+  return method === 'POST' && isTask ? unsupportedAction(decodeSegment(task)) : unsupportedPath(path);
 };
 
-export const a2aRoutes = (parts: A2aParts): Mount[] => {
-  const rows = operationsOf(parts);
+type Handled = RouteRequest<Record<string, string>, Record<string, unknown>, unknown>;
 
-  const find = (head: MountHead): Operation => {
-    const { method, path } = head;
-    checkVersion(head.header('a2a-version'), head.query);
-    if (!METHODS.includes(method)) throw refusedMethod(rows, method, path);
-    const found = matchPath(rows, method, path);
-    if (found instanceof A2aError) throw found;
-    const { row, tenant, values } = found;
-    return {
-      route: `${INTERFACE_PATH}/${tenant === undefined ? '' : ':tenant/'}${row.path}`,
-      text: row.body === true,
-      handle: (request) => {
-        const body = row.body && parseBody(request.header('content-type'), request.body);
-        const asked = requestOf(request, { tenant, body, query: head.query });
-        return shaped(row.call(asked, ...values), request.header('accept'));
-      },
-    };
-  };
-
-  const discover = ({ method, header, query }: MountHead): Operation => {
-    checkVersion(header('a2a-version'), query);
-    if (!GET.includes(method)) throw methodNotAllowed(method, GET.join(', '));
-    return { route: CARD_PATH, handle: (request) => parts.cards.discover(request) };
-  };
-
-  return [
-    mount(CARD_PATH, discover, described.discovery),
-    mount(`${INTERFACE_PATH}/*`, find, described.operations),
-  ];
-};
-
-const mount = (path: string, find: (head: MountHead) => Operation, about: readonly Described[]): Mount => ({
-  path,
-  scope: 'agent-invocation',
-  find: (head) => orRefusal(path, () => find(head)),
-  errors: (header) => errorsFor(header('accept')),
-  described: about,
+const requestOf = ({ scope, params, query, body, header, hold }: Handled, reads: boolean): A2aRequest => ({
+  scope,
+  tenant: params.tenant,
+  // Read as text, so it is one.
+  body: reads ? parseBody(header('content-type'), String(body)) : undefined,
+  header,
+  hold,
+  query: (name) => {
+    const value = query[name];
+    return typeof value === 'string' ? value : undefined;
+  },
 });
-
-/** What is wrong with the head of a request is said when its scope is known. */
-const orRefusal = (route: string, find: () => Operation): Operation => {
-  try {
-    return find();
-  } catch (error) {
-    return {
-      route,
-      handle() {
-        throw error;
-      },
-    };
-  }
-};
-
-type Handled = Parameters<Operation['handle']>[0];
-
-const requestOf = (
-  { scope, header, hold }: Handled,
-  { tenant, body, query }: { tenant: string | undefined; body: unknown; query: string },
-): A2aRequest => {
-  let values: Record<string, string> | undefined;
-  return {
-    scope,
-    tenant,
-    body,
-    header,
-    hold,
-    query(name) {
-      values ??= parseQuery(query);
-      return values[name];
-    },
-  };
-};
 
 const shaped = (answer: A2aAnswer, accept: string | undefined): unknown =>
   answer instanceof Promise ? answer.then((value) => answered(value, accept)) : answered(answer, accept);

@@ -1,7 +1,12 @@
 import { parseJson } from '../../http/body.ts';
 import { parseQuery } from '../../http/query.ts';
 import { JSON_TYPE } from '../../http/reply.ts';
-import { contentTypeNotSupported, invalidRequest, versionNotSupported } from '../../protocols/a2a/errors.ts';
+import {
+  type A2aError,
+  contentTypeNotSupported,
+  invalidRequest,
+  versionNotSupported,
+} from '../../protocols/a2a/errors.ts';
 import { isObject } from '../../schema/endpoint.ts';
 
 /** Versions and media types (a2a.md 3.1, 3.2, 3.4). */
@@ -10,12 +15,11 @@ const A2A_JSON = 'application/a2a+json';
 
 const VERSION = /^1\.0(?:\.\d+)?$/;
 
-/** Both places are looked at: a version that is supported in one does not excuse the other. @throws A2aError */
-export const checkVersion = (header: string | undefined, query: string): void => {
-  const named = [header, ...versionsIn(query)];
-  for (const version of named.map((text) => text?.trim() ?? '')) {
-    if (version !== '' && !VERSION.test(version)) throw versionNotSupported(version);
-  }
+/** Both places are looked at: a version that is supported in one does not excuse the other. */
+export const versionProblem = (header: string | undefined, query: string): A2aError | undefined => {
+  const named = [header, ...versionsIn(query)].map((text) => text?.trim() ?? '');
+  const unsupported = named.find((version) => version !== '' && !VERSION.test(version));
+  return unsupported === undefined ? undefined : versionNotSupported(unsupported);
 };
 
 const versionsIn = (query: string): string[] =>

@@ -1,5 +1,5 @@
+import type { Family } from '../../http/family.ts';
 import { createHostCheck } from '../../http/hosts.ts';
-import type { Mount } from '../../http/mount.ts';
 import { type AgentToolsDeps, createAgentTools } from '../../protocols/mcp/agents.ts';
 import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { createCallerCheck } from '../../protocols/mcp/origin.ts';
@@ -9,7 +9,7 @@ import { mcpRoutes } from './index.ts';
 
 /** This service as an MCP server: its route, and the sessions of its clients. */
 export type McpAdapter = {
-  mounts: readonly Mount[];
+  families: readonly Family[];
   /** Something was published. */
   published(): void;
   /** Serves whoever holds the pipes. Resolves when the input has ended and all that it asked for is answered. */
@@ -53,7 +53,7 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
   let known = namesOf(agents());
   const piped = new Set<StdioServing>();
   return {
-    mounts: [mcpRoutes(endpoint, check)],
+    families: [mcpRoutes(endpoint, check)],
     published() {
       const names = namesOf(agents());
       if (names === known) return;

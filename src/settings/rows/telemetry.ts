@@ -10,6 +10,13 @@ export const telemetrySettings = [
     doc: 'the least that the log tells: a line for each start, stop and end of a run is info',
   }),
   setting({
+    key: 'log_format',
+    env: 'SERVICE_LOG_FORMAT',
+    type: choice(['auto', 'pretty', 'json']),
+    default: 'auto',
+    doc: 'how `troupe serve` and `troupe dev` write the log: drawn for people, or one JSON object a line; auto = drawn where stderr is a terminal',
+  }),
+  setting({
     key: 'metrics_prefix',
     env: 'SERVICE_METRICS_PREFIX',
     type: metricsPrefix(),

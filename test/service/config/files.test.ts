@@ -180,7 +180,9 @@ t.test('an import does what differs, and prunes when it is told to', async (t) =
     'unchanged agents/b',
     'override  agents/default (overrides)',
   ]);
-  await applyPlan(remote(plane), changes);
+  const told: string[] = [];
+  await applyPlan(remote(plane), changes, (place, done, of) => told.push(`${done}/${of} ${place}`));
+  t.strictSame(told, ['0/4 providers/main', '1/4 models/m2', '2/4 agents/b', '3/4 agents/default']);
   t.match((await get('/v1/config/models/m2')).body, { upstream_model: 'changed' });
   t.strictSame((await get('/v1/config/agents/default/meta')).body.user_overrides, {
     sections: { x: { a: 1 } },

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '../app.ts';
+import type { Settings } from '../settings.ts';
+import { type Paint, paintFor } from '../terminal/paint.ts';
+import { counted, cut } from '../terminal/text.ts';
+import { version } from '../version.ts';
+
+/** What is said once the service answers: where it is, whom it has, and what to try. */
+
+export const TOKEN_FILE = 'admin-token';
+
+type Row = readonly [name: string, value: string];
+
+type Told = {
+  app: Pick<App, 'url' | 'agents'>;
+  settings: Settings;
+  /** Made for whoever develops; that of a service that others use is not shown. */
+  token?: string;
+};
+
+export const bannerOf = (
+  { app, settings, token }: Told,
+  { paint, columns }: { paint: Paint; columns: number },
+): string => {
+  const { url } = app;
+  const file = join(settings.storage_dir, TOKEN_FILE);
+  const rows: Row[] = [
+    ['API', url],
+    ['OpenAPI', `${url}/openapi.json`],
+    ['Metrics', `${url}/metrics`],
+    ['Agents', agentsText(app.agents(), columns - MARGIN)],
+    ...(token === undefined ? [] : [['Admin token', token] as const]),
+    ...(token !== undefined && existsSync(file) ? [['', paint('dim', `kept in ${file}`)] as const] : []),
+    ['Data', settings.storage_dir],
+  ];
+  const lines = rows.map(([name, value]) => `  ${paint('dim', name.padEnd(NAMES))}${value}`.trimEnd());
+  return `\n${paint('bold', 'Troupe is ready.')} ${paint('dim', version)}\n\n${lines.join('\n')}\n`;
+};
+
+const NAMES = 14;
+const MARGIN = NAMES + 2;
+
+/** As many as there is room for. */
+const agentsText = (ids: readonly string[], room: number): string => {
+  const shown: string[] = [];
+  for (const id of ids) {
+    const rest = ids.length - shown.length;
+    if ([...shown, id].join(', ').length + ` and ${rest} more`.length > room) break;
+    shown.push(id);
+  }
+  if (ids.length === 0) return 'none';
+  if (shown.length === 0) return cut(counted(ids.length, 'agent'), room);
+  return shown.length === ids.length
+    ? shown.join(', ')
+    : `${shown.join(', ')} and ${ids.length - shown.length} more`;
+};
+
+export const tryText = (app: Pick<App, 'url'>, { default_agent_id }: Settings, paint: Paint): string => `
+${paint('bold', 'Try it:')}
+
+  curl -N ${app.url}/v1/runs -H 'content-type: application/json' -d '{"agentId":"${default_agent_id}","messages":[{"role":"user","content":"Hello"}]}'
+
+`;
+
+export const pageOf = (stream: NodeJS.WriteStream): { paint: Paint; columns: number } => ({
+  paint: paintFor(stream),
+  columns: stream.columns || 80,
+});

@@ -1,0 +1,24 @@
+import type { Settings } from '../settings.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+
+/** The log of a command that serves: drawn for whoever sits at a terminal, lines of JSON for everything else. */
+export type CommandLog = {
+  log: Log;
+  /** Standard output is that terminal too, so that what the log tells needs no second line there. */
+  isTold: boolean;
+};
+
+export const openCommandLog = async ({
+  log_level: level,
+  log_format: format,
+}: Settings): Promise<CommandLog> => {
+  const { stderr, stdout } = process;
+  const isDrawn = format === 'pretty' || (format === 'auto' && stderr.isTTY === true);
+  if (!isDrawn) return { log: createLog({ level }), isTold: false };
+  const { drawLog } = await import('../terminal/index.ts');
+  const isTold = stderr.isTTY === true && stdout.isTTY === true;
+  // The banner tells of the start.
+  const shown = drawLog(stderr, isTold ? new Set(['started']) : undefined);
+  process.once('exit', shown.end);
+  return { log: createLog({ level, destination: shown }), isTold };
+};

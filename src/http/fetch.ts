@@ -1,0 +1,203 @@
+import type { Answer, Origin } from './pipeline.ts';
+import type { WireRequest, WireResponse } from './wire.ts';
+
+/**
+ * Requests and responses of the web's own `fetch`, answered without a socket, by the pipeline that answers those of
+ * sockets.
+ *
+ * Guarantees: a response resolves with its head, before a stream has ended; a reader that does not read stalls its
+ * stream, as a socket does; a request that is aborted, or whose body fails, is a client that has gone; whoever cancels
+ * the body of a response has gone too.
+ * Relies on the body of the request not having been read by somebody else.
+ */
+export type LocalOrigin = Exclude<Origin, { from: 'network' }>;
+
+export type Local = {
+  fetch(request: Request, origin: LocalOrigin): Promise<Response>;
+  /** Cuts off what is still open. */
+  close(): void;
+};
+
+export const createFetch = (answer: Answer): Local => {
+  const open = new Set<Exchanged>();
+  return {
+    fetch: (request, origin) =>
+      new Promise((resolve, reject) => {
+        const exchanged = openExchanged(request, { resolve, reject }, open);
+        if (request.signal.aborted) leave(exchanged, request.signal.reason);
+        else answer(responseOf(exchanged), requestOf(request), origin);
+      }),
+    close() {
+      for (const exchanged of open) leave(exchanged, new Error('the service has stopped'));
+    },
+  };
+};
+
+/** One request and what has been said of its response so far. */
+type Exchanged = {
+  readonly request: Request;
+  readonly settle: { resolve(response: Response): void; reject(reason: unknown): void };
+  readonly open: Set<Exchanged>;
+  readonly headers: Headers;
+  status: number;
+  statusText: string;
+  /** There once the response streams. */
+  body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  stalled: boolean;
+  ended: boolean;
+  aborted: (() => void) | undefined;
+  writable: ((offset: number) => boolean) | undefined;
+  forget(): void;
+};
+
+const openExchanged = (request: Request, settle: Exchanged['settle'], open: Set<Exchanged>): Exchanged => {
+  const abort = (): void => leave(exchanged, request.signal.reason);
+  const exchanged: Exchanged = {
+    request,
+    settle,
+    open,
+    headers: new Headers(),
+    status: 200,
+    statusText: '',
+    body: undefined,
+    stalled: false,
+    ended: false,
+    aborted: undefined,
+    writable: undefined,
+    forget: () => request.signal.removeEventListener('abort', abort),
+  };
+  request.signal.addEventListener('abort', abort);
+  open.add(exchanged);
+  return exchanged;
+};
+
+const requestOf = (request: Request): WireRequest => {
+  const { pathname, search, host } = new URL(request.url);
+  const { headers } = request;
+  return {
+    getMethod: () => request.method.toLowerCase(),
+    getUrl: () => pathname,
+    getQuery: () => search.slice(1),
+    getHeader: (name) => headers.get(name) ?? (name === 'host' ? host : ''),
+    forEach(listener) {
+      for (const [name, value] of headers) listener(name, value);
+    },
+  };
+};
+
+const responseOf = (exchanged: Exchanged): WireResponse => ({
+  onAborted(listener) {
+    exchanged.aborted = listener;
+  },
+  onData(listener) {
+    readBody(exchanged, listener).catch((error) => leave(exchanged, error));
+  },
+  onWritable(listener) {
+    exchanged.writable = listener;
+  },
+  writeStatus(line) {
+    exchanged.status = Number(line.slice(0, 3));
+    exchanged.statusText = line.slice(4);
+  },
+  writeHeader(name, value) {
+    if (!OF_CONNECTIONS.has(name)) exchanged.headers.append(name, value);
+  },
+  write: (text) => write(exchanged, text),
+  end: (text = '') => end(exchanged, text),
+  endWithoutBody: () => end(exchanged, null),
+  cork: (work) => work(),
+  close: () => leave(exchanged, new Error('the response was cut off: it was not read fast enough')),
+  getRemoteAddressAsText: () => new ArrayBuffer(0),
+});
+
+/** What is said of a connection is not for who has none (RFC 9110, 7.6.1). */
+const OF_CONNECTIONS: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
+
+const readBody = async (
+  exchanged: Exchanged,
+  listener: (chunk: ArrayBuffer, isLast: boolean) => void,
+): Promise<void> => {
+  const reader = exchanged.request.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (exchanged.ended) {
+      await reader?.cancel();
+      return;
+    }
+    listener(value ? whole(value) : new ArrayBuffer(0), done);
+    if (done) return;
+  }
+};
+
+/** A buffer that holds these bytes and no others. */
+const whole = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
+
+const encoder = new TextEncoder();
+
+const write = (exchanged: Exchanged, text: string): boolean => {
+  const body = exchanged.body ?? startBody(exchanged);
+  body.enqueue(encoder.encode(text));
+  exchanged.stalled = (body.desiredSize ?? 0) <= 0;
+  return !exchanged.stalled;
+};
+
+const startBody = (exchanged: Exchanged): ReadableStreamDefaultController<Uint8Array> => {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(started) {
+        controller = started;
+      },
+      pull() {
+        if (!exchanged.stalled || exchanged.ended) return;
+        exchanged.stalled = false;
+        exchanged.writable?.(0);
+      },
+      cancel: (reason) => leave(exchanged, reason),
+    },
+    { highWaterMark: HELD_BYTES, size: ({ byteLength }) => byteLength },
+  );
+  if (!controller) throw new Error('a stream starts when it is made');
+  exchanged.body = controller;
+  respond(exchanged, body);
+  return controller;
+};
+
+/** Of a response that nobody has read yet; a socket of the system holds about as much. */
+const HELD_BYTES = 64 * 1024;
+
+/** @param text null: there is no body */
+const end = (exchanged: Exchanged, text: string | null): void => {
+  const { body } = exchanged;
+  close(exchanged);
+  if (!body) respond(exchanged, text === '' && BODILESS.has(exchanged.status) ? null : text);
+  else {
+    if (text) body.enqueue(encoder.encode(text));
+    body.close();
+  }
+};
+
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const respond = (exchanged: Exchanged, body: ReadableStream<Uint8Array> | string | null): void => {
+  const { status, statusText, headers } = exchanged;
+  // A text would get a content type of its own where the service gives none.
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+  exchanged.settle.resolve(new Response(bytes, { status, statusText, headers }));
+};
+
+/** The client has gone, or is made to. Both ends are told. */
+const leave = (exchanged: Exchanged, reason: unknown): void => {
+  if (exchanged.ended) return;
+  const { body, aborted, settle } = exchanged;
+  close(exchanged);
+  if (body) body.error(reason);
+  else settle.reject(reason);
+  aborted?.();
+};
+
+const close = (exchanged: Exchanged): void => {
+  exchanged.ended = true;
+  exchanged.forget();
+  exchanged.open.delete(exchanged);
+};

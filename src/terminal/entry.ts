@@ -1,0 +1,26 @@
+/** A line of the log, read again. */
+export type Entry = { level: string; time: Date; msg: string; fields: Record<string, unknown> };
+
+/** Undefined when it is none. */
+export const entryOf = (line: string): Entry | undefined => {
+  let read: unknown;
+  try {
+    read = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof read !== 'object' || read === null) return undefined;
+  const { level, time, msg, ...fields }: Record<string, unknown> = { ...read };
+  if (typeof level !== 'string' || typeof time !== 'string') return undefined;
+  return { level, time: new Date(time), msg: typeof msg === 'string' ? msg : '', fields };
+};
+
+export const textAt = ({ fields }: Entry, name: string): string | undefined => {
+  const value = fields[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+export const numberAt = ({ fields }: Entry, name: string): number | undefined => {
+  const value = fields[name];
+  return typeof value === 'number' ? value : undefined;
+};

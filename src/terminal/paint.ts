@@ -1,0 +1,13 @@
+import { styleText } from 'node:util';
+
+/** Colours, where who reads can see them: on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise. */
+
+export type Tone = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
+export type Paint = (tone: Tone, text: string) => string;
+
+export const paintFor = (stream: NodeJS.WritableStream): Paint =>
+  styleText('red', '.', { stream }) === '.' ? plain : coloured;
+
+export const plain: Paint = (_, text) => text;
+
+export const coloured: Paint = (tone, text) => styleText(tone, text, { validateStream: false });

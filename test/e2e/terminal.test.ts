@@ -1,0 +1,57 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import t from 'tap';
+import { nodeCommand } from '../child.ts';
+import { ask } from '../examples/ask.ts';
+import { MAIN } from './built.ts';
+
+/** The command line on a pseudo terminal, which the `script` of util-linux makes. */
+
+const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
+
+const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ');
+
+t.test('on a terminal dev tells of its start, of each run, and of its stop', async (t) => {
+  if (!hasScript) {
+    t.pass('skipped: there is no `script` of util-linux, which makes a terminal');
+    return;
+  }
+  const dir = join(t.testdir(), 'data');
+  const dev = ['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', dir];
+  const [command, args] = nodeCommand([MAIN, ...dev]);
+  const line = `stty cols 100; exec ${quoted([command, ...args])}`;
+  const child = spawn('script', ['-qec', line, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TERM: 'xterm', SERVICE_HTTP_ADRR: 'x' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  t.teardown(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const says = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const found = pattern.exec(stripVTControlCharacters(output));
+      if (found) return found[1] ?? '';
+      if (child.exitCode !== null) throw new Error(`it ended without saying ${pattern}: ${output}`);
+      await Promise.race([once(child.stdout, 'data'), ended]);
+    }
+  };
+  await says(/warning +SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR\?/);
+  const url = await says(/API +(http:\S+)/);
+  await says(/Agents +default, .* and \d+ more/);
+  await says(/kept in .*admin-token/);
+  await says(/Try it:/);
+  t.match(output, '\u001b[1mTroupe is ready.', 'in colours');
+  await ask(url, 'default', 'Hello');
+  await says(/\d\d:\d\d:\d\d +done +default +\d+ ms +\d+ in, \d+ out +…\w{8}/);
+  child.stdin.write('\u0003');
+  await says(/stopping.*\s+.*stopped/);
+  await ended;
+  t.equal(child.exitCode, 0);
+  t.notMatch(output, '{"level"', 'no line of JSON');
+  t.notMatch(output, 'Troupe: stopping', 'nothing is said twice');
+});
