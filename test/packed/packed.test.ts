@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -125,6 +126,12 @@ t.test('who installs it runs no script, and every entry is there', async (t) => 
     targets.filter((target) => !paths.has(target)),
     [],
   );
+});
+
+t.test('a checkout without its packages for development can be installed too', async (t) => {
+  const script = join(folder, 'installed.mjs');
+  cpSync(join(ROOT, '.build/installed.mjs'), script);
+  t.match(await output(script), /^troupe: nothing is built, .* install what `npm pack` makes\n$/);
 });
 
 t.test('declarations show nothing of what the service is made of', async (t) => {
