@@ -27,19 +27,31 @@ import { addConfigurations, addPrograms, BINARY, examples, install, ROOT } from 
 
 const FILES = [
   /^(LICENSE|README\.md|package\.json)$/,
-  /^dist\/(LICENSES\.txt|shared-types\.d\.ts)$/,
+  /^dist\/(LICENSES\.txt|shared-types\d*\.d\.ts)$/,
   // Parts of the programs, each called after what is in it.
   /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
-  /^dist\/src\/(main\.js|index\.(js|d\.ts)|testing\/index\.(js|d\.ts))$/,
+  /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
 ];
 
 /** What must hold for whoever writes programs with the package. */
 const CONTRACT = `
 import { createTroupe, defineTool } from 'troupe';
+import { createClient, NotFound, type RunEvent } from 'troupe/client';
 import { type MachineName, machines, runMachine } from 'troupe/machines';
 import { scriptedModel, startTestTroupe, type TestRun } from 'troupe/testing';
 import { z } from 'zod';
+
+export const answerOf = async (url: string): Promise<string | undefined> => {
+  const client = createClient({ url });
+  const run = client.runs.stream({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] });
+  for await (const event of run) if (event.event_type === 'error') throw new Error(event.message);
+  const kinds: RunEvent['event_type'][] = ['text_delta'];
+  const { termination, text } = await run.end();
+  for await (const { seq } of client.threads.messages((await run.ids).thread_id)) kinds.push(seq > 0 ? 'step_end' : 'error');
+  await client.runs.get('x').catch((error) => error instanceof NotFound);
+  return termination.type === 'stopped' ? termination.value.detail : text;
+};
 
 const input = z.object({ city: z.string(), days: z.number().default(3) });
 
@@ -107,6 +119,7 @@ t.test('the files are those that are needed, and no others', async (t) => {
     [],
     'a program names no map, as there is none',
   );
+  t.notMatch(text('dist/src/client/index.js'), /^import /m, 'the client runs in browsers as it is');
   t.match(text('dist/src/main.js'), /^#!\/usr\/bin\/env -S node /);
   t.equal(packed.files.find(({ path }) => path === 'dist/src/main.js')?.mode, 0o755);
   t.match(text('dist/LICENSES.txt'), /^pino \d/m);
