@@ -5,6 +5,7 @@
 const rooms = {
   machines: [],
   'src/schema': ['machines'],
+  'src/client': ['src/schema'],
   'src/store': ['src/schema'],
   'src/models': ['machines', 'src/schema'],
   'src/tools': ['src/schema'],

@@ -11,7 +11,8 @@ import { dts } from 'rolldown-plugin-dts';
  *
  * A declaration of a file is its own text wherever that says every type it exports, which takes no compiler. Only the
  * rest (schemas, machines) is given to the compiler, and nothing of the service that the entries do not show: that is
- * what makes this take seconds. Types are checked by `npm run check:types`, not here.
+ * what makes this take seconds. Types are checked by `npm run check:types`, not here. What is marked `@internal` is left
+ * out.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -51,7 +52,7 @@ const declarationsFrom = (sources: readonly string[], compiled: (source: string)
   const open = [...sources];
   for (let source = open.pop(); source !== undefined; source = open.pop()) {
     if (found.has(source)) continue;
-    const own = isolatedDeclarationSync(source, readFileSync(source, 'utf8'));
+    const own = isolatedDeclarationSync(source, readFileSync(source, 'utf8'), { stripInternal: true });
     const text = own.errors.length === 0 ? own.code : compiled(source);
     found.set(source, text);
     open.push(...importsOf(source, text ?? own.code));
@@ -67,6 +68,7 @@ const compile = (sources: readonly string[], outDir: string): void => {
     typeRoots: [join(ROOT, 'node_modules/@types')],
     emitDeclarationOnly: true,
     noCheck: true,
+    stripInternal: true,
     sourceMap: false,
   };
   mkdirSync(outDir, { recursive: true });

@@ -5,6 +5,7 @@ import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
 import { halfLoad } from './half-load.ts';
 import { idle } from './idle.ts';
+import { install } from './install.ts';
 import { longRun } from './long-run.ts';
 import { paced } from './paced.ts';
 import { protocols } from './protocols.ts';
@@ -29,6 +30,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   halfLoad,
   resume,
   startup,
+  install,
   recovery,
   idle,
   paced,

@@ -1,10 +1,11 @@
 /** The public API for programs that embed Troupe. Internals never leak through it. */
 
 import { type App, startApp } from './app.ts';
+import { type Client, createClient } from './client/index.ts';
 import { appInput, type TroupeConfig } from './config.ts';
 import { settingsFrom } from './settings.ts';
 
-export type { App as Troupe } from './app.ts';
+export * from './client/index.ts';
 export type { TroupeConfig } from './config.ts';
 export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
 export { underPath } from './http/under-path.ts';
@@ -52,6 +53,16 @@ export {
 } from './tools/tool.ts';
 
 /**
+ * The service, and all that its clients can do (`runs`, `threads`, `decisions`, `events`, `actors`, `request`), without
+ * a network between: in the scope of the settings and with the rights of an admin.
+ */
+export type Troupe = Omit<App, 'fetchAs'> &
+  Client & {
+    /** The same in another scope. Its threads and runs do not exist in this one. */
+    inScope(scope: string): Client;
+  };
+
+/**
  * Starts the service in this process.
  *
  * @throws when a setting is not legal, an entry names something that does not exist, or the data folder cannot be used
@@ -68,8 +79,14 @@ export {
  *   ],
  *   agents: [{ id: 'calculator', model_id: 'default', allowed_tools: ['add'] }],
  * });
- * console.log(troupe.url);
+ * const run = troupe.runs.stream({ agentId: 'calculator', messages: [{ role: 'user', content: '2 + 3?' }] });
+ * console.log(await run.text());
  * await troupe.stop();
  */
-export const createTroupe = async (config: TroupeConfig = {}): Promise<App> =>
-  startApp(appInput(config, settingsFrom(config.settings ?? {})));
+export const createTroupe = async (config: TroupeConfig = {}): Promise<Troupe> => {
+  const settings = settingsFrom(config.settings ?? {});
+  const { fetchAs, ...app } = await startApp(appInput(config, settings));
+  const inScope = (scope: string): Client =>
+    createClient({ url: 'http://troupe.internal', fetch: (request) => fetchAs(scope, request) });
+  return { ...app, ...inScope(settings.scope_id), inScope };
+};

@@ -9,6 +9,7 @@ import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { evalCommand } from './eval.ts';
 import { machinesCommand } from './machines.ts';
+import { pruneCommand } from './prune.ts';
 import { serveCommand } from './serve.ts';
 import { systemdCommand } from './systemd.ts';
 
@@ -27,7 +28,8 @@ const program = new Command('troupe')
   .addCommand(systemdCommand)
   .addCommand(configCommand)
   .addCommand(evalCommand)
-  .addCommand(benchCommand);
+  .addCommand(benchCommand)
+  .addCommand(pruneCommand);
 
 export const runProgram = (): Promise<void> =>
   program.parseAsync().then(

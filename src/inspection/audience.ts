@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Clock } from '../schema/clock.ts';
+import type { ActorFrame } from '../schema/live-actor.ts';
 import type { TransitionDescription } from '../statecharts/description.ts';
-import type { ActorFrame } from './actor.ts';
 import type { ActorFilter } from './filter.ts';
 import { type Entry, isWanted, liveActor, type Register, take } from './register.ts';
 import { snapshotOf, stateOf, watchTransitions } from './watch.ts';

@@ -1,6 +1,6 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Clock } from '../schema/clock.ts';
-import type { LiveActor } from './actor.ts';
+import type { LiveActor } from '../schema/live-actor.ts';
 import { type ActorReader, type Audience, createAudience, join, tellBeginning, tellEnd } from './audience.ts';
 import type { ActorFilter } from './filter.ts';
 import type { ActorName } from './name.ts';

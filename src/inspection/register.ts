@@ -1,6 +1,6 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { MachineName } from '../../machines/index.ts';
-import type { LiveActor } from './actor.ts';
+import type { LiveActor } from '../schema/live-actor.ts';
 import type { ActorFilter } from './filter.ts';
 import { snapshotOf, stateOf } from './watch.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { LiveActor } from '../inspection/actor.ts';
 import { type ActorFilter, tagged } from '../inspection/filter.ts';
+import type { LiveActor } from '../schema/live-actor.ts';
 import { RestPosition, type RunsAtRest, runsAtRest, type Sources } from './runs-at-rest.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
-import { ActorList } from '../inspection/actor.ts';
 import { type ActorFilter, inState, MACHINE_NAMES, problemOfState } from '../inspection/filter.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { ActorList } from '../schema/live-actor.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, Limit } from '../schema/paging.ts';
 import { describeAll } from '../statecharts/describe.ts';

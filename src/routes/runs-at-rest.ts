@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { runMachine } from '../../machines/index.ts';
-import type { LiveActor } from '../inspection/actor.ts';
 import type { ActorFilter } from '../inspection/filter.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import { actorId } from '../inspection/register.ts';
 import { stateOf } from '../inspection/watch.ts';
+import type { LiveActor } from '../schema/live-actor.ts';
 import type { Run } from '../schema/run.ts';
 import { atRest, type RestState, restStateOf, taggedWith } from '../schema/run-state.ts';
 import { Position, type Store } from '../store/index.ts';

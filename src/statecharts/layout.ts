@@ -1,4 +1,5 @@
 import type { ElkExtendedEdge, ElkLabel, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
+import { Unavailable } from '../schema/outcome.ts';
 import type { MachineDescription } from './description.ts';
 import type { Picture, Shown } from './diagram.ts';
 import { lengthOf, plainLine, type Row, rowsOf } from './lines.ts';
@@ -187,10 +188,23 @@ const pointsOf = (edge: ElkExtendedEdge | undefined): ElkPoint[] =>
 const within = (node: ElkNode): ElkNode[] => [node, ...(node.children ?? []).flatMap(within)];
 const edgesWithin = (node: ElkNode): ElkExtendedEdge[] => within(node).flatMap(({ edges = [] }) => edges);
 
-/** Loads the layout engine, which is large, only when something is drawn. */
+/** Loads the layout engine, which is large and may be left out of an install, only when something is drawn. */
+const loadElk = async () => {
+  try {
+    return (await import('elkjs/lib/elk.bundled.js')).default.default;
+  } catch (cause) {
+    throw new Unavailable(
+      'an SVG is laid out by the package elkjs, which is not installed: npm install elkjs',
+      {
+        cause,
+      },
+    );
+  }
+};
+
 const runElk = async (graph: ElkNode): Promise<ElkNode> => {
-  const { default: elk } = await import('elkjs/lib/elk.bundled.js');
-  return new elk.default().layout(graph);
+  const Elk = await loadElk();
+  return new Elk().layout(graph);
 };
 
 export const place = async (picture: Picture): Promise<Placed> => {

@@ -6,6 +6,7 @@ export { type Message, textOf } from '../schema/message.ts';
 export type { Termination } from '../schema/run.ts';
 export type { RunEvent } from '../schema/run-event.ts';
 export { type FakeClock, fakeClock } from './clock.ts';
+export type { Decision, RunInput } from './requests.ts';
 export type { OpenRun, TestCall, TestRun } from './run.ts';
 export {
   type ScriptedModel,
@@ -15,10 +16,4 @@ export {
   type Turn,
   type TurnCall,
 } from './scripted-model.ts';
-export {
-  type Decision,
-  type RunInput,
-  startTestTroupe,
-  type TestTroupe,
-  type TestTroupeOptions,
-} from './troupe.ts';
+export { startTestTroupe, type TestTroupe, type TestTroupeOptions } from './troupe.ts';

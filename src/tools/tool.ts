@@ -62,7 +62,11 @@ export type ToolContext = {
   kept?: Json;
   /** Once `signal` has fired: the call was let go, for another process to go on with what was kept. */
   isLetGo(): boolean;
-  /** The actor of the run: what the call has others do is found by it. */
+  /**
+   * The actor of the run: what the call has others do is found by it.
+   *
+   * @internal the service's own tools alone
+   */
   actor(): AnyActorRef | undefined;
   /** Asks the model of the agent, beside the conversation. @throws what the model throws */
   askModel(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;

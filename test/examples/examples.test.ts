@@ -21,10 +21,7 @@ t.test('a tool that asks for approval waits for the decision, and then runs', as
 });
 
 t.test('a plugin acts as the section of the agent says', async (t) => {
-  t.equal(
-    await outputOf('plugin', t.testdir()),
-    'You explain. | epoch: the number that fences a thread\nYou explain.\n',
-  );
+  t.equal(await outputOf('plugin'), 'You explain. | epoch: the number that fences a thread\nYou explain.\n');
 });
 
 t.test('a provider of the program answers, and its failures have a class', async (t) => {

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { createTroupe, definePlugin, defineProvider, textOf } from '../../src/index.ts';
-import { ask } from './ask.ts';
+import { definePlugin, textOf } from '../../src/index.ts';
+import { scriptedModel, startTestTroupe } from '../../src/testing/index.ts';
 
-/** A plugin with a section: each agent that lists it says in its own `sections` what the plugin shall do there. */
+/**
+ * A plugin with a section: each agent that lists it says in its own `sections` what the plugin shall do there. In a
+ * program of your own, import from 'troupe' and 'troupe/testing'.
+ */
 
 const glossary = definePlugin({
   id: 'glossary',
@@ -29,35 +32,16 @@ const glossary = definePlugin({
   }),
 });
 
-/** Stands for a real model: it tells what it was told. */
-const mirror = defineProvider({
-  id: 'mirror',
-  stream: async ({ system }, sink) => {
-    sink.text(system.join(' | '));
-    return { stop: 'EndTurn' };
-  },
-});
+const guide = {
+  id: 'guide',
+  system_prompt: 'You explain.',
+  plugin_ids: ['glossary'],
+  sections: { glossary: { terms: { epoch: 'the number that fences a thread', lease: 'a claim' } } },
+};
 
-const troupe = await createTroupe({
-  settings: {
-    http_addr: '127.0.0.1:0',
-    storage_dir: process.argv[2] ?? './data',
-    AdminApiConfig: { bearer_token: 'choose-one' },
-  },
-  plugins: [glossary],
-  providers: [mirror],
-  models: [{ id: 'mirror', provider_id: 'mirror', upstream_model: 'mirror' }],
-  agents: [
-    {
-      id: 'guide',
-      model_id: 'mirror',
-      system_prompt: 'You explain.',
-      plugin_ids: ['glossary'],
-      sections: { glossary: { terms: { epoch: 'the number that fences a thread', lease: 'a claim' } } },
-    },
-  ],
-});
-
-console.log((await ask(troupe.url, 'guide', 'What is an epoch?')).text);
-console.log((await ask(troupe.url, 'guide', 'Hello')).text);
-await troupe.stop();
+// What a plugin does shows in what a model is asked: a service for a test tells, and needs no model of anybody.
+const model = scriptedModel(['It is a number.', 'Hello.']);
+await using troupe = await startTestTroupe({ model, plugins: [glossary], agents: [guide] });
+await troupe.run('What is an epoch?');
+await troupe.run('Hello');
+for (const { system } of model.requests) console.log(system.join(' | '));

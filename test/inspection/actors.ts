@@ -1,6 +1,6 @@
 import { type Actor, type AnyStateMachine, createActor, fromPromise, SimulatedClock } from 'xstate';
 import { runMachine, threadMachine } from '../../machines/index.ts';
-import { ActorFrame } from '../../src/inspection/actor.ts';
+import { ActorFrame } from '../../src/schema/live-actor.ts';
 import { describeMachine } from '../../src/statecharts/describe.ts';
 
 /** Actors of the machines that the service runs, whose services do nothing until the test ends them. */

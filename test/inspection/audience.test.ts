@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { ActorFrame } from '../../src/inspection/actor.ts';
 import { type ActorFilter, inState } from '../../src/inspection/filter.ts';
 import { createInspector, type Inspector } from '../../src/inspection/inspector.ts';
+import type { ActorFrame } from '../../src/schema/live-actor.ts';
 import { createFollower, startRun, startRuns, startThread, turn } from './actors.ts';
 
 /** What those are told who watch live actors: in pieces, through filters, and at the pace of their sockets. */

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { ActorFrame } from '../../src/inspection/actor.ts';
 import { createInspector, type Inspector } from '../../src/inspection/inspector.ts';
+import type { ActorFrame } from '../../src/schema/live-actor.ts';
 import { describeAll } from '../../src/statecharts/describe.ts';
 import { createFollower, type StubbedActor, startRun, startThread } from './actors.ts';
 

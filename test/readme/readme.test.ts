@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,12 +9,11 @@ import { readReports } from '../../src/evals/report.ts';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown } from '../../src/settings.ts';
+import { scriptedModel, startTestTroupe } from '../../src/testing/index.ts';
 import { unhooked } from '../child.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 import { ask } from '../examples/ask.ts';
-import { asks } from '../service/models.ts';
-import { startTroupe } from '../service/troupe.ts';
 import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
@@ -97,15 +96,6 @@ t.test('the unit and the image are made as it says', async (t) => {
   t.match(await shell(here(unit, '')), 'Environment=SERVICE_HTTP_ADDR=0.0.0.0:38080');
   t.match(readme, 'docker exec troupe node dist/src/main.js backup');
   t.match(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'), '"dist/src/main.js"]');
-});
-
-t.test('of the binaries of uWebSockets.js the one that is used stays', async (t) => {
-  const used = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  const folder = { [used]: '', 'uws_plan9_x64_1.node': '', 'uws_linux_mips_115.node': '', 'uws.js': '' };
-  const dir = t.testdir({ node_modules: { 'uWebSockets.js': folder } });
-  await shell(blocks('sh').find((block) => block.includes('-delete')) ?? '', dir);
-  t.strictSame(readdirSync(join(dir, 'node_modules', 'uWebSockets.js')).sort(), ['uws.js', used].sort());
-  t.ok(existsSync(join(ROOT, 'node_modules', 'uWebSockets.js', used)), 'it is called so');
 });
 
 t.test('every line against a running service does as it says', async (t) => {
@@ -222,10 +212,9 @@ t.test('the parts of the tool example are in the answer', async (t) => {
   const file = join(dir, 'example.mjs');
   writeFileSync(file, code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`));
   const { chart } = await import(pathToFileURL(file).href);
-  const { models, runToEnd } = await startTroupe(t, { app: { tools: [chart] } });
-  models.steps.push(asks(['c1', 'chart', { numbers: [3, 5] }]));
-  const messages = [{ role: 'user', content: 'Draw' }];
-  const events = await runToEnd({ agentId: 'steps', messages });
+  const model = scriptedModel([{ calls: [{ tool: 'chart', args: { numbers: [3, 5] } }] }, 'There.']);
+  await using troupe = await startTestTroupe({ tools: [chart], model });
+  const { events } = await troupe.run('Draw');
   t.match(
     events.filter(({ event_type }) => event_type === 'activity_snapshot'),
     [
@@ -234,6 +223,25 @@ t.test('the parts of the tool example are in the answer', async (t) => {
       { activity_type: 'data', content: { data: { numbers: [3, 5] } } },
     ],
   );
+});
+
+t.test('runs are streamed inside the program, and by a client', async (t) => {
+  const url = await served(t, '--settings-file', 'none.yaml', '{}', '--seed-profile', 'demo');
+  const dir = join(ROOT, '.tap', 'readme-runs');
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  for (const call of ['troupe.runs.stream', 'client.runs.stream']) {
+    const example = blocks('ts').find((each) => each.includes(call)) ?? '';
+    mkdirSync(dir, { recursive: true });
+    const given = here(example, url)
+      .replace("'troupe/client'", "'../../src/client/index.ts'")
+      .replace("'troupe'", "'../../src/index.ts'");
+    writeFileSync(join(dir, 'example.ts'), given);
+    t.match(
+      await shell('node --import=tsx example.ts 2>/dev/null', dir),
+      'Scripted response to: Hello',
+      call,
+    );
+  }
 });
 
 t.test('a service that is mounted in an app streams a run', async (t) => {

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { ActorList, type LiveActor } from '../../src/inspection/actor.ts';
 import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
+import { ActorList, type LiveActor } from '../../src/schema/live-actor.ts';
 import type { Run } from '../../src/schema/run.ts';
 import { ADMIN_TOKEN as SERVE_TOKEN, serve } from '../http/serve.ts';
 import { startRuns } from '../inspection/actors.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTroupe } from '../../src/index.ts';
-import { ActorList } from '../../src/inspection/actor.ts';
 import { ModelError } from '../../src/models/errors.ts';
+import { ActorList } from '../../src/schema/live-actor.ts';
 import { CONFIG, RUNS, SECRET, says, startAssistant, user } from '../assistant/chat.ts';
 import { chunksOf } from '../protocols/ai-sdk/client.ts';
 import { hangs } from './models.ts';

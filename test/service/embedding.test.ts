@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { z } from 'zod';
 import { createIds } from '../../src/ids.ts';
-import { createTroupe, defineTool } from '../../src/index.ts';
+import { createTroupe } from '../../src/index.ts';
+import { fakeClock, startTestTroupe } from '../../src/testing/index.ts';
 import { clientOf } from './troupe.ts';
 
 /** What a program gives the service that it embeds. */
@@ -13,14 +13,9 @@ t.test('time, ids and the log are those of the program', async (t) => {
   const given: string[] = [];
   const lines: string[] = [];
   const real = createIds();
-  const troupe = await createTroupe({
-    settings: {
-      http_addr: '127.0.0.1:0',
-      storage_dir: t.testdir(),
-      log_level: 'debug',
-      AdminApiConfig: { bearer_token: 'secret-of-the-test' },
-    },
-    clock: { now: () => NOW },
+  await using troupe = await startTestTroupe({
+    settings: { log_level: 'debug', AdminApiConfig: { bearer_token: 'secret-of-the-test' } },
+    clock: fakeClock(NOW),
     ids: {
       uuid() {
         const id = real.uuid();
@@ -29,9 +24,7 @@ t.test('time, ids and the log are those of the program', async (t) => {
       },
     },
     log: { write: (line) => lines.push(line) },
-    tools: [defineTool({ id: 'add', description: 'Adds.', input: z.object({}), execute: () => 5 })],
   });
-  t.teardown(() => troupe.stop());
   const { post } = clientOf(() => troupe.url);
   const { status, body } = await post('/v1/threads', { title: 'x' });
   t.equal(status, 201, JSON.stringify(body));

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { ActorFrame, ActorList } from '../../src/inspection/actor.ts';
 import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
+import { ActorFrame, ActorList } from '../../src/schema/live-actor.ts';
 import { MachineDescription } from '../../src/statecharts/description.ts';
 import { get, ADMIN_TOKEN as SERVE_TOKEN, serve, turn, when, wire } from '../http/serve.ts';
 import { type StubbedActor, startRun } from '../inspection/actors.ts';

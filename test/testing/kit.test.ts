@@ -145,9 +145,34 @@ t.test(
     const { status } = await fetch(`${troupe.url}/v1/config/agents/second`, { headers: troupe.admin });
     t.equal(status, 200);
     t.ok(lines.length > 0);
-    await t.rejects(troupe.run({ message: 'Hello', agent: 'third' }), { message: /answered 4\d\d: .*third/ });
+    await t.rejects(troupe.run({ message: 'Hello', agent: 'third' }), {
+      message: /the run is refused: .*third/,
+    });
     await troupe.stop();
     await troupe.stop();
+  },
+);
+
+t.test(
+  'requests have the headers that scopes are resolved by, and no port is taken where none is wanted',
+  async (t) => {
+    const scopes: (string | undefined)[] = [];
+    const asks = { calls: [{ tool: 'transfer', args: { amount: 1 } }] };
+    await using troupe = await startTestTroupe({
+      listen: false,
+      tools: [transfer],
+      model: scriptedModel([asks, 'Sent.']),
+      headers: { 'x-tenant': 'acme' },
+      resolveScope: (_surface, { header }) => {
+        scopes.push(header('x-tenant'));
+        return header('x-tenant') ?? 'nobody';
+      },
+    });
+    t.equal(troupe.url, '');
+    t.strictSame(troupe.app.agents().includes('test'), true);
+    const run = await troupe.run('Send 1');
+    t.equal((await troupe.decide(run, 'call_1')).text, 'Sent.');
+    t.strictSame(scopes, ['acme', 'acme', 'acme']);
   },
 );
 

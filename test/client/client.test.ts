@@ -1,0 +1,314 @@
+import t from 'tap';
+import { z } from 'zod';
+import {
+  type CanonicalEvent,
+  Conflict,
+  ConnectionLost,
+  createClient,
+  Gone,
+  InvalidRequest,
+  NotFound,
+  type RunEvent,
+  TroupeError,
+  Unauthorized,
+  Unavailable,
+} from '../../src/client/index.ts';
+import { createTroupe, defineTool } from '../../src/index.ts';
+import { defer } from '../http/serve.ts';
+import { asks } from '../service/models.ts';
+import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
+import { startProxy } from './proxy.ts';
+
+const said = [{ role: 'user' as const, content: 'Hello' }];
+const TWIN = { id: 'twin', model_id: 'echo' };
+const QUICK = [1, 5, 20, 50];
+
+const add = defineTool({
+  id: 'add',
+  description: 'Adds.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  execute: ({ a, b }) => a + b,
+});
+
+const troupe = await startTroupe(t, { app: { tools: [add] } });
+const proxy = await startProxy(t, () => troupe.url);
+const client = createClient({
+  url: `${proxy.url}/`,
+  headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  pauses: QUICK,
+});
+
+const collect = async <Item>(source: AsyncIterable<Item>): Promise<Item[]> => {
+  const items: Item[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+};
+
+t.test('a run gives its events, its ids and its answer', async (t) => {
+  const run = client.runs.stream({ agentId: 'echo', threadId: 'plain', messages: said });
+  const { thread_id, run_id } = await run.ids;
+  t.equal(thread_id, 'plain');
+  const events = await collect(run);
+  t.match(events[0], { event_type: 'run_start', run_id });
+  t.match(events.at(-1), { event_type: 'run_finish', termination: { type: 'natural_end' } });
+  t.match(await client.runs.get(run_id), { status: 'done', final_output: 'echo: Hello' });
+
+  const other = client.runs.stream({ agentId: 'echo', messages: said });
+  t.strictSame(await other.end(), {
+    ...(await other.ids),
+    text: 'echo: Hello',
+    termination: { type: 'natural_end' },
+  });
+  t.equal(await client.runs.stream({ agentId: 'echo', messages: said }).text(), 'echo: Hello');
+});
+
+t.test('a run whose connection is cut goes on where it was, and nothing is told twice', async (t) => {
+  const run = client.runs.stream({ agentId: 'slow', messages: said });
+  const events: RunEvent[] = [];
+  for await (const event of run) {
+    events.push(event);
+    if (event.event_type !== 'text_delta' || event.delta !== 'partial') continue;
+    proxy.isDown = true;
+    proxy.cut();
+    setImmediate(() => {
+      proxy.isDown = false;
+      troupe.models.release();
+    });
+  }
+  t.match(
+    events.filter(({ event_type }) => event_type === 'text_delta'),
+    [{ delta: 'partial' }, { delta: ' answer' }],
+  );
+  for (const once of ['run_start', 'step_start', 'inference_complete', 'run_finish']) {
+    t.equal(events.filter(({ event_type }) => event_type === once).length, 1, once);
+  }
+  t.equal((await client.runs.get((await run.ids).run_id)).final_output, 'partial answer');
+});
+
+t.test('calls and results that came while the connection was cut are told, in their order', async (t) => {
+  const { steps } = troupe.models;
+  const isCut = defer();
+  steps.push(asks(['one', 'add', { a: 1, b: 2 }]), async (sink, request, signal) => {
+    await isCut.promise;
+    return asks(['two', 'add', { a: 3, b: 4 }])(sink, request, signal);
+  });
+  const run = client.runs.stream({ agentId: 'steps', messages: said });
+  const told: string[] = [];
+  for await (const event of run) {
+    if (event.event_type === 'tool_call_ready') told.push(`ask ${event.id}`);
+    if (event.event_type === 'text_delta') told.push(event.delta);
+    if (event.event_type !== 'tool_call_done') continue;
+    told.push(`${event.id} gave ${JSON.stringify(event.result.data)}`);
+    if (event.id !== 'one') continue;
+    proxy.cut();
+    setImmediate(isCut.resolve);
+  }
+  t.strictSame(told, ['ask one', 'one gave 3', 'ask two', 'two gave 7', 'echo: Hello']);
+});
+
+t.test('a stream that is nonsense is taken for a cut one', async (t) => {
+  let isBroken = true;
+  const broken = createClient({
+    url: troupe.url,
+    pauses: QUICK,
+    async fetch(request) {
+      const response = await fetch(request);
+      if (!isBroken || !request.url.endsWith('/v1/runs')) return response;
+      isBroken = false;
+      const [start = ''] = (await response.text()).split('\n\n');
+      return new Response(`${start}\n\ndata: {"event_type":"te`.concat('\n\n'), response);
+    },
+  });
+  t.equal(await broken.runs.stream({ agentId: 'echo', messages: said }).text(), 'echo: Hello');
+});
+
+t.test('who is not reached, or does not come back, is told as a lost connection', async (t) => {
+  const nowhere = createClient({ url: 'http://127.0.0.1:1', pauses: QUICK });
+  await t.rejects(nowhere.threads.create(), { name: 'ConnectionLost', request: 'POST /v1/threads' });
+  const never = nowhere.runs.stream({ agentId: 'echo', messages: said });
+  await t.rejects(never.ids, ConnectionLost);
+  await t.rejects(never.text(), { name: 'ConnectionLost', request: 'POST /v1/runs' });
+
+  const before = proxy.connections();
+  const run = client.runs.stream({ agentId: 'slow', messages: said });
+  await run.ids;
+  proxy.isDown = true;
+  proxy.cut();
+  await t.rejects(run.end(), { name: 'ConnectionLost', request: /^GET \/v1\/runs\/.*\/events$/ });
+  t.ok(proxy.connections() - before <= 3 * (QUICK.length + 1), 'it stops asking');
+  proxy.isDown = false;
+  troupe.models.release();
+});
+
+t.test('leaving a stream lets the run go on, and abort cancels it', async (t) => {
+  const left = client.runs.stream({ agentId: 'slow', messages: said });
+  for await (const { event_type } of left) if (event_type === 'text_delta') break;
+  const { run_id } = await left.ids;
+  t.equal((await client.runs.get(run_id)).status, 'running');
+  troupe.models.release();
+
+  const control = new AbortController();
+  const quiet = client.runs.stream({ agentId: 'slow', messages: said }, { signal: control.signal });
+  await quiet.ids;
+  control.abort(new Error('enough'));
+  await t.rejects(quiet.end(), { message: 'enough' });
+  troupe.models.releaseAll();
+
+  const run = client.runs.stream({ agentId: 'slow', messages: said });
+  for await (const { event_type } of run) if (event_type === 'text_delta') await run.abort();
+  t.match(await client.runs.get((await run.ids).run_id), {
+    status: 'done',
+    termination_reason: { type: 'cancelled' },
+  });
+});
+
+t.test('what the service refuses is an error of its class, with text, request and id', async (t) => {
+  const { threads, runs } = client;
+  await client.request('POST', '/v1/config/agents', { body: TWIN });
+  const table: [() => Promise<unknown>, new (...given: never[]) => TroupeError, object][] = [
+    [() => threads.get('no/where?'), NotFound, { status: 404, request: 'GET /v1/threads/no%2Fwhere%3F' }],
+    [() => runs.stream({ agentId: 'nobody', messages: said }).text(), InvalidRequest, { status: 400 }],
+    [() => client.request('POST', '/v1/runs', { body: { agentId: 1 } }), InvalidRequest, { status: 422 }],
+    [() => createClient({ url: troupe.url }).actors.list(), Unauthorized, { status: 401 }],
+    [
+      () => threads.events('plain', { cursor: 'cur_9999999_x' }),
+      Gone,
+      { status: 410, message: /not of|no longer/ },
+    ],
+    [() => client.request('POST', '/v1/config/agents', { body: TWIN }), Conflict, { status: 409 }],
+    [
+      () => client.request('PATCH', '/v1/runs'),
+      TroupeError,
+      { status: 405, message: /only GET, HEAD, POST/ },
+    ],
+  ];
+  for (const [call, Class, shape] of table) {
+    const error = await call().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    t.ok(error instanceof Class, Class.name);
+    t.match(error, { name: Class.name, requestId: /./, ...shape });
+  }
+  const parent = await threads.create();
+  await threads.create({ parent_thread_id: parent.id });
+  await t.rejects(threads.delete(parent.id, { children: 'reject' }), InvalidRequest);
+  await threads.delete(parent.id, { children: 'cascade' });
+  t.throws(() => createClient({ url: 'localhost' }), { name: 'TypeError', message: /'localhost'/ });
+});
+
+t.test(
+  'a service that is busy is waited for as long as it asks, and no longer than the pauses',
+  async (t) => {
+    const answers = [503, 503, 200];
+    const asked: number[] = [];
+    const busy = createClient({
+      url: 'http://any.example',
+      pauses: [1, 1, 1],
+      fetch: async () => {
+        asked.push(performance.now());
+        const status = answers.shift() ?? 503;
+        const body = status === 200 ? 'id: cur_1\ndata: {"event_kind":"x"}\n\n' : '{"error":"busy"}';
+        return new Response(body, { status, headers: { 'retry-after': '0.01' } });
+      },
+    });
+    await t.rejects(busy.runs.get('x'), { name: 'Unavailable', message: 'busy', retryAfter: 10 });
+    answers.unshift(503);
+    const followed = busy.events.follow({ runId: 'x' });
+    await t.rejects(collect(followed), Unavailable);
+    t.equal(asked.length, 1 + 3 + 3, 'what comes begins the pauses anew');
+  },
+);
+
+t.test('lists give their first page, or every item of all pages', async (t) => {
+  const list = await startTroupe(t);
+  const { threads } = createClient({ url: list.url });
+  for (let index = 0; index < 25; index += 1) await threads.create({ title: String(index) });
+  const page = await threads.list({ limit: 10 });
+  t.equal(page.items.length, 10);
+  t.equal(page.total, 25);
+  const titles = (await collect(threads.list({ limit: 10 }))).map(({ title }) => title);
+  t.equal(new Set(titles).size, 25);
+  t.equal((await collect(threads.list({ limit: 10, cursor: page.next_cursor ?? '' }))).length, 15);
+});
+
+t.test('the log of a thread is followed through cuts, each event once', async (t) => {
+  const control = new AbortController();
+  const { id } = await client.threads.create();
+  const { cursors_by_scope } = (await client.threads.events(id)).items.at(-1) ?? { cursors_by_scope: [] };
+  const cursor = cursors_by_scope[0]?.cursor ?? '';
+  const seen: CanonicalEvent[] = [];
+  const following = (async () => {
+    const { signal } = control;
+    for await (const event of client.events.follow({ threadId: id, cursor }, { signal })) {
+      seen.push(event);
+      if (event.event_kind === 'RunStarted') proxy.cut();
+      if (event.event_kind === 'RunFinished' && seen.length > 10) return;
+    }
+  })();
+  for (const content of ['one', 'two']) {
+    const sent = await troupe.runToEnd({
+      agentId: 'echo',
+      threadId: id,
+      messages: [{ role: 'user', content }],
+    });
+    t.ok(sent.length > 0);
+  }
+  await following;
+  const all = (await collect(client.threads.events(id))).slice(1);
+  t.strictSame(
+    seen.map(({ event_id }) => event_id),
+    all.map(({ event_id }) => event_id),
+  );
+  control.abort();
+  await t.rejects(client.events.follow({ threadId: id }, control)[Symbol.asyncIterator]().next(), {
+    name: 'AbortError',
+  });
+});
+
+t.test('threads and actors are read and changed', async (t) => {
+  const { threads, actors } = client;
+  const { id } = await threads.create({ title: 'First', resource_id: 'box' });
+  await threads.update(id, { title: 'Second', resource_id: null, custom: { color: 'red' } });
+  t.match(await threads.get(id), { metadata: { title: 'Second', custom: { color: 'red' } } });
+  const { status } = await threads.send(id, { agentId: 'slow', messages: said });
+  t.match(status, /running|queued/);
+  const run = await waitFor(async () => (await threads.activeRun(id)) ?? undefined);
+  const { items } = await actors.list({ thread: id });
+  t.ok(items.some(({ machine }) => machine === 'run'));
+  for await (const frame of actors.follow({ run: run.run_id })) {
+    t.equal(frame.type, 'actor');
+    break;
+  }
+  t.match(await threads.mailbox(id), [{ thread_id: id }]);
+  await threads.send(id, { messages: said });
+  t.equal(await threads.interrupt(id), 1);
+  await waitFor(async () => (await client.runs.get(run.run_id)).status === 'done' || undefined);
+  t.match(await collect(client.runs.list({ threadId: id, status: 'done' })), [{ run_id: run.run_id }]);
+  t.match(await collect(threads.messages(id, { order: 'asc' })), [{ role: 'user' }]);
+});
+
+t.test('a program has the same without a network, in each of its scopes', async (t) => {
+  const inside = await createTroupe({
+    listen: false,
+    settings: { storage_dir: t.testdir(), seed: { profile: 'demo' } },
+    log: { write() {} },
+  });
+  t.teardown(() => inside.stop());
+  const run = inside.runs.stream({ agentId: 'default', messages: said });
+  t.equal(await run.text(), 'Scripted response to: Hello');
+  t.equal((await inside.runs.list()).total, 1);
+  t.match(await inside.request('GET', '/v1/config/agents'), { namespace: 'agents' });
+  const other = inside.inScope('other');
+  t.equal((await other.runs.list()).total, 0);
+  await t.rejects(other.runs.get((await run.ids).run_id), NotFound);
+  await t.rejects(inside.inScope('').runs.list(), Unauthorized);
+});
+
+const waitFor = async <Value>(look: () => Promise<Value | undefined>): Promise<Value> => {
+  for (;;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+};

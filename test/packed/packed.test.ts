@@ -1,0 +1,245 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { transform } from 'esbuild';
+import t from 'tap';
+import { pack } from '../../bench/package.ts';
+import { bundled, nodeCommand } from '../child.ts';
+import { runNode } from '../e2e/service.ts';
+import { LONG } from '../long.ts';
+import { addConfigurations, addPrograms, BINARY, examples, install, ROOT } from './project.ts';
+
+/** What is published, tried in a project that has nothing but what the package asks for. */
+
+const FILES = [
+  /^(LICENSE|README\.md|package\.json)$/,
+  /^dist\/(LICENSES\.txt|shared-types\d*\.d\.ts)$/,
+  // Parts of the programs, each called after what is in it.
+  /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
+  /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|testing)\/index\.(js|d\.ts))$/,
+  /^dist\/machines\/index\.(js|d\.ts)$/,
+];
+
+/** What must hold for whoever writes programs with the package. */
+const CONTRACT = `
+import { createTroupe, defineTool } from 'troupe';
+import { createClient, NotFound, type RunEvent } from 'troupe/client';
+import { type MachineName, machines, runMachine } from 'troupe/machines';
+import { scriptedModel, startTestTroupe, type TestRun } from 'troupe/testing';
+import { z } from 'zod';
+
+export const answerOf = async (url: string): Promise<string | undefined> => {
+  const client = createClient({ url });
+  const run = client.runs.stream({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] });
+  for await (const event of run) if (event.event_type === 'error') throw new Error(event.message);
+  const kinds: RunEvent['event_type'][] = ['text_delta'];
+  const { termination, text } = await run.end();
+  for await (const { seq } of client.threads.messages((await run.ids).thread_id)) kinds.push(seq > 0 ? 'step_end' : 'error');
+  await client.runs.get('x').catch((error) => error instanceof NotFound);
+  return termination.type === 'stopped' ? termination.value.detail : text;
+};
+
+const input = z.object({ city: z.string(), days: z.number().default(3) });
+
+export const forecast = defineTool({
+  id: 'forecast',
+  description: 'Tells the weather.',
+  input,
+  execute: ({ city, days }, { signal, thread_id }) => {
+    const all: [string, number, AbortSignal, string] = [city, days, signal, thread_id];
+    return all.length;
+  },
+});
+
+// @ts-expect-error The schema has no such argument.
+defineTool({ id: 'x', description: '', input, execute: ({ country }) => country });
+
+// @ts-expect-error There is no such option.
+export const wrong = () => createTroupe({ tool: [forecast] });
+
+// @ts-expect-error An agent has an id.
+export const nameless = () => createTroupe({ agents: [{ model_id: 'x' }] });
+
+export const names: MachineName[] = ['thread', 'run'];
+export const states: string = machines[names[0] ?? 'run'].id + runMachine.id;
+
+export const tested = async (): Promise<TestRun> => {
+  const model = scriptedModel(['Hello', { calls: [{ tool: 'forecast', args: { city: 'Rome' } }] }]);
+  await using troupe = await startTestTroupe({ tools: [forecast], model, agents: [{ id: 'x' }] });
+  return troupe.run({ message: 'Hello', agent: 'x' });
+};
+`;
+
+const output = async (...args: string[]): Promise<string> =>
+  promisify(execFile)(...nodeCommand(args), { maxBuffer: 2 ** 24 }).then(
+    ({ stdout }) => stdout,
+    ({ stdout, stderr }) => `${stdout}${stderr}` || 'it failed without a word',
+  );
+
+/** Its own declarations do not hold with `exactOptionalPropertyTypes`; only programs that use statecharts read them. */
+const withoutXstate = (said: string): string => said.replace(/^\S*\/xstate\/.*\n(?: .*\n)*/gm, '');
+
+// Not in the checkout: there a program would find the packages of the checkout too.
+const folder = mkdtempSync(join(realpathSync(tmpdir()), 'troupe-packed-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const packed = await pack(ROOT, folder);
+const project = await install(folder, packed);
+const programs = examples();
+addPrograms(project, new Map([...programs, ['contract.ts', CONTRACT]]));
+
+t.test('the files are those that are needed, and no others', async (t) => {
+  const paths = packed.files.map(({ path }) => path);
+  t.strictSame(
+    paths.filter((path) => !FILES.some((allowed) => allowed.test(path))),
+    [],
+  );
+  for (const allowed of FILES)
+    t.ok(
+      paths.some((path) => allowed.test(path)),
+      String(allowed),
+    );
+  const programs = paths.filter((path) => path.endsWith('.js'));
+  const text = (path: string): string => readFileSync(join(project, 'node_modules/troupe', path), 'utf8');
+  t.strictSame(
+    programs.filter((path) => text(path).includes('sourceMappingURL')),
+    [],
+    'a program names no map, as there is none',
+  );
+  t.notMatch(text('dist/src/client/index.js'), /^import /m, 'the client runs in browsers as it is');
+  t.match(text('dist/src/main.js'), /^#!\/usr\/bin\/env -S node /);
+  t.equal(packed.files.find(({ path }) => path === 'dist/src/main.js')?.mode, 0o755);
+  t.match(text('dist/LICENSES.txt'), /^pino \d/m);
+  t.notMatch(text('dist/LICENSES.txt'), /^lmdb \d/m, 'what is installed beside it brings its own');
+});
+
+t.test('who installs it runs no script, and every entry is there', async (t) => {
+  const file = join(project, 'node_modules/troupe/package.json');
+  const { scripts, exports, dependencies } = JSON.parse(readFileSync(file, 'utf8'));
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) t.notOk(scripts[name], name);
+  for (const version of Object.values(dependencies)) t.notMatch(version, /^(git|file|http|github)/);
+  const targets = Object.values<string | Record<string, string>>(exports).flatMap((entry) =>
+    typeof entry === 'string' ? entry : Object.values(entry),
+  );
+  const paths = new Set(packed.files.map(({ path }) => `./${path}`));
+  t.strictSame(
+    targets.filter((target) => !paths.has(target)),
+    [],
+  );
+});
+
+t.test('a checkout without its packages for development can be installed too', async (t) => {
+  const script = join(folder, 'installed.mjs');
+  cpSync(join(ROOT, '.build/installed.mjs'), script);
+  t.match(await output(script), /^troupe: nothing is built, .* install what `npm pack` makes\n$/);
+});
+
+t.test('declarations show nothing of what the service is made of', async (t) => {
+  const declarations = packed.files.filter(({ path }) => /^dist\/(src|shared).*\.d\.ts$/.test(path));
+  t.ok(declarations.length > 2);
+  for (const { path } of declarations) {
+    const text = readFileSync(join(project, 'node_modules/troupe', path), 'utf8');
+    const outside = Array.from(
+      text.matchAll(/^(?:import|export) .* from "([^".][^"]*)"/gm),
+      ([, name]) => name,
+    );
+    t.strictSame(
+      outside.filter((name) => name !== 'zod' && name !== 'node:stream'),
+      [],
+      path,
+    );
+  }
+});
+
+t.test('programs of the README have no type errors, however modules are resolved', async (t) => {
+  t.ok(programs.size >= 3);
+  const [node16 = '', nodenext = '', bundler = ''] = addConfigurations(project);
+  const tsc = (version: string): string => join(ROOT, 'node_modules', version, 'bin/tsc');
+  const newest = withoutXstate(await output(tsc('typescript'), '-p', bundler, '--singleThreaded'));
+  t.equal(newest, '', 'TypeScript 7');
+  const child = bundled(join(ROOT, 'test/packed/child-types.ts'));
+  t.equal(await output(child, nodenext, node16, bundler), '', 'TypeScript 5.9');
+  if (!LONG) return;
+  for (const version of ['typescript', 'typescript-5']) {
+    for (const config of [node16, nodenext, bundler]) {
+      t.equal(withoutXstate(await output(tsc(version), '-p', config)), '', `${version} ${config}`);
+    }
+  }
+});
+
+t.test('the test of a tool in the README passes', async (t) => {
+  const [example = ''] = [...programs.values()].filter((text) => text.includes('troupe/testing'));
+  const file = join(project, 'tool.test.mjs');
+  writeFileSync(file, (await transform(example, { loader: 'ts', target: 'node20.19' })).code);
+  t.match(await output(file), /^# pass 1$/m);
+});
+
+const troupe = join(project, 'node_modules/.bin/troupe');
+
+t.test('what is of uWebSockets.js for other systems can go', async (t) => {
+  const server = join(project, 'node_modules/uWebSockets.js');
+  const binaries = () => readdirSync(server).filter((name) => name.endsWith('.node'));
+  const dry = await output(troupe, 'prune', '--dry-run');
+  t.match(dry, /^would remove uws_plan9_x64_115\.node \(0\.0 MB\)$/m);
+  t.match(dry, `would remove 2 files, 0.0 MB, of ${server}\n`);
+  t.equal(binaries().length, 3);
+  const sum = createHash('sha256')
+    .update(readFileSync(join(server, BINARY)))
+    .digest('hex');
+  const removed = await output(troupe, 'prune');
+  t.match(removed, /^removed uws_plan9_arm64_137\.node/m);
+  t.match(removed, `kept ${BINARY}, SHA-256 ${sum}\n`);
+  t.strictSame(binaries(), [BINARY]);
+
+  renameSync(join(server, BINARY), join(server, 'kept'));
+  writeFileSync(join(server, 'uws_plan9_x64_115.node'), '');
+  t.match(
+    await output(troupe, 'prune'),
+    /^troupe: \S+ has no uws_\S+\.node, which Node v\S+ .*install it again/,
+  );
+  t.strictSame(binaries(), ['uws_plan9_x64_115.node'], 'nothing goes when all would');
+  renameSync(join(server, 'kept'), join(server, BINARY));
+
+  renameSync(server, join(project, 'elsewhere'));
+  symlinkSync(join(project, 'elsewhere'), server);
+  t.match(await output(troupe, 'prune'), /^troupe: \S+elsewhere is not in a folder node_modules/);
+  unlinkSync(server);
+  t.match(await output(troupe, 'prune'), /^troupe: uWebSockets\.js is not installed/);
+  renameSync(join(project, 'elsewhere'), server);
+});
+
+t.test(
+  'without the package that lays them out, statecharts are text, and a picture says what it needs',
+  async (t) => {
+    t.match(await output(troupe, 'machines', '--machine', 'run'), /^stateDiagram-v2/m);
+    const svg = await output(troupe, 'machines', '--machine', 'run', '--format', 'svg');
+    t.equal(
+      svg,
+      'troupe: an SVG is laid out by the package elkjs, which is not installed: npm install elkjs\n',
+    );
+  },
+);
+
+t.test('the command starts a service', async (t) => {
+  const dev = runNode(t, [
+    troupe,
+    ...['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', join(folder, 'data')],
+  ]);
+  const [, url = ''] = await dev.says(/API\s+(\S+)/);
+  const health = await fetch(`${url}/health`);
+  t.equal(health.status, 200);
+  t.ok(readdirSync(join(folder, 'data')).length > 0);
+});
