@@ -5,9 +5,8 @@ COPY package.json package-lock.json ./
 RUN npm install --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
-# A binary for each system and each Node, 250 MB: one of them is used.
-RUN used=$(node -p '["uws", process.platform, process.arch, process.versions.modules].join("_")') \
-    && find node_modules/uWebSockets.js -name '*.node' ! -name "$used.node" -delete
+# uWebSockets.js has a binary for each system and each Node, 250 MB: one of them is used.
+RUN node dist/src/main.js prune
 
 FROM node:24-trixie-slim
 WORKDIR /srv/troupe
