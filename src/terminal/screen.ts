@@ -76,7 +76,10 @@ const drain = (state: State, writeSome: WriteSome): void => {
       state.bytes -= written;
       if (written < first.length) state.waiting[0] = first.subarray(written);
       else state.waiting.shift();
-      if (written === 0) return tryLater(state, writeSome);
+      if (written === 0) {
+        tryLater(state, writeSome);
+        return;
+      }
       if (state.waiting.length === 0) sayLeftOut(state);
     }
   } catch (error) {
