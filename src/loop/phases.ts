@@ -89,7 +89,7 @@ export const contextOf = (turn: Turn, signal: AbortSignal): HookContext => ({
   signal,
   now: turn.clock.now,
   tools: () => Array.from(turn.agent.tools.values(), (tool) => tool.descriptor),
-  messages: () => [...turn.committed(), ...turn.produced],
+  messages: () => [...turn.committed().filter(({ metadata }) => !metadata?.rewind), ...turn.produced],
 });
 
 const conflict = (asked: readonly Asked[]): boolean => {

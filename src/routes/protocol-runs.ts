@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type DescribedAnswer, TRACE_HEADERS } from '../http/described.ts';
 import { type Route, route } from '../http/route.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
-import type { Attach, DecisionInput, Runtime, ThreadView, UserMessage } from '../runtime/index.ts';
+import type { Attach, DecisionInput, Rewind, Runtime, ThreadView, UserMessage } from '../runtime/index.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -31,6 +31,8 @@ export type Asked = {
   /** None, and no decisions either: the thread runs again on the history that it has. */
   messages: readonly UserMessage[];
   decisions: readonly DecisionInput[];
+  /** Where the thread goes back to first. */
+  rewind?: Rewind;
   /** Tools that the client executes, for this request. */
   frontend_tools?: readonly ToolDescriptor[];
   attach: Attach;

@@ -1,10 +1,11 @@
 import type { ListedMessage, Message } from '../schema/message.ts';
-import type { MessageRow, Retraction, Store } from '../store/index.ts';
+import type { MessageBounds, MessageRow, Retraction, Store } from '../store/index.ts';
 
 /**
  * The read view of a history (runtime.md 4.1), applied before counting and paging:
  * a call is shown only while history holds a visible answer to it and no retraction; tool messages of a
- * retracted call are hidden, and so are the retraction and a message of which refusals leave nothing. A call
+ * retracted call are hidden, and so are the retraction, a message of which refusals leave nothing, and what a client
+ * went back over. A call
  * has its first answer in its own step, if it ever has one, so a row is judged from its neighbours and from what
  * retractions say of it; a page reads its own rows and the rest of the step at its end.
  */
@@ -105,6 +106,9 @@ export function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMe
     filter.run_id === undefined
       ? store.messages.range(scope, thread_id, bounds)
       : store.messages.ofRun(scope, thread_id, filter.run_id, bounds);
+  // Whatever its kind, what a client went back over is not there.
+  const { from = 0, to = Number.MAX_SAFE_INTEGER } = bounds;
+  const hidden = new Set(hiddenIn(of, from, to).map(({ seq }) => seq));
   const seen = new Map<number, MessageRow | undefined>();
   const at = (seq: number): MessageRow | undefined => {
     if (!seen.has(seq)) seen.set(seq, store.messages.at(scope, thread_id, seq));
@@ -112,6 +116,7 @@ export function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMe
   };
   for (const row of rows) {
     seen.set(row.seq, row);
+    if (hidden.has(row.seq)) continue;
     const message = view(row, {
       at,
       retractions: () => store.retractions.range(scope, thread_id, row.seq, row.seq),
@@ -122,7 +127,7 @@ export function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMe
   }
 }
 
-const boundsOf = ({ after, before, order }: MessageFilter) => ({
+const boundsOf = ({ after, before, order }: MessageFilter): MessageBounds => ({
   ...(after !== undefined && { from: after + 1 }),
   ...(before !== undefined && { to: before - 1 }),
   reverse: order === 'desc',

@@ -33,6 +33,7 @@ export type { ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.t
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';
 export { listMessages, type MessageFilter, type MessageStart, viewed } from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';
+export type { Rewind } from './rewind.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';
 export type { ThreadView } from './thread-view.ts';
 export { checkClientId } from './threads.ts';

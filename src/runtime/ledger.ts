@@ -5,6 +5,7 @@ import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Batch, Store, ThreadRecord, TimedRun } from '../store/index.ts';
 import type { EventListener, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
+import { applyRewinds } from './rewind.ts';
 
 /**
  * The rows of one thread: its record, the end of its history and the end of its event log in memory. `write.ts` is
@@ -85,7 +86,7 @@ export type Ledger = {
   record: ThreadRecord | undefined;
   committed: ThreadRecord | undefined;
   epoch: number;
-  /** Everything committed or about to be, oldest first; once somebody has asked for it. */
+  /** Everything committed or about to be, oldest first, with stand-ins (`rewind.ts`); once somebody has asked for it. */
   history: Message[] | undefined;
   /** Ids of the history, once somebody has asked for one. */
   known: Set<string> | undefined;
@@ -140,7 +141,9 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
 export const historyOf = (ledger: Ledger): Message[] => {
   const { deps, scope, id, tail } = ledger;
   ledger.history ??=
-    tail.seq === 0 ? [] : Array.from(deps.store.messages.range(scope, id, {}), (row) => row.message);
+    tail.seq === 0
+      ? []
+      : applyRewinds(Array.from(deps.store.messages.range(scope, id, {}), (row) => row.message));
   return ledger.history;
 };
 

@@ -5,6 +5,7 @@ import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { Batch, TimedRun } from '../store/index.ts';
 import type { Attach } from './channel.ts';
+import type { Rewind } from './rewind.ts';
 
 /** What clients ask of a thread, as the protocols hand it to the runtime. */
 
@@ -18,6 +19,8 @@ export type UserMessage = {
   external_id?: string;
   /** What an A2A client sent with it. */
   a2a?: MessageMetadata['a2a'];
+  /** The message that a user has edited to this one. */
+  replaces?: string;
   /** For the model, and for nobody else. */
   visibility?: 'internal';
 };
@@ -56,6 +59,8 @@ export type Submission = {
   frontend_tools?: readonly ToolDescriptor[];
   /** The run that the input is meant for: the one that it continues, or the only one that it is steered into. */
   into?: string;
+  /** What comes behind this place goes out of the history first; the run is a new one. */
+  rewind?: Rewind | undefined;
   /** Of the run that it makes, always a new one; nothing happens when there is a run of this id. */
   run_id?: string;
   /** Of the dispatch of a new run; without, it gets a new one. */
@@ -90,17 +95,18 @@ export type DecisionTarget = DecisionInput & {
 };
 
 export const userMessage = (newId: string, message: UserMessage): Message => {
-  const { id = newId, role, content, visibility, sender_agent_id, external_id, a2a } = message;
+  const { id = newId, role, content, visibility, sender_agent_id, external_id, a2a, replaces } = message;
   return {
     id,
     role,
     content,
     ...(visibility && { visibility }),
-    ...((sender_agent_id !== undefined || external_id !== undefined || a2a !== undefined) && {
+    ...((sender_agent_id ?? external_id ?? a2a ?? replaces) !== undefined && {
       metadata: {
         ...(sender_agent_id !== undefined && { sender_agent_id }),
         ...(external_id !== undefined && { external_id }),
         ...(a2a !== undefined && { a2a }),
+        ...(replaces !== undefined && { replaces }),
       },
     }),
   };

@@ -1,7 +1,9 @@
+import type { Message } from '../schema/message.ts';
 import type { Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
 import type { Ledger } from './ledger.ts';
 import { hasMessage, historyOf, openRunOf } from './ledger.ts';
+import { currentOf, isRewound } from './rewind.ts';
 import { openTicketsIn } from './run-control.ts';
 import { ticketsOf } from './wait.ts';
 
@@ -22,6 +24,8 @@ export type ThreadView = {
   readonly executes: string | undefined;
   /** A run as it was last written, also one that the store does not have yet. */
   run(run_id: string): Run | undefined;
+  /** What stands in the history for a message of this id: itself, or what it was edited to. */
+  current(message_id: string): Message | undefined;
   /** The run that has taken a message, or that it waits to join. */
   runOf(message_id: string): Run | undefined;
   /** What it waits for. */
@@ -41,8 +45,14 @@ export const viewOf = (
     run_id: execution?.run_id ?? open?.run_id,
     executes: execution?.run_id,
     run,
+    current: (message_id) => currentOf(historyOf(ledger), message_id),
     runOf(message_id) {
-      const stored = historyOf(ledger).findLast(({ id }) => id === message_id);
+      const history = historyOf(ledger);
+      const index = history.findLastIndex(({ id }) => id === message_id);
+      const stored = history[index];
+      const answer = history[index + 1];
+      // What it said is gone, and another run has answered since.
+      if (stored && answer && isRewound(answer)) return undefined;
       const staged = ledger.pending.find(({ message }) => message.id === message_id);
       const run_id = stored?.metadata?.run_id ?? staged?.delivery_mode.target_run_id;
       return run_id === undefined ? undefined : run(run_id);

@@ -9,6 +9,8 @@ import type { MessageRange } from './facts.ts';
 import { openRunOf } from './ledger.ts';
 import { selectPending } from './pending.ts';
 import { addWork, consumeWork, workOf } from './queue.ts';
+import type { Rewind } from './rewind.ts';
+import { rewindHistory } from './rewind-history.ts';
 import { claimedRun, newRun, resumedRun } from './run-records.ts';
 import { type DecisionInput, type ParentCall, type Submission, userMessage } from './submission.ts';
 import type { Thread } from './thread.ts';
@@ -56,6 +58,7 @@ type NewRun = {
   adapter: RunAdapter;
   parent?: ParentCall | undefined;
   context?: TraceContext | undefined;
+  rewind?: Rewind | undefined;
   /** It takes the input of other work with it, which waits already. */
   left?: readonly PendingMessage[];
 };
@@ -125,8 +128,9 @@ const claim = ({ ledger, deps }: Thread, write: Write, queued: Dispatch, session
 type Putting<Of> = { order: Order; of: Of; queued: Dispatch | undefined; session_id: string | undefined };
 
 const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: Putting<NewRun>): Run => {
-  const { run_id, agent_id, resolution_id, origin, adapter, parent, context } = of;
+  const { run_id, agent_id, resolution_id, origin, adapter, parent, context, rewind } = of;
   const { mode, messages, now, frontend_tools } = order;
+  if (rewind) rewindHistory(write, rewind, run_id);
   const input = now ? takeAtOnce(thread, write, run_id, order) : undefined;
   if (!now) stageFor(thread, write, of, messages);
   return newRun({
@@ -233,6 +237,7 @@ export const newRunFor = ({ deps }: Thread, request: Submission): NewRun => ({
   adapter: request.adapter,
   parent: request.parent,
   context: request.context,
+  rewind: request.rewind,
 });
 
 /** The waiting run that the input would continue. */
@@ -242,7 +247,8 @@ export const openFor = ({ ledger }: Thread, { into }: Submission): Run | undefin
 /** Does the input continue the run that waits, or is it for another one? */
 export const continuesOpen = (thread: Thread, request: Submission): boolean => {
   const open = openFor(thread, request);
-  if (!open || request.mode === 'interrupt_then_queue' || request.run_id !== undefined) return false;
+  if (!open || request.mode === 'interrupt_then_queue') return false;
+  if (request.run_id !== undefined || request.rewind) return false;
   if (request.mode === 'sub_agent') return open.run_id === request.into;
   return !request.named || request.agent.spec.id === open.agent_id;
 };

@@ -75,6 +75,13 @@ export const MessageMetadata = z.object({
     .optional()
     .meta({ description: 'what an A2A client sent with the message, and with the request that carried it' }),
   compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
+  rewind: z.object({ from_seq: z.int() }).optional().meta({
+    description: 'a mark: from this message on, what came before the mark is not in the history any more',
+  }),
+  replaces: z
+    .string()
+    .optional()
+    .meta({ description: 'the message that a user has edited: this one stands in its place' }),
   denied: z
     .literal(true)
     .optional()

@@ -36,7 +36,9 @@ const width = ({ from_seq, to_seq }: Summary): number => to_seq - from_seq;
 const rangeOf = ({ role, visibility, metadata }: Message) =>
   role === 'system' && visibility === 'internal' ? metadata?.compaction : undefined;
 
-export const isRaw = (message: Message): boolean => rangeOf(message) === undefined;
+/** Neither a summary nor what a client went back over. */
+export const isRaw = (message: Message): boolean =>
+  rangeOf(message) === undefined && message.metadata?.rewind === undefined;
 
 /** The history with its summaries in place of what they cover. */
 export const foldHistory = (history: readonly Message[]): readonly Message[] => {

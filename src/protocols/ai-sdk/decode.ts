@@ -1,5 +1,5 @@
-import type { DecisionInput, UserMessage } from '../../runtime/index.ts';
-import type { ContentBlock } from '../../schema/message.ts';
+import type { DecisionInput, Rewind, UserMessage } from '../../runtime/index.ts';
+import type { ContentBlock, Message } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
 import { newMessages } from '../new-messages.ts';
@@ -16,7 +16,7 @@ import { decisionsOf, type OpenTicket, type ToolResponse, toolResponses } from '
 export type ChatInput = UserMessage & { id?: string; visibility?: 'internal' };
 
 export type ChatRequest =
-  | { kind: 'input'; messages: ChatInput[]; decisions: DecisionInput[] }
+  | { kind: 'input'; messages: ChatInput[]; decisions: DecisionInput[]; rewind?: Rewind }
   /** A question that the thread has already: its answer is what the client lacks. */
   | { kind: 'repeated'; message_id: string; run: Run }
   /** Only responses to calls that do not wait any more: there is nothing to do, and nothing to say. */
@@ -27,6 +27,8 @@ export type ThreadView = {
   has(message_id: string): boolean;
   /** Id of the last message that clients see. */
   last?(): string | undefined;
+  /** What stands in the history for a message of this id: itself, or what it was edited to. */
+  current?(message_id: string): Message | undefined;
   /** The run that has taken a message, or that it waits to join. */
   runOf(message_id: string): Run | undefined;
   /** Of the open run, or of the latest one when none is open. */
@@ -36,6 +38,8 @@ export type ThreadView = {
 /** @throws Invalid */
 export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
   const { messages } = body;
+  const rewound = rewoundQuestion(body, thread);
+  if (rewound) return rewound;
   const responses = toolResponses(messages);
   const decisions = decisionsOf(responses, thread.tickets);
   const converted = convert(newMessages(messages, thread.has));
@@ -58,8 +62,38 @@ const whyNothing = (messages: readonly ChatMessage[]): string => {
 };
 
 /**
+ * The client wants another answer to what the thread has (chat-and-agui.md 3.6), or has edited it: the conversation
+ * goes back to there. An edited message is a new one, which stands for the old one from then on; one that was edited
+ * to what it is already asks for another answer only.
+ */
+const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | undefined => {
+  const { regenerate, edits, messages } = body;
+  const place = edits ?? (regenerate ? placeOf(messages, thread) : undefined);
+  const current = place?.id ? thread.current?.(place.id) : undefined;
+  if (!place?.id || !current) return undefined;
+  const edited = edits && convert([edits])[0];
+  if (edited && JSON.stringify(edited.content) !== JSON.stringify(current.content)) {
+    const { id: _old, ...said } = edited;
+    return {
+      kind: 'input',
+      messages: withContext(body, [{ ...said, replaces: place.id }]),
+      decisions: [],
+      rewind: { message_id: current.id, drops: true },
+    };
+  }
+  return { kind: 'input', messages: [], decisions: [], rewind: { message_id: current.id, drops: false } };
+};
+
+/** The last message, or the last question if that is an answer whose id is not stored. */
+const placeOf = (messages: readonly ChatMessage[], thread: ThreadView): ChatMessage | undefined => {
+  const last = messages.at(-1);
+  const isKnown = last?.role === 'user' || (last?.id && thread.current?.(last.id));
+  return isKnown ? last : messages.findLast(({ role }) => role === 'user');
+};
+
+/**
  * The client asks again for what it has asked before: after a failure, or because the answer never reached it. What
- * has no answer in the history is run again; what has one stays as it is, also if another one is asked for.
+ * has no answer in the history is run again; what has one stays as it is.
  */
 const repeatedQuestion = (
   { regenerate, messages }: ChatBody,
@@ -69,7 +103,7 @@ const repeatedQuestion = (
   if (question?.role !== 'user' || !question.id) return undefined;
   const run = thread.runOf(question.id);
   const isLast = question.id === thread.last?.();
-  if (isLast && (regenerate || run?.status === 'done')) return { kind: 'input', messages: [], decisions: [] };
+  if (isLast && run?.status === 'done') return { kind: 'input', messages: [], decisions: [] };
   return regenerate || !run ? undefined : { kind: 'repeated', message_id: question.id, run };
 };
 

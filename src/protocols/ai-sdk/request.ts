@@ -38,6 +38,7 @@ export const ChatBody = withAliases(
   agent_id: agentId?.trim() || undefined,
   /** The client asks for another answer to what it has sent before. */
   regenerate: trigger === 'regenerate-message',
+  edits: editedMessage(messages, messageId),
   continues: continuedMessage(messages, messageId),
 }));
 export type ChatBody = z.output<typeof ChatBody>;
@@ -51,4 +52,10 @@ const continuedMessage = (messages: readonly ChatMessage[], named: unknown): str
   const answers = messages.filter(({ role }) => role === 'assistant');
   const found = answers.find(({ id }) => id === named) ?? (last?.role === 'assistant' ? last : undefined);
   return found?.id || undefined;
+};
+
+/** The user message that the client has put in place of an earlier one of its id, with nothing behind it. */
+const editedMessage = (messages: readonly ChatMessage[], named: unknown): ChatMessage | undefined => {
+  const last = messages.at(-1);
+  return last?.role === 'user' && last.id && last.id === named ? last : undefined;
 };

@@ -52,8 +52,10 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
           if (request.kind === 'repeated')
             repeated = { ...request, executes: thread.executes === request.run.run_id };
           if (request.kind !== 'input') return undefined;
-          const { messages, decisions } = request;
-          return { messages, decisions, attach: answer.attachTo(thread, decisions) };
+          const { messages, decisions, rewind } = request;
+          // What the open run waits for is gone with it.
+          const view = rewind ? { ...thread, run_id: undefined, tickets: [] } : thread;
+          return { messages, decisions, attach: answer.attachTo(view, decisions), ...(rewind && { rewind }) };
         },
       });
       if (repeated) await repeatAnswer(answer.stream, scope, body, repeated);

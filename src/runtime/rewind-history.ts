@@ -1,0 +1,25 @@
+import type { Message } from '../schema/message.ts';
+import { historyOf } from './ledger.ts';
+import { applyRewinds, type Rewind, rewound } from './rewind.ts';
+import { appendMessages, type Write } from './write.ts';
+
+/** Takes out of the history what a client goes back over; without anything there, nothing happens. */
+export const rewindHistory = (write: Write, to: Rewind, run_id: string): void => {
+  const { ledger, batch } = write;
+  const { deps, scope, id } = ledger;
+  const history = historyOf(ledger);
+  const found = rewound(history, to);
+  if (!found) return;
+  const { from_seq, retractions } = found;
+  const mark: Message = {
+    id: deps.ids.uuid(),
+    role: 'system',
+    content: [],
+    visibility: 'internal',
+    metadata: { run_id, rewind: { from_seq } },
+  };
+  appendMessages(write, [mark], run_id);
+  const own = { seq: ledger.tail.seq, external: false, run_id };
+  for (const each of [...retractions, own]) deps.store.retractions.put(batch, scope, id, each);
+  applyRewinds(history);
+};
