@@ -50,10 +50,9 @@ export const Ticket = z.object({
   pending: z.object({ id: z.string(), name: z.string(), arguments: Json }),
   resume_mode: ResumeMode,
   expires: TicketExpiry.optional(),
-  resume_with: z
-    .json()
-    .optional()
-    .meta({ description: 'what the tool gets back, with the decision, to go on where it waits' }),
+  resume_with: Json.optional().meta({
+    description: 'what the tool gets back, with the decision, to go on where it waits',
+  }),
 });
 export type Ticket = z.infer<typeof Ticket>;
 

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
+import { spelledOut } from '../http/document.ts';
 import { startTroupe } from './troupe.ts';
 
 /** What the OpenAPI document of a whole service promises, and what its bodies are bounded by. */
@@ -23,7 +24,7 @@ const Document = z.object({
 const documentOf = async (t: Parameters<typeof startTroupe>[0]) => {
   const { url } = await startTroupe(t);
   const text = await (await fetch(`${url}/openapi.json`)).text();
-  const document = Document.parse(JSON.parse(text));
+  const document = Document.parse(spelledOut(JSON.parse(text)));
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
   );

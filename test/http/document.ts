@@ -1,0 +1,22 @@
+/** An OpenAPI document as tests read it. */
+
+type Components = { [kind: string]: { [name: string]: unknown } | undefined };
+
+const SHARED = /^#\/components\/(parameters|responses|headers)\/(.+)$/;
+
+/** The document with what its operations share written out in each; schemas stay references, as they may be endless. */
+export const spelledOut = (document: { components?: Components }): object => {
+  const { components = {} } = document;
+  const spell = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(spell);
+    if (typeof value !== 'object' || value === null) return value;
+    const [, kind = '', name = ''] = ('$ref' in value && SHARED.exec(String(value.$ref))) || [];
+    if (kind === '') return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, spell(of)]));
+    const found = components[kind]?.[name];
+    if (found === undefined) throw new Error(`#/components/${kind}/${name} leads nowhere`);
+    return spell(found);
+  };
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [key, key === 'components' ? value : spell(value)]),
+  );
+};
