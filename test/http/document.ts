@@ -1,12 +1,14 @@
+import { z } from 'zod';
+
 /** An OpenAPI document as tests read it. */
 
-type Components = { [kind: string]: { [name: string]: unknown } | undefined };
+const Whole = z.looseObject({ components: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
 const SHARED = /^#\/components\/(parameters|responses|headers)\/(.+)$/;
 
 /** The document with what its operations share written out in each; schemas stay references, as they may be endless. */
-export const spelledOut = (document: { components?: Components }): object => {
-  const { components = {} } = document;
+export const spelledOut = (document: unknown): object => {
+  const { components, ...rest } = Whole.parse(document);
   const spell = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(spell);
     if (typeof value !== 'object' || value === null) return value;
@@ -16,7 +18,6 @@ export const spelledOut = (document: { components?: Components }): object => {
     if (found === undefined) throw new Error(`#/components/${kind}/${name} leads nowhere`);
     return spell(found);
   };
-  return Object.fromEntries(
-    Object.entries(document).map(([key, value]) => [key, key === 'components' ? value : spell(value)]),
-  );
+  const spelled = Object.entries(rest).map(([key, value]) => [key, spell(value)]);
+  return { ...Object.fromEntries(spelled), components };
 };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runFile } from './file.ts';
 import { placesOfGroup } from './places.ts';
+import { recordAnswers } from './recorded.ts';
 import { residueSince, stateOfProcess } from './residue.ts';
 
 /**
@@ -42,7 +43,9 @@ const { values, positionals: files } = parseArgs({
 // Nobody is left who would read the results.
 process.once('disconnect', () => process.exit(1));
 
+const recorder = recordAnswers(places.answers);
 for (const file of files) {
+  recorder.begin(file);
   const before = stateOfProcess();
   const cpu = process.cpuUsage();
   const children = childrenMs();
@@ -58,6 +61,7 @@ for (const file of files) {
   process.send?.(said);
   if (!ok && values.bail) break;
 }
+await recorder.end();
 process.disconnect?.();
 // Whether something still runs was asked after each file.
 process.exit();

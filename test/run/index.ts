@@ -1,10 +1,11 @@
+import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SEED } from '../random.ts';
 import { bundle } from './bundle.ts';
 import { countFrom, testFiles } from './command-line.ts';
 import { TAP_PLACES } from './places.ts';
-import { plan } from './plan.ts';
+import { LAST, plan } from './plan.ts';
 import { runGroup } from './processes.ts';
 import { Report } from './report.ts';
 
@@ -37,6 +38,7 @@ const main = async (): Promise<void> => {
   const slowest = countFrom('slowest', values.slowest, 0);
   const report = new Report(SEED);
   await bundle(files, TAP_PLACES);
+  rmSync(TAP_PLACES.answers, { recursive: true, force: true });
   const groups = plan(files);
   const options = { places: TAP_PLACES, seed: SEED, fileMs: FILE_MS, bail: false };
   const work = async (): Promise<void> => {
@@ -45,6 +47,7 @@ const main = async (): Promise<void> => {
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
+  if (files.includes(LAST)) await runGroup([LAST], options, (end) => report.ended(end));
   await report.end(slowest);
 };
 

@@ -27,6 +27,11 @@ export class Places {
     return join(this.#base, 'test-results', `${file}.tap`);
   }
 
+  /** What services have answered in this run. */
+  get answers(): string {
+    return join(this.#base, 'answers');
+  }
+
   fixturesOf(file: string): string {
     return join(this.#base, 'fixtures', file.replace(/[^a-zA-Z0-9._-]+/g, '-'));
   }

@@ -1,0 +1,102 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Answers that tests get from services, a few of each kind, kept in a file a process: the last test of a run holds
+ * them against the OpenAPI document. Tests that serve routes of their own are left out.
+ */
+
+export type RecordedAnswer = {
+  /** The test that got it. */
+  file: string;
+  method: string;
+  path: string;
+  status: number;
+  /** As the header has it; undefined without one. */
+  type: string | null;
+  body: string;
+};
+
+const RECORDED = /^test\/(?:service|client|e2e|interop|a2a-kit|mcp|readme)\//;
+
+const OF_A_KIND = 3;
+const MOST_CHARACTERS = 262_144;
+
+export type Recorder = {
+  /** What is answered from now on belongs to this test file. */
+  begin(file: string): void;
+  /** Writes what was answered. */
+  end(): Promise<void>;
+};
+
+/** Looks at what `fetch` brings in this process. */
+export const recordAnswers = (folder: string): Recorder => {
+  const answers: RecordedAnswer[] = [];
+  const reading = new Set<Promise<void>>();
+  const seen = new Map<string, number>();
+  let current = '';
+  const isNew = (kind: string): boolean => {
+    const count = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, count);
+    return count <= OF_A_KIND;
+  };
+  const keep = async (file: string, method: string, path: string, response: Response): Promise<void> => {
+    const body = await response.text();
+    if (body.length > MOST_CHARACTERS) return;
+    answers.push({
+      file,
+      method,
+      path,
+      status: response.status,
+      type: response.headers.get('content-type'),
+      body,
+    });
+  };
+  const { fetch } = globalThis;
+  globalThis.fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toLowerCase();
+    const { hostname, pathname } = new URL(response.url);
+    if (!RECORDED.test(current) || hostname !== '127.0.0.1' || !isOfService(response)) return response;
+    if (isNew(`${method} ${shapeOf(pathname)} ${response.status}`)) {
+      // A body that is cut off says nothing of its shape.
+      const kept = keep(current, method, pathname, response.clone()).catch(() => {});
+      reading.add(kept);
+      kept.finally(() => reading.delete(kept));
+    }
+    return response;
+  };
+  return {
+    begin(file) {
+      current = file;
+    },
+    async end() {
+      current = '';
+      await Promise.all(reading);
+      if (answers.length === 0) return;
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(
+        join(folder, `${process.pid}.ndjson`),
+        answers.map((answer) => `${JSON.stringify(answer)}\n`).join(''),
+      );
+    },
+  };
+};
+
+/** A whole answer of the service, not a stream. */
+const isOfService = ({ headers }: Response): boolean =>
+  headers.has('x-request-id') && !headers.get('content-type')?.startsWith('text/event-stream');
+
+/** Ids are one kind: whatever stands behind a name that routes have. */
+const shapeOf = (path: string): string => path.replace(/(?<=\/)[^/]*(?:\d|[A-Z_-]{2,})[^/]*/g, '*');
+
+/** What all processes of a run have recorded. */
+export const readAnswers = (folder: string): RecordedAnswer[] =>
+  existsSync(folder)
+    ? readdirSync(folder).flatMap((name) =>
+        readFileSync(join(folder, name), 'utf8')
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      )
+    : [];
