@@ -1,8 +1,13 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
+
 import { ErrorBody } from '../schema/error-body.ts';
 import type { ErrorDescription } from './described.ts';
 import { JSON_TYPE } from './reply.ts';
 import type { Route } from './route.ts';
+
+type Header = { description: string; schema: { type: 'string' } };
+
+type Headers = Record<string, Header | { $ref: string }>;
 
 /** Answers of the server itself, and of any route under a status that is an error: each is said once, by name. */
 
@@ -64,7 +69,7 @@ export const createRefusals = () => {
     const response = known.get(id) ?? {
       id,
       description,
-      headers: headersOf({ ...REQUEST_ID, ...headers }),
+      headers: headersOf(headers),
       content: Object.fromEntries([JSON_TYPE, ...types].map((type) => [type, { schema }])),
     };
     known.set(id, response);
@@ -72,13 +77,21 @@ export const createRefusals = () => {
   };
 };
 
-const REQUEST_ID = { 'X-Request-Id': 'Names the request, also in the log.' };
+/** By name: what it says. Every answer names its request. */
+export const headersOf = (headers: Readonly<Record<string, string>> = {}): Headers => ({
+  'X-Request-Id': { $ref: '#/components/headers/XRequestId' },
+  ...described(headers),
+});
 
-/** By name: what it says. */
-export const headersOf = (headers: Readonly<Record<string, string>>) =>
+const described = (headers: Readonly<Record<string, string>>): Headers =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'string' as const } },
-    ]),
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   );
+
+/** What answers refer to. */
+export const SHARED_HEADERS = {
+  XRequestId: {
+    description: 'Names the request, also in the log: the one that the client gave, or a new one.',
+    schema: { type: 'string' },
+  },
+} as const;

@@ -7,7 +7,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { type Answer, REQUEST_HEADERS, type RequestHeaderName } from './described.ts';
-import { createRefusals, errorsOf, headersOf, refusedBy } from './openapi-refusals.ts';
+import { createRefusals, errorsOf, headersOf, refusedBy, SHARED_HEADERS } from './openapi-refusals.ts';
 import { JSON_TYPE, plainText, type Reply } from './reply.ts';
 import { type Route, route } from './route.ts';
 import { paramNames } from './router.ts';
@@ -60,7 +60,7 @@ export const createOpenApi = (routes: readonly Route[], { tags, ...info }: OpenA
       security: [],
       ...(tags && { tags: tags.filter(({ name }) => routes.some(({ spec }) => spec.tag === name)) }),
       paths,
-      components: { securitySchemes },
+      components: { securitySchemes, headers: SHARED_HEADERS },
     },
     // What may be any JSON has no words of its own in a schema.
     { override: allowNewFields, allowEmptySchema: { custom: true, unknown: true } },
@@ -165,17 +165,18 @@ const createAnswers = () => {
 };
 
 const responseOf = (answer: Answer): ZodOpenApiResponseObject => {
-  if (typeof answer === 'string') return { description: answer };
+  if (typeof answer === 'string') return { description: answer, headers: headersOf() };
   if (answer instanceof z.ZodType) {
     return {
       description: answer.meta()?.description ?? 'OK',
+      headers: headersOf(),
       content: { [JSON_TYPE]: { schema: answer } },
     };
   }
   const { description, content = {}, headers } = answer;
   return {
     description,
-    ...(headers && { headers: headersOf(headers) }),
+    headers: headersOf(headers),
     content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
   };
 };

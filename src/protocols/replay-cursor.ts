@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { asInteger } from '../schema/paging.ts';
 
 /**
  * Places in the replay of a thread in one protocol (chat-and-agui.md 7): an event of the log and one of its frames.
@@ -39,7 +40,7 @@ export const ReplayLimit = z
   .transform((text) => Math.min(500, Math.max(1, Number(text))))
   .optional()
   .transform((limit) => limit ?? 100)
-  .meta({ description: 'page size in frames, clamped to 1..500; default 100' });
+  .meta({ description: 'page size in frames, clamped to 1..500', ...asInteger({ default: 100 }) });
 
 /** What a `Last-Event-ID` asks a live stream for: what follows a position of it, or the durable replay. */
 export const resumePoint = (

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { callerOf } from './caller.ts';
-import { AnyBody, configOf, Entry, EntryParams, ValidEntry } from './managed.ts';
+import { AgentEntry, AgentOverrides, ToolEntry, ToolOverrides } from './entry-schemas.ts';
+import { configOf, EntryParams, judgedBody } from './managed.ts';
 import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -13,6 +14,10 @@ const FieldParams = z.object({
   field: z.string().meta({ description: 'name of an overridden field' }),
 });
 
+const ValidOverrides = z
+  .object({ ok: z.literal(true), normalized: AgentOverrides })
+  .meta({ id: 'ValidOverrides' });
+
 const admin = { tag: 'config', scope: 'admin' } as const;
 const refusals = { 404: ErrorBody, 409: ErrorBody };
 
@@ -22,8 +27,8 @@ export const overrideRoutes = (rooms: Pick<Rooms, 'config'>) => [
     id: 'previewAgentOverrides',
     summary: 'What a change of overrides would leave; nothing is stored',
     params: EntryParams,
-    body: AnyBody,
-    responses: { 200: ValidEntry, ...refusals },
+    ...judgedBody(AgentOverrides),
+    responses: { 200: ValidOverrides, ...refusals },
     async handle({ params, body }) {
       return { ok: true, normalized: await configOf(rooms).overrides.preview('agents', params.id, body) };
     },
@@ -41,8 +46,8 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       description: 'Fields that are given are overridden; null removes the override of a field.',
       headers: ['X-Service-Actor'],
       params: EntryParams,
-      body: AnyBody,
-      responses: { 200: Entry, ...refusals },
+      ...judgedBody(BODY[namespace]),
+      responses: { 200: ENTRY[namespace], ...refusals },
       handle: ({ params, body, ...request }) =>
         configOf(rooms).overrides.patch(namespace, params.id, body, callerOf(request)),
     }),
@@ -52,7 +57,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       summary: `Remove all overrides of ${OF[namespace]}`,
       headers: ['X-Service-Actor'],
       params: EntryParams,
-      responses: { 200: Entry, ...refusals },
+      responses: { 200: ENTRY[namespace], ...refusals },
       handle: ({ params, ...request }) =>
         configOf(rooms).overrides.clear(namespace, params.id, callerOf(request)),
     }),
@@ -62,7 +67,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       summary: `Remove one override of ${OF[namespace]}`,
       headers: ['X-Service-Actor'],
       params: FieldParams,
-      responses: { 200: Entry, ...refusals },
+      responses: { 200: ENTRY[namespace], ...refusals },
       handle: ({ params, ...request }) =>
         configOf(rooms).overrides.clearField(namespace, params.id, params.field, callerOf(request)),
     }),
@@ -71,3 +76,5 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
 
 const NAME = { agents: 'Agent', tools: 'Tool' } as const;
 const OF = { agents: 'an agent', tools: 'a tool' } as const;
+const BODY = { agents: AgentOverrides, tools: ToolOverrides } as const;
+const ENTRY = { agents: AgentEntry, tools: ToolEntry } as const;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
-import { configOf, Entry, EntryList, EntryPage, EntryParams } from './managed.ts';
+import { Json, JsonObject } from '../schema/json.ts';
+import { AgentEntry } from './entry-schemas.ts';
+import { configOf, EntryPage, EntryParams } from './managed.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What the configuration amounts to: its agents, its gaps, what can be used (config.md 2.2, 6, 10). */
@@ -49,6 +51,50 @@ const PermissionPreview = z
   })
   .meta({ id: 'PermissionPreview' });
 
+const AgentList = z
+  .object({ namespace: z.literal('agents'), items: z.array(AgentEntry), offset: z.int(), limit: z.int() })
+  .meta({ id: 'AgentList' });
+
+const named = z.object({ id: z.string() });
+
+const Capabilities = z
+  .object({
+    agents: z.array(z.string()).meta({ description: 'ids' }),
+    tools: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        source: z.object({ kind: z.enum(['builtin', 'mcp', 'plugin']), id: z.string().optional() }),
+      }),
+    ),
+    plugins: z.array(
+      z.object({
+        id: z.string(),
+        config_schemas: z.array(
+          z.object({
+            key: z.string().meta({ description: 'of the section of an agent' }),
+            schema: JsonObject,
+            display_name: z.string().nullable(),
+            description: z.string().nullable(),
+            category: z.string().nullable(),
+            editor: Json,
+            default_value: Json,
+            ui_schema: JsonObject,
+          }),
+        ),
+      }),
+    ),
+    skills: z.array(z.looseObject({ id: z.string(), name: z.string(), description: z.string() })),
+    models: z.array(z.looseObject({ id: z.string(), provider_id: z.string(), upstream_model: z.string() })),
+    providers: z.array(named),
+    backends: z.array(z.looseObject({ kind: z.string(), schema: JsonObject, default_config: JsonObject })),
+    supported_adapters: z.array(z.string()),
+    namespaces: z.array(z.object({ namespace: z.string(), schema: JsonObject })),
+    admin_assistant: JsonObject,
+  })
+  .meta({ id: 'Capabilities' });
+
 const admin = { tag: 'config', scope: 'admin' } as const;
 const missing = { 404: ErrorBody };
 
@@ -73,7 +119,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     id: 'getCapabilities',
     summary: 'Everything that agents can be made of',
     description: 'Models, providers, tools, plugins with the schemas of their sections, skills.',
-    responses: { 200: Entry },
+    responses: { 200: Capabilities },
     handle: () => configOf(rooms).capabilities(),
   }),
   route.get('/v1/agents', {
@@ -82,7 +128,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     id: 'listAgents',
     summary: 'Agents of the configuration, by id',
     query: EntryPage,
-    responses: { 200: EntryList },
+    responses: { 200: AgentList },
     handle: ({ query }) => configOf(rooms).list('agents', query),
   }),
   route.get('/v1/agents/:id', {
@@ -91,7 +137,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     id: 'getAgent',
     summary: 'One agent, with its overrides',
     params: EntryParams,
-    responses: { 200: Entry, ...missing },
+    responses: { 200: AgentEntry, ...missing },
     handle: ({ params }) => configOf(rooms).get('agents', params.id),
   }),
   route.get('/v1/agents/:id/permission-preview', {

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
 import { CONFIG_NAMESPACES } from '../schema/config-record.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { JsonObject } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { callerOf } from './caller.ts';
 import { choice } from './choice.ts';
-import { AnyBody, configOf, Entry, EntryList, EntryPage, ValidEntry } from './managed.ts';
+import { ConfigEntry, ConfigEntryInput } from './entry-schemas.ts';
+import { configOf, EntryList, EntryPage, judgedBody } from './managed.ts';
 import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -23,7 +25,7 @@ const Meta = z
   .object({
     source: z.object({ kind: z.enum(['user', 'builtin']), binary_version: z.string().optional() }),
     hidden: z.boolean(),
-    user_overrides: Entry.optional(),
+    user_overrides: JsonObject.optional(),
     created_at: z.int().meta({ description: 'milliseconds since the epoch; 0 = unknown' }),
     updated_at: z.int(),
     revision: z.int(),
@@ -55,6 +57,8 @@ const RestoreBody = z.object({
   version: z.string().meta({ description: 'id of an event of the audit log' }),
 });
 
+const ValidEntry = z.object({ ok: z.literal(true), normalized: ConfigEntry }).meta({ id: 'ValidEntry' });
+
 const admin = { tag: 'config', scope: 'admin' } as const;
 const missing = { 404: ErrorBody };
 
@@ -81,8 +85,8 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     description: 'Published at once: runs that begin from now on have it.',
     headers: ['X-Service-Actor'],
     params: NsParams,
-    body: AnyBody,
-    responses: { 201: Entry, ...missing, 409: ErrorBody },
+    ...judgedBody(ConfigEntryInput),
+    responses: { 201: ConfigEntry, ...missing, 409: ErrorBody },
     async handle({ params, body, ...request }) {
       return reply(201, await configOf(rooms).create(params.ns, body, callerOf(request)));
     },
@@ -95,7 +99,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     query: z.object({
       id: z.string().optional().meta({ description: 'of the entry that the body would replace' }),
     }),
-    body: AnyBody,
+    ...judgedBody(ConfigEntryInput),
     responses: { 200: ValidEntry, ...missing, 409: ErrorBody },
     async handle({ params, query, body }) {
       return { ok: true, normalized: await configOf(rooms).validate(params.ns, body, query.id) };
@@ -106,7 +110,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     id: 'getConfigSchema',
     summary: 'JSON Schema of the entries of a namespace',
     params: NsParams,
-    responses: { 200: Entry, ...missing },
+    responses: { 200: JsonObject, ...missing },
     handle: ({ params }) => configOf(rooms).schema(params.ns),
   }),
   route.get('/v1/config/:ns/meta', {
@@ -127,7 +131,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     summary: 'One entry, with its overrides',
     description: 'Secrets are shown as a marker.',
     params: Params,
-    responses: { 200: Entry, ...missing },
+    responses: { 200: ConfigEntry, ...missing },
     // Some clients encode the dollar sign, and the router compares paths as they were sent.
     handle: ({ params: { ns, id } }) =>
       id === '$schema' ? configOf(rooms).schema(ns) : configOf(rooms).get(ns, id),
@@ -139,8 +143,8 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     description: 'Published at once: runs that begin from now on have it.',
     headers: ['X-Service-Actor'],
     params: Params,
-    body: AnyBody,
-    responses: { 200: Entry, ...missing, 409: ErrorBody },
+    ...judgedBody(ConfigEntryInput),
+    responses: { 200: ConfigEntry, ...missing, 409: ErrorBody },
     handle: ({ params, body, ...request }) =>
       configOf(rooms).replace(params.ns, params.id, body, callerOf(request)),
   }),
@@ -172,7 +176,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     headers: ['X-Service-Actor'],
     params: Params,
     body: RestoreBody,
-    responses: { 200: Entry, ...missing, 404: RestoreRefusedBody },
+    responses: { 200: ConfigEntry, ...missing, 404: RestoreRefusedBody },
     handle: ({ params, body, ...request }) =>
       configOf(rooms).restore(params.ns, params.id, body.version, callerOf(request)),
   }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ConfigService } from '../registry/config/api.ts';
-import { JsonObject } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
+import { ConfigEntry } from './entry-schemas.ts';
 import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -14,13 +14,8 @@ export const configOf = ({ config }: Pick<Rooms, 'config'>): ConfigService => {
   return config;
 };
 
-/** An entry in the form that its namespace has; `GET /v1/config/:ns/$schema` tells it. */
-export const Entry = JsonObject.meta({ id: 'ConfigEntry' });
-
-/** What is wrong with a body is told in the words of the configuration, so here any JSON passes. */
-export const AnyBody = z.unknown().meta({ description: 'a ConfigEntry, or a part of one' });
-
-export const ValidEntry = z.object({ ok: z.literal(true), normalized: Entry }).meta({ id: 'ValidEntry' });
+/** A body whose faults are told in the words of the configuration, so that any JSON passes before. */
+export const judgedBody = (body: z.ZodType<unknown>) => ({ body, reads: 'anyJson' }) as const;
 
 export const EntryParams = z.object({ id: EntryId });
 
@@ -30,5 +25,5 @@ export const EntryPage = z.object({
 });
 
 export const EntryList = z
-  .object({ namespace: z.string(), items: z.array(Entry), offset: z.int(), limit: z.int() })
+  .object({ namespace: z.string(), items: z.array(ConfigEntry), offset: z.int(), limit: z.int() })
   .meta({ id: 'ConfigEntryList' });

@@ -38,7 +38,7 @@ const fieldsOf = (aliases: Readonly<Record<string, string | undefined>>, shape: 
 const bothNames = (fields: readonly Field[]): Record<string, z.ZodType> =>
   Object.fromEntries(
     fields.flatMap(({ name, alias, schema }) => [
-      [name, schema.optional()],
+      [name, schema.optional().meta(factsOf(schema))],
       [
         alias,
         schema
@@ -47,6 +47,12 @@ const bothNames = (fields: readonly Field[]): Record<string, z.ZodType> =>
       ],
     ]),
   );
+
+/** What a document says of a field; its name, if it has one, stays with it. */
+const factsOf = (schema: z.ZodType): z.GlobalMeta => {
+  const { id: _, ...facts } = schema.meta() ?? {};
+  return facts;
+};
 
 /** In documents a field that one of its names must give is required under the first. */
 const requireFirst = (fields: readonly Field[], jsonSchema: { required?: string[] }): void => {

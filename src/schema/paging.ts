@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Query values of list routes (runtime.md 0.6). Values come as text; what is not a count is refused. */
 
 /** For documents: a number, which a query has as text. */
-const asInteger = (facts: { default?: number } = {}) => ({
+export const asInteger = (facts: { default?: number } = {}) => ({
   override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
     delete jsonSchema.pattern;
     Object.assign(jsonSchema, { type: 'integer', minimum: 0, ...facts });

@@ -53,8 +53,9 @@ export const contractOf = (document: unknown): Contract => {
   }
   // What is named is before what is a parameter.
   for (const list of found.values()) list.sort((a, b) => a.parameters - b.parameters || longer(a, b));
+  // Some clients encode the dollar sign, which a path of the document has.
   const find = (method: string, path: string): Found | undefined =>
-    found.get(method)?.find(({ pattern }) => pattern.test(path));
+    found.get(method)?.find(({ pattern }) => pattern.test(path.replaceAll('%24', '$')));
   const validator = ({ method, status }: Said, { template }: Found, type: string): ValidateFunction => {
     const place = pointer('paths', template, method, 'responses', String(status), 'content', type, 'schema');
     const validate = ajv.getSchema(`openapi#/${place}`);

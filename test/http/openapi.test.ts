@@ -71,6 +71,9 @@ const Document = z.object({
   }),
 });
 
+const documentAt = async (url: string) =>
+  Document.parse(spelledOut(JSON.parse(await (await fetch(`${url}/openapi.json`)).text())));
+
 t.test('the document lists every route, itself too, as OpenAPI 3.1', async (t) => {
   const { url } = await serve(t, routes);
   const response = await fetch(`${url}/openapi.json`);
@@ -91,7 +94,7 @@ t.test('the document lists every route, itself too, as OpenAPI 3.1', async (t) =
 
 t.test('an operation says what its route declares', async (t) => {
   const { url } = await serve(t, routes);
-  const { paths, components } = Document.parse(spelledOut(await (await fetch(`${url}/openapi.json`)).json()));
+  const { paths, components } = await documentAt(url);
   const list = paths['/v1/threads']?.get;
   t.match(list, { summary: 'List', tags: ['threads'] });
   t.strictSame(list?.security, [], 'nothing is asked for');
@@ -131,7 +134,7 @@ t.test('schemas with an id are components, references lead somewhere, answers ma
 
 t.test('operation ids are unique', async (t) => {
   const { url } = await serve(t, routes);
-  const { paths } = Document.parse(spelledOut(await (await fetch(`${url}/openapi.json`)).json()));
+  const { paths } = await documentAt(url);
   const ids = Object.values(paths).flatMap((methods) =>
     Object.values(methods).map((operation) => operation?.operationId),
   );

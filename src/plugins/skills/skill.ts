@@ -21,11 +21,17 @@ const Argument = z
     required: required ?? false,
   }));
 
-const Arguments = z.array(Argument).superRefine((list, context) => {
-  const names = list.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  report(context, twice === undefined ? undefined : `duplicate argument name '${twice}'`);
-});
+/** As many as other lists of the configuration may have. */
+const MOST = 1000;
+
+const Arguments = z
+  .array(Argument)
+  .max(MOST)
+  .superRefine((list, context) => {
+    const names = list.map(({ name }) => name);
+    const twice = names.find((name, index) => names.indexOf(name) < index);
+    report(context, twice === undefined ? undefined : `duplicate argument name '${twice}'`);
+  });
 
 const text = (field: string, limit = Number.POSITIVE_INFINITY) =>
   z
@@ -41,7 +47,7 @@ const Fields = z.strictObject({
   name: text('name', 128),
   description: text('description', 1024),
   instructions_md: text('instructions_md'),
-  allowed_tools: z.array(z.string()).nullish(),
+  allowed_tools: z.array(z.string()).max(MOST).nullish(),
   when_to_use: text('when_to_use').nullish(),
   arguments: Arguments.nullish(),
   argument_hint: text('argument_hint').nullish(),
@@ -49,7 +55,7 @@ const Fields = z.strictObject({
   model_invocable: z.boolean().nullish().meta({ default: true }),
   model_override: text('model_override').nullish(),
   context: z.enum(['inline', 'fork']).nullish().meta({ default: 'inline' }),
-  paths: z.array(z.string()).nullish(),
+  paths: z.array(z.string()).max(MOST).nullish(),
 });
 
 const canonical = (given: z.output<typeof Fields>) => ({
