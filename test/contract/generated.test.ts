@@ -33,7 +33,7 @@ const generator = async (): Promise<string> => {
     external: ['@redocly/openapi-core', 'typescript-5'],
     alias: { typescript: 'typescript-5' },
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.filename);",
     },
   });
   return outfile;
