@@ -21,6 +21,7 @@ import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
+import { ABOUT } from './routes/about.ts';
 import { createMcpAdapter } from './routes/mcp/adapter.ts';
 import type { Rooms } from './routes/rooms.ts';
 import { routesOf } from './routes/table.ts';
@@ -254,7 +255,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     resolveScope: input.resolveScope ?? (() => settings.scope_id),
     observe: metrics.http,
     log,
-    openApi: { title: 'Troupe', version, description: 'Agent runtime service' },
+    openApi: { ...ABOUT, version },
   });
 
   const listens = input.listen ?? true;

@@ -1,4 +1,5 @@
-import type { EvalItem, EvalRun } from '../schema/eval-run.ts';
+import { z } from 'zod';
+import { EvalItem, EvalRun } from '../schema/eval-run.ts';
 
 /**
  * One reader of an eval run: what there is, then one event an item, then the end.
@@ -16,7 +17,21 @@ export type FrameSink = {
   readonly stalled: boolean;
 };
 
-export type Progress = { planned: number; finished: number; passed: number; failed: number };
+export const Progress = z
+  .object({ planned: z.int(), finished: z.int(), passed: z.int(), failed: z.int() })
+  .meta({ id: 'EvalProgress' });
+export type Progress = z.infer<typeof Progress>;
+
+/** What the `data` of an event holds, by its name. */
+const FRAMES = {
+  snapshot: z.object({ run: EvalRun, progress: Progress }).meta({ id: 'EvalSnapshot' }),
+  item: z.object({ item: EvalItem, progress: Progress }).meta({ id: 'EvalItemDone' }),
+  end: z
+    .object({ status: z.enum(['done', 'running', 'cancelled']), progress: Progress })
+    .meta({ id: 'EvalEnd' }),
+} as const;
+
+export const EvalFrame = z.union([FRAMES.snapshot, FRAMES.item, FRAMES.end]).meta({ id: 'EvalFrame' });
 
 export type Shown = {
   run: EvalRun;
@@ -25,7 +40,7 @@ export type Shown = {
   isOver: boolean;
 };
 
-const frame = (event: 'snapshot' | 'item' | 'end', data: unknown): string =>
+const frame = <Name extends keyof typeof FRAMES>(event: Name, data: z.input<(typeof FRAMES)[Name]>): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 export const createRunReader = (stream: FrameSink, show: () => Shown) => {
@@ -51,7 +66,7 @@ export const createRunReader = (stream: FrameSink, show: () => Shown) => {
       else stream.write(frame('item', { item, progress }));
     },
     /** The service lets go of it, or it is over. */
-    ended({ status, progress }: { status: string; progress: Progress }): void {
+    ended({ status, progress }: z.input<typeof FRAMES.end>): void {
       if (stream.stalled || isBehind) {
         isBehind = true;
         return;

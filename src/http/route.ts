@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Answer, ErrorDescription, RequestHeaderName } from './described.ts';
 
 /**
  * A route declares everything about itself in one value: the router, the decoder and the OpenAPI document all
@@ -6,6 +7,7 @@ import type { z } from 'zod';
  *
  * @example
  * route.get('/v1/threads/:id', {
+ *   id: 'getThread',
  *   summary: 'One thread',
  *   scope: 'agent-invocation',
  *   params: z.object({ id: z.string() }),
@@ -43,17 +45,33 @@ export type RouteRequest<P, Q, B> = {
 
 /** Without a schema, `params`, `query` and `body` are `undefined`, and any or no body is accepted. */
 export type RouteSpec<P, Q, B> = {
+  /** Of the operation, and so of the function in a generated client: unique, camelCase, what it does first. */
+  id: string;
   summary: string;
+  /** What the summary has no room for, in Markdown. */
+  description?: string;
   tag?: string;
   scope: Surface;
+  /** Request headers that the handler looks at. Only described: a handler reads what it wants of them. */
+  headers?: readonly RequestHeaderName[];
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
   body?: z.ZodType<B>;
-  /** `text`: the handler gets the body as it came, whatever its type; `body` only describes it. */
-  reads?: 'text';
+  /**
+   * What the handler checks itself, so that `body` only describes it: any JSON, or the body as it came, whatever its
+   * type.
+   */
+  reads?: 'anyJson' | 'text';
   bodyLimit?: 'default' | 'attachments' | 'evals';
-  /** By status: the schema of the JSON body, or the description of a response that has none. */
-  responses: Record<number, z.ZodType | string>;
+  /**
+   * By status: the schema of the JSON body, the description of a response that has none, or all about it. What the
+   * server itself answers anywhere (`openapi-refusals.ts`) need not be said.
+   */
+  responses: Record<number, Answer>;
+  /** How errors are said here; `{"error": "text"}` unless a protocol has a form of its own. */
+  errors?: ErrorDescription;
+  /** Missing: nobody has to show anything, or the admin bearer where the scope is `admin`. */
+  security?: 'extendedCardBearer';
   /** Returns (a promise of) a reply, an event stream, or a value: 200 as JSON, or empty when undefined. */
   handle(request: RouteRequest<P, Q, B>): unknown;
 };

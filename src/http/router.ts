@@ -15,8 +15,10 @@ export type PathEntry = {
   lenient?: true | undefined;
 };
 
-export type Endpoint = Omit<Route['spec'], 'reads'> & {
+export type Endpoint = Omit<Route['spec'], 'reads' | 'body'> & {
   path: string;
+  /** Decodes; missing where the handler does. */
+  body: Route['spec']['body'] | undefined;
   paramNames: readonly string[];
   /** What becomes of the body. */
   reads: 'json' | 'text' | 'nothing';
@@ -38,7 +40,7 @@ export const groupByPath = (routes: readonly Route[], family?: Family): PathEntr
       ...spec,
       path,
       paramNames: paramNames(path),
-      reads: spec.reads ?? (spec.body ? 'json' : 'nothing'),
+      ...readingOf(spec),
     };
     for (const name of methods[method]) {
       if (endpoints.has(name)) throw new Error(`two routes for ${name} ${path}`);
@@ -47,6 +49,12 @@ export const groupByPath = (routes: readonly Route[], family?: Family): PathEntr
     paths.set(path, endpoints);
   }
   return [...paths].map(([path, endpoints]) => ({ path, endpoints, family }));
+};
+
+/** A body that is only described is not decoded by its schema. */
+const readingOf = ({ reads, body }: Route['spec']): Pick<Endpoint, 'reads' | 'body'> => {
+  if (reads === 'anyJson') return { reads: 'json', body: undefined };
+  return { reads: reads ?? (body ? 'json' : 'nothing'), body };
 };
 
 /** The paths of a family, and everything else below its own. */
@@ -58,9 +66,11 @@ export const entriesOf = (family: Family): PathEntry[] => [
 /** What says no to a request: once its scope is known, whatever its body is. */
 export const refusing = (path: string, scope: Surface, handle: () => unknown): Endpoint => ({
   path,
+  id: '',
   summary: '',
   scope,
   paramNames: [],
+  body: undefined,
   reads: 'nothing',
   responses: {},
   handle,

@@ -1,6 +1,8 @@
 import { AssistantConfig, AssistantConfigInput } from '../assistant/settings.ts';
+import { eventStream } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
+import { UiMessageChunk } from '../protocols/ai-sdk/chunks.ts';
 import { chatProtocol } from '../protocols/ai-sdk/encoder.ts';
 import { ChatBody } from '../protocols/ai-sdk/request.ts';
 import { readTranscript } from '../protocols/ai-sdk/transcript.ts';
@@ -13,31 +15,37 @@ import type { Rooms } from './rooms.ts';
 /** The admin assistant: its settings, and its runs in the chat protocol (config.md 11). */
 
 const admin = { tag: 'admin assistant', scope: 'admin' } as const;
-const refusals = { 400: ErrorBody, 401: ErrorBody, 409: ErrorBody, 422: ErrorBody };
 
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
 export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
   route.get('/v1/admin/assistant/config', {
     ...admin,
+    id: 'getAssistantConfig',
     summary: 'Settings of the admin assistant',
-    responses: { 200: AssistantConfig, 400: ErrorBody, 401: ErrorBody },
+    responses: { 200: AssistantConfig },
     handle: () => assistantOf(rooms).settings.get(),
   }),
   route.put('/v1/admin/assistant/config', {
     ...admin,
+    id: 'saveAssistantConfig',
     summary: 'Save the settings of the admin assistant, from the revision that they have',
+    headers: ['X-Service-Actor'],
     body: AssistantConfigInput,
-    responses: { 200: AssistantConfig, ...refusals, 503: ErrorBody },
+    responses: { 200: AssistantConfig, 409: ErrorBody },
     handle: ({ body, ...request }) => assistantOf(rooms).settings.save(body, callerOf(request)),
   }),
   route.post('/v1/admin/assistant/runs', {
     ...admin,
+    id: 'runAssistant',
     summary:
       'Talk to the admin assistant; the request brings the whole conversation, nothing of it is stored',
     body: ChatBody,
     bodyLimit: 'attachments',
-    responses: { 200: 'text/event-stream of the chat protocol, version 6', ...refusals },
+    responses: {
+      200: eventStream(UiMessageChunk, 'UI message chunks of the AI SDK, version 6, until `finish`'),
+      409: ErrorBody,
+    },
     handle({ scope, body, ...request }) {
       const session = assistantOf(rooms).open(callerOf(request));
       const { messages, waiting, options } = readTranscript(body, rooms.ids.uuid);

@@ -3,18 +3,23 @@ import { route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { callerOf } from './caller.ts';
 import { AnyBody, configOf, Entry, EntryParams, ValidEntry } from './managed.ts';
+import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Overrides of agents and of descriptions of tools (config.md 5): over an entry that stays as it is. */
 
-const FieldParams = z.object({ id: z.string(), field: z.string() });
+const FieldParams = z.object({
+  id: EntryId,
+  field: z.string().meta({ description: 'name of an overridden field' }),
+});
 
 const admin = { tag: 'config', scope: 'admin' } as const;
-const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 409: ErrorBody };
+const refusals = { 404: ErrorBody, 409: ErrorBody };
 
 export const overrideRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.post('/v1/config/agents/:id/overrides', {
     ...admin,
+    id: 'previewAgentOverrides',
     summary: 'What a change of overrides would leave; nothing is stored',
     params: EntryParams,
     body: AnyBody,
@@ -31,30 +36,38 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
   return [
     route.patch(path, {
       ...admin,
+      id: `patch${NAME[namespace]}Overrides`,
       summary: `Change overrides of ${OF[namespace]}`,
+      description: 'Fields that are given are overridden; null removes the override of a field.',
+      headers: ['X-Service-Actor'],
       params: EntryParams,
       body: AnyBody,
-      responses: { 200: Entry, ...refusals, 503: ErrorBody },
+      responses: { 200: Entry, ...refusals },
       handle: ({ params, body, ...request }) =>
         configOf(rooms).overrides.patch(namespace, params.id, body, callerOf(request)),
     }),
     route.delete(path, {
       ...admin,
+      id: `clear${NAME[namespace]}Overrides`,
       summary: `Remove all overrides of ${OF[namespace]}`,
+      headers: ['X-Service-Actor'],
       params: EntryParams,
-      responses: { 200: Entry, ...refusals, 503: ErrorBody },
+      responses: { 200: Entry, ...refusals },
       handle: ({ params, ...request }) =>
         configOf(rooms).overrides.clear(namespace, params.id, callerOf(request)),
     }),
     route.delete(`${path}/:field`, {
       ...admin,
+      id: `clear${NAME[namespace]}Override`,
       summary: `Remove one override of ${OF[namespace]}`,
+      headers: ['X-Service-Actor'],
       params: FieldParams,
-      responses: { 200: Entry, ...refusals, 503: ErrorBody },
+      responses: { 200: Entry, ...refusals },
       handle: ({ params, ...request }) =>
         configOf(rooms).overrides.clearField(namespace, params.id, params.field, callerOf(request)),
     }),
   ];
 };
 
+const NAME = { agents: 'Agent', tools: 'Tool' } as const;
 const OF = { agents: 'an agent', tools: 'a tool' } as const;

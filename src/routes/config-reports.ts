@@ -50,50 +50,57 @@ const PermissionPreview = z
   .meta({ id: 'PermissionPreview' });
 
 const admin = { tag: 'config', scope: 'admin' } as const;
-const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
+const missing = { 404: ErrorBody };
 
 export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.get('/v1/config/diagnostics', {
     ...admin,
+    id: 'getConfigDiagnostics',
     summary: 'Names in the stored configuration that lead nowhere, and sections that nothing reads',
-    responses: { 200: Diagnostics, 400: ErrorBody, 401: ErrorBody },
+    responses: { 200: Diagnostics },
     handle: () => ({ diagnostics: configOf(rooms).diagnostics() }),
   }),
   route.get('/v1/config/providers/:id/removal-preview', {
     ...admin,
+    id: 'previewProviderRemoval',
     summary: 'Who would miss a provider',
     params: EntryParams,
-    responses: { 200: RemovalPreview, ...refusals },
+    responses: { 200: RemovalPreview, ...missing },
     handle: ({ params }) => configOf(rooms).removalPreview(params.id),
   }),
   route.get('/v1/capabilities', {
     ...admin,
+    id: 'getCapabilities',
     summary: 'Everything that agents can be made of',
-    responses: { 200: Entry, 400: ErrorBody, 401: ErrorBody, 503: ErrorBody },
+    description: 'Models, providers, tools, plugins with the schemas of their sections, skills.',
+    responses: { 200: Entry },
     handle: () => configOf(rooms).capabilities(),
   }),
   route.get('/v1/agents', {
     ...admin,
     tag: 'agents',
+    id: 'listAgents',
     summary: 'Agents of the configuration, by id',
     query: EntryPage,
-    responses: { 200: EntryList, 400: ErrorBody, 401: ErrorBody },
+    responses: { 200: EntryList },
     handle: ({ query }) => configOf(rooms).list('agents', query),
   }),
   route.get('/v1/agents/:id', {
     ...admin,
     tag: 'agents',
+    id: 'getAgent',
     summary: 'One agent, with its overrides',
     params: EntryParams,
-    responses: { 200: Entry, ...refusals },
+    responses: { 200: Entry, ...missing },
     handle: ({ params }) => configOf(rooms).get('agents', params.id),
   }),
   route.get('/v1/agents/:id/permission-preview', {
     ...admin,
     tag: 'agents',
+    id: 'previewAgentPermissions',
     summary: 'Which tools an agent has before any call',
     params: EntryParams,
-    responses: { 200: PermissionPreview, ...refusals, 503: ErrorBody },
+    responses: { 200: PermissionPreview, ...missing },
     handle: ({ params }) => configOf(rooms).permissionPreview(params.id),
   }),
 ];

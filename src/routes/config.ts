@@ -6,6 +6,7 @@ import { NotFound } from '../schema/outcome.ts';
 import { callerOf } from './caller.ts';
 import { choice } from './choice.ts';
 import { AnyBody, configOf, Entry, EntryList, EntryPage, ValidEntry } from './managed.ts';
+import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Entries of all namespaces (config.md 2.2). Rules, texts and order of checks are those of the service. */
@@ -13,10 +14,10 @@ import type { Rooms } from './rooms.ts';
 const Namespace = choice(
   CONFIG_NAMESPACES,
   (given) => new NotFound(`unknown namespace: ${given}; there are ${CONFIG_NAMESPACES.join(', ')}`),
-);
+).meta({ description: 'namespace of entries' });
 
 const NsParams = z.object({ ns: Namespace });
-const Params = z.object({ ns: Namespace, id: z.string() });
+const Params = z.object({ ns: Namespace, id: EntryId });
 
 const Meta = z
   .object({
@@ -55,9 +56,7 @@ const RestoreBody = z.object({
 });
 
 const admin = { tag: 'config', scope: 'admin' } as const;
-const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
-/** A store that cannot be written is 503. */
-const writeRefusals = { ...refusals, 503: ErrorBody };
+const missing = { 404: ErrorBody };
 
 export const configRoutes = (rooms: Pick<Rooms, 'config'>) => [
   ...collectionRoutes(rooms),
@@ -67,48 +66,56 @@ export const configRoutes = (rooms: Pick<Rooms, 'config'>) => [
 const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.get('/v1/config/:ns', {
     ...admin,
+    id: 'listConfigEntries',
     summary: 'Entries of a namespace, by id',
+    description: 'Secrets are shown as a marker; who saves the marker keeps the secret.',
     params: NsParams,
     query: EntryPage,
-    responses: { 200: EntryList, ...refusals },
+    responses: { 200: EntryList, ...missing },
     handle: ({ params, query }) => configOf(rooms).list(params.ns, query),
   }),
   route.post('/v1/config/:ns', {
     ...admin,
+    id: 'createConfigEntry',
     summary: 'Create an entry',
+    description: 'Published at once: runs that begin from now on have it.',
+    headers: ['X-Service-Actor'],
     params: NsParams,
     body: AnyBody,
-    responses: { 201: Entry, ...writeRefusals, 409: ErrorBody },
+    responses: { 201: Entry, ...missing, 409: ErrorBody },
     async handle({ params, body, ...request }) {
       return reply(201, await configOf(rooms).create(params.ns, body, callerOf(request)));
     },
   }),
   route.post('/v1/config/:ns/validate', {
     ...admin,
+    id: 'validateConfigEntry',
     summary: 'What a save would refuse; nothing is stored',
     params: NsParams,
     query: z.object({
       id: z.string().optional().meta({ description: 'of the entry that the body would replace' }),
     }),
     body: AnyBody,
-    responses: { 200: ValidEntry, ...refusals, 409: ErrorBody },
+    responses: { 200: ValidEntry, ...missing, 409: ErrorBody },
     async handle({ params, query, body }) {
       return { ok: true, normalized: await configOf(rooms).validate(params.ns, body, query.id) };
     },
   }),
   route.get('/v1/config/:ns/$schema', {
     ...admin,
+    id: 'getConfigSchema',
     summary: 'JSON Schema of the entries of a namespace',
     params: NsParams,
-    responses: { 200: Entry, ...refusals },
+    responses: { 200: Entry, ...missing },
     handle: ({ params }) => configOf(rooms).schema(params.ns),
   }),
   route.get('/v1/config/:ns/meta', {
     ...admin,
+    id: 'listConfigMeta',
     summary: 'Metadata of all entries of a namespace, by id',
     params: NsParams,
     query: EntryPage,
-    responses: { 200: z.array(z.object({ id: z.string(), meta: Meta })), ...refusals },
+    responses: { 200: z.array(z.object({ id: z.string(), meta: Meta })), ...missing },
     handle: ({ params, query }) => configOf(rooms).metas(params.ns, query),
   }),
 ];
@@ -116,28 +123,35 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
 const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.get('/v1/config/:ns/:id', {
     ...admin,
+    id: 'getConfigEntry',
     summary: 'One entry, with its overrides',
+    description: 'Secrets are shown as a marker.',
     params: Params,
-    responses: { 200: Entry, ...refusals },
+    responses: { 200: Entry, ...missing },
     // Some clients encode the dollar sign, and the router compares paths as they were sent.
     handle: ({ params: { ns, id } }) =>
       id === '$schema' ? configOf(rooms).schema(ns) : configOf(rooms).get(ns, id),
   }),
   route.put('/v1/config/:ns/:id', {
     ...admin,
+    id: 'putConfigEntry',
     summary: 'Replace an entry, or create it',
+    description: 'Published at once: runs that begin from now on have it.',
+    headers: ['X-Service-Actor'],
     params: Params,
     body: AnyBody,
-    responses: { 200: Entry, ...writeRefusals, 409: ErrorBody },
+    responses: { 200: Entry, ...missing, 409: ErrorBody },
     handle: ({ params, body, ...request }) =>
       configOf(rooms).replace(params.ns, params.id, body, callerOf(request)),
   }),
   route.delete('/v1/config/:ns/:id', {
     ...admin,
+    id: 'deleteConfigEntry',
     summary: 'Delete an entry that nothing depends on, or with force any',
+    headers: ['X-Service-Actor'],
     params: Params,
     query: Removal,
-    responses: { 204: 'empty', ...writeRefusals, 409: InUseBody },
+    responses: { 204: 'empty', ...missing, 409: InUseBody },
     async handle({ params, query, ...request }) {
       await configOf(rooms).remove(params.ns, params.id, query.force, callerOf(request));
       return reply(204);
@@ -145,17 +159,20 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
   }),
   route.get('/v1/config/:ns/:id/meta', {
     ...admin,
+    id: 'getConfigMeta',
     summary: 'Metadata of one entry',
     params: Params,
-    responses: { 200: Meta, ...refusals },
+    responses: { 200: Meta, ...missing },
     handle: ({ params }) => configOf(rooms).meta(params.ns, params.id),
   }),
   route.post('/v1/config/:ns/:id/restore', {
     ...admin,
+    id: 'restoreConfigEntry',
     summary: 'Put an entry back to what an event of the audit log recorded; the next write publishes it',
+    headers: ['X-Service-Actor'],
     params: Params,
     body: RestoreBody,
-    responses: { 200: Entry, ...refusals, 404: RestoreRefusedBody, 422: ErrorBody, 503: ErrorBody },
+    responses: { 200: Entry, ...missing, 404: RestoreRefusedBody },
     handle: ({ params, body, ...request }) =>
       configOf(rooms).restore(params.ns, params.id, body.version, callerOf(request)),
   }),

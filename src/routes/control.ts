@@ -5,11 +5,12 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Json } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { choice } from './choice.ts';
+import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Cancel, interrupt and decide (runtime.md 11, 12). The id in a path may be that of a run, dispatch or thread. */
 
-const Params = z.object({ id: z.string() });
+const PARAMS = { thread: z.object({ id: ThreadId }), run: z.object({ id: RunId }) } as const;
 
 const Action = choice(
   ['resume', 'cancel'],
@@ -58,13 +59,18 @@ const DecisionAccepted = z
   })
   .meta({ id: 'DecisionAccepted' });
 
+const KIND = { thread: 'Thread', run: 'Run' } as const;
+
 export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
   ...(['thread', 'run'] as const).flatMap((kind) => [
     route.post(`/v1/${kind}s/:id/cancel`, {
+      id: `cancel${KIND[kind]}`,
       summary: kind === 'run' ? 'Cancel a run' : 'Cancel what a thread is busy with',
+      description:
+        'Answers once it is durable that it ends; its stream tells when it has. The id may also be that of a dispatch.',
       tag: `${kind}s`,
       scope: 'agent-invocation',
-      params: Params,
+      params: PARAMS[kind],
       responses: { 202: CancelAccepted, 404: ErrorBody },
       async handle({ scope, params: { id } }) {
         await runtime.cancel(scope, id, kind);
@@ -72,12 +78,15 @@ export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
       },
     }),
     route.post(`/v1/${kind}s/:id/decision`, {
+      id: `decideOn${KIND[kind]}`,
       summary: 'Decide a suspended tool call',
+      description:
+        'Goes on with the call, or cancels it. `payload` is what the tool, or the model, gets. The id may also be that of a dispatch.',
       tag: `${kind}s`,
       scope: 'agent-invocation',
-      params: Params,
+      params: PARAMS[kind],
       body: DecisionBody,
-      responses: { 202: DecisionAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+      responses: { 202: DecisionAccepted, 404: ErrorBody },
       async handle({ scope, params: { id }, body }) {
         const { tool_call_id } = body;
         await runtime.decide(scope, id, kind, body);
@@ -86,10 +95,11 @@ export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
     }),
   ]),
   route.post('/v1/threads/:id/interrupt', {
+    id: 'interruptThread',
     summary: 'Stop what a thread is busy with and drop its queue',
     tag: 'threads',
     scope: 'agent-invocation',
-    params: Params,
+    params: PARAMS.thread,
     responses: { 202: InterruptAccepted, 404: ErrorBody },
     async handle({ scope, params: { id } }) {
       const superseded_dispatches = await runtime.interrupt(scope, id);

@@ -8,6 +8,7 @@ import { nullsAbsent } from '../schema/endpoint.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
+import { DatasetId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Datasets of evals, and runs that become their fixtures (evals-and-traces.md 4). */
@@ -16,7 +17,7 @@ const whole = count.transform(Number);
 
 const u64 = z.int().nonnegative();
 
-const DatasetParams = z.object({ id: z.string() });
+const DatasetParams = z.object({ id: DatasetId });
 
 const ListQuery = z.strictObject({
   offset: whole.optional().meta({ description: 'datasets to skip' }),
@@ -132,8 +133,7 @@ const ImportedDialogue = z
   .meta({ id: 'ImportedDialogue' });
 
 const admin = { tag: 'evals', scope: 'admin', bodyLimit: 'evals' } as const;
-const refusals = { 400: ErrorBody, 401: ErrorBody };
-const refusedWrites = { ...refusals, 404: ErrorBody, 409: ErrorBody };
+const refusedWrites = { 404: ErrorBody, 409: ErrorBody };
 
 /** There when they are exposed. */
 export const evalDatasetRoutes = ({
@@ -145,9 +145,10 @@ export const evalDatasetRoutes = ({
 const recordRoutes = (datasets: Datasets) => [
   route.get('/v1/eval/datasets', {
     ...admin,
+    id: 'listDatasets',
     summary: 'Datasets by id, without their fixtures',
     query: ListQuery,
-    responses: { 200: DatasetList, ...refusals },
+    responses: { 200: DatasetList },
     handle: ({ query }) => ({
       datasets: datasets.list(query).map(({ id, description, fixture_count, meta: { revision } }) => ({
         id,
@@ -159,10 +160,11 @@ const recordRoutes = (datasets: Datasets) => [
   }),
   route.post('/v1/eval/datasets', {
     ...admin,
+    id: 'createDataset',
     summary: 'Makes a dataset',
     query: IdQuery,
     body: NewDataset,
-    responses: { 201: Dataset, ...refusals, 409: ErrorBody },
+    responses: { 201: Dataset, 409: ErrorBody },
     async handle({ query, body }) {
       const id = query.id ?? body.id;
       if (id === undefined) throw new Invalid('dataset id is required');
@@ -171,9 +173,10 @@ const recordRoutes = (datasets: Datasets) => [
   }),
   route.get('/v1/eval/datasets/:id', {
     ...admin,
+    id: 'getDataset',
     summary: 'One dataset',
     params: DatasetParams,
-    responses: { 200: Dataset, 401: ErrorBody, 404: ErrorBody },
+    responses: { 200: Dataset, 404: ErrorBody },
     handle({ params: { id } }) {
       const dataset = datasets.get(id);
       if (!dataset) throw new NotFound(`dataset not found: ${id}`);
@@ -182,6 +185,7 @@ const recordRoutes = (datasets: Datasets) => [
   }),
   route.put('/v1/eval/datasets/:id', {
     ...admin,
+    id: 'replaceDataset',
     summary: 'Replaces what a dataset holds, or makes it where revision 0 is expected',
     params: DatasetParams,
     body: ChangedDataset,
@@ -190,10 +194,11 @@ const recordRoutes = (datasets: Datasets) => [
   }),
   route.delete('/v1/eval/datasets/:id', {
     ...admin,
+    id: 'deleteDataset',
     summary: 'Removes a dataset; its eval runs stay',
     params: DatasetParams,
     query: RevisionQuery,
-    responses: { 204: 'removed, or not there', ...refusals, 409: ErrorBody },
+    responses: { 204: 'removed, or not there', 409: ErrorBody },
     async handle({ params, query }) {
       await datasets.remove(params.id, query.expected_revision);
       return reply(204);
@@ -201,6 +206,7 @@ const recordRoutes = (datasets: Datasets) => [
   }),
   route.post('/v1/eval/datasets/:id/fixtures', {
     ...admin,
+    id: 'addFixture',
     summary: 'Adds a fixture behind the others',
     params: DatasetParams,
     body: NewFixture,
@@ -213,18 +219,21 @@ const recordRoutes = (datasets: Datasets) => [
 const curationRoutes = (curation: Curation) => [
   route.post('/v1/eval/datasets/:id/items', {
     ...admin,
+    id: 'curateFixture',
     summary: 'Makes a fixture of the trace of a run, or of the traces of a dialogue',
+    description: 'Give either `from_run_id` or `dialogue`.',
     params: DatasetParams,
     body: NewItem,
-    responses: { 201: Dataset, ...refusedWrites, 503: ErrorBody },
+    responses: { 201: Dataset, ...refusedWrites },
     handle: async ({ params, body }) => reply(201, await curateItem(curation, params.id, body)),
   }),
   route.post('/v1/eval/datasets/:id/import-traces', {
     ...admin,
+    id: 'importTraces',
     summary: 'Makes fixtures of the newest traces',
     params: DatasetParams,
     body: TraceImport,
-    responses: { 200: Imported, ...refusedWrites, 503: ErrorBody },
+    responses: { 200: Imported, ...refusedWrites },
     handle: ({ params, body }) =>
       curation.importTraces(params.id, {
         ...body,
@@ -234,10 +243,11 @@ const curationRoutes = (curation: Curation) => [
   }),
   route.post('/v1/eval/datasets/:id/import-dialogue', {
     ...admin,
+    id: 'importDialogue',
     summary: 'Makes one fixture of runs of a thread',
     params: DatasetParams,
     body: DialogueImport,
-    responses: { 200: ImportedDialogue, ...refusedWrites, 503: ErrorBody },
+    responses: { 200: ImportedDialogue, ...refusedWrites },
     handle: ({ params, body }) =>
       curation.importDialogue(params.id, {
         ...body,

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { EvalLimits } from '../evals/checks.ts';
 import type { Evals } from '../evals/index.ts';
 import { planOnline, planRun } from '../evals/plan.ts';
+import { EvalFrame } from '../evals/run-stream.ts';
 import type { EvalRunFilter } from '../evals/runs.ts';
+import { eventStream } from '../http/described.ts';
 import { reply, route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { isPatchable } from '../registry/agent-patch.ts';
@@ -20,16 +22,20 @@ import {
 import { Conflict, Invalid, Unavailable } from '../schema/outcome.ts';
 import { Cursor, count, Limit } from '../schema/paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { EvalRunId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Eval runs: made, listed, compared, followed and cancelled (evals-and-traces.md 6, 8). */
 
 const whole = count.transform(Number);
 
-const aggregate = z.enum(['samples']).optional();
+const aggregate = z
+  .enum(['samples'])
+  .optional()
+  .meta({ description: '`samples`: sums over the samples of each cell too' });
 
 const ListQuery = z.strictObject({
-  dataset_id: z.string().optional(),
+  dataset_id: z.string().optional().meta({ description: 'only runs of this dataset' }),
   since_secs: whole.optional().meta({ description: 'inclusive, of the start' }),
   until_secs: whole.optional().meta({ description: 'exclusive, of the start' }),
   status: z
@@ -42,9 +48,12 @@ const ListQuery = z.strictObject({
 });
 type ListQuery = z.output<typeof ListQuery>;
 
-const RunQuery = z.strictObject({ baseline: z.string().optional(), aggregate });
+const RunQuery = z.strictObject({
+  baseline: z.string().optional().meta({ description: 'id of an eval run to compare with' }),
+  aggregate,
+});
 
-const RunParams = z.object({ id: z.string() });
+const RunParams = z.object({ id: EvalRunId });
 
 const Position = z.object({ started_at_secs: z.int(), id: z.string() });
 
@@ -135,8 +144,7 @@ export const evalRunRoutes = ({ evals, settings }: Pick<Rooms, 'evals' | 'settin
 
 const admin = { tag: 'evals', scope: 'admin' } as const;
 
-const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
-const bodyRefusals = { ...refusals, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody, 503: ErrorBody };
+const missing = { 404: ErrorBody };
 
 const ended = async (running: Promise<EvalRun | undefined>): Promise<EvalRun> => {
   const run = await running;
@@ -149,11 +157,13 @@ type Limits = { limits: EvalLimits };
 const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directory'> & Limits) => [
   route.post('/v1/eval/runs', {
     ...admin,
+    id: 'startEvalRun',
+    headers: ['Prefer'],
     summary:
       'Plays a dataset, scripted or against a matrix of models; answers behind the last cell, or at once when asked to',
     body: RunBody,
     bodyLimit: 'evals',
-    responses: { 200: RunAnswer, 202: RunAnswer, ...bodyRefusals, 500: ErrorBody },
+    responses: { 200: RunAnswer, 202: RunAnswer, ...missing },
     async handle({ scope, body, header, hold, onGone }) {
       const isAsync = body.async ?? prefersAsync(header('prefer'));
       const plan = planRun(body, isAsync, limits, directory);
@@ -172,10 +182,12 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
   }),
   route.post('/v1/eval/online', {
     ...admin,
+    id: 'runOnlineEval',
     summary: 'Asks several models the same and answers behind the last',
+    description: 'Nothing is taken from a dataset. The answer may take minutes.',
     body: OnlineBody,
     bodyLimit: 'evals',
-    responses: { 200: OnlineAnswer, ...bodyRefusals, 500: ErrorBody },
+    responses: { 200: OnlineAnswer, ...missing },
     async handle({ scope, body, hold, onGone }) {
       const plan = planOnline(body, limits, directory);
       hold();
@@ -190,9 +202,10 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
 const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   route.get('/v1/eval/runs', {
     ...admin,
+    id: 'listEvalRuns',
     summary: 'Eval runs without their items, the newest first',
     query: ListQuery,
-    responses: { 200: RunList, 400: ErrorBody, 401: ErrorBody },
+    responses: { 200: RunList },
     handle({ query }) {
       const page = runs.list(filterOf(query));
       return {
@@ -203,10 +216,11 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   }),
   route.get('/v1/eval/runs/:id', {
     ...admin,
+    id: 'getEvalRun',
     summary: 'An eval run with the items that it has, held against another one when asked to',
     params: RunParams,
     query: RunQuery,
-    responses: { 200: RunAnswer, ...refusals, 409: ErrorBody },
+    responses: { 200: RunAnswer, ...missing, 409: ErrorBody },
     handle({ params, query }) {
       const run = runs.get(params.id);
       const { baseline } = query;
@@ -224,9 +238,13 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
 const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   route.get('/v1/eval/runs/:id/stream', {
     ...admin,
+    id: 'streamEvalRun',
     summary: 'What an eval run has so far, then each item as it comes, then the end',
     params: RunParams,
-    responses: { 200: 'text/event-stream of snapshot, item and end', ...refusals },
+    responses: {
+      200: eventStream(EvalFrame, 'an event `snapshot`, one `item` for each that is done, and `end`'),
+      ...missing,
+    },
     handle({ params }) {
       const stream = createEventStream();
       runs.follow(params.id, stream);
@@ -235,9 +253,10 @@ const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   }),
   route.post('/v1/eval/runs/:id/cancel', {
     ...admin,
+    id: 'cancelEvalRun',
     summary: 'Ends an eval run with the items that it has; one that has ended stays as it is',
     params: RunParams,
-    responses: { 200: RunAnswer, ...refusals, 503: ErrorBody },
+    responses: { 200: RunAnswer, ...missing },
     async handle({ params, hold }) {
       hold();
       return { run: await runs.cancel(params.id) };

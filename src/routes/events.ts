@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { EventFeed } from '../events/feed.ts';
+import { eventStream } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { CanonicalEvent } from '../schema/canonical-event.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Limit } from '../schema/paging.ts';
 import type { EventScope } from '../store/index.ts';
+import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** The event logs of threads and runs, as pages and live (runtime.md 13.2). */
@@ -20,7 +22,7 @@ const EventQuery = z.object({ cursor: EventCursor, limit: Limit });
 
 const StreamQuery = z.object({ cursor: EventCursor });
 
-const EventParams = z.object({ id: z.string() });
+const PARAMS = { thread: z.object({ id: ThreadId }), run: z.object({ id: RunId }) } as const;
 
 const EventList = z
   .object({
@@ -38,6 +40,8 @@ export const eventRoutes = ({ events }: Pick<Rooms, 'events'>) =>
       ]
     : [];
 
+const NAME = { thread: 'Thread', run: 'Run' } as const;
+
 const logRoutes = (
   events: EventFeed,
   owner: 'thread' | 'run',
@@ -45,21 +49,30 @@ const logRoutes = (
   logOf: (id: string) => EventScope,
 ) => [
   route.get(path, {
+    id: `list${NAME[owner]}Events`,
     summary: `Events of a ${owner}, the oldest first`,
     tag: 'events',
     scope: 'agent-invocation',
-    params: EventParams,
+    params: PARAMS[owner],
     query: EventQuery,
-    responses: { 200: EventList, 400: ErrorBody, 410: ErrorBody },
+    responses: { 200: EventList, 410: ErrorBody },
     handle: ({ scope, params, query }) => events.list(scope, logOf(params.id), query.cursor, query.limit),
   }),
   route.get(`${path}/stream`, {
+    id: `stream${NAME[owner]}Events`,
+    headers: ['Last-Event-ID'],
     summary: `Events of a ${owner} from a cursor, or Last-Event-ID, or now on, then as they happen`,
     tag: 'events',
     scope: 'agent-invocation',
-    params: EventParams,
+    params: PARAMS[owner],
     query: StreamQuery,
-    responses: { 200: 'text/event-stream of CanonicalEvent', 400: ErrorBody, 410: ErrorBody },
+    responses: {
+      200: eventStream(
+        CanonicalEvent,
+        'the events of the log, each with its cursor as `id`; it does not end',
+      ),
+      410: ErrorBody,
+    },
     handle({ scope, params, query, header }) {
       const stream = createEventStream();
       events.follow(scope, logOf(params.id), query.cursor ?? header('last-event-id'), stream);

@@ -24,22 +24,27 @@ const A2aStatus = z
   .meta({ id: 'A2aServerStatus' });
 
 const admin = { tag: 'servers', scope: 'admin', params: EntryParams } as const;
-const refusals = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody };
+const missing = { 404: ErrorBody };
 
 export const externalRoutes = (
   rooms: Pick<Rooms, 'config' | 'mcp' | 'readCard' | 'testProvider' | 'store'>,
 ) => [
   route.post('/v1/providers/:id/test', {
     ...admin,
+    id: 'testProvider',
     summary: 'Can a stored provider be used? No inference is asked for',
-    responses: { 200: ProviderTest, ...refusals },
+    description:
+      'Builds the provider from its stored entry and asks its host whether it is there. `ok: false` comes with the reason.',
+    responses: { 200: ProviderTest, ...missing },
     handle: ({ params }) => rooms.testProvider(configOf(rooms).providerSpec(params.id)),
   }),
   ...mcpRoutes(rooms),
   route.get('/v1/a2a-servers/:id/status', {
     ...admin,
+    id: 'getA2aServerStatus',
     summary: 'The agent card of an A2A server, or why there is none',
-    responses: { 200: A2aStatus, ...refusals },
+    description: 'Reads the card of the remote server, at most every 15 seconds.',
+    responses: { 200: A2aStatus, ...missing },
     handle({ params: { id } }) {
       configOf(rooms);
       const spec = liveEntry(rooms.store, 'a2a-servers', id);
@@ -56,8 +61,9 @@ export const externalRoutes = (
 const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
   route.get('/v1/mcp-servers/:id/status', {
     ...admin,
+    id: 'getMcpServerStatus',
     summary: 'How the connection to an MCP server is',
-    responses: { 200: McpStatus, ...refusals },
+    responses: { 200: McpStatus, ...missing },
     handle({ params }) {
       configOf(rooms);
       return rooms.mcp.status(params.id);
@@ -65,8 +71,9 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
   }),
   route.get('/v1/mcp-servers/:id/inventory', {
     ...admin,
+    id: 'getMcpServerInventory',
     summary: 'The status of an MCP server, its prompts and its resources',
-    responses: { 200: McpInventory, ...refusals },
+    responses: { 200: McpInventory, ...missing },
     handle({ params }) {
       configOf(rooms);
       return rooms.mcp.inventory(params.id);
@@ -74,8 +81,11 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
   }),
   route.post('/v1/mcp-servers/:id/restart', {
     ...admin,
+    id: 'restartMcpServer',
     summary: 'Connect to an MCP server anew',
-    responses: { 202: 'empty', ...refusals, 503: ErrorBody },
+    description: 'Answers before the connection is there: its status tells how it goes.',
+    headers: ['X-Service-Actor'],
+    responses: { 202: 'empty', ...missing },
     async handle({ params: { id }, ...request }) {
       const caller = callerOf(request);
       const { audit } = configOf(rooms);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TRACE_HEADERS } from '../http/described.ts';
 import { reply, route } from '../http/route.ts';
 import { checkClientId, type SubmitMode } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
@@ -9,12 +10,14 @@ import { NotFound } from '../schema/outcome.ts';
 import { Limit, Offset } from '../schema/paging.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
 import { createAddressing } from './addressing.ts';
+import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 import { keptMessages, UserMessages } from './user-messages.ts';
 
 /** Input that is not streamed: messages to a thread or a run, and the mailbox (runtime.md 4.2, 5.3, 10). */
 
-const Params = z.object({ id: z.string() });
+const ThreadParams = z.object({ id: ThreadId });
+const RunParams = z.object({ id: RunId });
 
 const MODES = {
   queue: 'queue',
@@ -65,12 +68,16 @@ export const inputRoutes = (rooms: Rooms) => {
 
   return [
     route.post('/v1/threads/:id/messages', {
+      id: 'sendMessage',
       summary: 'Submit input to a thread',
+      description:
+        'Answers once the input is durable; the run that takes it streams to nobody. Its events are in the log of the thread.',
+      headers: TRACE_HEADERS,
       tag: 'messages',
       scope: 'agent-invocation',
-      params: Params,
+      params: ThreadParams,
       body: ThreadInput,
-      responses: { 202: ThreadInputAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+      responses: { 202: ThreadInputAccepted, 404: ErrorBody },
       async handle({ scope, params: { id }, body, header }) {
         if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
         const messages = keptMessages(body.messages);
@@ -83,12 +90,15 @@ export const inputRoutes = (rooms: Rooms) => {
       },
     }),
     route.post('/v1/runs/:id/inputs', {
+      id: 'sendRunInput',
       summary: 'Submit input to a run, or to its thread when the run cannot take it',
+      description: 'Answers once the input is durable.',
+      headers: TRACE_HEADERS,
       tag: 'runs',
       scope: 'agent-invocation',
-      params: Params,
+      params: RunParams,
       body: RunInput,
-      responses: { 202: RunInputAccepted, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+      responses: { 202: RunInputAccepted, 404: ErrorBody },
       async handle({ scope, params: { id }, body, header }) {
         const messages = keptMessages(body.messages);
         const run = store.runs.get(scope, id);
@@ -103,12 +113,16 @@ export const inputRoutes = (rooms: Rooms) => {
       },
     }),
     route.post('/v1/threads/:id/mailbox', {
+      id: 'pushToMailbox',
       summary: 'Push work to a thread; the thread is made when it does not exist',
+      description:
+        'The agent is the last one of the thread, else the default one. A payload without `text` becomes the JSON of it.',
+      headers: TRACE_HEADERS,
       tag: 'mailbox',
       scope: 'agent-invocation',
-      params: Params,
+      params: ThreadParams,
       body: Push,
-      responses: { 201: Pushed, 400: ErrorBody, 422: ErrorBody },
+      responses: { 201: Pushed },
       async handle({ scope, params, body, header }) {
         const id = checkClientId('thread_id', params.id);
         const agent = agentFor(scope, id);
@@ -122,12 +136,13 @@ export const inputRoutes = (rooms: Rooms) => {
       },
     }),
     route.get('/v1/threads/:id/mailbox', {
+      id: 'listMailbox',
       summary: 'Dispatches of a thread, in the order in which they are claimed',
       tag: 'mailbox',
       scope: 'agent-invocation',
-      params: Params,
+      params: ThreadParams,
       query: z.object({ offset: Offset, limit: Limit }),
-      responses: { 200: DispatchList, 400: ErrorBody },
+      responses: { 200: DispatchList },
       handle: ({ scope, params, query }) => ({
         // The token is a capability: whoever has it may write for the run.
         items: store.dispatches

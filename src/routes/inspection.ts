@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { eventStream } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { type ActorFilter, inState, MACHINE_NAMES, problemOfState } from '../inspection/filter.ts';
-import { ErrorBody } from '../schema/error-body.ts';
-import { ActorList } from '../schema/live-actor.ts';
+import { ActorFrame, ActorList } from '../schema/live-actor.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, Limit } from '../schema/paging.ts';
 import { describeAll } from '../statecharts/describe.ts';
@@ -64,21 +64,23 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
   let catalogue: MachineDescription[] | undefined;
   return [
     route.get('/v1/system/machines', {
+      id: 'listMachines',
       summary: 'Every statechart of the service as data',
       tag: 'system',
       scope: 'admin',
-      responses: { 200: z.array(MachineDescription), 401: ErrorBody },
+      responses: { 200: z.array(MachineDescription) },
       handle() {
         catalogue ??= describeAll();
         return catalogue;
       },
     }),
     route.get('/v1/system/actors', {
+      id: 'listActors',
       summary: 'Actors of the scope: those that live, then the runs that wait in the store and have none',
       tag: 'system',
       scope: 'admin',
       query: ListQuery,
-      responses: { 200: ActorList, 400: ErrorBody, 401: ErrorBody },
+      responses: { 200: ActorList },
       handle({ scope, query }) {
         const page = { from: startOf(query), limit: query.limit };
         const { items, total, next } = listActors({ store, inspector }, scope, filterOf(query), page);
@@ -91,11 +93,14 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
       },
     }),
     route.get('/v1/system/actors/stream', {
+      id: 'streamActors',
       summary: 'Live actors of the scope, then their beginnings, transitions and ends',
       tag: 'system',
       scope: 'admin',
       query: StreamQuery,
-      responses: { 200: 'text/event-stream of ActorFrame', 400: ErrorBody, 401: ErrorBody },
+      responses: {
+        200: eventStream(ActorFrame, 'an `actor` for each that lives, then what happens; it does not end'),
+      },
       handle({ scope, query }) {
         const stream = createEventStream();
         stream.onClose(inspector.follow(scope, filterOf(query), stream));

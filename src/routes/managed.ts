@@ -3,6 +3,7 @@ import type { ConfigService } from '../registry/config/api.ts';
 import { JsonObject } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
+import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What the routes of the configuration share. */
@@ -21,7 +22,7 @@ export const AnyBody = z.unknown().meta({ description: 'a ConfigEntry, or a part
 
 export const ValidEntry = z.object({ ok: z.literal(true), normalized: Entry }).meta({ id: 'ValidEntry' });
 
-export const EntryParams = z.object({ id: z.string() });
+export const EntryParams = z.object({ id: EntryId });
 
 export const EntryPage = z.object({
   offset: count.transform(Number).optional().meta({ description: 'items to skip' }),

@@ -8,6 +8,7 @@ import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset, SeqBound } from '../schema/paging.ts';
 import { choice } from './choice.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** The message list of a thread (runtime.md 4.1). */
@@ -28,23 +29,24 @@ export const MessageQuery = withAliases(
     offset: Offset,
     limit: Limit,
     cursor: Cursor,
-    after: SeqBound,
-    before: SeqBound,
+    after: SeqBound.meta({ description: 'only messages behind this `seq`' }),
+    before: SeqBound.meta({ description: 'only messages before this `seq`' }),
     order: Order,
     visibility: Visible,
-    run_id: z.string().optional(),
+    run_id: z.string().optional().meta({ description: 'only messages of this run' }),
   },
 );
 type MessageQuery = z.output<typeof MessageQuery>;
 
 export const messageRoutes = ({ store }: Rooms) => [
   route.get('/v1/threads/:id/messages', {
+    id: 'listMessages',
     summary: 'Messages of a thread',
     tag: 'messages',
     scope: 'agent-invocation',
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: ThreadId }),
     query: MessageQuery,
-    responses: { 200: MessageList, 400: ErrorBody, 404: ErrorBody },
+    responses: { 200: MessageList, 404: ErrorBody },
     handle({ scope, params, query }) {
       if (!store.threads.get(scope, params.id)) throw new NotFound(`thread not found: ${params.id}`);
       const filter = messageFilter(query);

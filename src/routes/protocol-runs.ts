@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type DescribedAnswer, TRACE_HEADERS } from '../http/described.ts';
 import { type Route, route } from '../http/route.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Attach, DecisionInput, Rewind, Runtime, ThreadView, UserMessage } from '../runtime/index.ts';
@@ -6,6 +7,7 @@ import { ErrorBody } from '../schema/error-body.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
+import { AgentId, ThreadId } from './parameters.ts';
 
 /**
  * Requests of chat protocols, which bring new messages, decisions, or both (chat-and-agui.md 2.6, 3.5). They are read
@@ -63,42 +65,45 @@ export const submitRequest = async (
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };
 
 /** What the routes that start a run in a protocol have in common, or go on with one (chat-and-agui.md 2.2, 2.3). */
-export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>, stream: string) =>
+export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>, stream: DescribedAnswer) =>
   ({
     tag,
     scope: 'agent-invocation',
     body,
     bodyLimit: 'attachments',
+    headers: TRACE_HEADERS,
     responses: {
-      200: `text/event-stream of ${stream}`,
-      400: ErrorBody,
+      200: stream,
+
       409: ErrorBody,
-      422: ErrorBody,
     },
   }) as const;
 
 /** The addresses of a run: one where the body says everything, that of a thread, and that of an agent. */
 export const runRoutes = <Body extends Named>(
-  { root, under }: { root: string; under: string },
+  { root, under, name }: { root: string; under: string; name: string },
   start: ReturnType<typeof startsRun<Body>>,
   run: (scope: string, body: Body, context: TraceContext | undefined) => Promise<unknown>,
 ): Route[] => [
   route.post(root, {
     ...start,
+    id: `start${name}Run`,
     summary: 'Start a run with what is new in a conversation, or answer one that waits',
     handle: ({ scope, body, header }) => run(scope, body, traceContextOf(header)),
   }),
   route.post(`${under}/threads/:thread_id/runs`, {
     ...start,
-    summary: 'The same on a thread',
-    params: z.object({ thread_id: z.string() }),
+    id: `start${name}RunOnThread`,
+    summary: 'Start a run on a thread with what is new in a conversation, or answer one that waits',
+    params: z.object({ thread_id: ThreadId }),
     handle: ({ scope, params, body, header }) =>
       run(scope, { ...body, thread_id: params.thread_id }, traceContextOf(header)),
   }),
   route.post(`${under}/agents/:agent_id/runs`, {
     ...start,
-    summary: 'The same with an agent',
-    params: z.object({ agent_id: z.string() }),
+    id: `start${name}RunWithAgent`,
+    summary: 'Start a run of an agent with what is new in a conversation, or answer one that waits',
+    params: z.object({ agent_id: AgentId }),
     handle: ({ scope, params, body, header }) =>
       run(scope, { ...body, agent_id: params.agent_id }, traceContextOf(header)),
   }),

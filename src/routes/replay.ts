@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventStream } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream, type EventStream } from '../http/sse.ts';
 import { ReplayLimit } from '../protocols/replay-cursor.ts';
@@ -6,6 +7,7 @@ import { type ReplayProtocol, type ReplaySource, replayPage, replayText } from '
 import { ErrorBody } from '../schema/error-body.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { EventScope } from '../store/index.ts';
+import { ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /**
@@ -35,18 +37,23 @@ export const createDurableReplay = (
   },
 });
 
-/** @param path with `:thread_id` */
-export const replayRoute = (replay: DurableReplay, path: string, tag: string) =>
+/** `path` has a `:thread_id`; `frame` is the schema of what the protocol sends. */
+export const replayRoute = (
+  replay: DurableReplay,
+  { id, path, tag, frame }: { id: string; path: string; tag: string; frame: z.ZodType },
+) =>
   route.get(path, {
+    id,
+    headers: ['Last-Event-ID'],
     summary: 'The frames of all runs of a thread, a page of them from a cursor or Last-Event-ID on',
     tag,
     scope: 'agent-invocation',
-    params: z.object({ thread_id: z.string() }),
+    params: z.object({ thread_id: ThreadId }),
     query: z.object({
       cursor: z.string().optional().meta({ description: 'id of a frame: continues behind it' }),
       limit: ReplayLimit,
     }),
-    responses: { 200: 'text/event-stream of frames', 400: ErrorBody, 410: ErrorBody, 503: ErrorBody },
+    responses: { 200: eventStream(frame, 'one page, each frame with its cursor as `id`'), 410: ErrorBody },
     handle: ({ scope, params, query, header }) =>
       replay.page(scope, params.thread_id, query.cursor ?? header('last-event-id'), query.limit),
   });

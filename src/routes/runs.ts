@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventStream, TRACE_HEADERS } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
@@ -8,10 +9,12 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { ActiveRun, Run, RunList, RunStatus } from '../schema/run.ts';
+import { RunEvent } from '../schema/run-event.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
 import { type Position, Position as PositionSchema } from '../store/index.ts';
 import { choice } from './choice.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 import { keptMessages, UserMessages } from './user-messages.ts';
 
@@ -31,10 +34,16 @@ const BLANK_AGENT = "agent_id cannot be empty: 'agentId', or 'agent_id', names t
 
 const Status = choice(RunStatus.options, (given) => new Invalid(`invalid status filter: ${given}`));
 
-const ListQuery = z.object({ offset: Offset, limit: Limit, cursor: Cursor, status: Status.optional() });
+const ListQuery = z.object({
+  offset: Offset,
+  limit: Limit,
+  cursor: Cursor,
+  status: Status.optional().meta({ description: 'only runs with this status' }),
+});
 type ListQuery = z.output<typeof ListQuery>;
 
-const RunParams = z.object({ id: z.string() });
+const RunParams = z.object({ id: RunId });
+const ThreadParams = z.object({ id: ThreadId });
 
 export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
   const list = (scope: string, query: ListQuery, thread_id?: string) => {
@@ -54,15 +63,18 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
 
   return [
     route.post('/v1/runs', {
+      id: 'startRun',
       summary: 'Start a run and stream its events; replaces what executes on the thread',
+      description:
+        'The run goes on when the client goes away. Its end is `run_finish`, whose `termination` says why. The id of the run is in `run_start`.',
+      headers: TRACE_HEADERS,
       tag: 'runs',
       scope: 'agent-invocation',
       body: StartRun,
       responses: {
-        200: 'text/event-stream of RunEvent',
-        400: ErrorBody,
+        200: eventStream(RunEvent, 'what happens in the run, until its `run_finish`'),
+
         409: ErrorBody,
-        422: ErrorBody,
       },
       async handle({ scope, body, header }) {
         if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
@@ -86,14 +98,16 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       },
     }),
     route.get('/v1/runs', {
+      id: 'listRuns',
       summary: 'Runs, the oldest first',
       tag: 'runs',
       scope: 'agent-invocation',
       query: ListQuery,
-      responses: { 200: RunList, 400: ErrorBody },
+      responses: { 200: RunList },
       handle: ({ scope, query }) => list(scope, query),
     }),
     route.get('/v1/runs/:id', {
+      id: 'getRun',
       summary: 'One run',
       tag: 'runs',
       scope: 'agent-invocation',
@@ -106,27 +120,30 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       },
     }),
     route.get('/v1/threads/:id/runs', {
+      id: 'listThreadRuns',
       summary: 'Runs of a thread, the oldest first',
       tag: 'runs',
       scope: 'agent-invocation',
-      params: RunParams,
+      params: ThreadParams,
       query: ListQuery,
-      responses: { 200: RunList, 400: ErrorBody },
+      responses: { 200: RunList },
       handle: ({ scope, params, query }) => list(scope, query, params.id),
     }),
     route.get('/v1/threads/:id/runs/active', {
+      id: 'getActiveRun',
       summary: 'The run that executes or waits on a thread, if any',
       tag: 'runs',
       scope: 'agent-invocation',
-      params: RunParams,
+      params: ThreadParams,
       responses: { 200: ActiveRun },
       handle: ({ scope, params }) => ({ active_run: activeRun(store, scope, params.id) }),
     }),
     route.get('/v1/threads/:id/runs/latest', {
+      id: 'getLatestRun',
       summary: 'The run of a thread that changed last',
       tag: 'runs',
       scope: 'agent-invocation',
-      params: RunParams,
+      params: ThreadParams,
       responses: { 200: Run, 404: ErrorBody },
       handle({ scope, params }) {
         const latest = store.threads.get(scope, params.id)?.thread.latest_run_id;

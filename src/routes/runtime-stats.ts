@@ -5,6 +5,7 @@ import { NotFound, Unavailable } from '../schema/outcome.ts';
 import { AgentStats } from '../schema/runtime-stats.ts';
 import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
 import { parseWindow } from '../telemetry/window.ts';
+import { AgentId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What each agent did lately (evals-and-traces.md 10.1). */
@@ -23,19 +24,21 @@ const wired = (stats: RuntimeStats | undefined): RuntimeStats => {
 
 export const runtimeStatsRoutes = ({ runtimeStats }: Pick<Rooms, 'runtimeStats'>) => [
   route.get('/v1/agents/runtime-stats', {
+    id: 'listAgentStats',
     summary: 'Statistics of every agent that did something',
     tag: 'system',
     scope: 'admin',
-    responses: { 200: z.object({ agents: z.array(AgentStats) }), 401: ErrorBody, 503: ErrorBody },
+    responses: { 200: z.object({ agents: z.array(AgentStats) }) },
     handle: () => ({ agents: wired(runtimeStats).list() }),
   }),
   route.get('/v1/agents/:id/runtime-stats', {
+    id: 'getAgentStats',
     summary: 'Statistics of one agent',
     tag: 'system',
     scope: 'admin',
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: AgentId }),
     query: Window,
-    responses: { 200: AgentStats, 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 503: ErrorBody },
+    responses: { 200: AgentStats, 404: ErrorBody },
     handle({ params, query }) {
       const stats = wired(runtimeStats);
       const window = query.window === undefined ? undefined : parseWindow(query.window);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { plainText, reply, route } from '../http/route.ts';
-import { ErrorBody } from '../schema/error-body.ts';
 import type { Store } from '../store/index.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -30,6 +29,7 @@ const RunSummary = z
 
 export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, system, settings }: Rooms) => [
   route.get('/health', {
+    id: 'getHealth',
     summary: 'Readiness: does the store answer, and is everything known that an earlier process left?',
     tag: 'health',
     scope: 'none',
@@ -43,6 +43,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
     },
   }),
   route.get('/health/live', {
+    id: 'getLiveness',
     summary: 'Liveness: the process answers',
     tag: 'health',
     scope: 'none',
@@ -50,17 +51,21 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
     handle: () => reply(200),
   }),
   route.get('/metrics', {
+    id: 'getMetrics',
     summary: 'Prometheus text',
     tag: 'health',
     scope: 'none',
-    responses: { 200: 'Prometheus text format 0.0.4' },
+    responses: {
+      200: { description: 'Prometheus text format 0.0.4.', content: { 'text/plain': z.string() } },
+    },
     handle: async () => plainText(await metrics.render(), metrics.contentType),
   }),
   route.get('/v1/system/info', {
+    id: 'getSystemInfo',
     summary: 'Version, scope and uptime',
     tag: 'system',
     scope: 'admin',
-    responses: { 200: SystemInfo, 401: ErrorBody },
+    responses: { 200: SystemInfo },
     handle: ({ scope }) => ({
       version: system.version,
       scope_id: scope,
@@ -71,17 +76,19 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
     }),
   }),
   route.get('/v1/system/modules', {
+    id: 'listModules',
     summary: 'Names of the mounted modules',
     tag: 'system',
     scope: 'admin',
-    responses: { 200: z.array(z.string()), 401: ErrorBody },
+    responses: { 200: z.array(z.string()) },
     handle: () => system.modules,
   }),
   route.get('/v1/runs/summary', {
+    id: 'getRunSummary',
     summary: 'How many runs are running, waiting and created',
     tag: 'runs',
     scope: 'admin',
-    responses: { 200: RunSummary, 401: ErrorBody },
+    responses: { 200: RunSummary },
     handle: ({ scope }) => ({
       running: store.runs.count(scope, 'running'),
       waiting: store.runs.count(scope, 'waiting'),

@@ -3,19 +3,19 @@ import { reply, route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { CancelAccepted, InterruptAccepted } from './control.ts';
+import { ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Cancel and interrupt of a thread under the paths of a protocol (chat-and-agui.md 9): the id is that of a thread. */
 
-const Params = z.object({ thread_id: z.string() });
+const Params = z.object({ thread_id: ThreadId });
 
-/** @param path with `:thread_id` */
-export const cancelRoute = (
-  { store, runtime }: Pick<Rooms, 'store' | 'runtime'>,
-  path: string,
-  tag: string,
-) =>
+/** `path` has a `:thread_id`. */
+type Under = { id: string; path: string; tag: string };
+
+export const cancelRoute = ({ store, runtime }: Pick<Rooms, 'store' | 'runtime'>, { id, path, tag }: Under) =>
   route.post(path, {
+    id,
     summary: 'Cancel what a thread is busy with',
     tag,
     scope: 'agent-invocation',
@@ -28,9 +28,9 @@ export const cancelRoute = (
     },
   });
 
-/** @param path with `:thread_id` */
-export const interruptRoute = ({ runtime }: Pick<Rooms, 'runtime'>, path: string, tag: string) =>
+export const interruptRoute = ({ runtime }: Pick<Rooms, 'runtime'>, { id, path, tag }: Under) =>
   route.post(path, {
+    id,
     summary: 'Stop what a thread is busy with and drop its queue',
     tag,
     scope: 'agent-invocation',

@@ -8,11 +8,12 @@ import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
 import { type Position, Position as PositionSchema, type ThreadRecord } from '../store/index.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Threads: create, list, change, delete (runtime.md 3). */
 
-const ThreadParams = z.object({ id: z.string() });
+const ThreadParams = z.object({ id: ThreadId });
 
 const blankIsUnset = (text: string | null | undefined): string | undefined => text?.trim() || undefined;
 
@@ -55,9 +56,12 @@ const ThreadQuery = withAliases(LINK_ALIASES, {
   offset: Offset,
   limit: Limit,
   cursor: Cursor,
-  resource_id: z.string().optional(),
-  parent_thread_id: z.string().optional(),
-  root: z.enum(['true', 'false']).optional(),
+  resource_id: z.string().optional().meta({ description: 'only threads of this resource' }),
+  parent_thread_id: z.string().optional().meta({ description: 'only children of this thread' }),
+  root: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true`: only threads without a parent; not together with `parent_thread_id`' }),
 }).transform(({ offset, limit, cursor, root, ...query }) => {
   const resource_id = blankIsUnset(query.resource_id);
   const parent_thread_id = blankIsUnset(query.parent_thread_id);
@@ -72,7 +76,12 @@ type ThreadQuery = z.output<typeof ThreadQuery>;
 
 const DeleteQuery = withAliases(
   { child_strategy: 'childStrategy' },
-  { child_strategy: z.enum(['detach', 'reject', 'cascade']).optional() },
+  {
+    child_strategy: z
+      .enum(['detach', 'reject', 'cascade'])
+      .optional()
+      .meta({ description: 'what becomes of its children; default `detach`' }),
+  },
 ).transform(({ child_strategy = 'detach' }) => child_strategy);
 
 export const threadRoutes = ({ store, runtime }: Rooms) => {
@@ -96,11 +105,13 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
 
   const update = {
     summary: 'Change the title, the links or custom metadata of a thread',
+    description:
+      'A field that is missing stays as it is. A link that is null or blank is cleared; `custom` is replaced as a whole.',
     tag: 'threads',
     scope: 'agent-invocation',
     params: ThreadParams,
     body: UpdateThread,
-    responses: { 200: Thread, 400: ErrorBody, 404: ErrorBody, 422: ErrorBody },
+    responses: { 200: Thread, 404: ErrorBody },
     handle: ({
       scope,
       params,
@@ -114,30 +125,35 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
 
   return [
     route.get('/v1/threads', {
+      id: 'listThreads',
       summary: 'Ids of threads, the last changed first',
       tag: 'threads',
       scope: 'agent-invocation',
       query: ThreadQuery,
-      responses: { 200: ThreadList, 400: ErrorBody },
+      responses: { 200: ThreadList },
       handle: ({ scope, query }) => list(scope, query, ({ thread }) => thread.id),
     }),
     route.post('/v1/threads', {
+      id: 'createThread',
       summary: 'Create a thread',
+      description: 'Threads need not be created: input to an id that is new makes one.',
       tag: 'threads',
       scope: 'agent-invocation',
       body: CreateThread,
-      responses: { 201: Thread, 400: ErrorBody, 422: ErrorBody },
+      responses: { 201: Thread },
       handle: async ({ scope, body }) => reply(201, await runtime.threads.create(scope, body)),
     }),
     route.get('/v1/threads/summaries', {
+      id: 'listThreadSummaries',
       summary: 'Summaries of threads, the last changed first',
       tag: 'threads',
       scope: 'agent-invocation',
       query: ThreadQuery,
-      responses: { 200: ThreadSummaryList, 400: ErrorBody },
+      responses: { 200: ThreadSummaryList },
       handle: ({ scope, query }) => list(scope, query, summaryOf),
     }),
     route.get('/v1/threads/:id', {
+      id: 'getThread',
       summary: 'One thread',
       tag: 'threads',
       scope: 'agent-invocation',
@@ -149,15 +165,17 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
         return record.thread;
       },
     }),
-    route.patch('/v1/threads/:id', update),
-    route.patch('/v1/threads/:id/metadata', update),
+    route.patch('/v1/threads/:id', { ...update, id: 'updateThread' }),
+    route.patch('/v1/threads/:id/metadata', { ...update, id: 'updateThreadMetadata' }),
     route.delete('/v1/threads/:id', {
+      id: 'deleteThread',
       summary: 'Delete a thread; its children are detached, refused or deleted with it',
+      description: 'With its messages, runs, events and queue.',
       tag: 'threads',
       scope: 'agent-invocation',
       params: ThreadParams,
       query: DeleteQuery,
-      responses: { 204: 'deleted', 400: ErrorBody, 404: ErrorBody },
+      responses: { 204: 'deleted', 404: ErrorBody },
       async handle({ scope, params, query }) {
         await runtime.threads.remove(scope, params.id, query);
         return reply(204);

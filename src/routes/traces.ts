@@ -5,6 +5,7 @@ import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
 import { TraceSummary } from '../schema/trace.ts';
 import type { Traces } from '../traces/traces.ts';
+import { RunId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What observed runs did, event by event (evals-and-traces.md 9). */
@@ -14,10 +15,10 @@ const atLeastOne = count.transform(Number).pipe(z.int().min(1));
 const instant = z.iso.datetime({ offset: true });
 
 const TraceQuery = z.strictObject({
-  agent_id: z.string().optional(),
+  agent_id: z.string().optional().meta({ description: 'only traces with this one' }),
   prompt_id: z.string().optional().meta({ description: 'of any of its inferences' }),
-  experiment_id: z.string().optional(),
-  variant_name: z.string().optional(),
+  experiment_id: z.string().optional().meta({ description: 'only traces with this one' }),
+  variant_name: z.string().optional().meta({ description: 'only traces with this one' }),
   since: z.string().optional().meta({ description: 'RFC 3339, inclusive' }),
   limit: atLeastOne.optional().meta({ description: 'default: all' }),
 });
@@ -29,7 +30,7 @@ const PageQuery = z.strictObject({
   limit: atLeastOne.optional().meta({ description: `at most and by default ${MOST_LINES}` }),
 });
 
-const TraceParams = z.object({ run_id: z.string() });
+const TraceParams = z.object({ run_id: RunId });
 
 const TraceList = z.object({ runs: z.array(TraceSummary) }).meta({ id: 'TraceList' });
 
@@ -39,14 +40,16 @@ export const traceRoutes = ({ traces, settings }: Pick<Rooms, 'traces' | 'settin
 
 const routesOf = (traces: Traces) => [
   route.get('/v1/traces', {
+    id: 'listTraces',
     summary: 'Traces of runs that have ended, the newest first',
     tag: 'traces',
     scope: 'admin',
     query: TraceQuery,
-    responses: { 200: TraceList, 400: ErrorBody, 401: ErrorBody },
+    responses: { 200: TraceList },
     handle: ({ query }) => ({ runs: traces.list({ ...query, since: sinceOf(query.since) }) }),
   }),
   route.get('/v1/traces/:run_id', {
+    id: 'getTrace',
     summary:
       'Events of a trace in their order, one a line; headers tell how many there are and where to go on',
     tag: 'traces',
@@ -54,11 +57,16 @@ const routesOf = (traces: Traces) => [
     params: TraceParams,
     query: PageQuery,
     responses: {
-      200: 'application/x-ndjson of events',
-      400: ErrorBody,
-      401: ErrorBody,
+      200: {
+        description: 'The events, one JSON object a line.',
+        content: { 'application/x-ndjson': z.string() },
+        headers: {
+          'X-Trace-Total-Events': 'How many events the trace has.',
+          'X-Trace-Next-Offset': 'The `offset` of the next page; missing on the last one.',
+        },
+      },
+
       404: ErrorBody,
-      500: ErrorBody,
     },
     handle({ params, query: { offset = 0, limit = MOST_LINES } }) {
       const { lines, total } = traces.page(params.run_id, offset, Math.min(limit, MOST_LINES));
@@ -74,11 +82,12 @@ const routesOf = (traces: Traces) => [
     },
   }),
   route.post('/v1/traces/:run_id/pin', {
+    id: 'pinTrace',
     summary: 'Keeps a trace for ever',
     tag: 'traces',
     scope: 'admin',
     params: TraceParams,
-    responses: { 204: 'pinned', 400: ErrorBody, 401: ErrorBody, 404: ErrorBody },
+    responses: { 204: 'pinned', 404: ErrorBody },
     async handle({ params }) {
       await traces.pin(params.run_id);
       return reply(204);

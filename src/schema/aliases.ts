@@ -15,6 +15,7 @@ export const withAliases = <Shape extends z.ZodRawShape>(aliases: AliasesOf<Shap
   const fields = fieldsOf(aliases, shape);
   return z
     .object({ ...shape, ...bothNames(fields) })
+    .meta({ override: ({ jsonSchema }) => requireFirst(fields, jsonSchema) })
     .superRefine(
       (given, context) => {
         if (typeof given !== 'object' || given === null) return;
@@ -38,9 +39,20 @@ const bothNames = (fields: readonly Field[]): Record<string, z.ZodType> =>
   Object.fromEntries(
     fields.flatMap(({ name, alias, schema }) => [
       [name, schema.optional()],
-      [alias, schema.optional()],
+      [
+        alias,
+        schema
+          .optional()
+          .meta({ deprecated: true, description: `another name of \`${name}\`: give one of the two` }),
+      ],
     ]),
   );
+
+/** In documents a field that one of its names must give is required under the first. */
+const requireFirst = (fields: readonly Field[], jsonSchema: { required?: string[] }): void => {
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  if (required.length > 0) jsonSchema.required = [...(jsonSchema.required ?? []), ...required];
+};
 
 const checkNames = (
   { name, alias, required }: Field,

@@ -2,20 +2,31 @@ import { z } from 'zod';
 
 /** Query values of list routes (runtime.md 0.6). Values come as text; what is not a count is refused. */
 
-export const count = z.string().regex(/^\d{1,15}$/, 'must be a whole number, 0 or more');
+/** For documents: a number, which a query has as text. */
+const asInteger = (facts: { default?: number } = {}) => ({
+  override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
+    delete jsonSchema.pattern;
+    Object.assign(jsonSchema, { type: 'integer', minimum: 0, ...facts });
+  },
+});
+
+export const count = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number, 0 or more')
+  .meta(asInteger());
 
 /** Clamped to 1..200, 50 when absent. */
 export const Limit = count
   .transform((text) => Math.min(200, Math.max(1, Number(text))))
   .optional()
   .transform((limit) => limit ?? 50)
-  .meta({ description: 'page size, clamped to 1..200; default 50' });
+  .meta({ description: 'page size, clamped to 1..200', ...asInteger({ default: 50 }) });
 
 export const Offset = count
   .transform(Number)
   .optional()
   .transform((offset) => offset ?? 0)
-  .meta({ description: 'items to skip; a cursor takes precedence' });
+  .meta({ description: 'items to skip; a cursor takes precedence', ...asInteger({ default: 0 }) });
 
 /** A position in a history: an integer without sign. */
 export const SeqBound = count.transform(Number).optional();

@@ -9,6 +9,7 @@ const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as
 t.test('a client that leaves while its body comes never reaches the handler', async (t) => {
   let handled = 0;
   const upload = route.post('/upload', {
+    id: 'postUpload',
     ...base,
     body: z.json(),
     handle() {
@@ -34,6 +35,7 @@ const abandoned = async (t: Parameters<typeof serve>[0], finish: () => unknown) 
   let started = false;
   let finished = false;
   const slow = route.get('/slow', {
+    id: 'getSlow',
     ...base,
     async handle() {
       started = true;
@@ -85,6 +87,7 @@ t.test('a client that leaves while the scope is looked for is forgotten', async 
   const scope = defer<string>();
   let handled = 0;
   const scoped = route.get('/scoped', {
+    id: 'getScoped',
     ...base,
     scope: 'agent-invocation',
     handle() {

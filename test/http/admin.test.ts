@@ -10,6 +10,7 @@ const base = { summary: 'test', responses: { 200: z.json() } } as const;
 
 const routes = [
   route.post('/admin', {
+    id: 'postAdmin',
     ...base,
     scope: 'admin',
     body: z.object({ a: z.string() }),
@@ -19,9 +20,14 @@ const routes = [
       return { scope };
     },
   }),
-  route.get('/admin', { ...base, scope: 'admin', handle: ({ scope }) => ({ scope }) }),
-  route.get('/runs', { ...base, scope: 'agent-invocation', handle: ({ scope }) => ({ scope }) }),
-  route.get('/open', { ...base, scope: 'none', handle: ({ scope }) => ({ scope }) }),
+  route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: ({ scope }) => ({ scope }) }),
+  route.get('/runs', {
+    id: 'getRuns',
+    ...base,
+    scope: 'agent-invocation',
+    handle: ({ scope }) => ({ scope }),
+  }),
+  route.get('/open', { id: 'getOpen', ...base, scope: 'none', handle: ({ scope }) => ({ scope }) }),
 ];
 
 const SCHEME = 'Authorization header must use Bearer authentication';

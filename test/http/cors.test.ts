@@ -8,12 +8,14 @@ const base = { summary: 'test', responses: { 200: z.json() } } as const;
 
 const routes = [
   route.get('/open', {
+    id: 'getOpen',
     ...base,
     scope: 'none',
     handle: ({ requestId }) => ({ requestId: requestId ?? null }),
   }),
-  route.post('/admin', { ...base, scope: 'admin', handle: () => 1 }),
+  route.post('/admin', { id: 'postAdmin', ...base, scope: 'admin', handle: () => 1 }),
   route.get('/bug', {
+    id: 'getBug',
     ...base,
     scope: 'none',
     handle: async () => {
@@ -21,6 +23,7 @@ const routes = [
     },
   }),
   route.get('/stream', {
+    id: 'getStream',
     ...base,
     scope: 'none',
     handle() {

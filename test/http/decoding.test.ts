@@ -16,15 +16,26 @@ const Query = z.object({
 const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
 
 const routes = [
-  route.post('/typed', { ...base, body: Body, query: Query, handle: ({ body, query }) => ({ body, query }) }),
+  route.post('/typed', {
+    id: 'postTyped',
+    ...base,
+    body: Body,
+    query: Query,
+    handle: ({ body, query }) => ({ body, query }),
+  }),
   route.post('/large', {
+    id: 'postLarge',
     ...base,
     body: Body,
     bodyLimit: 'attachments',
     handle: ({ body }) => body.name.length,
   }),
-  route.post('/untyped', { ...base, handle: ({ body }) => ({ body: body === undefined ? 'none' : 'some' }) }),
-  route.get('/query', { ...base, query: Query, handle: ({ query }) => query }),
+  route.post('/untyped', {
+    id: 'postUntyped',
+    ...base,
+    handle: ({ body }) => ({ body: body === undefined ? 'none' : 'some' }),
+  }),
+  route.get('/query', { id: 'getQuery', ...base, query: Query, handle: ({ query }) => query }),
 ];
 
 const JSON_TYPE = 'application/json';
@@ -163,6 +174,7 @@ t.test(
     const scope = defer<string>();
     const seen: unknown[] = [];
     const scoped = route.post('/scoped', {
+      id: 'postScoped',
       ...base,
       scope: 'agent-invocation',
       body: Body,
@@ -210,9 +222,13 @@ t.test(
       note('handled');
       return 0;
     };
-    const { url } = await serve(t, [route.post('/noted', { ...base, body: Noted, handle })], {
-      settings: { body_limit_bytes: 100_000 },
-    });
+    const { url } = await serve(
+      t,
+      [route.post('/noted', { id: 'postNoted', ...base, body: Noted, handle })],
+      {
+        settings: { body_limit_bytes: 100_000 },
+      },
+    );
     const seen = async (length: number): Promise<string[]> => {
       done.length = 0;
       t.equal((await post(`${url}/noted`, `{"name":"${'x'.repeat(length)}"}`, JSON_TYPE)).status, 200);

@@ -45,15 +45,22 @@ const N = z.object({ n: z.string() });
 
 const routes = [
   route.get('/throw/:n', {
+    id: 'getThrowN',
     ...base,
     params: N,
     handle({ params }) {
       throw nth(params);
     },
   }),
-  route.get('/reject/:n', { ...base, params: N, handle: ({ params }) => Promise.reject(nth(params)) }),
-  route.get('/unserialisable', { ...base, handle: () => ({ big: 1n }) }),
+  route.get('/reject/:n', {
+    id: 'getRejectN',
+    ...base,
+    params: N,
+    handle: ({ params }) => Promise.reject(nth(params)),
+  }),
+  route.get('/unserialisable', { id: 'getUnserialisable', ...base, handle: () => ({ big: 1n }) }),
   route.get('/unserialisable-later', {
+    id: 'getUnserialisableLater',
     ...base,
     handle: async () => reply(200, 'x', { 'x-y': 'z' }) && { big: 1n },
   }),

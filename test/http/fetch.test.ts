@@ -18,6 +18,7 @@ const setUp = async (t: Test, options: ServeOptions = {}) => {
   const gone: string[] = [];
   const routes = [
     route.post('/things/:id', {
+      id: 'postThingsId',
       ...base,
       params: z.object({ id: z.string() }),
       query: z.object({ q: z.string().optional() }),
@@ -25,10 +26,11 @@ const setUp = async (t: Test, options: ServeOptions = {}) => {
       handle: ({ params, query, body, scope, header, ip }) =>
         reply(201, { ...params, ...query, text: body.text, scope, own: header('x-own') ?? null, ip: ip() }),
     }),
-    route.delete('/things/:id', { ...base, handle: () => reply(204) }),
-    route.get('/things', { ...base, handle: ({ scope }) => ({ scope }) }),
-    route.get('/secret', { ...base, scope: 'admin', handle: ({ scope }) => ({ scope }) }),
+    route.delete('/things/:id', { id: 'deleteThingsId', ...base, handle: () => reply(204) }),
+    route.get('/things', { id: 'getThings', ...base, handle: ({ scope }) => ({ scope }) }),
+    route.get('/secret', { id: 'getSecret', ...base, scope: 'admin', handle: ({ scope }) => ({ scope }) }),
     route.get('/slow', {
+      id: 'getSlow',
       ...base,
       async handle({ onGone }) {
         onGone(() => gone.push('slow'));
@@ -37,6 +39,7 @@ const setUp = async (t: Test, options: ServeOptions = {}) => {
       },
     }),
     route.get('/stream', {
+      id: 'getStream',
       ...base,
       handle() {
         const stream = createEventStream();

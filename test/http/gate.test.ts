@@ -13,6 +13,7 @@ const controlled = () => {
   const started: string[] = [];
   const open = new Map<string, Deferred<unknown>>();
   const slow = route.get('/slow/:name', {
+    id: 'getSlowName',
     ...base,
     params: Name,
     handle({ params }) {
@@ -80,6 +81,7 @@ t.test('an event stream counts until it is bound, a held request until it says s
   const { slow, started, finish } = controlled();
   const held = defer();
   const hold = route.get('/hold', {
+    id: 'getHold',
     ...base,
     async handle({ hold }) {
       started.push('hold');

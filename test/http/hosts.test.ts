@@ -75,15 +75,16 @@ const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as
 const reached: string[] = [];
 
 const routes = [
-  route.get('/plain', { ...base, handle: () => reached.push('plain') }),
+  route.get('/plain', { id: 'getPlain', ...base, handle: () => reached.push('plain') }),
   route.get('/stream', {
+    id: 'getStream',
     ...base,
     handle() {
       reached.push('stream');
       return createEventStream();
     },
   }),
-  route.get('/admin', { ...base, scope: 'admin', handle: () => reached.push('admin') }),
+  route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: () => reached.push('admin') }),
 ];
 
 t.test('a foreign host is refused on every path, before anything else', async (t) => {

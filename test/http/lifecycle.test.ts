@@ -10,8 +10,9 @@ const proceed = defer();
 let stream: EventStream | undefined;
 
 const routes = [
-  route.get('/now', { ...base, handle: () => 'now' }),
+  route.get('/now', { id: 'getNow', ...base, handle: () => 'now' }),
   route.get('/slow', {
+    id: 'getSlow',
     ...base,
     async handle() {
       await proceed.promise;
@@ -19,6 +20,7 @@ const routes = [
     },
   }),
   route.get('/stream', {
+    id: 'getStream',
     ...base,
     handle() {
       stream = createEventStream();

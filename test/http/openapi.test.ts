@@ -8,6 +8,7 @@ import { serve } from './serve.ts';
 
 const routes = [
   route.get('/v1/threads', {
+    id: 'getThreads',
     summary: 'List',
     tag: 'threads',
     scope: 'agent-invocation',
@@ -18,6 +19,7 @@ const routes = [
     handle: () => [],
   }),
   route.post('/v1/threads', {
+    id: 'postThreads',
     summary: 'Create',
     scope: 'agent-invocation',
     body: z.object({ title: z.string().nullish() }).transform(({ title }) => title ?? ''),
@@ -25,6 +27,7 @@ const routes = [
     handle: ({ body }) => body,
   }),
   route.delete('/v1/threads/:id/parts/:part', {
+    id: 'deleteThreadsIdPartsPart',
     summary: 'Delete',
     scope: 'admin',
     params: z.object({ id: z.string(), part: z.string() }),

@@ -7,11 +7,17 @@ import { ADMIN_TOKEN, errorOf, serve, wire } from './serve.ts';
 const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
 
 const routes = [
-  route.post('/body', { ...base, body: z.object({ name: z.string() }), handle: ({ body }) => body }),
-  route.get('/open', { ...base, handle: () => 'open' }),
-  route.get('/scoped', { ...base, scope: 'agent-invocation', handle: () => 'scoped' }),
-  route.get('/admin', { ...base, scope: 'admin', handle: () => 'admin' }),
+  route.post('/body', {
+    id: 'postBody',
+    ...base,
+    body: z.object({ name: z.string() }),
+    handle: ({ body }) => body,
+  }),
+  route.get('/open', { id: 'getOpen', ...base, handle: () => 'open' }),
+  route.get('/scoped', { id: 'getScoped', ...base, scope: 'agent-invocation', handle: () => 'scoped' }),
+  route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: () => 'admin' }),
   route.get('/admin/stream', {
+    id: 'getAdminStream',
     ...base,
     scope: 'admin',
     handle() {
@@ -22,6 +28,7 @@ const routes = [
     },
   }),
   route.get('/bug', {
+    id: 'getBug',
     ...base,
     handle() {
       throw new TypeError('secret of the house');

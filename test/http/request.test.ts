@@ -13,15 +13,16 @@ const seen = ({ header, ip }: RouteRequest<unknown, unknown, unknown>) => ({
 });
 
 const routes = [
-  route.get('/now', { ...base, handle: seen }),
+  route.get('/now', { id: 'getNow', ...base, handle: seen }),
   route.get('/later', {
+    id: 'getLater',
     ...base,
     async handle(request) {
       await turn();
       return seen(request);
     },
   }),
-  route.post('/body', { ...base, body: z.json(), handle: seen }),
+  route.post('/body', { id: 'postBody', ...base, body: z.json(), handle: seen }),
 ];
 
 t.test('headers can be read at once and later, by name of any case, the first value of each', async (t) => {

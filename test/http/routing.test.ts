@@ -8,25 +8,39 @@ const Id = z.object({ id: z.string() });
 const echo = { summary: 'echo', scope: 'none', responses: { 200: z.json() } } as const;
 
 const routes = [
-  route.get('/things', { ...echo, handle: () => ['list'] }),
-  route.post('/things', { ...echo, handle: () => reply(201, { made: true }, { 'x-extra': 'yes' }) }),
-  route.get('/things/summary', { ...echo, handle: () => 'summary' }),
+  route.get('/things', { id: 'getThings', ...echo, handle: () => ['list'] }),
+  route.post('/things', {
+    id: 'postThings',
+    ...echo,
+    handle: () => reply(201, { made: true }, { 'x-extra': 'yes' }),
+  }),
+  route.get('/things/summary', { id: 'getThingsSummary', ...echo, handle: () => 'summary' }),
   route.get('/things/:id', {
+    id: 'getThingsId',
     ...echo,
     params: Id,
     handle: ({ params, route }) => ({ id: params.id, route }),
   }),
-  route.delete('/things/:id', { ...echo, handle: () => reply(204) }),
+  route.delete('/things/:id', { id: 'deleteThingsId', ...echo, handle: () => reply(204) }),
   route.get('/things/:id/parts/:part', {
+    id: 'getThingsIdPartsPart',
     ...echo,
     params: z.object({ id: z.string(), part: z.string() }),
     handle: ({ params }) => params,
   }),
-  route.get('/nothing', { ...echo, handle: () => undefined }),
-  route.get('/known', { ...echo, handle: () => reply(304) }),
-  route.get('/text', { ...echo, handle: () => plainText('a 1\n', 'text/plain; version=0.0.4') }),
-  route.get('/later', { ...echo, handle: async () => ({ later: true }) }),
-  route.get('/split', { ...echo, handle: () => reply(200, {}, { 'x-split': 'a\r\nx-forged: 1' }) }),
+  route.get('/nothing', { id: 'getNothing', ...echo, handle: () => undefined }),
+  route.get('/known', { id: 'getKnown', ...echo, handle: () => reply(304) }),
+  route.get('/text', {
+    id: 'getText',
+    ...echo,
+    handle: () => plainText('a 1\n', 'text/plain; version=0.0.4'),
+  }),
+  route.get('/later', { id: 'getLater', ...echo, handle: async () => ({ later: true }) }),
+  route.get('/split', {
+    id: 'getSplit',
+    ...echo,
+    handle: () => reply(200, {}, { 'x-split': 'a\r\nx-forged: 1' }),
+  }),
 ];
 
 t.test('a value is 200 JSON, a reply says its own status, headers and body', async (t) => {
@@ -128,7 +142,7 @@ t.test('a header value cannot start a header of its own', async (t) => {
 });
 
 t.test('two routes for one method and path are refused when the server is made', async (t) => {
-  const twice = route.get('/things', { ...echo, handle: () => 1 });
+  const twice = route.get('/things', { id: 'getThings', ...echo, handle: () => 1 });
   await t.rejects(serve(t, [twice, twice]), { message: 'two routes for GET /things' });
 });
 

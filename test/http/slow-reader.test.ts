@@ -16,6 +16,7 @@ let overflows = 0;
 
 const streamRoute = (path: string, onOverflow?: () => void) =>
   route.get(path, {
+    id: 'getPath',
     summary: 'stream',
     scope: 'none',
     responses: { 200: 'text/event-stream' },

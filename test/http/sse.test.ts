@@ -11,6 +11,7 @@ const base = { summary: 'test', scope: 'none', responses: { 200: 'text/event-str
 const streaming = (prepare: (stream: EventStream) => void = () => {}) => {
   const streams: EventStream[] = [];
   const declared = route.get('/stream', {
+    id: 'getStream',
     ...base,
     handle() {
       const stream = createEventStream({ headers: { 'x-extra': 'yes' } });
@@ -223,6 +224,8 @@ t.test('a stream that nobody binds collects, and can be ended', (t) => {
 });
 
 t.test('the options of a route can be declared with a schema of its events', (t) => {
-  t.ok(route.get('/x', { ...base, responses: { 200: z.json() }, handle: () => createEventStream() }));
+  t.ok(
+    route.get('/x', { id: 'getX', ...base, responses: { 200: z.json() }, handle: () => createEventStream() }),
+  );
   t.end();
 });

@@ -279,7 +279,17 @@ t.test('a terminal that is gone is written to no more', async (t) => {
 });
 
 t.test('colours are for terminals, and the environment has the last word', async (t) => {
-  const names = ['NO_COLOR', 'FORCE_COLOR', 'COLORTERM', 'TERM'];
+  // Everything that Node asks: a machine that tests has CI set, and that alone turns colours off.
+  const names = [
+    'CI',
+    'COLORTERM',
+    'FORCE_COLOR',
+    'NODE_DISABLE_COLORS',
+    'NO_COLOR',
+    'TEAMCITY_VERSION',
+    'TERM',
+    'TMUX',
+  ];
   const before = names.map((name) => [name, process.env[name]] as const);
   const set = (variables: Iterable<readonly [string, string | undefined]>): void => {
     for (const [name, value] of variables) {

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** What an agent card says (a2a.md 4, 5), and in which form. */
 
 export type CardAgent = { id: string; description: string };
@@ -14,6 +16,48 @@ export type CardFacts = {
   strict: boolean;
 };
 
+const Bearer = z.object({ httpAuthSecurityScheme: z.object({ scheme: z.string() }) });
+
+export const AgentCard = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    version: z.string(),
+    supportedInterfaces: z.array(
+      z.object({
+        url: z.string(),
+        protocolBinding: z.string(),
+        protocolVersion: z.string(),
+        tenant: z.string().optional(),
+      }),
+    ),
+    provider: z.object({ organization: z.string(), url: z.string() }),
+    capabilities: z.object({
+      streaming: z.boolean(),
+      pushNotifications: z.boolean(),
+      stateTransitionHistory: z.boolean().optional(),
+      extendedAgentCard: z.boolean(),
+    }),
+    securitySchemes: z.record(z.string(), Bearer).optional(),
+    securityRequirements: z
+      .array(z.object({ schemes: z.record(z.string(), z.object({ list: z.array(z.string()) })) }))
+      .optional(),
+    defaultInputModes: z.array(z.string()),
+    defaultOutputModes: z.array(z.string()),
+    skills: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        tags: z.array(z.string()),
+        inputModes: z.array(z.string()),
+        outputModes: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: 'A2aAgentCard' });
+type AgentCard = z.infer<typeof AgentCard>;
+
 const INPUT_MODES = ['text/plain', 'application/json'];
 const OUTPUT_MODES = ['text/plain'];
 
@@ -25,7 +69,7 @@ export const agentCard = (
   agent: CardAgent,
   facts: CardFacts,
   { own = false, tenants = [] }: { own?: boolean; tenants?: readonly CardAgent[] } = {},
-) => ({
+): AgentCard => ({
   name: agent.id,
   description: agent.description,
   version: facts.version,

@@ -28,29 +28,39 @@ const Part = z.object({
 
 const Selectors = { tenant: OptionalId, agentId: OptionalId, agent_id: OptionalId };
 
-const Configuration = z.object({
-  acceptedOutputModes: optional(listOf(z.string())),
-  historyLength: optional(z.unknown()),
-  returnImmediately: optional(z.boolean()),
-  taskPushNotificationConfig: optional(z.unknown()),
-  pushNotificationConfig: optional(z.unknown()),
+/** Checked with all that it needs, in `push/config.ts`. */
+const PushConfig = optional(z.unknown()).meta({
+  override: { $ref: '#/components/schemas/A2aPushNotificationConfigInput' },
 });
 
-const SendRequest = z.object({
-  ...Selectors,
-  message: z.object({
-    messageId: z.string(),
-    role: z.enum(['ROLE_USER', 'ROLE_AGENT']),
-    taskId: OptionalId,
-    contextId: OptionalId,
-    parts: listOf(Part),
-    metadata: optional(JsonObject),
-    extensions: optional(listOf(z.string())),
-    referenceTaskIds: optional(listOf(z.string())),
+const Configuration = z.object({
+  acceptedOutputModes: optional(listOf(z.string())),
+  historyLength: optional(z.unknown()).meta({ override: { type: 'integer', minimum: 0 } }),
+  returnImmediately: optional(z.boolean()),
+  taskPushNotificationConfig: PushConfig,
+  pushNotificationConfig: PushConfig.meta({
+    deprecated: true,
+    description: 'the same as `taskPushNotificationConfig`, which goes over it',
   }),
-  configuration: optional(Configuration),
-  metadata: optional(JsonObject),
 });
+
+export const SendRequest = z
+  .object({
+    ...Selectors,
+    message: z.object({
+      messageId: z.string(),
+      role: z.enum(['ROLE_USER', 'ROLE_AGENT']),
+      taskId: OptionalId,
+      contextId: OptionalId,
+      parts: listOf(Part),
+      metadata: optional(JsonObject),
+      extensions: optional(listOf(z.string())),
+      referenceTaskIds: optional(listOf(z.string())),
+    }),
+    configuration: optional(Configuration),
+    metadata: optional(JsonObject),
+  })
+  .meta({ id: 'A2aSendMessageRequest' });
 export type SendShape = z.output<typeof SendRequest>;
 
 /** What every message must have; clients are told which of them is missing. */

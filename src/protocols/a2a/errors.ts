@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { TaskState } from '../../../machines/a2a-task.ts';
 
 /** Errors as A2A shows them (a2a.md 3.3): a status of google.rpc, with details that clients branch on. */
@@ -121,6 +122,18 @@ export const pushConfigNotFound = (taskId: string, configId: string): A2aError =
     details: [errorInfo('TASK_NOT_FOUND', { taskId, configId })],
   });
 
-export const errorBody = ({ code, status, message, details }: A2aError) => ({
-  error: { code, status, message, ...(details.length > 0 && { details }) },
+/** What a client gets. */
+export const ErrorEnvelope = z
+  .object({
+    error: z.object({
+      code: z.int().meta({ description: 'the HTTP status' }),
+      status: z.string().meta({ description: 'of google.rpc, such as `NOT_FOUND`' }),
+      message: z.string(),
+      details: z.array(z.looseObject({ '@type': z.string() })).optional(),
+    }),
+  })
+  .meta({ id: 'A2aError' });
+
+export const errorBody = ({ code, status, message, details }: A2aError): z.input<typeof ErrorEnvelope> => ({
+  error: { code, status, message, ...(details.length > 0 && { details: [...details] }) },
 });

@@ -1,58 +1,101 @@
-import type { TaskState } from '../../../machines/a2a-task.ts';
-import type { Json, JsonObject } from '../../schema/endpoint.ts';
+import { z } from 'zod';
+import { TASK_STATES } from '../../../machines/a2a-task.ts';
+import { Json, JsonObject } from '../../schema/json.ts';
 import type { TimedRun } from '../../store/index.ts';
 
 /** The objects of A2A 1.0 in their HTTP+JSON form (a2a.md 6). A key is absent when there is nothing to say. */
 
-export type Part = ({ text: string } | { raw: string } | { url: string } | { data: Json }) & {
-  mediaType?: string;
-  filename?: string;
-  metadata?: JsonObject;
+const note = {
+  mediaType: z.string().optional(),
+  filename: z.string().optional(),
+  metadata: JsonObject.optional(),
 };
 
-export type A2aMessage = {
-  messageId: string;
-  role: 'ROLE_USER' | 'ROLE_AGENT';
-  parts: Part[];
-  taskId?: string;
-  contextId?: string;
-  metadata?: JsonObject;
-  extensions?: string[];
-  referenceTaskIds?: string[];
-};
+export const Part = z
+  .union([
+    z.object({ text: z.string(), ...note }),
+    z.object({ raw: z.string().meta({ description: 'base64' }), ...note }),
+    z.object({ url: z.string(), ...note }),
+    z.object({ data: Json, ...note }),
+  ])
+  .meta({ id: 'A2aPart' });
+export type Part = z.infer<typeof Part>;
 
-export type TaskStatus = {
-  state: TaskState;
-  message?: A2aMessage;
-  /** RFC 3339, ms */
-  timestamp: string;
-};
+export const A2aMessage = z
+  .object({
+    messageId: z.string(),
+    role: z.enum(['ROLE_USER', 'ROLE_AGENT']),
+    parts: z.array(Part),
+    taskId: z.string().optional(),
+    contextId: z.string().optional(),
+    metadata: JsonObject.optional(),
+    extensions: z.array(z.string()).optional(),
+    referenceTaskIds: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'A2aMessage' });
+export type A2aMessage = z.infer<typeof A2aMessage>;
 
-export type Artifact = { artifactId: string; name: string; parts: Part[] };
+export const TaskStatus = z
+  .object({
+    state: z.enum(TASK_STATES),
+    message: A2aMessage.optional(),
+    timestamp: z.string().meta({ description: 'RFC 3339, milliseconds' }),
+  })
+  .meta({ id: 'A2aTaskStatus' });
+export type TaskStatus = z.infer<typeof TaskStatus>;
 
-export type Task = {
-  id: string;
-  contextId: string;
-  status: TaskStatus;
-  artifacts?: Artifact[];
-  history?: A2aMessage[];
-};
+export const Artifact = z
+  .object({ artifactId: z.string(), name: z.string(), parts: z.array(Part) })
+  .meta({ id: 'A2aArtifact' });
+export type Artifact = z.infer<typeof Artifact>;
 
-export type StatusUpdate = { taskId: string; contextId: string; status: TaskStatus };
+export const Task = z
+  .object({
+    id: z.string(),
+    contextId: z.string(),
+    status: TaskStatus,
+    artifacts: z.array(Artifact).optional(),
+    history: z.array(A2aMessage).optional(),
+  })
+  .meta({ id: 'A2aTask' });
+export type Task = z.infer<typeof Task>;
 
-export type ArtifactUpdate = {
-  taskId: string;
-  contextId: string;
-  artifact: Artifact;
-  append: boolean;
-  lastChunk: boolean;
-};
+const StatusUpdate = z
+  .object({ taskId: z.string(), contextId: z.string(), status: TaskStatus })
+  .meta({ id: 'A2aStatusUpdate' });
+export type StatusUpdate = z.infer<typeof StatusUpdate>;
+
+const ArtifactUpdate = z
+  .object({
+    taskId: z.string(),
+    contextId: z.string(),
+    artifact: Artifact,
+    append: z.boolean(),
+    lastChunk: z.boolean(),
+  })
+  .meta({ id: 'A2aArtifactUpdate' });
+export type ArtifactUpdate = z.infer<typeof ArtifactUpdate>;
 
 /** One event of a stream, and the body of one notification. */
-export type StreamResponse =
-  | { task: Task }
-  | { statusUpdate: StatusUpdate }
-  | { artifactUpdate: ArtifactUpdate };
+export const StreamResponse = z
+  .union([
+    z.object({ task: Task }),
+    z.object({ statusUpdate: StatusUpdate }),
+    z.object({ artifactUpdate: ArtifactUpdate }),
+  ])
+  .meta({ id: 'A2aStreamResponse' });
+export type StreamResponse = z.infer<typeof StreamResponse>;
+
+export const SendMessageResponse = z.object({ task: Task }).meta({ id: 'A2aSendMessageResponse' });
+
+export const ListTasksResponse = z
+  .object({
+    tasks: z.array(Task),
+    totalSize: z.int(),
+    pageSize: z.int(),
+    nextPageToken: z.string().meta({ description: 'empty on the last page' }),
+  })
+  .meta({ id: 'A2aListTasksResponse' });
 
 /** The tasks of this service: every run is one (a2a.md 8). */
 export type Tasks = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TaskState } from '../../../machines/a2a-task.ts';
+import { TASK_STATES, type TaskState } from '../../../machines/a2a-task.ts';
 import { invalidRequest, type Violation } from './errors.ts';
 
 /** The query parameters of tasks (a2a.md 3.4, 9). All that is wrong is said at once; blank is as good as absent. */
@@ -14,6 +14,40 @@ export type TaskQuery = {
   /** milliseconds */
   since: number | undefined;
 };
+
+/** An integer as text; what else came is told with all that is wrong. */
+const whole = (description: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description, override: { type: 'integer', minimum: 0 } });
+
+/** What is read of the query; it is judged below, where all that is wrong is said at once. */
+export const HistoryLengthQuery = z.looseObject({
+  historyLength: whole('so many messages of the history, the latest; default: all'),
+});
+
+export const PageQuery = z.looseObject({
+  pageSize: whole('clamped to 1..100; default 50'),
+  pageToken: z.string().optional().meta({ description: '`nextPageToken` of the page before' }),
+});
+
+export const TaskListQuery = PageQuery.extend({
+  contextId: z.string().optional().meta({ description: 'of this thread only' }),
+  status: z
+    .string()
+    .optional()
+    .meta({ description: 'in this state only', override: { type: 'string', enum: [...TASK_STATES] } }),
+  historyLength: whole('so many messages of each history, the latest; default 0'),
+  includeArtifacts: z
+    .string()
+    .optional()
+    .meta({ description: 'default false', override: { type: 'boolean' } }),
+  statusTimestampAfter: z
+    .string()
+    .optional()
+    .meta({ description: 'changed since, RFC 3339', override: { type: 'string', format: 'date-time' } }),
+});
 
 type Query = (name: string) => string | undefined;
 

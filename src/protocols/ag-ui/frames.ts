@@ -1,11 +1,15 @@
 import type { AGUIEventByType, EventType } from '@ag-ui/core';
+import type { AgUiEvent } from './events.ts';
 
 /**
  * Events of the protocol as text: one `data:` line of JSON each (chat-and-agui.md 2.7, 12). What an event may hold
  * is checked against the official types by the compiler.
  */
 
-export type EventFields = { [Type in EventType as `${Type}`]: Omit<AGUIEventByType[Type], 'type'> };
+export type EventFields = {
+  // An event that `events.ts` does not describe is not sent.
+  [Type in EventType as `${Type}` & AgUiEvent['type']]: Omit<AGUIEventByType[Type], 'type'>;
+};
 
 /** Keys that are undefined are left out. */
 export const frame = <Type extends keyof EventFields>(type: Type, fields: EventFields[Type]): string =>

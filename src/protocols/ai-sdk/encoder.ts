@@ -25,7 +25,8 @@ import {
   forgetCalls,
   outputGrown,
 } from './calls.ts';
-import { DELTA_END, type FinishReason, finish, frame, runInfo } from './frames.ts';
+import type { FinishReason } from './chunks.ts';
+import { DELTA_END, finish, frame, runInfo } from './frames.ts';
 
 /**
  * Run events to frames of the chat streaming protocol, version 6 (chat-and-agui.md 4, 5).

@@ -1,32 +1,12 @@
+import type { ChunkKeys, FinishReason, UiMessageChunk } from './chunks.ts';
+
 /**
  * Frames of the chat protocol as text: one `data:` line of JSON each (chat-and-agui.md 2.7, 4). JSON has no line
  * breaks, so an empty line is always the end of a frame.
  */
 
-export type FrameType =
-  | 'start'
-  | 'finish'
-  | 'error'
-  | 'text-start'
-  | 'text-end'
-  | 'reasoning-start'
-  | 'reasoning-end'
-  | 'tool-input-start'
-  | 'tool-input-delta'
-  | 'tool-input-available'
-  | 'tool-approval-request'
-  | 'tool-output-available'
-  | 'tool-output-error'
-  | 'tool-output-denied'
-  | 'source-url'
-  | 'source-document'
-  | 'file'
-  | `data-${string}`;
-
-export type FinishReason = 'stop' | 'content-filter' | 'tool-calls' | 'error';
-
 /** Keys that are undefined are left out. */
-export const frame = (type: FrameType, keys: Record<string, unknown>): string =>
+export const frame = <Type extends UiMessageChunk['type']>(type: Type, keys: ChunkKeys<Type>): string =>
   `data: ${JSON.stringify({ type, ...keys })}\n\n`;
 
 /** Every stream of a run that has begun has it behind its `start`. */

@@ -1,19 +1,32 @@
 import { z } from 'zod';
+import {
+  type DescribedAnswer,
+  type ErrorDescription,
+  eventStream,
+  type RequestHeaderName,
+  TRACE_HEADERS,
+} from '../../http/described.ts';
 import type { Family, FamilyHead } from '../../http/family.ts';
 import { decodeSegment } from '../../http/query.ts';
-import { type Method, type Route, type RouteRequest, type RouteSpec, route } from '../../http/route.ts';
+import { JSON_TYPE } from '../../http/reply.ts';
+import { type Method, type Route, type RouteRequest, route } from '../../http/route.ts';
+import { AgentCard } from '../../protocols/a2a/card.ts';
+import { SendRequest } from '../../protocols/a2a/decode-shape.ts';
 import {
   type A2aError,
+  ErrorEnvelope,
   invalidRequest,
   methodNotAllowed,
   unsupportedAction,
   unsupportedPath,
 } from '../../protocols/a2a/errors.ts';
+import { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from '../../protocols/a2a/model.ts';
+import { PushConfig, PushConfigInput, PushConfigList } from '../../protocols/a2a/push/config.ts';
+import { HistoryLengthQuery, PageQuery, TaskListQuery } from '../../protocols/a2a/task-query.ts';
 import { answered, errorsFor } from './answers.ts';
 import type { Cards } from './cards.ts';
 import type { A2aAnswer, A2aRequest, PushHandlers, TaskHandlers } from './handlers.ts';
-import { parseBody, versionProblem } from './negotiation.ts';
-import { ErrorEnvelope, PushConfig, PushConfigList, SendMessage } from './shapes.ts';
+import { A2A_JSON, parseBody, versionProblem } from './negotiation.ts';
 
 /**
  * The routes of A2A (a2a.md 2, 3): what all of them have in common. The order of the checks is scope, version, path,
@@ -44,7 +57,6 @@ export const a2aRoutes = (parts: A2aParts): Family[] => [
 const INTERFACE_PATH = '/v1/a2a';
 const CARD_PATH = '/.well-known/agent-card.json';
 const CONFIGS = 'tasks/:task_id/pushNotificationConfigs';
-const EVENTS = 'text/event-stream of StreamResponse';
 
 const COMMON = {
   scope: 'agent-invocation',
@@ -52,87 +64,146 @@ const COMMON = {
   check: ({ header, query }: FamilyHead) => versionProblem(header('a2a-version'), query),
 } as const;
 
-const failures = { 400: ErrorEnvelope, 404: ErrorEnvelope };
+const A2A_ERRORS: ErrorDescription = { schema: ErrorEnvelope, prefix: 'A2a', types: [A2A_JSON] };
+const failures = { 404: ErrorEnvelope };
 
-const operations = ({ tasks, push, cards }: A2aParts): Route[] =>
-  [
-    operation('post', 'message:send', tasks.send, {
-      summary: 'Sends a message; the answer is its task',
-      body: SendMessage,
-      responses: { 200: 'SendMessageResponse' },
-    }),
-    operation('post', 'message:stream', tasks.stream, {
-      summary: 'Sends a message, and follows its task',
-      body: SendMessage,
-      responses: { 200: EVENTS },
-    }),
-    operation('get', 'tasks', tasks.list, {
-      summary: 'Tasks, the last changed first',
-      responses: { 200: 'ListTasksResponse' },
-    }),
-    operation('get', 'tasks/:task_id', (request, { task_id }) => tasks.get(request, task_id), {
-      summary: 'One task',
-      responses: { 200: 'Task' },
-    }),
-    operation('post', 'tasks/:task_id:cancel', (request, { task_id }) => tasks.cancel(request, task_id), {
-      summary: 'Cancels a task',
-      responses: { 200: 'Task', 409: ErrorEnvelope },
-    }),
-    ...(['get', 'post'] as const).map((method) =>
-      operation(
-        method,
-        'tasks/:task_id:subscribe',
-        (request, { task_id }) => tasks.subscribe(request, task_id),
-        { summary: 'Follows a task', responses: { 200: EVENTS } },
-      ),
-    ),
-    operation('post', CONFIGS, (request, { task_id }) => push.create(request, task_id), {
-      summary: 'Has changes of a task sent to an address',
-      body: PushConfig,
-      responses: { 200: PushConfig },
-    }),
-    operation('get', CONFIGS, (request, { task_id }) => push.list(request, task_id), {
-      summary: 'Where changes of a task are sent',
-      responses: { 200: PushConfigList },
-    }),
+/** JSON is told under both of its types. */
+const json = (schema: z.ZodType, description: string): DescribedAnswer => ({
+  description,
+  content: { [JSON_TYPE]: schema, [A2A_JSON]: schema },
+});
+
+const aTask = json(Task, 'The task.');
+const events = eventStream(StreamResponse, 'the task, then its changes, until it ends or waits');
+
+const operations = (parts: A2aParts): Route[] => [
+  ...taskOperations(parts.tasks),
+  ...pushOperations(parts.push),
+  ...operation('get', 'extendedAgentCard', parts.cards.extended, {
+    id: 'getA2aExtendedCard',
+    summary: 'The card with all agents',
+    security: 'extendedCardBearer',
+    responses: { 200: json(AgentCard, 'The card.'), 501: ErrorEnvelope },
+  }),
+];
+
+const taskOperations = (tasks: TaskHandlers): Route[] => [
+  ...operation('post', 'message:send', tasks.send, {
+    id: 'sendA2aMessage',
+    summary: 'Send a message; the answer is its task',
+    description: 'Answers when the task has ended or waits, or at once with `returnImmediately`.',
+    headers: TRACE_HEADERS,
+    body: SendRequest,
+    responses: { 200: json(SendMessageResponse, 'The task of the message.'), 409: ErrorEnvelope },
+  }),
+  ...operation('post', 'message:stream', tasks.stream, {
+    id: 'streamA2aMessage',
+    summary: 'Send a message, and follow its task',
+    headers: TRACE_HEADERS,
+    body: SendRequest,
+    responses: { 200: events, 409: ErrorEnvelope },
+  }),
+  ...operation('get', 'tasks', tasks.list, {
+    id: 'listA2aTasks',
+    summary: 'Tasks, the last changed first',
+    query: TaskListQuery,
+    responses: { 200: json(ListTasksResponse, 'One page of tasks.') },
+  }),
+  ...operation('get', 'tasks/:task_id', (request, { task_id }) => tasks.get(request, task_id), {
+    id: 'getA2aTask',
+    summary: 'One task',
+    query: HistoryLengthQuery,
+    responses: { 200: aTask },
+  }),
+  ...operation('post', 'tasks/:task_id:cancel', (request, { task_id }) => tasks.cancel(request, task_id), {
+    id: 'cancelA2aTask',
+    summary: 'Cancel a task',
+    responses: { 200: aTask, 409: ErrorEnvelope },
+  }),
+  ...SUBSCRIPTIONS.flatMap(([method, id]) =>
     operation(
-      'get',
-      `${CONFIGS}/:config_id`,
-      (request, { task_id, config_id }) => push.get(request, task_id, config_id),
-      { summary: 'One of these addresses', responses: { 200: PushConfig } },
-    ),
-    operation(
-      'delete',
-      `${CONFIGS}/:config_id`,
-      (request, { task_id, config_id }) => push.remove(request, task_id, config_id),
+      method,
+      'tasks/:task_id:subscribe',
+      (request, { task_id }) => tasks.subscribe(request, task_id),
       {
-        summary: 'Sends nothing there any more',
-        responses: { 200: '{}, where the request names a version', 204: 'empty' },
+        id,
+        summary: 'Follow a task',
+        responses: { 200: events },
       },
     ),
-    operation('get', 'extendedAgentCard', cards.extended, {
-      summary: 'The card with all agents',
-      responses: { 200: 'AgentCard', 401: ErrorEnvelope, 501: ErrorEnvelope },
-    }),
-  ].flat();
+  ),
+];
+
+const SUBSCRIPTIONS = [
+  ['get', 'followA2aTask'],
+  ['post', 'subscribeToA2aTask'],
+] as const;
+
+const pushOperations = (push: PushHandlers): Route[] => [
+  ...operation('post', CONFIGS, (request, { task_id }) => push.create(request, task_id), {
+    id: 'createA2aPushConfig',
+    summary: 'Have changes of a task sent to an address',
+    body: PushConfigInput,
+    responses: { 200: json(PushConfig, 'The config, with its id.') },
+  }),
+  ...operation('get', CONFIGS, (request, { task_id }) => push.list(request, task_id), {
+    id: 'listA2aPushConfigs',
+    summary: 'Where changes of a task are sent',
+    query: PageQuery,
+    responses: { 200: json(PushConfigList, 'One page of configs.') },
+  }),
+  ...operation(
+    'get',
+    `${CONFIGS}/:config_id`,
+    (request, { task_id, config_id }) => push.get(request, task_id, config_id),
+    {
+      id: 'getA2aPushConfig',
+      summary: 'One of these addresses',
+      responses: { 200: json(PushConfig, 'The config.') },
+    },
+  ),
+  ...operation(
+    'delete',
+    `${CONFIGS}/:config_id`,
+    (request, { task_id, config_id }) => push.remove(request, task_id, config_id),
+    {
+      id: 'deleteA2aPushConfig',
+      summary: 'Send nothing there any more',
+      responses: {
+        200: json(z.object({}), 'Removed, or not there, where the request names a version.'),
+        204: 'Removed, or not there.',
+      },
+    },
+  ),
+];
 
 type Ids = { task_id: string; config_id: string };
 type Call = (request: A2aRequest, ids: Ids) => A2aAnswer;
-type About = {
-  summary: string;
+type About = Pick<Route['spec'], 'id' | 'summary' | 'description' | 'responses' | 'security'> & {
+  headers?: readonly RequestHeaderName[];
+  query?: z.ZodType<Record<string, unknown>>;
   body?: z.ZodType;
-  responses: RouteSpec<unknown, unknown, unknown>['responses'];
 };
 
+const OF_TENANT = [
+  { tenant: '', suffix: '', of: '' },
+  { tenant: ':tenant/', suffix: 'OfTenant', of: ', of one agent' },
+] as const;
+
 /** With and without a tenant before it. */
-const operation = (method: Method, path: string, call: Call, { body, ...about }: About): Route[] =>
-  ['', ':tenant/'].map((tenant) =>
-    route[method](`${INTERFACE_PATH}/${tenant}${path}`, {
-      ...about,
+const operation = (method: Method, path: string, call: Call, about: About): Route[] =>
+  OF_TENANT.map(({ tenant, suffix, of }) => {
+    const { id, summary, body, query = NO_QUERY, headers = [], ...more } = about;
+    return route[method](`${INTERFACE_PATH}/${tenant}${path}`, {
+      ...more,
+      id: id + suffix,
+      summary: summary + of,
+      headers: [...headers, 'A2A-Version'],
       tag: 'a2a',
       scope: 'agent-invocation',
-      params: PathValues,
-      query: Query,
+      errors: A2A_ERRORS,
+      params: pathValues(tenant + path),
+      query,
       ...(body && { body, reads: 'text' as const }),
       responses: { ...failures, ...about.responses },
       handle(request) {
@@ -140,13 +211,20 @@ const operation = (method: Method, path: string, call: Call, { body, ...about }:
         const ids = { task_id: '', config_id: '', ...request.params };
         return shaped(call(requestOf(request, body !== undefined), ids), request.header('accept'));
       },
-    }),
-  );
+    });
+  });
 
-const PathValues = z.record(z.string(), z.string());
+const VALUES = {
+  tenant: z.string().meta({ description: 'id of the agent that the tasks are of' }),
+  task_id: z.string().meta({ description: 'id of a task, which is that of its run' }),
+  config_id: z.string().meta({ description: 'id of a push notification config' }),
+};
+
+const pathValues = (path: string): z.ZodType<Record<string, string>> =>
+  z.object(Object.fromEntries(Object.entries(VALUES).filter(([name]) => path.includes(`:${name}`))));
 
 /** What an operation reads of it is checked there, so that all that is wrong is said at once. */
-const Query = z.looseObject({});
+const NO_QUERY = z.looseObject({});
 
 const NO_TASK_ID = invalidRequest([
   {
@@ -157,10 +235,17 @@ const NO_TASK_ID = invalidRequest([
 
 const discovery = (cards: Cards): Route =>
   route.get(CARD_PATH, {
+    id: 'getA2aCard',
     summary: 'Card of the public agent',
     tag: 'a2a',
     scope: 'agent-invocation',
-    responses: { 200: 'AgentCard', 304: 'as before', ...failures },
+    headers: ['If-None-Match', 'A2A-Version'],
+    errors: A2A_ERRORS,
+    responses: {
+      200: { ...json(AgentCard, 'The card.'), headers: { ETag: 'Of the card as it is now.' } },
+      304: 'As before.',
+      ...failures,
+    },
     handle: (request) => cards.discover(request),
   });
 

@@ -11,7 +11,7 @@ import { isObject } from '../../schema/endpoint.ts';
 
 /** Versions and media types (a2a.md 3.1, 3.2, 3.4). */
 
-const A2A_JSON = 'application/a2a+json';
+export const A2A_JSON = 'application/a2a+json';
 
 const VERSION = /^1\.0(?:\.\d+)?$/;
 

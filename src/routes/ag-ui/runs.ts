@@ -1,6 +1,8 @@
+import { eventStream } from '../../http/described.ts';
 import type { Route } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
 import { decodeAgUi } from '../../protocols/ag-ui/decode.ts';
+import { AgUiEvent } from '../../protocols/ag-ui/events.ts';
 import { frame } from '../../protocols/ag-ui/frames.ts';
 import { AgUiBody, type FrontendTool } from '../../protocols/ag-ui/request.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
@@ -14,8 +16,12 @@ import { createAttaching } from './attaching.ts';
 
 export const agUiRunRoutes = (rooms: Rooms): Route[] =>
   runRoutes(
-    { root: '/v1/ag-ui/run', under: '/v1/ag-ui' },
-    startsRun('AG-UI', AgUiBody, 'AG-UI events'),
+    { root: '/v1/ag-ui/run', under: '/v1/ag-ui', name: 'AgUi' },
+    startsRun(
+      'AG-UI',
+      AgUiBody,
+      eventStream(AgUiEvent, 'events of AG-UI, until `RUN_FINISHED` or `RUN_ERROR`'),
+    ),
     createAgUiRun(rooms, createAddressing(rooms)),
   );
 

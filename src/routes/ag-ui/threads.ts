@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { route } from '../../http/route.ts';
+import { AgUiEvent } from '../../protocols/ag-ui/events.ts';
 import { agUiReplay } from '../../protocols/ag-ui/replay.ts';
-import { ErrorBody } from '../../schema/error-body.ts';
 import { MessageQuery, messageFilter, messageStart, pagePlace } from '../messages.ts';
+import { ThreadId } from '../parameters.ts';
 import { createDurableReplay, replayRoute } from '../replay.ts';
 import type { Rooms } from '../rooms.ts';
 import { interruptRoute } from '../thread-control.ts';
@@ -39,19 +40,29 @@ const AgUiMessages = z
   .meta({ id: 'AgUiMessageList' });
 
 export const agUiThreadRoutes = (rooms: Rooms) => [
-  interruptRoute(rooms, '/v1/ag-ui/threads/:thread_id/interrupt', TAG),
-  replayRoute(createDurableReplay(rooms, agUiReplay), '/v1/ag-ui/threads/:thread_id/replay', TAG),
+  interruptRoute(rooms, {
+    id: 'interruptAgUiThread',
+    path: '/v1/ag-ui/threads/:thread_id/interrupt',
+    tag: TAG,
+  }),
+  replayRoute(createDurableReplay(rooms, agUiReplay), {
+    id: 'replayAgUiThread',
+    path: '/v1/ag-ui/threads/:thread_id/replay',
+    tag: TAG,
+    frame: AgUiEvent,
+  }),
   messagesRoute(rooms),
 ];
 
 const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
   route.get('/v1/ag-ui/threads/:thread_id/messages', {
+    id: 'listAgUiMessages',
     summary: 'Messages of a thread, as AG-UI clients have them',
     tag: TAG,
     scope: 'agent-invocation',
-    params: z.object({ thread_id: z.string() }),
+    params: z.object({ thread_id: ThreadId }),
     query: MessageQuery,
-    responses: { 200: AgUiMessages, 400: ErrorBody },
+    responses: { 200: AgUiMessages },
     handle({ scope, params: { thread_id }, query }) {
       const filter = messageFilter(query);
       const start = messageStart(query, filter);

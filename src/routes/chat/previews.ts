@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { route } from '../../http/route.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
-import { ErrorBody } from '../../schema/error-body.ts';
 import { Invalid, Outcome } from '../../schema/outcome.ts';
 import { traceContextOf } from '../../schema/trace-context.ts';
 import type { Rooms } from '../rooms.ts';
@@ -34,10 +33,12 @@ export const previewRoutes = (rooms: Rooms) => {
   return [
     route.post('/v1/ai-sdk/agent-previews/runs', {
       ...chatStart,
+      id: 'previewAgent',
       summary: 'Chat with an agent that is not saved',
+      description: 'The draft is published for this run alone.',
       scope: 'admin',
       body: PreviewBody,
-      responses: { ...chatStart.responses, 401: ErrorBody, 500: ErrorBody },
+      responses: { ...chatStart.responses },
       async handle({ scope, body, header }) {
         const context = traceContextOf(header);
         const agent = await publish(body.agent);

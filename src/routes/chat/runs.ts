@@ -1,6 +1,8 @@
+import { eventStream } from '../../http/described.ts';
 import type { Route } from '../../http/route.ts';
 import type { EventStream } from '../../http/sse.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
+import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
 import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
@@ -12,10 +14,14 @@ import { createRepeat, type Repeated } from './repeat.ts';
 
 /** The routes that start a run in the chat protocol, or go on with one (chat-and-agui.md 3). */
 
-export const chatStart = startsRun('chat v6', ChatBody, 'the chat protocol, version 6');
+export const chatStart = startsRun(
+  'chat v6',
+  ChatBody,
+  eventStream(UiMessageChunk, 'UI message chunks of the AI SDK, version 6, until `finish`'),
+);
 
 export const chatRunRoutes = (rooms: Rooms): Route[] =>
-  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk' }, chatStart, createChatRun(rooms));
+  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk', name: 'Chat' }, chatStart, createChatRun(rooms));
 
 /** `draft`: instead of the agent that is named. */
 export type ChatRun = (

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { eventStream } from '../../http/described.ts';
 import { reply, route } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
+import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
 import { chatReplay } from '../../protocols/ai-sdk/replay.ts';
 import { resumePoint } from '../../protocols/replay-cursor.ts';
 import { ErrorBody } from '../../schema/error-body.ts';
 import { MessageQuery, messageFilter, messageStart, pagePlace } from '../messages.ts';
+import { ThreadId } from '../parameters.ts';
 import { createDurableReplay, replayRoute } from '../replay.ts';
 import type { Rooms } from '../rooms.ts';
 import { cancelRoute, interruptRoute } from '../thread-control.ts';
@@ -15,7 +18,7 @@ import { chatPage } from './history.ts';
 
 const TAG = 'chat v6';
 
-const Params = z.object({ thread_id: z.string() });
+const Params = z.object({ thread_id: ThreadId });
 
 const ChatMessages = z
   .object({
@@ -36,19 +39,21 @@ const ChatMessages = z
 export const chatThreadRoutes = (rooms: Rooms) => {
   const { chatStreams } = rooms;
   const replay = createDurableReplay(rooms, chatReplay, CHAT_HEADERS);
+  const replayed = { tag: TAG, frame: UiMessageChunk };
 
-  const streamRoute = (path: string) =>
+  const streamRoute = (id: string, path: string) =>
     route.get(path, {
+      id,
+      headers: ['Last-Event-ID'],
       summary: 'Follow the stream of a thread, from its beginning or behind Last-Event-ID',
       tag: TAG,
       scope: 'agent-invocation',
       params: Params,
       responses: {
-        200: 'text/event-stream of the chat protocol, version 6',
+        200: eventStream(UiMessageChunk, 'UI message chunks of the AI SDK, version 6, until `finish`'),
         204: 'nothing is streamed on the thread',
-        400: ErrorBody,
+
         410: ErrorBody,
-        503: ErrorBody,
       },
       handle({ scope, params: { thread_id }, header }) {
         const point = resumePoint(header('last-event-id'));
@@ -62,24 +67,33 @@ export const chatThreadRoutes = (rooms: Rooms) => {
     });
 
   return [
-    streamRoute('/v1/ai-sdk/chat/:thread_id/stream'),
-    streamRoute('/v1/ai-sdk/threads/:thread_id/stream'),
-    replayRoute(replay, '/v1/ai-sdk/threads/:thread_id/replay', TAG),
-    replayRoute(replay, '/v1/ai-sdk/chat/:thread_id/replay', TAG),
-    cancelRoute(rooms, '/v1/ai-sdk/threads/:thread_id/cancel', TAG),
-    interruptRoute(rooms, '/v1/ai-sdk/threads/:thread_id/interrupt', TAG),
+    streamRoute('streamChat', '/v1/ai-sdk/chat/:thread_id/stream'),
+    streamRoute('streamChatThread', '/v1/ai-sdk/threads/:thread_id/stream'),
+    replayRoute(replay, {
+      ...replayed,
+      id: 'replayChatThread',
+      path: '/v1/ai-sdk/threads/:thread_id/replay',
+    }),
+    replayRoute(replay, { ...replayed, id: 'replayChat', path: '/v1/ai-sdk/chat/:thread_id/replay' }),
+    cancelRoute(rooms, { id: 'cancelChatThread', path: '/v1/ai-sdk/threads/:thread_id/cancel', tag: TAG }),
+    interruptRoute(rooms, {
+      id: 'interruptChatThread',
+      path: '/v1/ai-sdk/threads/:thread_id/interrupt',
+      tag: TAG,
+    }),
     messagesRoute(rooms),
   ];
 };
 
 const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
   route.get('/v1/ai-sdk/threads/:thread_id/messages', {
+    id: 'listChatMessages',
     summary: 'Messages of a thread, as the chat client has them',
     tag: TAG,
     scope: 'agent-invocation',
     params: Params,
     query: MessageQuery,
-    responses: { 200: ChatMessages, 400: ErrorBody },
+    responses: { 200: ChatMessages },
     handle({ scope, params: { thread_id }, query }) {
       const filter = messageFilter(query);
       const start = messageStart(query, filter);

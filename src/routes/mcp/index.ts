@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { EVENT_STREAM } from '../../http/described.ts';
 import type { Family } from '../../http/family.ts';
+import { JSON_TYPE } from '../../http/reply.ts';
 import { reply, route } from '../../http/route.ts';
 import type { McpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { mcpErrors } from '../../protocols/mcp/errors.ts';
@@ -19,6 +21,9 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
   refuse: ({ allowed }) => reply(405, undefined, { allow: allowed.toReversed().join(', ') }),
   routes: [
     route.post(PATH, {
+      id: 'postMcpMessage',
+      headers: ['MCP-Session-Id', 'MCP-Protocol-Version'],
+      errors: MCP_ERRORS,
       summary:
         'One message of MCP; `initialize` opens a session, whose id later messages name in MCP-Session-Id',
       tag: TAG,
@@ -26,21 +31,27 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       body: RpcMessage,
       reads: 'text',
       responses: {
-        200: RpcMessage,
-        202: 'taken; there is no answer',
-        400: RpcError,
-        ...REFUSED,
-        413: RpcError,
+        200: {
+          description:
+            'The answer; as server-sent events where messages go before it, each in the `data` of one event.',
+          content: { [JSON_TYPE]: RpcMessage, [EVENT_STREAM]: RpcMessage },
+          headers: { 'MCP-Session-Id': 'Of the session that `initialize` has opened.' },
+        },
+        202: 'Taken; there is no answer.',
+        404: RpcError,
       },
       handle: ({ scope, body, header, names }) =>
         // Read as text, so it is one.
         endpoint.post({ scope, text: String(body), header, namesSession: names('mcp-session-id') }),
     }),
     route.delete(PATH, {
+      id: 'endMcpSession',
+      headers: ['MCP-Session-Id', 'MCP-Protocol-Version'],
+      errors: MCP_ERRORS,
       summary: 'End a session of MCP',
       tag: TAG,
       scope: 'agent-invocation',
-      responses: { 204: 'ended', 400: RpcError, ...REFUSED },
+      responses: { 204: 'Ended.', 404: RpcError },
       handle: ({ scope, header }) => endpoint.end({ scope, header }),
     }),
   ],
@@ -65,4 +76,4 @@ const RpcError = z
   })
   .meta({ id: 'JsonRpcError' });
 
-const REFUSED = { 401: RpcError, 403: RpcError, 404: RpcError };
+const MCP_ERRORS = { schema: RpcError, prefix: 'Mcp' };

@@ -7,14 +7,21 @@ import { selectorOf } from '../selector.ts';
 import type { PostGuard } from './post.ts';
 
 /** Where the status of a task is told to as it changes (a2a.md 11.1), as it is shown: checked, and with an id. */
-export type PushConfig = {
-  id: string;
-  taskId: string;
-  tenant?: string;
-  url: string;
-  token?: string;
-  authentication?: { scheme: string; credentials?: string };
-};
+export const PushConfig = z
+  .object({
+    id: z.string(),
+    taskId: z.string(),
+    tenant: z.string().optional(),
+    url: z.string(),
+    token: z.string().optional(),
+    authentication: z.object({ scheme: z.string(), credentials: z.string().optional() }).optional(),
+  })
+  .meta({ id: 'A2aPushNotificationConfig' });
+export type PushConfig = z.infer<typeof PushConfig>;
+
+export const PushConfigList = z
+  .object({ configs: z.array(PushConfig), nextPageToken: z.string() })
+  .meta({ id: 'A2aPushNotificationConfigList' });
 
 /** What a config belongs to. */
 export type Enclosing = { task_id: string; tenant: string | undefined };
@@ -40,23 +47,29 @@ const HeaderValue = z.string().regex(HEADER_VALUE, 'has characters that a header
 const NO_SCHEME = 'authentication scheme must not be empty';
 const NO_URL = 'push notification URL must be an absolute URL';
 
-const Given = z.object({
-  id: Name.refine((id) => id === undefined || isStorable(id), 'id is too long or has control characters'),
-  taskId: Name,
-  tenant: Name,
-  url: z
-    .string({ error: NO_URL })
-    .trim()
-    .refine(URL.canParse, { error: NO_URL, abort: true })
-    .refine((url) => /^https?:$/.test(new URL(url).protocol), 'push notification URL must use http or https'),
-  token: HeaderValue.nullish().transform(blankAbsent),
-  authentication: z
-    .object({
-      scheme: HeaderValue.trim().min(1, NO_SCHEME),
-      credentials: HeaderValue.nullish().transform(blankAbsent),
-    })
-    .nullish(),
-});
+/** As a client gives it. */
+export const PushConfigInput = z
+  .object({
+    id: Name.refine((id) => id === undefined || isStorable(id), 'id is too long or has control characters'),
+    taskId: Name,
+    tenant: Name,
+    url: z
+      .string({ error: NO_URL })
+      .trim()
+      .refine(URL.canParse, { error: NO_URL, abort: true })
+      .refine(
+        (url) => /^https?:$/.test(new URL(url).protocol),
+        'push notification URL must use http or https',
+      ),
+    token: HeaderValue.nullish().transform(blankAbsent),
+    authentication: z
+      .object({
+        scheme: HeaderValue.trim().min(1, NO_SCHEME),
+        credentials: HeaderValue.nullish().transform(blankAbsent),
+      })
+      .nullish(),
+  })
+  .meta({ id: 'A2aPushNotificationConfigInput' });
 
 const FIELD = 'pushNotificationConfig';
 
@@ -66,7 +79,7 @@ export const checkPushConfig = (
   enclosing: Enclosing,
   { newId, guard }: { newId: () => string; guard?: PostGuard | undefined },
 ): PushConfig => {
-  const { data, error } = Given.safeParse(config);
+  const { data, error } = PushConfigInput.safeParse(config);
   const violations = [
     ...(error ? error.issues.map(violationOf) : []),
     ...mismatches(config, enclosing),

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { Json, JsonObject } from '../../schema/json.ts';
+import { Message } from '../../schema/message.ts';
+import { StateSnapshot } from '../../schema/run.ts';
+import { Usage } from '../../schema/run-event.ts';
+
+/**
+ * What this service sends of the UI message stream of the AI SDK, version 6 (chat-and-agui.md 2.7, 4): the official
+ * chunks, and behind `data-` what the protocol has no chunk for.
+ */
+
+const chunk = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.object({ type: z.literal(type), ...shape });
+
+const data = <const Type extends string, Data extends z.ZodType>(type: Type, schema: Data) =>
+  chunk(type, {
+    data: schema,
+    id: z.string().optional(),
+    transient: z.literal(true).optional().meta({ description: 'the client is not to keep it' }),
+  });
+
+const id = z.string();
+const toolCallId = z.string();
+
+export const FinishReason = z.enum(['stop', 'content-filter', 'tool-calls', 'error']);
+export type FinishReason = z.infer<typeof FinishReason>;
+
+const activity = { messageId: z.string(), activityType: z.string() };
+
+export const UiMessageChunk = z
+  .discriminatedUnion('type', [
+    chunk('start', { messageId: z.string() }),
+    chunk('start-step', {}),
+    chunk('finish-step', {}),
+    chunk('finish', { finishReason: FinishReason }),
+    chunk('error', { errorText: z.string() }),
+    chunk('text-start', { id }),
+    chunk('text-delta', { id, delta: z.string() }),
+    chunk('text-end', { id }),
+    chunk('reasoning-start', { id }),
+    chunk('reasoning-delta', { id, delta: z.string() }),
+    chunk('reasoning-end', { id }),
+    chunk('tool-input-start', { toolCallId, toolName: z.string() }),
+    chunk('tool-input-delta', { toolCallId, inputTextDelta: z.string() }),
+    chunk('tool-input-available', { toolCallId, toolName: z.string(), input: z.unknown() }),
+    chunk('tool-approval-request', { approvalId: z.string(), toolCallId }),
+    chunk('tool-output-available', {
+      toolCallId,
+      output: z.unknown(),
+      providerExecuted: z.literal(true),
+      preliminary: z.literal(true).optional(),
+    }),
+    chunk('tool-output-error', { toolCallId, errorText: z.string(), providerExecuted: z.literal(true) }),
+    chunk('tool-output-denied', { toolCallId }),
+    chunk('source-url', { sourceId: z.string(), url: z.string(), title: z.string().optional() }),
+    chunk('source-document', {
+      sourceId: z.string(),
+      mediaType: z.string(),
+      title: z.string(),
+      filename: z.string().optional(),
+    }),
+    chunk('file', { url: z.string(), mediaType: z.string() }),
+    data('data-run-info', z.object({ runId: z.string(), threadId: z.string() })),
+    data('data-reasoning-encrypted', z.object({ encryptedValue: z.string() })),
+    data(
+      'data-inference-complete',
+      z.object({ model: z.string(), usage: Usage.nullable(), durationMs: z.int() }),
+    ),
+    data('data-state-snapshot', StateSnapshot),
+    data('data-state-delta', z.array(Json)),
+    data('data-messages-snapshot', z.array(Message)),
+    data('data-activity-snapshot', z.object({ ...activity, content: Json, replace: z.boolean().nullable() })),
+    data('data-activity-delta', z.object({ ...activity, patch: z.array(Json) })),
+    data('data-artifact', JsonObject),
+  ])
+  .meta({ id: 'UiMessageChunk' });
+export type UiMessageChunk = z.infer<typeof UiMessageChunk>;
+
+export type ChunkKeys<Type extends UiMessageChunk['type']> = Omit<
+  Extract<UiMessageChunk, { type: Type }>,
+  'type'
+>;
