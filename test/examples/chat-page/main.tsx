@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import { type FormEvent, StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { useTroupeChat } from '../../../src/react/index.ts';
@@ -21,6 +22,14 @@ const Page = () => {
         {messages.map((message) => (
           <article key={message.id} className={message.role}>
             <Parts parts={message.parts} chat={chat} isLast={message === messages.at(-1)} />
+            {!isBusy && message.role === 'user' && (
+              <Edit text={textOf(message)} onEdit={(text) => chat.edit(message.id, text)} />
+            )}
+            {!isBusy && message.role === 'assistant' && message === messages.at(-1) && (
+              <button type="button" className="quiet" onClick={() => chat.regenerate()}>
+                Another answer
+              </button>
+            )}
           </article>
         ))}
       </section>
@@ -34,6 +43,33 @@ const Page = () => {
       )}
       <Composer busy={isBusy} onStop={chat.stop} onSend={chat.sendMessage} />
     </main>
+  );
+};
+
+const textOf = ({ parts }: UIMessage): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+const Edit = ({ text, onEdit }: { text: string; onEdit(text: string): void }) => {
+  const [draft, setDraft] = useState<string>();
+  if (draft === undefined) {
+    return (
+      <button type="button" className="quiet" onClick={() => setDraft(text)}>
+        Edit
+      </button>
+    );
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setDraft(undefined);
+    onEdit(draft);
+  };
+  return (
+    <form onSubmit={submit}>
+      <input aria-label="Edited message" value={draft} onChange={(event) => setDraft(event.target.value)} />
+      <button type="submit" className="main">
+        Ask this
+      </button>
+    </form>
   );
 };
 
