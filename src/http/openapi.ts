@@ -187,6 +187,7 @@ export const openApiRoute = (routes: readonly Route[], info: OpenApiInfo): Route
   const self: Route = route.get(OPENAPI_PATH, {
     id: 'getOpenApi',
     summary: 'This document',
+    description: 'What is served here and now: parts that the settings leave out are not in it.',
     tag: 'system',
     scope: 'none',
     responses: { 200: OpenApi },

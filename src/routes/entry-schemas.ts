@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { examples } from '../http/described.ts';
 import { ManagedSkill } from '../plugins/skills/skill.ts';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import { AgentSpec } from '../schema/agent.ts';
@@ -12,7 +13,7 @@ import { ToolSpec } from '../schema/tool-spec.ts';
  * is stored, without its secrets.
  */
 
-const SkillSpec = ManagedSkill.meta({ id: 'SkillSpec' });
+const SkillSpec = ManagedSkill.meta({ id: 'SkillSpec', description: 'A skill.' });
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -79,7 +80,15 @@ export const ConfigEntry = z
 /** What a save brings; tools are read-only. */
 export const ConfigEntryInput: z.ZodType<unknown> = z
   .union([AgentSpec, ModelSpec, PoolSpec, ProviderSpec, McpServerSpec, SkillSpec, A2aServerSpec])
-  .meta({ id: 'ConfigEntryInput', description: 'An entry in the form that its namespace has.' });
+  .meta({
+    id: 'ConfigEntryInput',
+    description: 'An entry in the form that its namespace has.',
+    ...examples(
+      { id: 'poet', model_id: 'fast', system_prompt: 'You answer in verse.' },
+      { id: 'fast', provider_id: 'openai', upstream_model: 'gpt-4o-mini' },
+      { id: 'openai', adapter: 'openai', api_key: 'sk-...' },
+    ),
+  });
 
 /** Nobody overrides these. */
 const FIXED = ['id', 'registry'];
@@ -110,6 +119,7 @@ export const AgentOverrides = said('AgentOverrides', () => {
 
 export const ToolOverrides = said('ToolOverrides', () => ({
   type: 'object',
+  description: 'What is to be told of the tool instead.',
   properties: { description: { type: ['string', 'null'], description: 'null takes it back' } },
   additionalProperties: false,
 }));
