@@ -1,6 +1,7 @@
 import type { Benchmark } from './benchmark.ts';
 import { bombs } from './bombs.ts';
 import { config } from './config.ts';
+import { costs } from './costs.ts';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
 import { halfLoad } from './half-load.ts';
@@ -23,6 +24,7 @@ import { ttft } from './ttft.ts';
 export const BENCHMARKS: readonly Benchmark[] = [
   store,
   streams,
+  costs,
   protocols,
   toolRuns,
   telemetry,

@@ -31,6 +31,7 @@ export const startChild = (
   args: readonly string[],
   place: Place = onServerCore,
   variables: Record<string, string> = {},
+  hear: (printed: string) => void = () => {},
 ): Child => {
   const [command = '', ...rest] = place([process.execPath, ...args]);
   // Plain node: what the environment would load into it is not part of the service.
@@ -42,7 +43,9 @@ export const startChild = (
   children.add(child);
   let printed = '';
   const collect = (chunk: Buffer): void => {
-    printed = (printed + chunk.toString()).slice(-20_000);
+    const text = chunk.toString();
+    printed = (printed + text).slice(-20_000);
+    hear(text);
   };
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);

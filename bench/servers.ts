@@ -60,11 +60,14 @@ export type TroupeOptions = {
   /** What it finds in its environment, besides what is there. */
   variables?: Record<string, string>;
   place?: Place;
+  /** Is told what it prints. */
+  hear?: (printed: string) => void;
 };
 
 /** Does not wait until it listens. */
 export const spawnTroupe = (context: Context, options: TroupeOptions): Child => {
-  const { durability = 'process', dir = context.folder(), port = 0, flags = [], place, variables } = options;
+  const { durability = 'process', dir = context.folder(), port = 0, flags = [] } = options;
+  const { place, variables, hear } = options;
   const settings = join(context.folder(), 'settings.json');
   writeFileSync(settings, JSON.stringify(SETTINGS));
   const named = {
@@ -81,7 +84,7 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
   const { flags: nodeFlags, main } = context.build;
   const pairs = Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]);
   const args = [...nodeFlags, ...(options.nodeArguments ?? []), main, 'serve', ...pairs, ...flags];
-  return startChild(args, place, variables);
+  return startChild(args, place, variables, hear);
 };
 
 export const ADMIN_TOKEN = 'bench';

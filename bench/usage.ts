@@ -55,6 +55,15 @@ const statusKiB = (pid: number, name: string): number => {
 
 export const residentKiB = (pid: number): number => statusKiB(pid, 'VmRSS');
 
+/** The most that it ever was. */
+export const peakResidentKiB = (pid: number): number => statusKiB(pid, 'VmHWM');
+
+/** What it has sent to the disk, or to the pages that the kernel keeps for that. */
+export const writtenBytes = (pid: number): number => {
+  const found = /^write_bytes: (\d+)/m.exec(read(`/proc/${pid}/io`) ?? '');
+  return found ? Number(found[1]) : Number.NaN;
+};
+
 /** Without the pages of files, such as those of the store. */
 export const anonymousKiB = (pid: number): number => statusKiB(pid, 'RssAnon');
 
