@@ -28,14 +28,15 @@ const inlined = (schema: unknown, parts: Readonly<Record<string, unknown>>): unk
   if (Array.isArray(schema)) return schema.map((each) => inlined(each, parts));
   if (typeof schema !== 'object' || schema === null) return schema;
   const written = Object.entries(schema)
-    .filter(([key, value]) => !(OF_WHOLE.includes(key) || (key === 'id' && typeof value === 'string')))
+    .filter(([key, value]) => !(LEFT_OUT.includes(key) || (key === 'id' && typeof value === 'string')))
     .map(([key, value]): [string, unknown] => [key, inlined(value, parts)]);
   if (!('$ref' in schema)) return Object.fromEntries(written);
   const part = inlined(parts[String(schema.$ref).replace('#/$defs/', '')], parts);
   return { ...(typeof part === 'object' && part), ...Object.fromEntries(written) };
 };
 
-const OF_WHOLE = ['$ref', '$defs', '$schema'];
+/** A field that has a default need not be there. */
+const LEFT_OUT = ['$ref', '$defs', '$schema', 'default'];
 
 /** Written when the document is, which most processes never make. */
 const said = (id: string, schema: () => JsonSchema): z.ZodType =>
