@@ -16,7 +16,7 @@ export const AssistantConfig = z
     model_id: z.string().optional().meta({ description: 'without, the first usable model' }),
     revision: z.int(),
   })
-  .meta({ id: 'AdminAssistantConfig' });
+  .meta({ id: 'AdminAssistantConfig', description: 'The settings of the assistant.' });
 export type AssistantConfig = z.output<typeof AssistantConfig>;
 
 export const AssistantConfigInput = z

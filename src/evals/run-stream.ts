@@ -19,19 +19,25 @@ export type FrameSink = {
 
 export const Progress = z
   .object({ planned: z.int(), finished: z.int(), passed: z.int(), failed: z.int() })
-  .meta({ id: 'EvalProgress' });
+  .meta({ id: 'EvalProgress', description: 'How far it is.' });
 export type Progress = z.infer<typeof Progress>;
 
 /** What the `data` of an event holds, by its name. */
 const FRAMES = {
-  snapshot: z.object({ run: EvalRun, progress: Progress }).meta({ id: 'EvalSnapshot' }),
-  item: z.object({ item: EvalItem, progress: Progress }).meta({ id: 'EvalItemDone' }),
+  snapshot: z
+    .object({ run: EvalRun, progress: Progress })
+    .meta({ id: 'EvalSnapshot', description: 'What it has so far.' }),
+  item: z
+    .object({ item: EvalItem, progress: Progress })
+    .meta({ id: 'EvalItemDone', description: 'An item that is done.' }),
   end: z
     .object({ status: z.enum(['done', 'running', 'cancelled']), progress: Progress })
-    .meta({ id: 'EvalEnd' }),
+    .meta({ id: 'EvalEnd', description: 'How it ended.' }),
 } as const;
 
-export const EvalFrame = z.union([FRAMES.snapshot, FRAMES.item, FRAMES.end]).meta({ id: 'EvalFrame' });
+export const EvalFrame = z
+  .union([FRAMES.snapshot, FRAMES.item, FRAMES.end])
+  .meta({ id: 'EvalFrame', description: 'What happens in an eval run.' });
 
 export type Shown = {
   run: EvalRun;

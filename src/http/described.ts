@@ -67,3 +67,14 @@ export type RequestHeaderName = keyof typeof REQUEST_HEADERS;
 
 /** Where a run begins. */
 export const TRACE_HEADERS = ['traceparent', 'tracestate'] as const satisfies readonly RequestHeaderName[];
+
+/**
+ * Metadata of a body: what a client may write. zod itself leaves out examples of what is made into something else.
+ *
+ * @example z.object({ title: z.string() }).transform(({ title }) => title).meta(examples({ title: 'Rome' }))
+ */
+export const examples = (...written: readonly unknown[]) => ({
+  override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
+    Object.assign(jsonSchema, { examples: written });
+  },
+});

@@ -63,7 +63,7 @@ export const createOpenApi = (routes: readonly Route[], { tags, ...info }: OpenA
       components: { securitySchemes, headers: SHARED_HEADERS },
     },
     // What may be any JSON has no words of its own in a schema.
-    { override: allowNewFields, allowEmptySchema: { custom: true, unknown: true } },
+    { override: fitForClients, allowEmptySchema: { custom: true, unknown: true } },
   );
 };
 
@@ -78,15 +78,26 @@ const checkIds = (routes: readonly Route[]): void => {
   }
 };
 
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const fitForClients = ({ jsonSchema, io }: { jsonSchema: JsonSchema; io: string }): void => {
+  if (io === 'output') allowNewFields(jsonSchema);
+  else Object.values(jsonSchema.properties ?? {}).forEach(tellDefault);
+};
+
 /** Responses only grow (contract of `/v1`), so a schema of an answer does not forbid fields that it does not know. */
-const allowNewFields = ({
-  jsonSchema,
-  io,
-}: {
-  jsonSchema: z.core.JSONSchema.BaseSchema;
-  io: string;
-}): void => {
-  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+const allowNewFields = (schema: JsonSchema): void => {
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+};
+
+/** Generators take a field with a default for one that has to be there: in a body it is told in words. */
+const tellDefault = (field: JsonSchema | boolean): void => {
+  if (typeof field === 'boolean' || field.default === undefined) return;
+  const { default: value, description } = field;
+  delete field.default;
+  if (description?.includes('default')) return;
+  const told = `default \`${JSON.stringify(value)}\``;
+  field.description = description === undefined ? told : `${description}; ${told}`;
 };
 
 type Answers = ReturnType<typeof createAnswers>;
@@ -187,6 +198,7 @@ export const openApiRoute = (routes: readonly Route[], info: OpenApiInfo): Route
   const self: Route = route.get(OPENAPI_PATH, {
     id: 'getOpenApi',
     summary: 'This document',
+    description: 'What is served here and now: parts that the settings leave out are not in it.',
     tag: 'system',
     scope: 'none',
     responses: { 200: OpenApi },

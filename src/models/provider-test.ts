@@ -23,7 +23,7 @@ export const ProviderTest = z
     network_tested: z.boolean(),
     error: z.string().optional(),
   })
-  .meta({ id: 'ProviderTest' });
+  .meta({ id: 'ProviderTest', description: 'Whether the provider can be used.' });
 export type ProviderTest = z.infer<typeof ProviderTest>;
 
 type ProviderTestDeps = {

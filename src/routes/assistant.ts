@@ -23,6 +23,7 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
     ...admin,
     id: 'getAssistantConfig',
     summary: 'Settings of the admin assistant',
+    description: 'With the revision that a save has to name.',
     responses: { 200: AssistantConfig },
     handle: () => assistantOf(rooms).settings.get(),
   }),
@@ -30,6 +31,7 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
     ...admin,
     id: 'saveAssistantConfig',
     summary: 'Save the settings of the admin assistant, from the revision that they have',
+    description: '409 when somebody has saved since that revision was read.',
     headers: ['X-Service-Actor'],
     body: AssistantConfigInput,
     responses: { 200: AssistantConfig, 409: ErrorBody },
@@ -40,6 +42,8 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
     id: 'runAssistant',
     summary:
       'Talk to the admin assistant; the request brings the whole conversation, nothing of it is stored',
+    description:
+      'The run ends when the client goes away. A call that stores something waits for an approval in the conversation.',
     body: ChatBody,
     bodyLimit: 'attachments',
     responses: {

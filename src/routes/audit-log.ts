@@ -21,12 +21,14 @@ const AuditQuery = z.object({
 
 const AuditPage = z
   .object({ items: z.array(AuditEvent), next_cursor: z.string().optional() })
-  .meta({ id: 'AuditPage' });
+  .meta({ id: 'AuditPage', description: 'One page of changes.' });
 
 export const auditLogRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.get('/v1/audit-log', {
     id: 'listAuditEvents',
     summary: 'Changes of the configuration, the newest first',
+    description:
+      'Who changed what, and what it was before and after, without secrets. Kept as long as the settings say.',
     tag: 'config',
     scope: 'admin',
     query: AuditQuery,

@@ -16,7 +16,7 @@ const FieldParams = z.object({
 
 const ValidOverrides = z
   .object({ ok: z.literal(true), normalized: AgentOverrides })
-  .meta({ id: 'ValidOverrides' });
+  .meta({ id: 'ValidOverrides', description: 'The overrides as they would be stored.' });
 
 const admin = { tag: 'config', scope: 'admin' } as const;
 const refusals = { 404: ErrorBody, 409: ErrorBody };
@@ -26,6 +26,7 @@ export const overrideRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'previewAgentOverrides',
     summary: 'What a change of overrides would leave; nothing is stored',
+    description: '`normalized` is the whole object of overrides that would be stored.',
     params: EntryParams,
     ...judgedBody(AgentOverrides),
     responses: { 200: ValidOverrides, ...refusals },
@@ -55,6 +56,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       ...admin,
       id: `clear${NAME[namespace]}Overrides`,
       summary: `Remove all overrides of ${OF[namespace]}`,
+      description: 'The entry is again as it was seeded or saved.',
       headers: ['X-Service-Actor'],
       params: EntryParams,
       responses: { 200: ENTRY[namespace], ...refusals },
@@ -65,6 +67,7 @@ const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools
       ...admin,
       id: `clear${NAME[namespace]}Override`,
       summary: `Remove one override of ${OF[namespace]}`,
+      description: 'The field is again as it was seeded or saved.',
       headers: ['X-Service-Actor'],
       params: FieldParams,
       responses: { 200: ENTRY[namespace], ...refusals },

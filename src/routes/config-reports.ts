@@ -22,7 +22,7 @@ const Diagnostics = z
       }),
     ),
   })
-  .meta({ id: 'ConfigDiagnostics' });
+  .meta({ id: 'ConfigDiagnostics', description: 'What is wrong with the stored configuration.' });
 
 const RemovalPreview = z
   .object({
@@ -35,7 +35,7 @@ const RemovalPreview = z
       .boolean()
       .meta({ description: 'a forced DELETE leaves nothing dangling' }),
   })
-  .meta({ id: 'ProviderRemovalPreview' });
+  .meta({ id: 'ProviderRemovalPreview', description: 'Who depends on the provider.' });
 
 const behavior = z.enum(['allow', 'ask', 'deny']);
 
@@ -49,11 +49,11 @@ const PermissionPreview = z
     effective_tools: z.array(z.string()),
     args_conditional_rules: z.array(z.object({ tool: z.string(), behavior, pattern: z.string() })),
   })
-  .meta({ id: 'PermissionPreview' });
+  .meta({ id: 'PermissionPreview', description: 'What an agent may do.' });
 
 const AgentList = z
   .object({ namespace: z.literal('agents'), items: z.array(AgentEntry), offset: z.int(), limit: z.int() })
-  .meta({ id: 'AgentList' });
+  .meta({ id: 'AgentList', description: 'Agents.' });
 
 const named = z.object({ id: z.string() });
 
@@ -93,7 +93,7 @@ const Capabilities = z
     namespaces: z.array(z.object({ namespace: z.string(), schema: JsonObject })),
     admin_assistant: JsonObject,
   })
-  .meta({ id: 'Capabilities' });
+  .meta({ id: 'Capabilities', description: 'Everything that agents can be made of.' });
 
 const admin = { tag: 'config', scope: 'admin' } as const;
 const missing = { 404: ErrorBody };
@@ -103,6 +103,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'getConfigDiagnostics',
     summary: 'Names in the stored configuration that lead nowhere, and sections that nothing reads',
+    description: 'Each tells which entry it is of, what that depends on, and how bad it is.',
     responses: { 200: Diagnostics },
     handle: () => ({ diagnostics: configOf(rooms).diagnostics() }),
   }),
@@ -110,6 +111,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'previewProviderRemoval',
     summary: 'Who would miss a provider',
+    description: 'The models of the provider, and the pools and agents that stand on these.',
     params: EntryParams,
     responses: { 200: RemovalPreview, ...missing },
     handle: ({ params }) => configOf(rooms).removalPreview(params.id),
@@ -127,6 +129,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     tag: 'agents',
     id: 'listAgents',
     summary: 'Agents of the configuration, by id',
+    description: 'The entries of the namespace `agents`.',
     query: EntryPage,
     responses: { 200: AgentList },
     handle: ({ query }) => configOf(rooms).list('agents', query),
@@ -136,6 +139,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     tag: 'agents',
     id: 'getAgent',
     summary: 'One agent, with its overrides',
+    description: 'The same as `/v1/config/agents/{id}`.',
     params: EntryParams,
     responses: { 200: AgentEntry, ...missing },
     handle: ({ params }) => configOf(rooms).get('agents', params.id),
@@ -145,6 +149,8 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     tag: 'agents',
     id: 'previewAgentPermissions',
     summary: 'Which tools an agent has before any call',
+    description:
+      'What the rules of its permission section say of each tool, as far as that can be said without arguments.',
     params: EntryParams,
     responses: { 200: PermissionPreview, ...missing },
     handle: ({ params }) => configOf(rooms).permissionPreview(params.id),

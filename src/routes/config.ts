@@ -32,7 +32,10 @@ const Meta = z
     version: z.int().meta({ description: 'the same as `revision`' }),
     actor: z.string(),
   })
-  .meta({ id: 'ConfigEntryMeta' });
+  .meta({
+    id: 'ConfigEntryMeta',
+    description: 'What is known of an entry beside what it says. Times are milliseconds since the epoch.',
+  });
 
 const Removal = z.object({
   force: z
@@ -47,17 +50,19 @@ const InUseBody = z
     error: z.string(),
     used_by: z.array(z.object({ namespace: z.string(), id: z.string() })).optional(),
   })
-  .meta({ id: 'InUse' });
+  .meta({ id: 'InUse', description: 'Others depend on it.' });
 
 const RestoreRefusedBody = z
   .object({ error: z.string(), reason: z.string().optional() })
-  .meta({ id: 'RestoreRefused' });
+  .meta({ id: 'RestoreRefused', description: 'There is nothing to restore, or it cannot be used.' });
 
 const RestoreBody = z.object({
   version: z.string().meta({ description: 'id of an event of the audit log' }),
 });
 
-const ValidEntry = z.object({ ok: z.literal(true), normalized: ConfigEntry }).meta({ id: 'ValidEntry' });
+const ValidEntry = z
+  .object({ ok: z.literal(true), normalized: ConfigEntry })
+  .meta({ id: 'ValidEntry', description: 'The entry as it would be stored.' });
 
 const admin = { tag: 'config', scope: 'admin' } as const;
 const missing = { 404: ErrorBody };
@@ -95,6 +100,8 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'validateConfigEntry',
     summary: 'What a save would refuse; nothing is stored',
+    description:
+      'The checks of a save, in their order and with their texts. `normalized` is what would be stored.',
     params: NsParams,
     query: z.object({
       id: z.string().optional().meta({ description: 'of the entry that the body would replace' }),
@@ -109,6 +116,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'getConfigSchema',
     summary: 'JSON Schema of the entries of a namespace',
+    description: 'For forms and editors: the fields of an entry as it is written.',
     params: NsParams,
     responses: { 200: JsonObject, ...missing },
     handle: ({ params }) => configOf(rooms).schema(params.ns),
@@ -117,6 +125,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'listConfigMeta',
     summary: 'Metadata of all entries of a namespace, by id',
+    description: 'Revision, times, overrides and where it comes from, of each.',
     params: NsParams,
     query: EntryPage,
     responses: { 200: z.array(z.object({ id: z.string(), meta: Meta })), ...missing },
@@ -152,6 +161,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'deleteConfigEntry',
     summary: 'Delete an entry that nothing depends on, or with force any',
+    description: '409 with those that depend on it in `used_by`; `force` deletes it all the same.',
     headers: ['X-Service-Actor'],
     params: Params,
     query: Removal,
@@ -165,6 +175,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'getConfigMeta',
     summary: 'Metadata of one entry',
+    description: 'Its revision, its times, its overrides and where it comes from.',
     params: Params,
     responses: { 200: Meta, ...missing },
     handle: ({ params }) => configOf(rooms).meta(params.ns, params.id),
@@ -173,6 +184,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     ...admin,
     id: 'restoreConfigEntry',
     summary: 'Put an entry back to what an event of the audit log recorded; the next write publishes it',
+    description: 'Secrets are in no audit log: they stay as they are stored now, or are left out.',
     headers: ['X-Service-Actor'],
     params: Params,
     body: RestoreBody,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { examples } from '../http/described.ts';
 import { reply, route } from '../http/route.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -20,19 +21,25 @@ const Action = choice(
 const DecisionBody = withAliases(
   { toolCallId: 'tool_call_id' },
   {
-    toolCallId: z.string(),
+    toolCallId: z.string().meta({ description: 'of the call that waits' }),
     action: Action,
     payload: Json.default(null),
-    reason: z.string().optional(),
-    decided_by: z.string().optional(),
+    reason: z.string().optional().meta({ description: 'for the record' }),
+    decided_by: z.string().optional().meta({ description: 'who decided, for the record' }),
   },
-).transform(({ toolCallId, action, payload, reason, decided_by }) => ({
-  tool_call_id: toolCallId,
-  action,
-  payload,
-  ...(reason !== undefined && { reason }),
-  ...(decided_by !== undefined && { decided_by }),
-}));
+)
+  .transform(({ toolCallId, action, payload, reason, decided_by }) => ({
+    tool_call_id: toolCallId,
+    action,
+    payload,
+    ...(reason !== undefined && { reason }),
+    ...(decided_by !== undefined && { decided_by }),
+  }))
+  .meta({
+    id: 'Decision',
+    description: 'What becomes of a call that waits.',
+    ...examples({ toolCallId: 'call-1', action: 'resume', payload: { approved: true } }),
+  });
 
 export const CancelAccepted = z
   .object({
@@ -40,7 +47,7 @@ export const CancelAccepted = z
     thread_id: z.string().optional(),
     run_id: z.string().optional(),
   })
-  .meta({ id: 'CancelAccepted' });
+  .meta({ id: 'CancelAccepted', description: 'It is durable that it ends.' });
 
 export const InterruptAccepted = z
   .object({
@@ -48,7 +55,7 @@ export const InterruptAccepted = z
     thread_id: z.string(),
     superseded_dispatches: z.int(),
   })
-  .meta({ id: 'InterruptAccepted' });
+  .meta({ id: 'InterruptAccepted', description: 'What was queued is dropped.' });
 
 const DecisionAccepted = z
   .object({
@@ -57,7 +64,7 @@ const DecisionAccepted = z
     run_id: z.string().optional(),
     tool_call_id: z.string(),
   })
-  .meta({ id: 'DecisionAccepted' });
+  .meta({ id: 'DecisionAccepted', description: 'The decision is durable.' });
 
 const KIND = { thread: 'Thread', run: 'Run' } as const;
 
@@ -97,6 +104,8 @@ export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
   route.post('/v1/threads/:id/interrupt', {
     id: 'interruptThread',
     summary: 'Stop what a thread is busy with and drop its queue',
+    description:
+      'What waits in the queue is superseded; the answer tells how many dispatches that were. The run ends soon after it.',
     tag: 'threads',
     scope: 'agent-invocation',
     params: PARAMS.thread,

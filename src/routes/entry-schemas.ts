@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { examples } from '../http/described.ts';
 import { ManagedSkill } from '../plugins/skills/skill.ts';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import { AgentSpec } from '../schema/agent.ts';
@@ -12,7 +13,7 @@ import { ToolSpec } from '../schema/tool-spec.ts';
  * is stored, without its secrets.
  */
 
-const SkillSpec = ManagedSkill.meta({ id: 'SkillSpec' });
+const SkillSpec = ManagedSkill.meta({ id: 'SkillSpec', description: 'A skill.' });
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -27,14 +28,15 @@ const inlined = (schema: unknown, parts: Readonly<Record<string, unknown>>): unk
   if (Array.isArray(schema)) return schema.map((each) => inlined(each, parts));
   if (typeof schema !== 'object' || schema === null) return schema;
   const written = Object.entries(schema)
-    .filter(([key, value]) => !(OF_WHOLE.includes(key) || (key === 'id' && typeof value === 'string')))
+    .filter(([key, value]) => !(LEFT_OUT.includes(key) || (key === 'id' && typeof value === 'string')))
     .map(([key, value]): [string, unknown] => [key, inlined(value, parts)]);
   if (!('$ref' in schema)) return Object.fromEntries(written);
   const part = inlined(parts[String(schema.$ref).replace('#/$defs/', '')], parts);
   return { ...(typeof part === 'object' && part), ...Object.fromEntries(written) };
 };
 
-const OF_WHOLE = ['$ref', '$defs', '$schema'];
+/** A field that has a default need not be there. */
+const LEFT_OUT = ['$ref', '$defs', '$schema', 'default'];
 
 /** Written when the document is, which most processes never make. */
 const said = (id: string, schema: () => JsonSchema): z.ZodType =>
@@ -79,7 +81,15 @@ export const ConfigEntry = z
 /** What a save brings; tools are read-only. */
 export const ConfigEntryInput: z.ZodType<unknown> = z
   .union([AgentSpec, ModelSpec, PoolSpec, ProviderSpec, McpServerSpec, SkillSpec, A2aServerSpec])
-  .meta({ id: 'ConfigEntryInput', description: 'An entry in the form that its namespace has.' });
+  .meta({
+    id: 'ConfigEntryInput',
+    description: 'An entry in the form that its namespace has.',
+    ...examples(
+      { id: 'poet', model_id: 'fast', system_prompt: 'You answer in verse.' },
+      { id: 'fast', provider_id: 'openai', upstream_model: 'gpt-4o-mini' },
+      { id: 'openai', adapter: 'openai', api_key: 'sk-...' },
+    ),
+  });
 
 /** Nobody overrides these. */
 const FIXED = ['id', 'registry'];
@@ -110,6 +120,7 @@ export const AgentOverrides = said('AgentOverrides', () => {
 
 export const ToolOverrides = said('ToolOverrides', () => ({
   type: 'object',
+  description: 'What is to be told of the tool instead.',
   properties: { description: { type: ['string', 'null'], description: 'null takes it back' } },
   additionalProperties: false,
 }));

@@ -37,14 +37,16 @@ const RevisionQuery = z.strictObject({
 
 const NewDataset = nullsAbsent(z.strictObject({ id: z.string().optional(), spec: DatasetSpec })).meta({
   id: 'NewDataset',
+  description: 'A dataset that is not there yet.',
 });
 
 const ChangedDataset = nullsAbsent(
   z.strictObject({ spec: DatasetSpec, expected_revision: u64.optional() }),
-).meta({ id: 'ChangedDataset' });
+).meta({ id: 'ChangedDataset', description: 'What a dataset is to hold.' });
 
 const NewFixture = nullsAbsent(z.strictObject({ fixture: Fixture, expected_revision: u64 })).meta({
   id: 'NewFixture',
+  description: 'A fixture for a dataset of this revision.',
 });
 
 const curated = {
@@ -68,7 +70,7 @@ const Dialogue = nullsAbsent(
     fixture_id: z.string().optional().meta({ description: 'default: the first run' }),
     description: z.string().optional(),
   }),
-).meta({ id: 'CuratedDialogue' });
+).meta({ id: 'CuratedDialogue', description: 'Runs of a thread, in their order.' });
 
 const NewItem = nullsAbsent(
   z
@@ -88,7 +90,10 @@ const NewItem = nullsAbsent(
       if (dialogue !== undefined && user_input !== undefined)
         context.addIssue('`user_input` goes with `from_run_id` only');
     }),
-).meta({ id: 'NewDatasetItem' });
+).meta({
+  id: 'NewDatasetItem',
+  description: 'What a fixture is made of: the trace of a run, or a dialogue.',
+});
 type NewItem = z.output<typeof NewItem>;
 
 const TraceImport = nullsAbsent(
@@ -102,7 +107,7 @@ const TraceImport = nullsAbsent(
       skip_uncuratable: z.boolean().default(false),
     })
     .superRefine(checkExpectedOnce),
-).meta({ id: 'TraceImport' });
+).meta({ id: 'TraceImport', description: 'Which traces become fixtures.' });
 
 const DialogueImport = nullsAbsent(
   z
@@ -114,7 +119,7 @@ const DialogueImport = nullsAbsent(
       description: z.string().optional(),
     })
     .superRefine(checkExpectedOnce),
-).meta({ id: 'DialogueImport' });
+).meta({ id: 'DialogueImport', description: 'Which runs become the turns of a fixture.' });
 
 const DatasetList = z
   .object({
@@ -122,15 +127,15 @@ const DatasetList = z
       z.object({ id: z.string(), description: z.string(), fixture_count: z.int(), revision: z.int() }),
     ),
   })
-  .meta({ id: 'DatasetList' });
+  .meta({ id: 'DatasetList', description: 'Datasets without their fixtures.' });
 
 const Imported = z
   .object({ imported_count: z.int(), skipped_count: z.int(), dataset_revision: z.int() })
-  .meta({ id: 'ImportedTraces' });
+  .meta({ id: 'ImportedTraces', description: 'How many became fixtures.' });
 
 const ImportedDialogue = z
   .object({ fixture_id: z.string(), dataset_revision: z.int() })
-  .meta({ id: 'ImportedDialogue' });
+  .meta({ id: 'ImportedDialogue', description: 'The new fixture.' });
 
 const admin = { tag: 'evals', scope: 'admin', bodyLimit: 'evals' } as const;
 const refusedWrites = { 404: ErrorBody, 409: ErrorBody };
@@ -147,6 +152,7 @@ const recordRoutes = (datasets: Datasets) => [
     ...admin,
     id: 'listDatasets',
     summary: 'Datasets by id, without their fixtures',
+    description: 'With their revisions, which a change of one has to name.',
     query: ListQuery,
     responses: { 200: DatasetList },
     handle: ({ query }) => ({
@@ -162,6 +168,7 @@ const recordRoutes = (datasets: Datasets) => [
     ...admin,
     id: 'createDataset',
     summary: 'Makes a dataset',
+    description: 'Its id stands in the query or in the body. 409 when there is one.',
     query: IdQuery,
     body: NewDataset,
     responses: { 201: Dataset, 409: ErrorBody },
@@ -175,6 +182,7 @@ const recordRoutes = (datasets: Datasets) => [
     ...admin,
     id: 'getDataset',
     summary: 'One dataset',
+    description: 'With all of its fixtures and its revision.',
     params: DatasetParams,
     responses: { 200: Dataset, 404: ErrorBody },
     handle({ params: { id } }) {
@@ -187,6 +195,7 @@ const recordRoutes = (datasets: Datasets) => [
     ...admin,
     id: 'replaceDataset',
     summary: 'Replaces what a dataset holds, or makes it where revision 0 is expected',
+    description: '409 when the revision is another one than `expected_revision`.',
     params: DatasetParams,
     body: ChangedDataset,
     responses: { 200: Dataset, ...refusedWrites },
@@ -196,6 +205,7 @@ const recordRoutes = (datasets: Datasets) => [
     ...admin,
     id: 'deleteDataset',
     summary: 'Removes a dataset; its eval runs stay',
+    description: '409 when the revision is another one than `expected_revision`.',
     params: DatasetParams,
     query: RevisionQuery,
     responses: { 204: 'removed, or not there', 409: ErrorBody },
@@ -208,6 +218,7 @@ const recordRoutes = (datasets: Datasets) => [
     ...admin,
     id: 'addFixture',
     summary: 'Adds a fixture behind the others',
+    description: '409 when the revision is another one than `expected_revision`, or when the id is taken.',
     params: DatasetParams,
     body: NewFixture,
     responses: { 201: Dataset, ...refusedWrites },
@@ -231,6 +242,8 @@ const curationRoutes = (curation: Curation) => [
     ...admin,
     id: 'importTraces',
     summary: 'Makes fixtures of the newest traces',
+    description:
+      'Each run becomes one fixture; with `skip_uncuratable` those that cannot are counted and left out.',
     params: DatasetParams,
     body: TraceImport,
     responses: { 200: Imported, ...refusedWrites },
@@ -245,6 +258,7 @@ const curationRoutes = (curation: Curation) => [
     ...admin,
     id: 'importDialogue',
     summary: 'Makes one fixture of runs of a thread',
+    description: 'Each run is a turn, in the order of `run_ids`.',
     params: DatasetParams,
     body: DialogueImport,
     responses: { 200: ImportedDialogue, ...refusedWrites },

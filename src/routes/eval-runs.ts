@@ -4,7 +4,8 @@ import type { Evals } from '../evals/index.ts';
 import { planOnline, planRun } from '../evals/plan.ts';
 import { EvalFrame } from '../evals/run-stream.ts';
 import type { EvalRunFilter } from '../evals/runs.ts';
-import { eventStream } from '../http/described.ts';
+import { type DescribedAnswer, eventStream } from '../http/described.ts';
+import { JSON_TYPE } from '../http/reply.ts';
 import { reply, route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { isPatchable } from '../registry/agent-patch.ts';
@@ -59,13 +60,21 @@ const Position = z.object({ started_at_secs: z.int(), id: z.string() });
 
 const RunAnswer = z
   .object({ run: EvalRun, diff: EvalDiff.optional(), aggregates: z.array(EvalAggregate).optional() })
-  .meta({ id: 'EvalRunAnswer' });
+  .meta({ id: 'EvalRunAnswer', description: 'The run, with what was asked for beside it.' });
 
-const OnlineAnswer = z.object({ run: EvalRun, persisted: z.boolean() }).meta({ id: 'OnlineEvalAnswer' });
+const OnlineAnswer = z
+  .object({ run: EvalRun, persisted: z.boolean() })
+  .meta({ id: 'OnlineEvalAnswer', description: 'The run, and whether it is kept.' });
+
+const BEGUN: DescribedAnswer = {
+  description: 'The run as it begins.',
+  content: { [JSON_TYPE]: RunAnswer },
+  headers: { Location: 'Where the run is read.' },
+};
 
 const RunList = z
   .object({ runs: z.array(EvalRunSummary), next_cursor: z.string().optional() })
-  .meta({ id: 'EvalRunList' });
+  .meta({ id: 'EvalRunList', description: 'One page of eval runs.' });
 
 /** Fields that nobody can override, and values of another type, are a matter of the body. */
 const checkOverrides = (
@@ -96,8 +105,14 @@ const checkAllOverrides = (
   }
 };
 
-const RunBody = EvalRunRequest.superRefine(checkAllOverrides).meta({ id: 'EvalRunRequest' });
-const OnlineBody = OnlineEvalRequest.superRefine(checkAllOverrides).meta({ id: 'OnlineEvalRequest' });
+const RunBody = EvalRunRequest.superRefine(checkAllOverrides).meta({
+  id: 'EvalRunRequest',
+  description: 'What is played, with which agent and models.',
+});
+const OnlineBody = OnlineEvalRequest.superRefine(checkAllOverrides).meta({
+  id: 'OnlineEvalRequest',
+  description: 'What is asked, and which models.',
+});
 
 const prefersAsync = (prefer: string | undefined): boolean =>
   prefer?.split(',').some((each) => each.trim().toLowerCase() === 'respond-async') ?? false;
@@ -161,9 +176,11 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
     headers: ['Prefer'],
     summary:
       'Plays a dataset, scripted or against a matrix of models; answers behind the last cell, or at once when asked to',
+    description:
+      'At once, with 202 and `Location`, when the body says `async` or the request prefers `respond-async`. A client that goes away before its answer cancels the run.',
     body: RunBody,
     bodyLimit: 'evals',
-    responses: { 200: RunAnswer, 202: RunAnswer, ...missing },
+    responses: { 200: RunAnswer, 202: BEGUN, ...missing },
     async handle({ scope, body, header, hold, onGone }) {
       const isAsync = body.async ?? prefersAsync(header('prefer'));
       const plan = planRun(body, isAsync, limits, directory);
@@ -204,6 +221,7 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     ...admin,
     id: 'listEvalRuns',
     summary: 'Eval runs without their items, the newest first',
+    description: 'Of all datasets, or of one; those that are done unless `status` says otherwise.',
     query: ListQuery,
     responses: { 200: RunList },
     handle({ query }) {
@@ -218,6 +236,7 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     ...admin,
     id: 'getEvalRun',
     summary: 'An eval run with the items that it has, held against another one when asked to',
+    description: 'With `baseline`, `diff` tells what is other than there: 409 while the run has not ended.',
     params: RunParams,
     query: RunQuery,
     responses: { 200: RunAnswer, ...missing, 409: ErrorBody },
@@ -240,6 +259,7 @@ const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     ...admin,
     id: 'streamEvalRun',
     summary: 'What an eval run has so far, then each item as it comes, then the end',
+    description: 'A client that goes away only stops listening: the run goes on.',
     params: RunParams,
     responses: {
       200: eventStream(EvalFrame, 'an event `snapshot`, one `item` for each that is done, and `end`'),
@@ -255,6 +275,7 @@ const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     ...admin,
     id: 'cancelEvalRun',
     summary: 'Ends an eval run with the items that it has; one that has ended stays as it is',
+    description: 'Answers when the run has ended.',
     params: RunParams,
     responses: { 200: RunAnswer, ...missing },
     async handle({ params, hold }) {

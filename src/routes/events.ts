@@ -30,7 +30,7 @@ const EventList = z
     next_cursor: z.string().nullable(),
     has_more: z.boolean(),
   })
-  .meta({ id: 'EventList' });
+  .meta({ id: 'EventList', description: 'One page of events.' });
 
 export const eventRoutes = ({ events }: Pick<Rooms, 'events'>) =>
   events
@@ -51,6 +51,7 @@ const logRoutes = (
   route.get(path, {
     id: `list${NAME[owner]}Events`,
     summary: `Events of a ${owner}, the oldest first`,
+    description: 'The durable log tells what has happened: a text is one event there, without its deltas.',
     tag: 'events',
     scope: 'agent-invocation',
     params: PARAMS[owner],
@@ -62,6 +63,8 @@ const logRoutes = (
     id: `stream${NAME[owner]}Events`,
     headers: ['Last-Event-ID'],
     summary: `Events of a ${owner} from a cursor, or Last-Event-ID, or now on, then as they happen`,
+    description:
+      'Durable events, without deltas. 410 when the cursor is of no event that is kept: begin anew.',
     tag: 'events',
     scope: 'agent-invocation',
     params: PARAMS[owner],

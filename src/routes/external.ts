@@ -21,7 +21,7 @@ const A2aStatus = z
     card_url: z.string().nullable(),
     card: JsonObject.nullable(),
   })
-  .meta({ id: 'A2aServerStatus' });
+  .meta({ id: 'A2aServerStatus', description: 'Its card, or why there is none.' });
 
 const admin = { tag: 'servers', scope: 'admin', params: EntryParams } as const;
 const missing = { 404: ErrorBody };
@@ -63,6 +63,7 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
     ...admin,
     id: 'getMcpServerStatus',
     summary: 'How the connection to an MCP server is',
+    description: 'Whether it is connected, the last error, and the tools that it has brought.',
     responses: { 200: McpStatus, ...missing },
     handle({ params }) {
       configOf(rooms);
@@ -73,6 +74,7 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
     ...admin,
     id: 'getMcpServerInventory',
     summary: 'The status of an MCP server, its prompts and its resources',
+    description: 'With the name and the transport of the server beside each.',
     responses: { 200: McpInventory, ...missing },
     handle({ params }) {
       configOf(rooms);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TRACE_HEADERS } from '../http/described.ts';
+import { examples, TRACE_HEADERS } from '../http/described.ts';
 import { reply, route } from '../http/route.ts';
 import { checkClientId, type SubmitMode } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
@@ -30,36 +30,61 @@ const MODES = {
 const Mode = z
   .enum(['queue', 'live_then_queue', 'steer', 'interrupt_then_queue', 'resume_open_run'])
   .default('queue')
-  .transform((mode) => MODES[mode]);
+  .transform((mode) => MODES[mode])
+  .meta({ description: 'where the input goes: behind what is queued, into what runs, or in its place' });
+
+const HELLO = [{ role: 'user', content: 'And in winter?' }];
 
 const ThreadInput = withAliases(
   { agentId: 'agent_id' },
-  { agentId: z.string().nullish(), mode: Mode, messages: UserMessages.default([]) },
-).transform(({ agentId, mode, messages }) => ({
-  mode,
-  messages,
-  agent_id: agentId?.trim() || undefined,
-}));
+  {
+    agentId: z.string().nullish().meta({ description: 'default: the last one of the thread' }),
+    mode: Mode,
+    messages: UserMessages.default([]),
+  },
+)
+  .transform(({ agentId, mode, messages }) => ({
+    mode,
+    messages,
+    agent_id: agentId?.trim() || undefined,
+  }))
+  .meta({
+    id: 'ThreadInput',
+    description: 'Input to a thread.',
+    ...examples({ messages: HELLO }, { mode: 'steer', messages: HELLO }),
+  });
 
-const RunInput = z.object({ mode: Mode, messages: UserMessages.default([]) });
+const RunInput = z
+  .object({ mode: Mode, messages: UserMessages.default([]) })
+  .meta({ id: 'RunInput', description: 'Input to a run.', ...examples({ messages: HELLO }) });
 
 const Work = { accepted_run_id: z.string(), dispatch_id: z.string() };
 
 const ThreadInputAccepted = z
   .object({ status: z.enum(['running', 'queued']), thread_id: z.string(), ...Work })
-  .meta({ id: 'ThreadInputAccepted' });
+  .meta({ id: 'ThreadInputAccepted', description: 'The input is durable.' });
 
 const RunInputAccepted = z
   .object({ status: z.literal('inputs_accepted'), run_id: z.string(), ...Work })
-  .meta({ id: 'RunInputAccepted' });
+  .meta({ id: 'RunInputAccepted', description: 'The input is durable.' });
 
-const Push = z.object({ payload: Json.default(null) });
+const Push = z
+  .object({
+    payload: Json.default(null).meta({ description: 'its `text`, or all of it, is what the agent reads' }),
+  })
+  .meta({
+    id: 'MailboxPush',
+    description: 'Work for a thread.',
+    ...examples({ payload: { text: 'The report is there.' } }),
+  });
 
 const Pushed = z
   .object({ dispatch_id: z.string(), run_id: z.string(), thread_id: z.string() })
-  .meta({ id: 'MailboxPushed' });
+  .meta({ id: 'MailboxPushed', description: 'The work is durable.' });
 
-const DispatchList = z.object({ items: z.array(Dispatch) }).meta({ id: 'DispatchList' });
+const DispatchList = z
+  .object({ items: z.array(Dispatch) })
+  .meta({ id: 'DispatchList', description: 'One page of dispatches.' });
 
 export const inputRoutes = (rooms: Rooms) => {
   const { store, runtime, resolve } = rooms;
@@ -138,6 +163,8 @@ export const inputRoutes = (rooms: Rooms) => {
     route.get('/v1/threads/:id/mailbox', {
       id: 'listMailbox',
       summary: 'Dispatches of a thread, in the order in which they are claimed',
+      description:
+        'Those that wait, those that execute and those that have ended. Claim tokens are not shown.',
       tag: 'mailbox',
       scope: 'agent-invocation',
       params: ThreadParams,

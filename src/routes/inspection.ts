@@ -66,6 +66,8 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
     route.get('/v1/system/machines', {
       id: 'listMachines',
       summary: 'Every statechart of the service as data',
+      description:
+        'States, transitions and guards of each, as a visualiser draws them. They do not change while the process runs.',
       tag: 'system',
       scope: 'admin',
       responses: { 200: z.array(MachineDescription) },
@@ -77,6 +79,8 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
     route.get('/v1/system/actors', {
       id: 'listActors',
       summary: 'Actors of the scope: those that live, then the runs that wait in the store and have none',
+      description:
+        'Narrowed by machine, thread, run or state. A cursor belongs to the filters that it was given with.',
       tag: 'system',
       scope: 'admin',
       query: ListQuery,
@@ -95,6 +99,8 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
     route.get('/v1/system/actors/stream', {
       id: 'streamActors',
       summary: 'Live actors of the scope, then their beginnings, transitions and ends',
+      description:
+        'First one frame for each actor that lives, then what happens, for as long as the client stays.',
       tag: 'system',
       scope: 'admin',
       query: StreamQuery,

@@ -26,4 +26,4 @@ export const EntryPage = z.object({
 
 export const EntryList = z
   .object({ namespace: z.string(), items: z.array(ConfigEntry), offset: z.int(), limit: z.int() })
-  .meta({ id: 'ConfigEntryList' });
+  .meta({ id: 'ConfigEntryList', description: 'Entries of a namespace.' });

@@ -42,6 +42,8 @@ export const messageRoutes = ({ store }: Rooms) => [
   route.get('/v1/threads/:id/messages', {
     id: 'listMessages',
     summary: 'Messages of a thread',
+    description:
+      'The oldest first unless `order` says otherwise. Internal messages are shown only when `visibility` asks for them.',
     tag: 'messages',
     scope: 'agent-invocation',
     params: z.object({ id: ThreadId }),

@@ -64,6 +64,9 @@ export const submitRequest = async (
 
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };
 
+const STARTS =
+  'Only what is new in the conversation is kept: the history is that of the thread. The run goes on when the client goes away.';
+
 /** What the routes that start a run in a protocol have in common, or go on with one (chat-and-agui.md 2.2, 2.3). */
 export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>, stream: DescribedAnswer) =>
   ({
@@ -71,6 +74,7 @@ export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>
     scope: 'agent-invocation',
     body,
     bodyLimit: 'attachments',
+    description: STARTS,
     headers: TRACE_HEADERS,
     responses: {
       200: stream,

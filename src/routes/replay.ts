@@ -46,6 +46,7 @@ export const replayRoute = (
     id,
     headers: ['Last-Event-ID'],
     summary: 'The frames of all runs of a thread, a page of them from a cursor or Last-Event-ID on',
+    description: 'Made anew from the event log: texts come whole. 503 when no events are kept.',
     tag,
     scope: 'agent-invocation',
     params: z.object({ thread_id: ThreadId }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventStream, TRACE_HEADERS } from '../http/described.ts';
+import { eventStream, examples, TRACE_HEADERS } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
@@ -22,12 +22,22 @@ import { keptMessages, UserMessages } from './user-messages.ts';
 
 const StartRun = withAliases(
   { agentId: 'agent_id', threadId: 'thread_id' },
-  { agentId: z.string(), threadId: z.string().nullish(), messages: UserMessages.default([]) },
-).transform(({ agentId, threadId, messages }) => ({
-  agent_id: agentId.trim(),
-  thread_id: threadId?.trim() || undefined,
-  messages,
-}));
+  {
+    agentId: z.string().meta({ description: 'id of the agent that runs', examples: ['default'] }),
+    threadId: z.string().nullish().meta({ description: 'id of the thread; a new one when missing' }),
+    messages: UserMessages.default([]),
+  },
+)
+  .transform(({ agentId, threadId, messages }) => ({
+    agent_id: agentId.trim(),
+    thread_id: threadId?.trim() || undefined,
+    messages,
+  }))
+  .meta({
+    id: 'RunRequest',
+    description: 'Which agent runs, on which thread, with which input.',
+    ...examples({ agentId: 'default', messages: [{ role: 'user', content: 'What is a lease?' }] }),
+  });
 
 /** Both of its names: clients know the one that they have sent. */
 const BLANK_AGENT = "agent_id cannot be empty: 'agentId', or 'agent_id', names the agent";
@@ -100,6 +110,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
     route.get('/v1/runs', {
       id: 'listRuns',
       summary: 'Runs, the oldest first',
+      description: 'Of all threads of the scope. A cursor belongs to the filters that it was given with.',
       tag: 'runs',
       scope: 'agent-invocation',
       query: ListQuery,
@@ -109,6 +120,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
     route.get('/v1/runs/:id', {
       id: 'getRun',
       summary: 'One run',
+      description: 'Its status, and once it is `done` why: `termination_reason`.',
       tag: 'runs',
       scope: 'agent-invocation',
       params: RunParams,
@@ -122,6 +134,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
     route.get('/v1/threads/:id/runs', {
       id: 'listThreadRuns',
       summary: 'Runs of a thread, the oldest first',
+      description: 'A thread that is not there has none.',
       tag: 'runs',
       scope: 'agent-invocation',
       params: ThreadParams,
@@ -132,6 +145,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
     route.get('/v1/threads/:id/runs/active', {
       id: 'getActiveRun',
       summary: 'The run that executes or waits on a thread, if any',
+      description: '`active_run` is null when nothing executes and nothing waits.',
       tag: 'runs',
       scope: 'agent-invocation',
       params: ThreadParams,
@@ -141,6 +155,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
     route.get('/v1/threads/:id/runs/latest', {
       id: 'getLatestRun',
       summary: 'The run of a thread that changed last',
+      description: '404 when the thread has had no run.',
       tag: 'runs',
       scope: 'agent-invocation',
       params: ThreadParams,

@@ -26,6 +26,8 @@ export const runtimeStatsRoutes = ({ runtimeStats }: Pick<Rooms, 'runtimeStats'>
   route.get('/v1/agents/runtime-stats', {
     id: 'listAgentStats',
     summary: 'Statistics of every agent that did something',
+    description:
+      'Of the last seven days, in buckets of ten minutes. 503 when the service keeps no statistics.',
     tag: 'system',
     scope: 'admin',
     responses: { 200: z.object({ agents: z.array(AgentStats) }) },
@@ -34,6 +36,8 @@ export const runtimeStatsRoutes = ({ runtimeStats }: Pick<Rooms, 'runtimeStats'>
   route.get('/v1/agents/:id/runtime-stats', {
     id: 'getAgentStats',
     summary: 'Statistics of one agent',
+    description:
+      'Of the last `window`, in buckets of ten minutes; of the last seven days without one. 503 when the service keeps no statistics.',
     tag: 'system',
     scope: 'admin',
     params: z.object({ id: AgentId }),

@@ -10,7 +10,7 @@ const Health = z
     status: z.enum(['healthy', 'unhealthy']),
     components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.enum(['ok', 'starting']) }),
   })
-  .meta({ id: 'Health' });
+  .meta({ id: 'Health', description: 'Whether requests should come here.' });
 
 const SystemInfo = z
   .object({
@@ -21,16 +21,18 @@ const SystemInfo = z
     audit_log_enabled: z.boolean(),
     runtime_stats_enabled: z.boolean(),
   })
-  .meta({ id: 'SystemInfo' });
+  .meta({ id: 'SystemInfo', description: 'The service and what of it is on.' });
 
 const RunSummary = z
   .object({ running: z.int(), waiting: z.int(), created: z.int() })
-  .meta({ id: 'RunSummary' });
+  .meta({ id: 'RunSummary', description: 'Runs by status.' });
 
 export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, system, settings }: Rooms) => [
   route.get('/health', {
     id: 'getHealth',
     summary: 'Readiness: does the store answer, and is everything known that an earlier process left?',
+    description:
+      'For load balancers: 503 while the store does not answer, or while runs that an earlier process left are still being read.',
     tag: 'health',
     scope: 'none',
     responses: { 200: Health, 503: Health },
@@ -45,6 +47,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   route.get('/health/live', {
     id: 'getLiveness',
     summary: 'Liveness: the process answers',
+    description: 'For supervisors: 200 as long as the process answers at all, whatever its store does.',
     tag: 'health',
     scope: 'none',
     responses: { 200: 'empty' },
@@ -53,6 +56,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   route.get('/metrics', {
     id: 'getMetrics',
     summary: 'Prometheus text',
+    description: 'Counters, gauges and histograms of the process, for a scraper.',
     tag: 'health',
     scope: 'none',
     responses: {
@@ -63,6 +67,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   route.get('/v1/system/info', {
     id: 'getSystemInfo',
     summary: 'Version, scope and uptime',
+    description: 'What runs here, which scope the request has, and which optional parts are on.',
     tag: 'system',
     scope: 'admin',
     responses: { 200: SystemInfo },
@@ -78,6 +83,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   route.get('/v1/system/modules', {
     id: 'listModules',
     summary: 'Names of the mounted modules',
+    description: 'A part of the service that the settings leave out is not among them.',
     tag: 'system',
     scope: 'admin',
     responses: { 200: z.array(z.string()) },
@@ -86,6 +92,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   route.get('/v1/runs/summary', {
     id: 'getRunSummary',
     summary: 'How many runs are running, waiting and created',
+    description: 'Of the scope of the request; runs that have ended are not counted.',
     tag: 'runs',
     scope: 'admin',
     responses: { 200: RunSummary },

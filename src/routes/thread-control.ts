@@ -17,6 +17,7 @@ export const cancelRoute = ({ store, runtime }: Pick<Rooms, 'store' | 'runtime'>
   route.post(path, {
     id,
     summary: 'Cancel what a thread is busy with',
+    description: 'What waits in the queue stays there. The run ends soon after the answer.',
     tag,
     scope: 'agent-invocation',
     params: Params,
@@ -32,6 +33,7 @@ export const interruptRoute = ({ runtime }: Pick<Rooms, 'runtime'>, { id, path, 
   route.post(path, {
     id,
     summary: 'Stop what a thread is busy with and drop its queue',
+    description: 'What waits in the queue is superseded; the answer tells how many dispatches that were.',
     tag,
     scope: 'agent-invocation',
     params: Params,

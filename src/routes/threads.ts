@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { examples } from '../http/described.ts';
 import { reply, route } from '../http/route.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -19,10 +20,16 @@ const blankIsUnset = (text: string | null | undefined): string | undefined => te
 
 const LINK_ALIASES = { resource_id: 'resourceId', parent_thread_id: 'parentThreadId' } as const;
 
-const links = { resource_id: z.string().nullish(), parent_thread_id: z.string().nullish() };
+const links = {
+  resource_id: z
+    .string()
+    .nullish()
+    .meta({ description: 'what the thread is about, in the words of the client' }),
+  parent_thread_id: z.string().nullish().meta({ description: 'id of the thread that it belongs to' }),
+};
 
-const CreateThread = withAliases(LINK_ALIASES, { ...links, title: z.string().nullish() }).transform(
-  (body) => {
+const CreateThread = withAliases(LINK_ALIASES, { ...links, title: z.string().nullish() })
+  .transform((body) => {
     const resource_id = blankIsUnset(body.resource_id);
     const parent_thread_id = blankIsUnset(body.parent_thread_id);
     return {
@@ -30,8 +37,12 @@ const CreateThread = withAliases(LINK_ALIASES, { ...links, title: z.string().nul
       ...(resource_id !== undefined && { resource_id }),
       ...(parent_thread_id !== undefined && { parent_thread_id }),
     };
-  },
-);
+  })
+  .meta({
+    id: 'NewThread',
+    description: 'A thread to be made.',
+    ...examples({ title: 'A trip to Rome', resource_id: 'customer-7' }),
+  });
 
 /** Missing leaves a link as it is; null or blank clears it. */
 const link = (given: string | null | undefined): string | null | undefined =>
@@ -41,16 +52,22 @@ const UpdateThread = withAliases(LINK_ALIASES, {
   ...links,
   title: z.string().nullish(),
   custom: JsonObject.nullish(),
-}).transform((body) => {
-  const resource_id = link(body.resource_id);
-  const parent_thread_id = link(body.parent_thread_id);
-  return {
-    ...(typeof body.title === 'string' && { title: body.title }),
-    ...(body.custom && { custom: body.custom }),
-    ...(resource_id !== undefined && { resource_id }),
-    ...(parent_thread_id !== undefined && { parent_thread_id }),
-  };
-});
+})
+  .transform((body) => {
+    const resource_id = link(body.resource_id);
+    const parent_thread_id = link(body.parent_thread_id);
+    return {
+      ...(typeof body.title === 'string' && { title: body.title }),
+      ...(body.custom && { custom: body.custom }),
+      ...(resource_id !== undefined && { resource_id }),
+      ...(parent_thread_id !== undefined && { parent_thread_id }),
+    };
+  })
+  .meta({
+    id: 'ThreadChange',
+    description: 'What is to be other in a thread.',
+    ...examples({ title: 'Rome in May', resource_id: null }),
+  });
 
 const ThreadQuery = withAliases(LINK_ALIASES, {
   offset: Offset,
@@ -127,6 +144,7 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
     route.get('/v1/threads', {
       id: 'listThreads',
       summary: 'Ids of threads, the last changed first',
+      description: 'The form for clients that want ids alone; `/v1/threads/summaries` tells more of each.',
       tag: 'threads',
       scope: 'agent-invocation',
       query: ThreadQuery,
@@ -146,6 +164,7 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
     route.get('/v1/threads/summaries', {
       id: 'listThreadSummaries',
       summary: 'Summaries of threads, the last changed first',
+      description: 'Title, links, times and the run that changed last of each thread, without its messages.',
       tag: 'threads',
       scope: 'agent-invocation',
       query: ThreadQuery,
@@ -155,6 +174,7 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
     route.get('/v1/threads/:id', {
       id: 'getThread',
       summary: 'One thread',
+      description: 'Its title, links and custom metadata; messages, runs and events have paths of their own.',
       tag: 'threads',
       scope: 'agent-invocation',
       params: ThreadParams,

@@ -32,7 +32,9 @@ const PageQuery = z.strictObject({
 
 const TraceParams = z.object({ run_id: RunId });
 
-const TraceList = z.object({ runs: z.array(TraceSummary) }).meta({ id: 'TraceList' });
+const TraceList = z
+  .object({ runs: z.array(TraceSummary) })
+  .meta({ id: 'TraceList', description: 'Traces, the newest first.' });
 
 /** There when they are exposed. */
 export const traceRoutes = ({ traces, settings }: Pick<Rooms, 'traces' | 'settings'>) =>

@@ -63,5 +63,7 @@ const asGiven = (given: z.input<typeof Fields>): unknown => {
   return rest;
 };
 
-export const A2aServerSpec = z.preprocess(asGiven, Fields).meta({ id: 'A2aServerSpec' });
+export const A2aServerSpec = z
+  .preprocess(asGiven, Fields)
+  .meta({ id: 'A2aServerSpec', description: 'A server of remote agents.' });
 export type A2aServerSpec = z.infer<typeof A2aServerSpec>;

@@ -95,7 +95,10 @@ const normalForm = (fields: Fields, context: z.RefinementCtx) => {
   };
 };
 
-export const AgentSpec = z.preprocess(currentForm, Fields).transform(normalForm).meta({ id: 'AgentSpec' });
+export const AgentSpec = z
+  .preprocess(currentForm, Fields)
+  .transform(normalForm)
+  .meta({ id: 'AgentSpec', description: 'An agent.' });
 export type AgentSpec = z.infer<typeof AgentSpec>;
 /** As it is written: only `id` is required. */
 export type AgentInput = z.input<typeof AgentSpec>;

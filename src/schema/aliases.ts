@@ -43,10 +43,13 @@ const bothNames = (fields: readonly Field[]): Record<string, z.ZodType> =>
         alias,
         schema
           .optional()
-          .meta({ deprecated: true, description: `another name of \`${name}\`: give one of the two` }),
+          .meta({ ...SECOND, description: `another name of \`${name}\`: give one of the two` }),
       ],
     ]),
   );
+
+/** For documents: a field, or a parameter, that new clients do not use. */
+const SECOND = { deprecated: true, param: { deprecated: true } } as const;
 
 /** What a document says of a field; its name, if it has one, stays with it. */
 const factsOf = (schema: z.ZodType): z.GlobalMeta => {

@@ -35,7 +35,7 @@ export const AuditEvent = z
       description: 'override object after a change of overrides; empty when none is left',
     }),
   })
-  .meta({ id: 'AuditEvent' });
+  .meta({ id: 'AuditEvent', description: 'A change, and who made it.' });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

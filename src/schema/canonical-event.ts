@@ -44,5 +44,5 @@ export const CanonicalEvent = z
     schema_version: z.literal(1),
     created_at: z.int(),
   })
-  .meta({ id: 'CanonicalEvent' });
+  .meta({ id: 'CanonicalEvent', description: 'An event of the durable log, by `event_kind`.' });
 export type CanonicalEvent = z.infer<typeof CanonicalEvent>;

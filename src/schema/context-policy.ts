@@ -16,5 +16,8 @@ const Fields = z.object({
     .default('keep_recent_raw_suffix'),
   compaction_raw_suffix_messages: z.int().nonnegative().default(2),
 });
-export const ContextPolicy = nullsAbsent(Fields).meta({ id: 'ContextPolicy' });
+export const ContextPolicy = nullsAbsent(Fields).meta({
+  id: 'ContextPolicy',
+  description: 'What of a long conversation the model gets.',
+});
 export type ContextPolicy = z.infer<typeof ContextPolicy>;

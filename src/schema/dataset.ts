@@ -76,7 +76,7 @@ export const ScriptEvent = z
       z.object({ kind: z.literal('error'), error_type: z.string(), message: z.string().default('') }),
     ]),
   )
-  .meta({ id: 'ScriptEvent' });
+  .meta({ id: 'ScriptEvent', description: 'What the scripted model answers.' });
 export type ScriptEvent = z.infer<typeof ScriptEvent>;
 
 const script = z.array(ScriptEvent).max(MOST.events).optional();
@@ -102,7 +102,7 @@ export const ToolCallMatcher = nullsAbsent(
     result_subset: Json.optional(),
     count: z.object({ op: z.enum(['exactly', 'at_least', 'at_most']), n: u32 }).optional(),
   }),
-).meta({ id: 'ToolCallMatcher' });
+).meta({ id: 'ToolCallMatcher', description: 'A call of a tool that is expected.' });
 export type ToolCallMatcher = z.infer<typeof ToolCallMatcher>;
 
 /** Measures of the final text beyond phrases. */
@@ -125,7 +125,7 @@ export const Scorer = nullsAbsent(
       subset: Json.optional().meta({ description: 'what the parsed text contains' }),
     }),
   ]),
-).meta({ id: 'Scorer' });
+).meta({ id: 'Scorer', description: 'What gives a fixture a score.' });
 export type Scorer = z.infer<typeof Scorer>;
 
 /** Judge scores have a range that is checked when they are written, and is told in words of its own. */
@@ -161,7 +161,7 @@ export const Expectation = nullsAbsent(
     const { tool_sequence_mode: mode, ...rest } = lean(given, EXPECTATION_LISTS);
     return { ...rest, ...(mode === 'ordered_subseq' && { tool_sequence_mode: mode }) };
   })
-  .meta({ id: 'Expectation' });
+  .meta({ id: 'Expectation', description: 'What must hold of a fixture once it is played.' });
 export type Expectation = z.infer<typeof Expectation>;
 
 /** How a sequence of tools is compared constrains nothing by itself. */
@@ -171,7 +171,7 @@ export const constrains = (expected: Expectation): boolean =>
 /** What a tool answered when the case was recorded; for eval runs that play tools back. */
 export const RecordedResult = z
   .object({ name: z.string(), arguments: Json, result: Json, is_error: z.literal(true).optional() })
-  .meta({ id: 'RecordedResult' });
+  .meta({ id: 'RecordedResult', description: 'The result of a call as it was recorded.' });
 export type RecordedResult = z.infer<typeof RecordedResult>;
 
 export const Fixture = nullsAbsent(
@@ -193,14 +193,14 @@ export const Fixture = nullsAbsent(
   .transform((fixture) =>
     lean(fixture, ['provider_script', 'allow_unused_provider_script', 'continued_turns', 'tool_results']),
   )
-  .meta({ id: 'Fixture' });
+  .meta({ id: 'Fixture', description: 'One conversation that is played, and what is expected of it.' });
 export type Fixture = z.infer<typeof Fixture>;
 
 export const DatasetSpec = nullsAbsent(
   z.object({ description: z.string().optional(), fixtures: z.array(Fixture).max(MOST.fixtures).optional() }),
 )
   .transform((spec) => lean(spec, ['description', 'fixtures']))
-  .meta({ id: 'DatasetSpec' });
+  .meta({ id: 'DatasetSpec', description: 'What a dataset holds.' });
 export type DatasetSpec = z.infer<typeof DatasetSpec>;
 
 export const DatasetMeta = z
@@ -211,10 +211,12 @@ export const DatasetMeta = z
     updated_at: z.int(),
     revision: z.int(),
   })
-  .meta({ id: 'DatasetMeta' });
+  .meta({ id: 'DatasetMeta', description: 'Its revision and its times.' });
 export type DatasetMeta = z.infer<typeof DatasetMeta>;
 
-export const Dataset = z.object({ spec: DatasetSpec, meta: DatasetMeta }).meta({ id: 'Dataset' });
+export const Dataset = z
+  .object({ spec: DatasetSpec, meta: DatasetMeta })
+  .meta({ id: 'Dataset', description: 'The dataset.' });
 export type Dataset = z.infer<typeof Dataset>;
 
 /** Of eval runs whose fixture nobody has stored. */

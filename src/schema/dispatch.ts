@@ -31,7 +31,10 @@ export const Dispatch = z
     created_at: z.int(),
     updated_at: z.int(),
   })
-  .meta({ id: 'Dispatch' });
+  .meta({
+    id: 'Dispatch',
+    description: 'A queued unit of work on a thread. Times are milliseconds since the epoch.',
+  });
 export type Dispatch = z.infer<typeof Dispatch>;
 
 /** How a finished dispatch is counted. */

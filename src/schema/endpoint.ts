@@ -102,7 +102,9 @@ const currentForm = (given: z.input<typeof Fields>, context: z.RefinementCtx): u
   };
 };
 
-export const RemoteEndpoint = z.preprocess(currentForm, Fields).meta({ id: 'RemoteEndpoint' });
+export const RemoteEndpoint = z
+  .preprocess(currentForm, Fields)
+  .meta({ id: 'RemoteEndpoint', description: 'Where a remote agent is.' });
 export type RemoteEndpoint = z.infer<typeof RemoteEndpoint>;
 
 /** As it is stored and shown; empty options are left out. */

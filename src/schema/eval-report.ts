@@ -11,7 +11,7 @@ export const RuntimeFailure = z
     z.object({ kind: z.literal('provider_script_unused'), remaining: total }),
     z.object({ kind: z.literal('runtime_error'), message: z.string() }),
   ])
-  .meta({ id: 'EvalRuntimeFailure' });
+  .meta({ id: 'EvalRuntimeFailure', description: 'Why an item could not be played.' });
 export type RuntimeFailure = z.infer<typeof RuntimeFailure>;
 
 const Count = z.object({ op: z.enum(['exactly', 'at_least', 'at_most']), n: total });
@@ -48,7 +48,7 @@ export const EvalFailure = z
       score: z.number().optional(),
     }),
   ])
-  .meta({ id: 'EvalFailure' });
+  .meta({ id: 'EvalFailure', description: 'An expectation that does not hold.' });
 export type EvalFailure = z.infer<typeof EvalFailure>;
 
 export const ToolTally = z.object({
@@ -83,5 +83,5 @@ export const EvalReport = z
     judge_score: z.number().optional(),
     judge_reasoning: z.string().optional(),
   })
-  .meta({ id: 'EvalReport' });
+  .meta({ id: 'EvalReport', description: 'What came of an item.' });
 export type EvalReport = z.infer<typeof EvalReport>;

@@ -16,12 +16,12 @@ export const JudgeSpec = nullsAbsent(
     rubric: z.string().optional(),
     revise_max_retries: u32.optional(),
   }),
-).meta({ id: 'EvalJudge' });
+).meta({ id: 'EvalJudge', description: 'The model that judges.' });
 export type JudgeSpec = z.infer<typeof JudgeSpec>;
 
 export const Variant = nullsAbsent(
   z.strictObject({ id: z.string().min(1), agent_overrides: JsonObject.optional() }),
-).meta({ id: 'EvalVariant' });
+).meta({ id: 'EvalVariant', description: 'An agent with overrides, beside the others.' });
 export type Variant = z.infer<typeof Variant>;
 
 /**
@@ -79,7 +79,7 @@ export type OnlineEvalRequest = z.infer<typeof OnlineEvalRequest>;
 /** A column of the matrix; a key is there when its axis was asked for. */
 export const EvalCell = z
   .object({ model_id: z.string(), agent_id: z.string().optional(), variant_id: z.string().optional() })
-  .meta({ id: 'EvalCell' });
+  .meta({ id: 'EvalCell', description: 'A fixture, a model and a variant.' });
 export type EvalCell = z.infer<typeof EvalCell>;
 
 export const EvalItem = z
@@ -90,7 +90,7 @@ export const EvalItem = z
     trace_run_id: z.string().optional(),
     sample_index: u32.optional(),
   })
-  .meta({ id: 'EvalItem' });
+  .meta({ id: 'EvalItem', description: 'One cell of the matrix, as it was played.' });
 export type EvalItem = z.infer<typeof EvalItem>;
 
 export const EvalMode = z.enum(['scripted', 'live']);
@@ -122,7 +122,7 @@ export const EvalRun = z
     ended_at_secs: z.int().optional().meta({ description: 'absent while it runs' }),
     ...Unfinished,
   })
-  .meta({ id: 'EvalRun' });
+  .meta({ id: 'EvalRun', description: 'An eval run.' });
 export type EvalRun = z.infer<typeof EvalRun>;
 
 export const EvalAggregate = z
@@ -135,7 +135,7 @@ export const EvalAggregate = z
     pass_at_k: z.boolean(),
     pass_pow_k: z.boolean(),
   })
-  .meta({ id: 'EvalAggregate' });
+  .meta({ id: 'EvalAggregate', description: 'Sums over the samples of a cell.' });
 export type EvalAggregate = z.infer<typeof EvalAggregate>;
 
 export const EvalRunSummary = z
@@ -149,7 +149,7 @@ export const EvalRunSummary = z
     ...Unfinished,
     aggregates: z.array(EvalAggregate).optional(),
   })
-  .meta({ id: 'EvalRunSummary' });
+  .meta({ id: 'EvalRunSummary', description: 'An eval run without its items.' });
 export type EvalRunSummary = z.infer<typeof EvalRunSummary>;
 
 const Key = {
@@ -170,8 +170,10 @@ export const DiffEntry = z
     z.object({ kind: z.literal('missing_from_new'), ...Key }),
     z.object({ kind: z.literal('newly_added'), ...Key, passed: z.boolean() }),
   ])
-  .meta({ id: 'EvalDiffEntry' });
+  .meta({ id: 'EvalDiffEntry', description: 'A cell that is other than in the baseline.' });
 export type DiffEntry = z.infer<typeof DiffEntry>;
 
-export const EvalDiff = z.object({ entries: z.array(DiffEntry) }).meta({ id: 'EvalDiff' });
+export const EvalDiff = z
+  .object({ entries: z.array(DiffEntry) })
+  .meta({ id: 'EvalDiff', description: 'What is other than in the baseline.' });
 export type EvalDiff = z.infer<typeof EvalDiff>;

@@ -17,7 +17,7 @@ export const LiveActor = z
     children: z.array(z.string()).meta({ description: 'ids of the live actors that work for it' }),
     at_rest: z.boolean().meta({ description: 'it waits in the store and has no actor in this process' }),
   })
-  .meta({ id: 'LiveActor' });
+  .meta({ id: 'LiveActor', description: 'An actor: which statechart, in which state, for whom.' });
 export type LiveActor = z.infer<typeof LiveActor>;
 
 export const ActorList = z
@@ -30,7 +30,7 @@ export const ActorList = z
     has_more: z.boolean(),
     next_cursor: z.string().nullable(),
   })
-  .meta({ id: 'ActorList' });
+  .meta({ id: 'ActorList', description: 'One page of actors.' });
 export type ActorList = z.infer<typeof ActorList>;
 
 const time = z.int().meta({ description: 'ms' });
@@ -61,5 +61,5 @@ export const ActorFrame = z
       time,
     }),
   ])
-  .meta({ id: 'ActorFrame' });
+  .meta({ id: 'ActorFrame', description: 'What happens to actors.' });
 export type ActorFrame = z.infer<typeof ActorFrame>;

@@ -61,5 +61,7 @@ const asGiven = (given: z.input<typeof Fields>): unknown => {
   return rest;
 };
 
-export const McpServerSpec = z.preprocess(asGiven, Fields).meta({ id: 'McpServerSpec' });
+export const McpServerSpec = z
+  .preprocess(asGiven, Fields)
+  .meta({ id: 'McpServerSpec', description: 'An MCP server whose tools agents may use.' });
 export type McpServerSpec = z.infer<typeof McpServerSpec>;

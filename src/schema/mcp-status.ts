@@ -20,7 +20,7 @@ export const McpStatus = z
     transport_reconnect_count: z.int(),
     last_init_at: seconds,
   })
-  .meta({ id: 'McpStatus' });
+  .meta({ id: 'McpStatus', description: 'How the connection is.' });
 export type McpStatus = z.infer<typeof McpStatus>;
 
 const offered = { server_name: z.string(), transport_type: z.enum(['stdio', 'http']) };
@@ -46,7 +46,7 @@ export const McpResource = z.object({
 export const McpInventory = McpStatus.extend({
   prompts: z.array(z.object({ ...offered, prompt: McpPrompt })),
   resources: z.array(z.object({ ...offered, resource: McpResource })),
-}).meta({ id: 'McpInventory' });
+}).meta({ id: 'McpInventory', description: 'How the connection is, and what the server offers.' });
 export type McpInventory = z.infer<typeof McpInventory>;
 
 /** What the metrics call the state of a connection. */

@@ -49,7 +49,7 @@ export const ContentBlock = z
     z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.array(TextBlock) }),
     z.object({ type: z.literal('thinking'), thinking: z.string() }),
   ])
-  .meta({ id: 'ContentBlock' });
+  .meta({ id: 'ContentBlock', description: 'A part of the content of a message.' });
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
 export const ToolCall = z
@@ -104,13 +104,13 @@ export const Message = z
     visibility: z.literal('internal').optional(),
     metadata: MessageMetadata.optional(),
   })
-  .meta({ id: 'Message' });
+  .meta({ id: 'Message', description: 'A message of a thread.' });
 export type Message = z.infer<typeof Message>;
 
 export const ListedMessage = Message.extend({
   seq: z.int().meta({ description: '1-based position in the history of the thread; never changes' }),
   created_at: z.int().meta({ description: 'seconds since the epoch' }),
-}).meta({ id: 'ListedMessage' });
+}).meta({ id: 'ListedMessage', description: 'A message with its place in the thread.' });
 export type ListedMessage = z.infer<typeof ListedMessage>;
 
 export const MessageList = z
@@ -121,7 +121,7 @@ export const MessageList = z
     next_cursor: z.string().nullable(),
     prev_cursor: z.string().optional(),
   })
-  .meta({ id: 'MessageList' });
+  .meta({ id: 'MessageList', description: 'One page of messages.' });
 export type MessageList = z.infer<typeof MessageList>;
 
 /** It is in a history for those behind it to keep their numbers: a client has gone back over it. */

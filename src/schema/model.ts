@@ -64,7 +64,9 @@ const unlessEmpty = ({ modalities: given, ...spec }: z.infer<typeof ModelFields>
   return { ...spec, ...(Object.keys(told).length > 0 && { modalities: told }) };
 };
 
-export const ModelSpec = nullsAbsent(ModelFields).transform(unlessEmpty).meta({ id: 'ModelSpec' });
+export const ModelSpec = nullsAbsent(ModelFields)
+  .transform(unlessEmpty)
+  .meta({ id: 'ModelSpec', description: 'A model of a provider.' });
 export type ModelSpec = z.infer<typeof ModelSpec>;
 
 const MemberFields = z.strictObject({
@@ -106,7 +108,10 @@ const PoolFields = z
     }
   });
 
-export const PoolSpec = nullsAbsent(PoolFields).meta({ id: 'ModelPoolSpec' });
+export const PoolSpec = nullsAbsent(PoolFields).meta({
+  id: 'ModelPoolSpec',
+  description: 'Models that stand in for each other.',
+});
 export type PoolSpec = z.infer<typeof PoolSpec>;
 
 const ProviderFields = z.strictObject({
@@ -130,5 +135,7 @@ const asGiven = (given: z.input<typeof ProviderFields>): unknown => {
   );
 };
 
-export const ProviderSpec = z.preprocess(asGiven, ProviderFields).meta({ id: 'ProviderSpec' });
+export const ProviderSpec = z
+  .preprocess(asGiven, ProviderFields)
+  .meta({ id: 'ProviderSpec', description: 'A provider of models, with its credentials.' });
 export type ProviderSpec = z.infer<typeof ProviderSpec>;

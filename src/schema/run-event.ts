@@ -149,6 +149,6 @@ export const RunEvent = z
     event('state_delta', { delta: z.array(Json) }),
     event('error', { message: z.string(), code: z.string().optional() }),
   ])
-  .meta({ id: 'RunEvent' });
+  .meta({ id: 'RunEvent', description: 'What happens in a run, by `event_type`.' });
 export type RunEvent = z.infer<typeof RunEvent>;
 export type RunEventOf<T extends RunEvent['event_type']> = Extract<RunEvent, { event_type: T }>;

@@ -33,7 +33,7 @@ export const Termination = z
     z.object({ type: z.literal('blocked'), value: z.string() }),
     z.object({ type: z.literal('error'), value: z.string() }),
   ])
-  .meta({ id: 'Termination' });
+  .meta({ id: 'Termination', description: 'Why a run has ended.' });
 export type Termination = z.infer<typeof Termination>;
 
 export const ResumeMode = z.enum([
@@ -203,7 +203,7 @@ export const Run = z
     output_tokens: z.int(),
     state: StateSnapshot.nullable(),
   })
-  .meta({ id: 'Run' });
+  .meta({ id: 'Run', description: 'The run. Times are seconds since the epoch.' });
 export type Run = z.infer<typeof Run>;
 
 export const RunList = z
@@ -214,7 +214,7 @@ export const RunList = z
     next_cursor: z.string().nullable(),
     prev_cursor: z.string().optional(),
   })
-  .meta({ id: 'RunList' });
+  .meta({ id: 'RunList', description: 'One page of runs.' });
 
 export const ActiveRun = z
   .object({
@@ -231,4 +231,4 @@ export const ActiveRun = z
       })
       .nullable(),
   })
-  .meta({ id: 'ActiveRun' });
+  .meta({ id: 'ActiveRun', description: 'The run, or null.' });

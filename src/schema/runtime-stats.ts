@@ -44,5 +44,5 @@ export const AgentStats = z
     delegations: z.int(),
     tool_calls_by_tool: z.array(ToolStats).meta({ description: 'sorted by tool' }),
   })
-  .meta({ id: 'AgentStats' });
+  .meta({ id: 'AgentStats', description: 'What an agent did in a window of time.' });
 export type AgentStats = z.infer<typeof AgentStats>;

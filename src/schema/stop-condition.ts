@@ -14,5 +14,5 @@ export const StopCondition = z
     z.strictObject({ type: z.literal('content_match'), pattern: z.string() }),
     z.strictObject({ type: z.literal('loop_detection'), window: count }),
   ])
-  .meta({ id: 'StopCondition' });
+  .meta({ id: 'StopCondition', description: 'What ends a run.' });
 export type StopCondition = z.infer<typeof StopCondition>;

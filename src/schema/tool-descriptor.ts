@@ -11,5 +11,5 @@ export const ToolDescriptor = z
     category: z.string().nullable(),
     metadata: JsonObject.optional(),
   })
-  .meta({ id: 'ToolDescriptor' });
+  .meta({ id: 'ToolDescriptor', description: 'A tool as models see it.' });
 export type ToolDescriptor = z.infer<typeof ToolDescriptor>;

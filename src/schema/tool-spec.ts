@@ -14,5 +14,5 @@ export const ToolSpec = z
       .default(null)
       .meta({ description: 'JSON Schema of the arguments; null when the tool has none' }),
   })
-  .meta({ id: 'ToolSpec' });
+  .meta({ id: 'ToolSpec', description: 'A built-in tool.' });
 export type ToolSpec = z.infer<typeof ToolSpec>;

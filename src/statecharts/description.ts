@@ -22,7 +22,7 @@ export const StateDescription = z
     entry: z.array(z.string()).meta({ description: 'names of the actions run on the way in' }),
     exit: z.array(z.string()).meta({ description: 'names of the actions run on the way out' }),
   })
-  .meta({ id: 'StateDescription' });
+  .meta({ id: 'StateDescription', description: 'A state of it.' });
 export type StateDescription = z.infer<typeof StateDescription>;
 
 export const TransitionDescription = z
@@ -35,7 +35,7 @@ export const TransitionDescription = z
     actions: z.array(z.string()),
     description: text,
   })
-  .meta({ id: 'TransitionDescription' });
+  .meta({ id: 'TransitionDescription', description: 'A transition between states.' });
 export type TransitionDescription = z.infer<typeof TransitionDescription>;
 
 export const MachineDescription = z
@@ -47,5 +47,5 @@ export const MachineDescription = z
     states: z.array(StateDescription),
     transitions: z.array(TransitionDescription),
   })
-  .meta({ id: 'MachineDescription' });
+  .meta({ id: 'MachineDescription', description: 'A statechart as data.' });
 export type MachineDescription = z.infer<typeof MachineDescription>;

@@ -42,6 +42,7 @@ const generator = async (): Promise<string> => {
 /** What a reader writes with what was made: names and shapes are those that the document promises. */
 const USE = `
 import { defaults, getThread, listThreads, type Thread } from './client';
+import type { Disagreeing } from '../../test/contract/agreement.ts';
 import type { components, operations } from './types';
 
 defaults.baseUrl = 'http://127.0.0.1:38080';
@@ -59,6 +60,9 @@ export const kinds = (event: components['schemas']['RunEvent']): string => event
 
 export const limit: operations['listThreads']['parameters']['query'] = { limit: 10 };
 
+/** Types of troupe/client are those of the document. */
+export const agreed = (name: Disagreeing<components['schemas'], operations>): never => name;
+
 // @ts-expect-error A number is no text.
 export const wrong: operations['listThreads']['parameters']['query'] = { limit: 'ten' };
 `;
@@ -74,6 +78,7 @@ const CONFIGURATION = {
     noUncheckedIndexedAccess: true,
     skipLibCheck: false,
     noEmit: true,
+    allowImportingTsExtensions: true,
     types: [],
   },
   files: ['use.ts', 'types.ts', 'client.ts'],

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { z } from 'zod';
 import { spelledOut } from '../http/document.ts';
@@ -7,12 +8,24 @@ import { startTroupe } from './troupe.ts';
 
 type Schema = { [key: string]: unknown };
 
+const Parameter = z.object({
+  name: z.string(),
+  in: z.string(),
+  description: z.string().optional(),
+  deprecated: z.boolean().optional(),
+  schema: z.looseObject({ type: z.unknown() }),
+});
+
 const Operation = z.object({
-  parameters: z.array(z.object({ name: z.string(), in: z.string(), schema: z.looseObject({}) })).default([]),
+  operationId: z.string(),
+  summary: z.string().optional(),
+  description: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  parameters: z.array(Parameter).default([]),
   requestBody: z
     .object({ content: z.record(z.string(), z.object({ schema: z.looseObject({}) })) })
     .optional(),
-  responses: z.record(z.string(), z.unknown()),
+  responses: z.record(z.string(), z.object({ headers: z.record(z.string(), z.unknown()).optional() })),
   security: z.array(z.unknown()).optional(),
 });
 
@@ -21,8 +34,9 @@ const Document = z.object({
   components: z.object({ schemas: z.record(z.string(), z.looseObject({})) }),
 });
 
-const documentOf = async (t: Parameters<typeof startTroupe>[0]) => {
-  const { url } = await startTroupe(t);
+const { url } = await startTroupe(t);
+
+const documentOf = async () => {
   const text = await (await fetch(`${url}/openapi.json`)).text();
   const document = Document.parse(spelledOut(JSON.parse(text)));
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -47,7 +61,7 @@ function* within(
 }
 
 t.test('every list of every body has a cap', async (t) => {
-  const { document, operations } = await documentOf(t);
+  const { document, operations } = await documentOf();
   let lists = 0;
   for (const { name, operation } of operations) {
     for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
@@ -62,13 +76,13 @@ t.test('every list of every body has a cap', async (t) => {
 });
 
 t.test('any JSON is one named schema', async (t) => {
-  const { text, document } = await documentOf(t);
+  const { text, document } = await documentOf();
   t.ok(document.components.schemas.Json);
   t.notMatch(text, '__schema', 'nothing refers to itself without a name');
 });
 
 t.test('wherever a body is read, it may be refused for its size, its type and its JSON', async (t) => {
-  const { operations } = await documentOf(t);
+  const { operations } = await documentOf();
   const reading = operations.filter(({ operation }) => operation.requestBody);
   t.ok(reading.length > 20);
   for (const { name, operation } of reading) {
@@ -79,7 +93,7 @@ t.test('wherever a body is read, it may be refused for its size, its type and it
 t.test(
   'every route says how it answers when all is well, and what is read is answered with 200',
   async (t) => {
-    const { operations } = await documentOf(t);
+    const { operations } = await documentOf();
     for (const { name, operation } of operations) {
       const statuses = Object.keys(operation.responses);
       t.ok(
@@ -92,15 +106,64 @@ t.test(
   },
 );
 
+t.test('every operation, parameter and schema is described, and belongs to a group', async (t) => {
+  const { document, operations } = await documentOf();
+  for (const { name, operation } of operations) {
+    t.ok(operation.summary && operation.description && operation.tags?.length === 1, name);
+    for (const { name: parameter, description } of operation.parameters)
+      t.ok(description, `${name}: ${parameter}`);
+  }
+  for (const [name, { description }] of Object.entries(document.components.schemas)) t.ok(description, name);
+});
+
+t.test('counts are integers, and second names of fields are deprecated', async (t) => {
+  const { operations } = await documentOf();
+  const all = operations.flatMap(({ name, operation }) =>
+    operation.parameters.map((parameter) => ({ at: `${name}: ${parameter.name}`, ...parameter })),
+  );
+  for (const { at, schema } of all.filter(({ name }) => /^(?:limit|offset|pageSize)$/.test(name))) {
+    t.equal(schema.type, 'integer', at);
+  }
+  const second = all.filter(({ description }) => description?.startsWith('another name of'));
+  t.ok(second.length > 5);
+  for (const { at, deprecated } of second) t.equal(deprecated, true, at);
+});
+
+t.test('every answer names its request', async (t) => {
+  const { operations } = await documentOf();
+  for (const { name, operation } of operations) {
+    for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+      t.ok('X-Request-Id' in headers, `${name}: ${status}`);
+    }
+  }
+});
+
+t.test('examples are as their schemas say', async (t) => {
+  const { document } = await documentOf();
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'openapi');
+  let examples = 0;
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    for (const example of Array.isArray(schema.examples) ? schema.examples : []) {
+      examples += 1;
+      t.ok(
+        ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, example),
+        `${name}: ${ajv.errorsText()}`,
+      );
+    }
+  }
+  t.ok(examples > 8);
+});
+
 t.test('a route of the admin surface says that it is refused without the token', async (t) => {
-  const { operations } = await documentOf(t);
+  const { operations } = await documentOf();
   const admin = operations.filter(({ operation }) => operation.security?.length);
   t.ok(admin.length > 20);
   for (const { name, operation } of admin) t.ok('401' in operation.responses, name);
 });
 
 t.test('where only some values are taken, they are listed', async (t) => {
-  const { document } = await documentOf(t);
+  const { document } = await documentOf();
   const allowed = (method: string, path: string, name: string): unknown =>
     document.paths[path]?.[method]?.parameters.find((parameter) => parameter.name === name)?.schema.enum;
   t.strictSame(allowed('get', '/v1/runs', 'status'), ['created', 'running', 'waiting', 'done']);
@@ -108,7 +171,5 @@ t.test('where only some values are taken, they are listed', async (t) => {
   t.strictSame(allowed('get', '/v1/threads/{id}/messages', 'visibility'), ['external', 'internal', 'all']);
   t.strictSame(allowed('delete', '/v1/threads/{id}', 'child_strategy'), ['detach', 'reject', 'cascade']);
   t.match(allowed('get', '/v1/config/{ns}', 'ns'), ['agents', 'models']);
-  const decision =
-    document.paths['/v1/runs/{id}/decision']?.post?.requestBody?.content['application/json']?.schema;
-  t.match(decision, { properties: { action: { enum: ['resume', 'cancel'] } } });
+  t.match(document.components.schemas.Decision, { properties: { action: { enum: ['resume', 'cancel'] } } });
 });

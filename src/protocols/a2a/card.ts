@@ -55,7 +55,7 @@ export const AgentCard = z
       }),
     ),
   })
-  .meta({ id: 'A2aAgentCard' });
+  .meta({ id: 'A2aAgentCard', description: 'What an agent can do, and where.' });
 type AgentCard = z.infer<typeof AgentCard>;
 
 const INPUT_MODES = ['text/plain', 'application/json'];

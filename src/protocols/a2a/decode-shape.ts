@@ -60,7 +60,7 @@ export const SendRequest = z
     configuration: optional(Configuration),
     metadata: optional(JsonObject),
   })
-  .meta({ id: 'A2aSendMessageRequest' });
+  .meta({ id: 'A2aSendMessageRequest', description: 'A message, and how it is to be answered.' });
 export type SendShape = z.output<typeof SendRequest>;
 
 /** What every message must have; clients are told which of them is missing. */

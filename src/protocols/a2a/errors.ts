@@ -132,7 +132,7 @@ export const ErrorEnvelope = z
       details: z.array(z.looseObject({ '@type': z.string() })).optional(),
     }),
   })
-  .meta({ id: 'A2aError' });
+  .meta({ id: 'A2aError', description: 'What was wrong, in the form of A2A.' });
 
 export const errorBody = ({ code, status, message, details }: A2aError): z.input<typeof ErrorEnvelope> => ({
   error: { code, status, message, ...(details.length > 0 && { details: [...details] }) },

@@ -18,7 +18,7 @@ export const Part = z
     z.object({ url: z.string(), ...note }),
     z.object({ data: Json, ...note }),
   ])
-  .meta({ id: 'A2aPart' });
+  .meta({ id: 'A2aPart', description: 'A part of a message or artifact.' });
 export type Part = z.infer<typeof Part>;
 
 export const A2aMessage = z
@@ -32,7 +32,7 @@ export const A2aMessage = z
     extensions: z.array(z.string()).optional(),
     referenceTaskIds: z.array(z.string()).optional(),
   })
-  .meta({ id: 'A2aMessage' });
+  .meta({ id: 'A2aMessage', description: 'A message of a task.' });
 export type A2aMessage = z.infer<typeof A2aMessage>;
 
 export const TaskStatus = z
@@ -41,12 +41,12 @@ export const TaskStatus = z
     message: A2aMessage.optional(),
     timestamp: z.string().meta({ description: 'RFC 3339, milliseconds' }),
   })
-  .meta({ id: 'A2aTaskStatus' });
+  .meta({ id: 'A2aTaskStatus', description: 'Where a task is.' });
 export type TaskStatus = z.infer<typeof TaskStatus>;
 
 export const Artifact = z
   .object({ artifactId: z.string(), name: z.string(), parts: z.array(Part) })
-  .meta({ id: 'A2aArtifact' });
+  .meta({ id: 'A2aArtifact', description: 'What a task has made.' });
 export type Artifact = z.infer<typeof Artifact>;
 
 export const Task = z
@@ -57,12 +57,12 @@ export const Task = z
     artifacts: z.array(Artifact).optional(),
     history: z.array(A2aMessage).optional(),
   })
-  .meta({ id: 'A2aTask' });
+  .meta({ id: 'A2aTask', description: 'A task, which is a run.' });
 export type Task = z.infer<typeof Task>;
 
 const StatusUpdate = z
   .object({ taskId: z.string(), contextId: z.string(), status: TaskStatus })
-  .meta({ id: 'A2aStatusUpdate' });
+  .meta({ id: 'A2aStatusUpdate', description: 'A change of the status of a task.' });
 export type StatusUpdate = z.infer<typeof StatusUpdate>;
 
 const ArtifactUpdate = z
@@ -73,7 +73,7 @@ const ArtifactUpdate = z
     append: z.boolean(),
     lastChunk: z.boolean(),
   })
-  .meta({ id: 'A2aArtifactUpdate' });
+  .meta({ id: 'A2aArtifactUpdate', description: 'More of an artifact.' });
 export type ArtifactUpdate = z.infer<typeof ArtifactUpdate>;
 
 /** One event of a stream, and the body of one notification. */
@@ -83,10 +83,12 @@ export const StreamResponse = z
     z.object({ statusUpdate: StatusUpdate }),
     z.object({ artifactUpdate: ArtifactUpdate }),
   ])
-  .meta({ id: 'A2aStreamResponse' });
+  .meta({ id: 'A2aStreamResponse', description: 'What happens to a task.' });
 export type StreamResponse = z.infer<typeof StreamResponse>;
 
-export const SendMessageResponse = z.object({ task: Task }).meta({ id: 'A2aSendMessageResponse' });
+export const SendMessageResponse = z
+  .object({ task: Task })
+  .meta({ id: 'A2aSendMessageResponse', description: 'The task of the message.' });
 
 export const ListTasksResponse = z
   .object({
@@ -95,7 +97,7 @@ export const ListTasksResponse = z
     pageSize: z.int(),
     nextPageToken: z.string().meta({ description: 'empty on the last page' }),
   })
-  .meta({ id: 'A2aListTasksResponse' });
+  .meta({ id: 'A2aListTasksResponse', description: 'One page of tasks.' });
 
 /** The tasks of this service: every run is one (a2a.md 8). */
 export type Tasks = {

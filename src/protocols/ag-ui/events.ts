@@ -80,5 +80,5 @@ export const AgUiEvent = z
     }),
     event('ACTIVITY_DELTA', { messageId, activityType: z.string(), patch: Patch }),
   ])
-  .meta({ id: 'AgUiEvent' });
+  .meta({ id: 'AgUiEvent', description: 'An event of AG-UI, by `type`.' });
 export type AgUiEvent = z.infer<typeof AgUiEvent>;

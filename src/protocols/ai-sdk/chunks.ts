@@ -73,7 +73,7 @@ export const UiMessageChunk = z
     data('data-activity-delta', z.object({ ...activity, patch: z.array(Json) })),
     data('data-artifact', JsonObject),
   ])
-  .meta({ id: 'UiMessageChunk' });
+  .meta({ id: 'UiMessageChunk', description: 'A chunk of the UI message stream of the AI SDK, by `type`.' });
 export type UiMessageChunk = z.infer<typeof UiMessageChunk>;
 
 export type ChunkKeys<Type extends UiMessageChunk['type']> = Omit<

@@ -82,6 +82,7 @@ const operations = (parts: A2aParts): Route[] => [
   ...operation('get', 'extendedAgentCard', parts.cards.extended, {
     id: 'getA2aExtendedCard',
     summary: 'The card with all agents',
+    description: '501 when the service shows none, 401 without the token for it.',
     security: 'extendedCardBearer',
     responses: { 200: json(AgentCard, 'The card.'), 501: ErrorEnvelope },
   }),
@@ -99,6 +100,8 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
   ...operation('post', 'message:stream', tasks.stream, {
     id: 'streamA2aMessage',
     summary: 'Send a message, and follow its task',
+    description:
+      'The stream ends when the task has ended or waits. A client that goes away only stops listening.',
     headers: TRACE_HEADERS,
     body: SendRequest,
     responses: { 200: events, 409: ErrorEnvelope },
@@ -106,18 +109,22 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
   ...operation('get', 'tasks', tasks.list, {
     id: 'listA2aTasks',
     summary: 'Tasks, the last changed first',
+    description:
+      'Narrowed by context, status and time of the last change. Artifacts are shown when they are asked for.',
     query: TaskListQuery,
     responses: { 200: json(ListTasksResponse, 'One page of tasks.') },
   }),
   ...operation('get', 'tasks/:task_id', (request, { task_id }) => tasks.get(request, task_id), {
     id: 'getA2aTask',
     summary: 'One task',
+    description: '`historyLength` says how many of its messages come with it.',
     query: HistoryLengthQuery,
     responses: { 200: aTask },
   }),
   ...operation('post', 'tasks/:task_id:cancel', (request, { task_id }) => tasks.cancel(request, task_id), {
     id: 'cancelA2aTask',
     summary: 'Cancel a task',
+    description: '409 when it has ended.',
     responses: { 200: aTask, 409: ErrorEnvelope },
   }),
   ...SUBSCRIPTIONS.flatMap(([method, id]) =>
@@ -128,6 +135,7 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
       {
         id,
         summary: 'Follow a task',
+        description: 'The task as it is, then its changes. Not for one that has ended.',
         responses: { 200: events },
       },
     ),
@@ -143,12 +151,14 @@ const pushOperations = (push: PushHandlers): Route[] => [
   ...operation('post', CONFIGS, (request, { task_id }) => push.create(request, task_id), {
     id: 'createA2aPushConfig',
     summary: 'Have changes of a task sent to an address',
+    description: 'Each change is sent there as a POST, until it is taken or given up.',
     body: PushConfigInput,
     responses: { 200: json(PushConfig, 'The config, with its id.') },
   }),
   ...operation('get', CONFIGS, (request, { task_id }) => push.list(request, task_id), {
     id: 'listA2aPushConfigs',
     summary: 'Where changes of a task are sent',
+    description: 'Of this task, in the order of their ids.',
     query: PageQuery,
     responses: { 200: json(PushConfigList, 'One page of configs.') },
   }),
@@ -159,6 +169,7 @@ const pushOperations = (push: PushHandlers): Route[] => [
     {
       id: 'getA2aPushConfig',
       summary: 'One of these addresses',
+      description: 'As it was made.',
       responses: { 200: json(PushConfig, 'The config.') },
     },
   ),
@@ -169,6 +180,7 @@ const pushOperations = (push: PushHandlers): Route[] => [
     {
       id: 'deleteA2aPushConfig',
       summary: 'Send nothing there any more',
+      description: 'What is not there counts as removed.',
       responses: {
         200: json(z.object({}), 'Removed, or not there, where the request names a version.'),
         204: 'Removed, or not there.',
@@ -237,6 +249,8 @@ const discovery = (cards: Cards): Route =>
   route.get(CARD_PATH, {
     id: 'getA2aCard',
     summary: 'Card of the public agent',
+    description:
+      'What A2A clients read first: where the interface is, and what the agent can do. 404 when there is no agent.',
     tag: 'a2a',
     scope: 'agent-invocation',
     headers: ['If-None-Match', 'A2A-Version'],

@@ -37,7 +37,7 @@ const AgUiMessages = z
     next_cursor: z.string().nullable(),
     prev_cursor: z.string().optional(),
   })
-  .meta({ id: 'AgUiMessageList' });
+  .meta({ id: 'AgUiMessageList', description: 'One page of messages.' });
 
 export const agUiThreadRoutes = (rooms: Rooms) => [
   interruptRoute(rooms, {
@@ -58,6 +58,7 @@ const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
   route.get('/v1/ag-ui/threads/:thread_id/messages', {
     id: 'listAgUiMessages',
     summary: 'Messages of a thread, as AG-UI clients have them',
+    description: 'As a client of AG-UI sends them back, with calls of tools and their results.',
     tag: TAG,
     scope: 'agent-invocation',
     params: z.object({ thread_id: ThreadId }),

@@ -35,7 +35,7 @@ export const previewRoutes = (rooms: Rooms) => {
       ...chatStart,
       id: 'previewAgent',
       summary: 'Chat with an agent that is not saved',
-      description: 'The draft is published for this run alone.',
+      description: 'The draft is published for this run alone, and judged as a save would judge it.',
       scope: 'admin',
       body: PreviewBody,
       responses: { ...chatStart.responses },

@@ -34,7 +34,7 @@ const ChatMessages = z
     next_cursor: z.string().nullable(),
     prev_cursor: z.string().optional(),
   })
-  .meta({ id: 'ChatMessageList' });
+  .meta({ id: 'ChatMessageList', description: 'One page of messages.' });
 
 export const chatThreadRoutes = (rooms: Rooms) => {
   const { chatStreams } = rooms;
@@ -46,6 +46,7 @@ export const chatThreadRoutes = (rooms: Rooms) => {
       id,
       headers: ['Last-Event-ID'],
       summary: 'Follow the stream of a thread, from its beginning or behind Last-Event-ID',
+      description: 'What `useChat` asks with `resume` after a reload. 204 when nothing is streamed.',
       tag: TAG,
       scope: 'agent-invocation',
       params: Params,
@@ -89,6 +90,7 @@ const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
   route.get('/v1/ai-sdk/threads/:thread_id/messages', {
     id: 'listChatMessages',
     summary: 'Messages of a thread, as the chat client has them',
+    description: 'As `UIMessage` of the AI SDK, for the first messages of `useChat`.',
     tag: TAG,
     scope: 'agent-invocation',
     params: Params,

@@ -26,6 +26,7 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       errors: MCP_ERRORS,
       summary:
         'One message of MCP; `initialize` opens a session, whose id later messages name in MCP-Session-Id',
+      description: 'Methods are those of the specification of MCP; agents are tools here.',
       tag: TAG,
       scope: 'agent-invocation',
       body: RpcMessage,
@@ -49,6 +50,7 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       headers: ['MCP-Session-Id', 'MCP-Protocol-Version'],
       errors: MCP_ERRORS,
       summary: 'End a session of MCP',
+      description: 'Its calls are cancelled. 404 when there is no such session.',
       tag: TAG,
       scope: 'agent-invocation',
       responses: { 204: 'Ended.', 404: RpcError },
@@ -74,6 +76,6 @@ const RpcError = z
     error: z.object({ code: z.int(), message: z.string() }),
     id: z.union([z.string(), z.int()]).nullable(),
   })
-  .meta({ id: 'JsonRpcError' });
+  .meta({ id: 'JsonRpcError', description: 'What was wrong, in the form of JSON-RPC 2.0.' });
 
 const MCP_ERRORS = { schema: RpcError, prefix: 'Mcp' };

@@ -16,12 +16,12 @@ export const PushConfig = z
     token: z.string().optional(),
     authentication: z.object({ scheme: z.string(), credentials: z.string().optional() }).optional(),
   })
-  .meta({ id: 'A2aPushNotificationConfig' });
+  .meta({ id: 'A2aPushNotificationConfig', description: 'An address that changes are sent to.' });
 export type PushConfig = z.infer<typeof PushConfig>;
 
 export const PushConfigList = z
   .object({ configs: z.array(PushConfig), nextPageToken: z.string() })
-  .meta({ id: 'A2aPushNotificationConfigList' });
+  .meta({ id: 'A2aPushNotificationConfigList', description: 'One page of addresses.' });
 
 /** What a config belongs to. */
 export type Enclosing = { task_id: string; tenant: string | undefined };
@@ -69,7 +69,7 @@ export const PushConfigInput = z
       })
       .nullish(),
   })
-  .meta({ id: 'A2aPushNotificationConfigInput' });
+  .meta({ id: 'A2aPushNotificationConfigInput', description: 'An address that changes are sent to.' });
 
 const FIELD = 'pushNotificationConfig';
 
