@@ -199,8 +199,7 @@ t.test('a folder of fixtures is played without a service, and held against a rep
     });
   const dir = t.testdir({ before: { 'a.json': fixture('a', 'fine'), 'b.json': fixture('b', 'fine') } });
   const report = join(dir, 'report.ndjson');
-  const play = (folder: string, ...more: string[]) =>
-    runHere(['eval', 'replay', join(dir, folder), ...more]);
+  const play = (folder: string, ...more: string[]) => runHere(['eval', 'replay', join(dir, folder), ...more]);
   const first = await play('before', '--report', report);
   t.equal(first.code, 0, first.errors);
   t.match(first.errors, /2 of 2 passed/);
