@@ -32,6 +32,17 @@ const keep = (stream: NodeJS.WriteStream) => {
   };
 };
 
+/** What is written to standard output meanwhile. */
+export const outputOf = async (work: () => Promise<unknown>): Promise<string> => {
+  const out = keep(process.stdout);
+  try {
+    await work();
+    return out.text();
+  } finally {
+    out.restore();
+  }
+};
+
 /** Stops what runs where the program would have ended its process. */
 class Exit extends Error {}
 
@@ -69,13 +80,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** Stops a service as the signal does that its process would get. */
 const stop = async (onSignal: NodeJS.SignalsListener): Promise<void> => {
   const { exit } = process;
-  const [out, exited] = [keep(process.stdout), defer()];
+  const exited = defer();
   // It ends a process in its last line.
   process.exit = ((): void => exited.resolve()) as typeof exit;
-  onSignal('SIGTERM');
-  await exited.promise;
+  await outputOf(async () => {
+    onSignal('SIGTERM');
+    await exited.promise;
+  });
   process.exit = exit;
-  out.restore();
 };
 
 /** A command that serves until the test ends. @returns what it said, and its address. @throws Error with what it said */
