@@ -23,12 +23,22 @@ export type ConsoleRecord = {
   packages: string[];
 };
 
-const SOURCES = ['src/console', 'src/client', 'src/schema', 'machines', '.build/console.ts', 'package-lock.json'];
+const SOURCES = [
+  'src/console',
+  'src/client',
+  'src/schema',
+  'machines',
+  '.build/console.ts',
+  'package-lock.json',
+];
 
 const filesOf = (path: string): string[] => {
   if (!existsSync(path)) return [];
-  const entries = path.includes('.') && /\.\w+$/.test(path) ? undefined : readdirSync(path, { recursive: true });
-  return entries ? entries.map((name) => join(path, String(name))).filter((name) => /\.\w+$/.test(name)) : [path];
+  const entries =
+    path.includes('.') && /\.\w+$/.test(path) ? undefined : readdirSync(path, { recursive: true });
+  return entries
+    ? entries.map((name) => join(path, String(name))).filter((name) => /\.\w+$/.test(name))
+    : [path];
 };
 
 const sourcesNow = (): string => {
@@ -87,7 +97,18 @@ const configuration: InlineConfig = {
   configFile: false,
   logLevel: 'warn',
   // What is small stays a file too: the page loads nothing that is inside of something else.
-  build: { outDir: OUT, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      // Packages tell servers of React which files are for browsers; here all are.
+      onwarn: (warning, tell) => {
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') tell(warning);
+      },
+    },
+  },
 };
 
 /** @returns whether there was anything to do */

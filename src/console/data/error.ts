@@ -37,7 +37,9 @@ export const messageOf = (body: unknown, status: number): string => {
 
 /** The service has no store for its configuration: a part that is off, and no failure. */
 export const isConfigOff = (error: unknown): boolean =>
-  statusOf(error) === 400 && error instanceof Error && /config management API not enabled/i.test(error.message);
+  statusOf(error) === 400 &&
+  error instanceof Error &&
+  /config management API not enabled/i.test(error.message);
 
 /** Tells apart what a screen shows. `off`: which statuses of the route say that the part is not there. */
 export type ErrorState = 'off' | 'unauthorised' | 'network' | 'failed';

@@ -1,5 +1,5 @@
 import { QueryCache, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { heardFrom, connection } from './connection.ts';
+import { connection, heardFrom } from './connection.ts';
 import { errorState, RequestError, statusOf } from './error.ts';
 import type { Guard } from './guard.ts';
 import { type Outgoing, send } from './request.ts';

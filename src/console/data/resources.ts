@@ -1,4 +1,16 @@
-import { flag, type Guarded, list, number, object, optional, text, withDefault, anything, anyObject } from './guard.ts';
+import {
+  anyObject,
+  anything,
+  flag,
+  type Guarded,
+  list,
+  nullable,
+  number,
+  object,
+  optional,
+  text,
+  withDefault,
+} from './guard.ts';
 import type { Resource } from './queries.ts';
 
 /** Routes that more than one part of the console reads. */
@@ -36,7 +48,7 @@ export const runsSummary: Resource<RunsSummary> = {
 /** The same for who does not look at it all the time. */
 export const runsSummarySlowly: Resource<RunsSummary> = { ...runsSummary, every: 60_000 };
 
-const Bucket = object({ count: number });
+const Bucket = object({ upper_bound_ms: nullable(number), count: number });
 
 const ToolStats = object({
   tool: text,
@@ -67,7 +79,7 @@ export type AgentStats = Guarded<typeof AgentStats>;
 export const runtimeStats: Resource<{ agents: AgentStats[] }> = {
   path: '/v1/agents/runtime-stats',
   guard: object({ agents: list(AgentStats) }),
-  off: { statuses: [404, 503], setting: 'SERVICE_RUNTIME_STATS_ENABLED' },
+  off: { statuses: [404, 503], setting: 'SERVICE_RUNTIME_STATS_BUCKET_COUNT' },
   every: 30_000,
 };
 

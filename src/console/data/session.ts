@@ -19,7 +19,9 @@ export const tokenDialog = createAtom<TokenDialog | undefined>(undefined);
 
 const readToken = (): string => {
   const stored = readKey(KEYS.token)?.trim() ?? '';
-  return stored !== '' || !import.meta.env.DEV ? stored : (import.meta.env.VITE_ADMIN_BEARER_TOKEN ?? '').trim();
+  return stored !== '' || !import.meta.env.DEV
+    ? stored
+    : (import.meta.env.VITE_ADMIN_BEARER_TOKEN ?? '').trim();
 };
 
 /** Empty: there is none. */
@@ -95,5 +97,7 @@ export const tokenHint = (value: string): string =>
 export const tokenActor = async (value: string): Promise<string | undefined> => {
   if (value === '' || !globalThis.crypto?.subtle) return undefined;
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(value));
-  return Array.from(new Uint8Array(digest).subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(new Uint8Array(digest).subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
 };

@@ -23,7 +23,12 @@ export const CopyButton = ({ text, label }: { text: string; label?: string }) =>
     );
   };
   return (
-    <IconButton small icon={done ? 'check' : 'copy'} label={done ? t('copied') : (label ?? t('copy'))} onClick={copy} />
+    <IconButton
+      small
+      icon={done ? 'check' : 'copy'}
+      label={done ? t('copied') : (label ?? t('copy'))}
+      onClick={copy}
+    />
   );
 };
 

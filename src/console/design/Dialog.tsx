@@ -1,10 +1,10 @@
 import { Modal } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useTexts } from '../i18n/locale.ts';
 import { Button, IconButton } from './Button.tsx';
 import css from './Dialog.module.css';
 import { Field } from './Field.tsx';
 import { designTexts } from './texts.ts';
-import { useTexts } from '../i18n/locale.ts';
 
 type DialogProps = {
   title: string;
@@ -55,7 +55,12 @@ export const ConfirmDialog = (props: {
       {props.typed !== undefined && (
         <Field label={t('confirm.type', { what: props.typed })}>
           {(control) => (
-            <input {...control} type="text" value={entered} onChange={(event) => setEntered(event.target.value)} />
+            <input
+              {...control}
+              type="text"
+              value={entered}
+              onChange={(event) => setEntered(event.target.value)}
+            />
           )}
         </Field>
       )}

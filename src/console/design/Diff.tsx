@@ -6,7 +6,8 @@ import { designTexts } from './texts.ts';
 
 const isLongText = (value: unknown): value is string => typeof value === 'string' && /\s/.test(value);
 
-const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
 
 /** The words that only one side has are marked on that side. */
 const Words = ({ before, after, side }: { before: string; after: string; side: 'removed' | 'added' }) => {

@@ -26,7 +26,9 @@ export const Field = (props: {
   children: (control: Control) => ReactNode;
 }) => {
   const id = useId();
-  const said = [props.hint !== undefined && `${id}-hint`, props.error && `${id}-error`].filter(Boolean).join(' ');
+  const said = [props.hint !== undefined && `${id}-hint`, props.error && `${id}-error`]
+    .filter(Boolean)
+    .join(' ');
   return (
     <div className={css.field}>
       <label className={css.label} htmlFor={id} data-required={props.required || undefined}>
@@ -78,7 +80,11 @@ export const FilterSelect = (props: {
 }) => (
   <label className={css.filter}>
     {props.label}
-    <select className={css.control} value={props.value} onChange={(event) => props.onChange(event.target.value)}>
+    <select
+      className={css.control}
+      value={props.value}
+      onChange={(event) => props.onChange(event.target.value)}
+    >
       {props.options.map(([value, label]) => (
         <option key={value} value={value}>
           {label}

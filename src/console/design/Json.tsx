@@ -2,15 +2,16 @@ import { useMemo } from 'react';
 import { redact } from '../data/redaction.ts';
 import { CopyButton } from './Copy.tsx';
 import css from './Data.module.css';
+import { Scroller } from './Scroller.tsx';
 
 /** Any value as text, its secrets masked. */
-export const Json = ({ value, label }: { value: unknown; label?: string }) => {
+export const Json = ({ value, label = 'JSON' }: { value: unknown; label?: string }) => {
   const text = useMemo(() => JSON.stringify(redact(value), null, 2) ?? '', [value]);
   return (
     <div className={css.framed}>
-      <pre className={css.json} aria-label={label} role={label ? 'region' : undefined}>
-        {text}
-      </pre>
+      <Scroller label={label} className={css.json}>
+        <pre>{text}</pre>
+      </Scroller>
       <CopyButton text={text} />
     </div>
   );

@@ -59,7 +59,10 @@ const Failed = ({ error, onRetry }: { error: unknown; onRetry: () => void }) => 
           <Button small onClick={retry}>
             {t('retry')}
           </Button>
-          <CopyButton text={`${requestOf(error) ?? ''} ${status ?? ''} ${text}`.trim()} label={t('copyDetails')} />
+          <CopyButton
+            text={`${requestOf(error) ?? ''} ${status ?? ''} ${text}`.trim()}
+            label={t('copyDetails')}
+          />
         </>
       }
     >
@@ -89,7 +92,11 @@ export const ErrorBox = ({ error, off, plain, onRetry }: ErrorBoxProps) => {
   if (state !== 'off') return <Failed error={error} onRetry={onRetry} />;
   return (
     <Notice plain={plain} title={t('off.title')}>
-      {isConfigOff(error) ? t('off.config') : off?.setting ? t('off.setting', { setting: off.setting }) : textOf(error)}
+      {isConfigOff(error)
+        ? t('off.config')
+        : off?.setting
+          ? t('off.setting', { setting: off.setting })
+          : textOf(error)}
     </Notice>
   );
 };
@@ -109,7 +116,12 @@ export const Loaded = <T,>(props: {
   if (query.data !== undefined) return props.children(query.data);
   if (query.error) {
     return (
-      <ErrorBox error={query.error} off={props.off} plain={props.plain} onRetry={() => void query.refetch()} />
+      <ErrorBox
+        error={query.error}
+        off={props.off}
+        plain={props.plain}
+        onRetry={() => void query.refetch()}
+      />
     );
   }
   return props.skeleton ?? <SkeletonRows />;

@@ -34,7 +34,9 @@ export const Notice = (props: {
   );
 };
 
-export const RequestLine = ({ children }: { children: ReactNode }) => <div className={css.request}>{children}</div>;
+export const RequestLine = ({ children }: { children: ReactNode }) => (
+  <div className={css.request}>{children}</div>
+);
 
 /** There is nothing: what it would be, and the first thing to do. */
 export const EmptyState = (props: { title: string; children?: ReactNode; actions?: ReactNode }) => (

@@ -13,7 +13,9 @@ export const Sparkline = (props: {
   const { values, width = 120, height = 28, color = '--accent' } = props;
   const highest = Math.max(1, ...values);
   const step = values.length > 1 ? width / (values.length - 1) : width;
-  const points = values.map((value, index) => `${index * step},${height - 1 - (value / highest) * (height - 2)}`);
+  const points = values.map(
+    (value, index) => `${index * step},${height - 1 - (value / highest) * (height - 2)}`,
+  );
   const line = values.length === 1 ? [`0,${points[0]?.split(',')[1]}`, ...points] : points;
   return (
     <svg className={css.spark} width={width} height={height} role="img" aria-label={props.label}>
@@ -29,7 +31,12 @@ export const Sparkline = (props: {
 };
 
 /** How often something took how long: a distribution, never a course in time. */
-export const Bars = (props: { values: readonly number[]; width?: number; height?: number; label: string }) => {
+export const Bars = (props: {
+  values: readonly number[];
+  width?: number;
+  height?: number;
+  label: string;
+}) => {
   const { values, width = 56, height = 18 } = props;
   const highest = Math.max(1, ...values);
   const bar = width / Math.max(1, values.length);

@@ -21,7 +21,8 @@ export const designTexts = defineTexts(
     'off.setting': 'The setting {setting} turns it on.',
     'off.config': 'The service keeps no configuration, so there is nothing to manage here.',
     'unauthorised.title': 'An admin token is needed here',
-    'unauthorised.text': 'The service did not accept the request without one, or with the one that is stored.',
+    'unauthorised.text':
+      'The service did not accept the request without one, or with the one that is stored.',
     'unauthorised.set': 'Set token',
     'crash.title': 'This screen failed',
     'chunk.title': 'A part of the console could not be loaded',

@@ -81,7 +81,11 @@ export const formatDuration = (ms: number): string => {
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86_400)];
+  const [minutes, hours, days] = [
+    Math.floor(seconds / 60),
+    Math.floor(seconds / 3600),
+    Math.floor(seconds / 86_400),
+  ];
   if (minutes < 60) return `${minutes} m ${pad(seconds % 60)} s`;
   if (hours < 24) return `${hours} h ${pad(minutes % 60)} m`;
   return `${days} d ${hours % 24} h`;

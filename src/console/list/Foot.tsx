@@ -20,7 +20,9 @@ export const Foot = <Row,>({ listed }: { listed: Listed<Row> }) => {
         options={SIZES.map((known) => [String(known), String(known)])}
         onChange={(value) => listed.change({ size: Number(value) })}
       />
-      <span>{t('range', { from: format.number(from), to: format.number(to), count: format.number(count) })}</span>
+      <span>
+        {t('range', { from: format.number(from), to: format.number(to), count: format.number(count) })}
+      </span>
       <span className={css.pages}>
         <IconButton
           small

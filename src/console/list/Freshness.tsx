@@ -1,7 +1,7 @@
+import type { Loaded } from '../data/queries.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { useNow } from '../design/Time.tsx';
-import type { Loaded } from '../data/queries.ts';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './List.module.css';
 import { listTexts } from './texts.ts';

@@ -1,12 +1,13 @@
 import { type ReactNode, useMemo, useRef, useState } from 'react';
-import { EmptyState } from '../design/Notice.tsx';
 import { Button } from '../design/Button.tsx';
+import { EmptyState } from '../design/Notice.tsx';
+import { Scroller } from '../design/Scroller.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { BulkBar, type BulkAction } from './BulkBar.tsx';
+import { type BulkAction, BulkBar } from './BulkBar.tsx';
 import { ColumnMenu, useColumnChoice } from './ColumnMenu.tsx';
 import type { Column } from './column.ts';
 import { Foot } from './Foot.tsx';
-import { Freshness, type Fresh } from './Freshness.tsx';
+import { type Fresh, Freshness } from './Freshness.tsx';
 import css from './List.module.css';
 import { chosenColumns, type Sorting } from './list-state.ts';
 import { SearchBox } from './SearchBox.tsx';
@@ -55,7 +56,7 @@ const NO_KEYS: readonly string[] = [];
 export const List = <Row,>(props: ListProps<Row>) => {
   const t = useTexts(listTexts);
   const { rows, columns, rowId, filterKeys = NO_KEYS, unpaged = false } = props;
-  const frame = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLElement>(null);
   const [choice, choose] = useColumnChoice(props.name);
   const visible = useMemo(() => chosenColumns(columns, choice), [columns, choice]);
   const listed = useList({ rows, columns: visible, usualSort: props.usualSort, unpaged });
@@ -63,7 +64,11 @@ export const List = <Row,>(props: ListProps<Row>) => {
   const [selected, select] = useState<ReadonlySet<string>>(new Set());
   const isFiltered = listed.state.q !== '' || filterKeys.some((key) => query[key] !== undefined);
   const clear = (): void =>
-    setQuery({ q: undefined, page: undefined, ...Object.fromEntries(filterKeys.map((key) => [key, undefined])) });
+    setQuery({
+      q: undefined,
+      page: undefined,
+      ...Object.fromEntries(filterKeys.map((key) => [key, undefined])),
+    });
   if (rows.length === 0 && !isFiltered) return props.empty;
   const chosen = listed.found.filter((row) => selected.has(rowId(row)));
   return (
@@ -81,7 +86,12 @@ export const List = <Row,>(props: ListProps<Row>) => {
         <ColumnMenu columns={columns} choice={choice} onChange={choose} />
       </div>
       {chosen.length > 0 && (
-        <BulkBar name={props.name} rows={chosen} actions={props.bulk ?? []} onClear={() => select(new Set())} />
+        <BulkBar
+          name={props.name}
+          rows={chosen}
+          actions={props.bulk ?? []}
+          onClear={() => select(new Set())}
+        />
       )}
       {listed.found.length === 0 ? (
         <EmptyState title={t('noMatch')} actions={<Button onClick={clear}>{t('clearFilters')}</Button>}>
@@ -89,9 +99,16 @@ export const List = <Row,>(props: ListProps<Row>) => {
         </EmptyState>
       ) : (
         <>
-          <div className={css.frame} ref={frame} data-tall={unpaged || undefined}>
-            <Table {...props} columns={visible} listed={listed} frame={frame} selected={selected} select={select} />
-          </div>
+          <Scroller label={t('rows')} className={css.frame} ref={frame} tall={unpaged}>
+            <Table
+              {...props}
+              columns={visible}
+              listed={listed}
+              frame={frame}
+              selected={selected}
+              select={select}
+            />
+          </Scroller>
           {props.after}
           {!unpaged && <Foot listed={listed} />}
         </>

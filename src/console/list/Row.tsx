@@ -91,7 +91,11 @@ export const Row = <R,>(props: RowProps<R>) => {
   );
 };
 
-const FirstCell = (props: { href: string | undefined; onOpen: (() => void) | undefined; children: ReactNode }) => {
+const FirstCell = (props: {
+  href: string | undefined;
+  onOpen: (() => void) | undefined;
+  children: ReactNode;
+}) => {
   const { href, onOpen, children } = props;
   if (href !== undefined) {
     return (

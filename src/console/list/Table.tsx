@@ -1,6 +1,6 @@
 import { type RefObject, useState } from 'react';
-import { Icon } from '../design/Icon.tsx';
 import { boxLook } from '../design/Field.tsx';
+import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { Column } from './column.ts';
 import css from './List.module.css';
@@ -14,7 +14,7 @@ import { useRowsInView } from './use-rows-in-view.ts';
 export type TableProps<R> = ListProps<R> & {
   listed: Listed<R>;
   /** What scrolls. */
-  frame: RefObject<HTMLDivElement | null>;
+  frame: RefObject<HTMLElement | null>;
   selected: ReadonlySet<string>;
   select: (ids: ReadonlySet<string>) => void;
 };
@@ -41,7 +41,10 @@ const Head = <R,>({ column, listed, first }: { column: Column<R>; listed: Listed
       ) : (
         <button type="button" onClick={turn}>
           {column.label}
-          <Icon name={direction === 'asc' ? 'arrowUp' : direction === 'desc' ? 'arrowDown' : 'sort'} size={12} />
+          <Icon
+            name={direction === 'asc' ? 'arrowUp' : direction === 'desc' ? 'arrowDown' : 'sort'}
+            size={12}
+          />
         </button>
       )}
     </th>
@@ -51,7 +54,7 @@ const Head = <R,>({ column, listed, first }: { column: Column<R>; listed: Listed
 /** Rows above and below those in view, as one empty row of their height. */
 const Gap = ({ height, span }: { height: number; span: number }) =>
   height > 0 ? (
-    <tr aria-hidden="true">
+    <tr>
       <td colSpan={span} style={{ height, padding: 0 }} />
     </tr>
   ) : null;
@@ -93,7 +96,13 @@ export const Table = <R,>(props: TableProps<R>) => {
       <tbody>
         <Gap height={before} span={span} />
         {rows.map((row) => (
-          <Row key={rowId(row)} {...props} row={row} showsCheck={isChecked} onHover={() => showChecks(true)} />
+          <Row
+            key={rowId(row)}
+            {...props}
+            row={row}
+            showsCheck={isChecked}
+            onHover={() => showChecks(true)}
+          />
         ))}
         <Gap height={after} span={span} />
       </tbody>

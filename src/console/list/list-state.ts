@@ -50,10 +50,7 @@ const NO_SORT = 'none';
 export type QueryChange = Record<string, string | undefined>;
 
 /** What a change of the state changes in the address. Any but a change of page leads back to the first. */
-export const writeListState = (
-  change: Partial<ListState>,
-  usualSort: Sorting | undefined,
-): QueryChange => ({
+export const writeListState = (change: Partial<ListState>, usualSort: Sorting | undefined): QueryChange => ({
   ...('q' in change && { q: change.q || undefined }),
   ...('sort' in change && writeSort(change.sort, usualSort)),
   ...(change.size !== undefined && { size: change.size === USUAL_SIZE ? undefined : String(change.size) }),
@@ -61,7 +58,8 @@ export const writeListState = (
 });
 
 const writeSort = (sort: Sorting | undefined, usual: Sorting | undefined): QueryChange => {
-  if (sort?.id === usual?.id && sort?.direction === usual?.direction) return { sort: undefined, dir: undefined };
+  if (sort?.id === usual?.id && sort?.direction === usual?.direction)
+    return { sort: undefined, dir: undefined };
   if (!sort) return { sort: NO_SORT, dir: undefined };
   return { sort: sort.id, dir: sort.direction === 'desc' ? 'desc' : undefined };
 };

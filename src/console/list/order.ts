@@ -17,12 +17,12 @@ export const compare = (a: Sortable, b: Sortable): number => {
 /** Rows that are equal stay in their order. Empty ones are last in both directions. */
 export const sorted = <Row>(
   rows: readonly Row[],
-  valueOf: (row: Row) => Sortable,
+  keyOf: (row: Row) => Sortable,
   direction: Direction,
 ): Row[] => {
   const sign = direction === 'asc' ? 1 : -1;
   return rows
-    .map((row) => ({ row, value: valueOf(row) }))
+    .map((row) => ({ row, value: keyOf(row) }))
     .sort((a, b) => {
       const [left, right] = [isEmpty(a.value), isEmpty(b.value)];
       if (left || right) return Number(left) - Number(right);

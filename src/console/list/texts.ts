@@ -3,6 +3,7 @@ import { defineTexts } from '../i18n/texts.ts';
 export const listTexts = defineTexts(
   {
     search: 'Search',
+    rows: 'Rows of the list',
     columns: 'Columns',
     moveUp: 'Move {column} up',
     moveDown: 'Move {column} down',
@@ -24,6 +25,7 @@ export const listTexts = defineTexts(
   },
   {
     search: '搜索',
+    rows: '列表的行',
     columns: '列',
     moveUp: '上移 {column}',
     moveDown: '下移 {column}',

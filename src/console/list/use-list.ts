@@ -30,14 +30,15 @@ export const useList = <Row>(options: {
   const { rows, columns, usualSort, unpaged } = options;
   const [query, setQuery] = useQueryState();
   const ids = useMemo(() => columns.map(({ id }) => id), [columns]);
-  const read = readListState(query, ids, usualSort);
+  const read = useMemo(() => readListState(query, ids, usualSort), [query, ids, usualSort]);
   const { q, sort } = read;
   const tokens = useMemo(() => tokensOf(q), [q]);
   const found = useMemo(() => {
-    const matching = tokens.length === 0 ? rows : rows.filter((row) => matches(textsOf(row, columns), tokens));
+    const matching =
+      tokens.length === 0 ? rows : rows.filter((row) => matches(textsOf(row, columns), tokens));
     const column = columns.find(({ id }) => id === sort?.id);
     return column && sort ? sorted(matching, column.value, sort.direction) : [...matching];
-  }, [rows, columns, tokens, sort?.id, sort?.direction]);
+  }, [rows, columns, tokens, sort]);
   const state = { ...read, page: pageWithin(read.page, read.size, found.length) };
   const first = (state.page - 1) * state.size;
   return {

@@ -10,7 +10,7 @@ const rowHeight = (): number =>
 /** @returns the rows to make, and the pixels that the others take above and below */
 export const useRowsInView = <Row>(
   rows: readonly Row[],
-  frame: RefObject<HTMLDivElement | null>,
+  frame: RefObject<HTMLElement | null>,
 ): { rows: readonly Row[]; before: number; after: number } => {
   const isLong = rows.length > ALL_MADE;
   const virtual = useVirtualizer({

@@ -5,7 +5,14 @@ import { Button, IconButton } from '../design/Button.tsx';
 import { Ago } from '../design/Time.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from './links.tsx';
-import { clearNotifications, markRead, mute, muted, type Notification, notifications } from './notifications.ts';
+import {
+  clearNotifications,
+  markRead,
+  mute,
+  muted,
+  type Notification,
+  notifications,
+} from './notifications.ts';
 import css from './Topbar.module.css';
 import { shellTexts } from './texts.ts';
 

@@ -2,8 +2,8 @@ import { useRouterState } from '@tanstack/react-router';
 import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from './links.tsx';
-import type { Screen } from './screen.ts';
 import css from './Shell.module.css';
+import type { Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
 export const NotFound = ({ screens }: { screens: readonly Screen[] }) => {

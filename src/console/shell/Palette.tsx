@@ -10,8 +10,8 @@ import { useGo } from './links.tsx';
 import css from './Palette.module.css';
 import { idItems, pageItems, readItems } from './palette-items.ts';
 import { type PaletteItem, search } from './palette-search.ts';
-import { isScreen } from './screen-paths.ts';
 import type { Screen, ShellText } from './screen.ts';
+import { isScreen } from './screen-paths.ts';
 import { shellTexts } from './texts.ts';
 import { cycleTheme } from './theme.ts';
 
@@ -23,7 +23,10 @@ const readRecent = (): string[] => {
 };
 
 const remember = (id: string): void =>
-  writeKey(KEYS.recent, JSON.stringify([id, ...readRecent().filter((other) => other !== id)].slice(0, MOST_RECENT)));
+  writeKey(
+    KEYS.recent,
+    JSON.stringify([id, ...readRecent().filter((other) => other !== id)].slice(0, MOST_RECENT)),
+  );
 
 /** What the shell itself can do. */
 const useShellCommands = (onHelp: () => void): Command[] => {
@@ -37,7 +40,9 @@ const useShellCommands = (onHelp: () => void): Command[] => {
       run,
     });
     return [
-      ...(isScreen('/agents/new') ? [command('/agents/new', 'palette.newAgent', () => go('/agents/new'))] : []),
+      ...(isScreen('/agents/new')
+        ? [command('/agents/new', 'palette.newAgent', () => go('/agents/new'))]
+        : []),
       command('theme', 'palette.theme', cycleTheme),
       command('language', 'palette.language', () => setLocale(locale.get() === 'en' ? 'zh-CN' : 'en')),
       command('token', 'palette.token', () => void askForToken('asked')),
@@ -74,7 +79,12 @@ const useInView = (id: string): void =>
     document.getElementById(id)?.scrollIntoView({ block: 'nearest' });
   }, [id]);
 
-const Results = (props: { found: readonly PaletteItem[]; at: number; listId: string; open: (item: PaletteItem) => void }) => {
+const Results = (props: {
+  found: readonly PaletteItem[];
+  at: number;
+  listId: string;
+  open: (item: PaletteItem) => void;
+}) => {
   const t = useTexts(shellTexts);
   const { found, at, listId, open } = props;
   if (found.length === 0) return <p className={css.none}>{t('palette.none')}</p>;

@@ -3,12 +3,12 @@ import { useCallback, useEffect, useState } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
 import { Palette } from './Palette.tsx';
-import type { Screen } from './screen.ts';
-import { Sidebar } from './Sidebar.tsx';
 import css from './Shell.module.css';
 import { ShortcutHelp } from './ShortcutHelp.tsx';
-import { TokenDialog } from './TokenDialog.tsx';
+import { Sidebar } from './Sidebar.tsx';
+import type { Screen } from './screen.ts';
 import { Toasts } from './Toasts.tsx';
+import { TokenDialog } from './TokenDialog.tsx';
 import { Preferences, Topbar } from './Topbar.tsx';
 import { shellTexts } from './texts.ts';
 import { useNotifications } from './use-notifications.ts';
@@ -56,7 +56,13 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
       <a className={css.skip} href="#content">
         {t('shell.skip')}
       </a>
-      <Sidebar screens={screens} title={title} isOpen={isMenu} onClose={() => menu(false)} tools={<Preferences />} />
+      <Sidebar
+        screens={screens}
+        title={title}
+        isOpen={isMenu}
+        onClose={() => menu(false)}
+        tools={<Preferences />}
+      />
       <div className={css.right}>
         <Topbar screens={screens} onMenu={() => menu(true)} onPalette={() => setOverlay('palette')} />
         <main className={css.main} id="content" tabIndex={-1}>

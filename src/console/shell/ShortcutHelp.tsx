@@ -1,7 +1,7 @@
 import { Dialog } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import type { Screen, ShellText } from './screen.ts';
 import css from './Shell.module.css';
+import type { Screen, ShellText } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
 const KEYS: readonly [keys: string, label: ShellText][] = [

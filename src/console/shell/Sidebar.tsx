@@ -9,13 +9,21 @@ import { useTexts } from '../i18n/locale.ts';
 import mark from '../mark.svg';
 import { type Badge, useBadges } from './badges.ts';
 import { ConnectionDot } from './Connection.tsx';
-import type { Group, Screen } from './screen.ts';
 import css from './Sidebar.module.css';
+import type { Group, Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
 const GROUPS: readonly Group[] = ['agents', 'resources', 'infrastructure', 'operate', 'observe'];
 
-const NavLink = ({ screen, isHere, badge }: { screen: Screen; isHere: boolean; badge: Badge | undefined }) => {
+const NavLink = ({
+  screen,
+  isHere,
+  badge,
+}: {
+  screen: Screen;
+  isHere: boolean;
+  badge: Badge | undefined;
+}) => {
   const t = useTexts(shellTexts);
   if (!screen.nav) return null;
   return (
@@ -72,7 +80,12 @@ const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
   return (
     <div className={css.foot}>
       <span>{t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })}</span>
-      <IconButton small icon="sidebar" label={t(isRail ? 'shell.expand' : 'shell.collapse')} onClick={onRail} />
+      <IconButton
+        small
+        icon="sidebar"
+        label={t(isRail ? 'shell.expand' : 'shell.collapse')}
+        onClick={onRail}
+      />
     </div>
   );
 };
@@ -104,7 +117,9 @@ export const Sidebar = (props: {
               <ConnectionDot />
             </>
           )}
-          {props.isOpen && <IconButton small icon="close" label={t('shell.closeMenu')} onClick={props.onClose} />}
+          {props.isOpen && (
+            <IconButton small icon="close" label={t('shell.closeMenu')} onClick={props.onClose} />
+          )}
         </div>
         <Nav screens={props.screens} />
         <div className={css.drawerTools}>{props.tools}</div>

@@ -4,8 +4,8 @@ import { Button, IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { designTexts } from '../design/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
-import { shellTexts } from './texts.ts';
 import css from './Toasts.module.css';
+import { shellTexts } from './texts.ts';
 import { dismissToast, LIFETIME, type Toast, toasts } from './toasts.ts';
 
 const ICONS = { success: 'check', info: 'info', error: 'error' } as const;

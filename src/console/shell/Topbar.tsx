@@ -84,11 +84,7 @@ const TokenPill = () => {
   );
 };
 
-export const Topbar = (props: {
-  screens: readonly Screen[];
-  onMenu: () => void;
-  onPalette: () => void;
-}) => {
+export const Topbar = (props: { screens: readonly Screen[]; onMenu: () => void; onPalette: () => void }) => {
   const t = useTexts(shellTexts);
   return (
     <header className={css.topbar}>

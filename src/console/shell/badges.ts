@@ -1,7 +1,7 @@
 import { connection } from '../data/connection.ts';
+import { anything, flag, object, text, withDefault } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
-import { anything, flag, object, text, withDefault } from '../data/guard.ts';
 import { diagnostics, runsSummarySlowly } from '../data/resources.ts';
 import { useAtom } from '../data/use-atom.ts';
 import type { Tone } from '../design/Chip.tsx';
@@ -24,8 +24,10 @@ export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
   const servers = useResource(recordsOf('mcp-servers', NamedRecord, EVERY_MS), wants('/mcp-servers')).data;
   const providers = useResource(recordsOf('providers', ProviderRecord, EVERY_MS), wants('/providers')).data;
   const errors = found?.diagnostics.filter(({ severity }) => severity === 'error').length ?? 0;
-  const keyless = providers?.filter((record) => !record.has_api_key && record.adapter !== 'scripted').length ?? 0;
-  const badge = (count: number | undefined, tone: Tone): Badge | undefined => (count ? { count, tone } : undefined);
+  const keyless =
+    providers?.filter((record) => !record.has_api_key && record.adapter !== 'scripted').length ?? 0;
+  const badge = (count: number | undefined, tone: Tone): Badge | undefined =>
+    count ? { count, tone } : undefined;
   return {
     '/inbox': badge(runs?.waiting, 'warn'),
     '/diagnostics': badge(errors, 'error'),

@@ -18,7 +18,9 @@ export const screenAt = (path: string, screens: readonly Screen[]): Screen | und
   const segments = segmentsOf(path);
   const fits = screens.filter((screen) => {
     const own = segmentsOf(screen.path);
-    return own.length === segments.length && own.every((part, i) => part.startsWith('$') || part === segments[i]);
+    return (
+      own.length === segments.length && own.every((part, i) => part.startsWith('$') || part === segments[i])
+    );
   });
   const anys = (screen: Screen): number => screen.path.split('$').length;
   return fits.sort((a, b) => anys(a) - anys(b))[0];
@@ -38,9 +40,7 @@ export const crumbsOf = (path: string, screens: readonly Screen[]): Crumb[] => {
   for (const text of ids) crumbs.push({ text });
   // What has an id is named by it, unless it is a part of that.
   if (ids.length === 0 || !here.path.endsWith(`$${lastName(here.path)}`)) crumbs.push({ label: here.label });
-  return crumbs.filter(
-    (crumb, index) => crumb.label === undefined || !repeats(crumbs, index, crumb.label),
-  );
+  return crumbs.filter((crumb, index) => crumb.label === undefined || !repeats(crumbs, index, crumb.label));
 };
 
 const lastName = (path: string): string => segmentsOf(path).at(-1)?.replace(/^\$/, '') ?? '';

@@ -40,14 +40,20 @@ const MOST_KEPT = 100;
 let last = 0;
 
 /** @example notify('eval', 'bell.kind.eval', {}, '/eval-runs/01J…'); */
-export const notify = (kind: Kind, text: ShellText, values: Notification['values'] = {}, href?: string): void => {
+export const notify = (
+  kind: Kind,
+  text: ShellText,
+  values: Notification['values'] = {},
+  href?: string,
+): void => {
   if (muted.get().includes(kind)) return;
   last += 1;
   const added: Notification = { id: last, kind, at: Date.now(), text, values, href, isRead: false };
   notifications.set([added, ...notifications.get()].slice(0, MOST_KEPT));
 };
 
-export const markRead = (): void => notifications.set(notifications.get().map((one) => ({ ...one, isRead: true })));
+export const markRead = (): void =>
+  notifications.set(notifications.get().map((one) => ({ ...one, isRead: true })));
 
 export const clearNotifications = (): void => notifications.set([]);
 
@@ -55,7 +61,11 @@ export const clearNotifications = (): void => notifications.set([]);
 export type AuditLine = { id: string; actor: string; resource: string };
 
 /** @param own what the log calls this user: the hash of his token */
-export const newChanges = (lines: readonly AuditLine[], since: string | undefined, own: string | undefined): AuditLine[] =>
+export const newChanges = (
+  lines: readonly AuditLine[],
+  since: string | undefined,
+  own: string | undefined,
+): AuditLine[] =>
   since === undefined
     ? []
     : lines.filter(({ id, actor }) => id > since && (own === undefined || !actor.startsWith(own)));

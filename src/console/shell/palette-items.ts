@@ -1,5 +1,5 @@
-import { type Namespace, NamedRecord, recordsOf } from '../data/records.ts';
 import { readResource } from '../data/queries.ts';
+import { NamedRecord, type Namespace, recordsOf } from '../data/records.ts';
 import { capabilities } from '../data/resources.ts';
 import type { Say } from '../i18n/locale.ts';
 import { isTypedId, type PaletteItem } from './palette-search.ts';
@@ -20,10 +20,14 @@ const NAMESPACES: readonly [Namespace, ShellText, (id: string) => string][] = [
 
 /** Whatever can be read; what cannot is left out. */
 export const readItems = async (t: Say<ShellText>): Promise<PaletteItem[]> => {
-  const lists = NAMESPACES.filter(([, , href]) => isScreen(href('x'))).map(async ([namespace, label, href]) => {
-    const records = await readResource(recordsOf(namespace, NamedRecord));
-    return records.map(({ id }): PaletteItem => ({ id: href(id), label: id, hint: t(label), section: 'items' }));
-  });
+  const lists = NAMESPACES.filter(([, , href]) => isScreen(href('x'))).map(
+    async ([namespace, label, href]) => {
+      const records = await readResource(recordsOf(namespace, NamedRecord));
+      return records.map(
+        ({ id }): PaletteItem => ({ id: href(id), label: id, hint: t(label), section: 'items' }),
+      );
+    },
+  );
   const tools = async (): Promise<PaletteItem[]> => {
     if (!isScreen('/tools/x')) return [];
     const known = await readResource(capabilities);

@@ -34,7 +34,11 @@ const scoreOf = (item: PaletteItem, tokens: readonly string[]): number => {
 };
 
 /** @param recent ids, the last one first */
-export const search = (items: readonly PaletteItem[], query: string, recent: readonly string[]): PaletteItem[] => {
+export const search = (
+  items: readonly PaletteItem[],
+  query: string,
+  recent: readonly string[],
+): PaletteItem[] => {
   const tokens = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (tokens.length === 0) return withoutQuery(items, recent);
   const rank = (item: PaletteItem): number => {
@@ -55,7 +59,9 @@ const withoutQuery = (items: readonly PaletteItem[], recent: readonly string[]):
     const item = items.find((other) => other.id === id);
     return item ? [{ ...item, section: 'recent' as const }] : [];
   });
-  const rest = items.filter(({ id, section }) => section !== 'items' && section !== 'ids' && !recent.includes(id));
+  const rest = items.filter(
+    ({ id, section }) => section !== 'items' && section !== 'ids' && !recent.includes(id),
+  );
   return [...lately, ...rest].slice(0, MOST_SHOWN);
 };
 

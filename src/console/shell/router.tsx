@@ -1,15 +1,15 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { redactText } from '../data/redaction.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice, SkeletonRows } from '../design/Notice.tsx';
 import { designTexts } from '../design/texts.ts';
-import { redactText } from '../data/redaction.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { NotFound } from './NotFound.tsx';
+import css from './Shell.module.css';
+import { Shell } from './Shell.tsx';
 import type { Screen } from './screen.ts';
 import { setScreenPaths } from './screen-paths.ts';
-import { Shell } from './Shell.tsx';
-import css from './Shell.module.css';
 
 /** The routes of all screens, each with a chunk of its own; the shell stays around them. */
 

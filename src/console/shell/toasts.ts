@@ -19,7 +19,11 @@ export type Toast = {
 export const toasts = createAtom<readonly Toast[]>([]);
 
 /** Milliseconds until one goes by itself; an error stays. */
-export const LIFETIME: Record<ToastKind, number | undefined> = { success: 3500, info: 4500, error: undefined };
+export const LIFETIME: Record<ToastKind, number | undefined> = {
+  success: 3500,
+  info: 4500,
+  error: undefined,
+};
 
 /** Nobody reads more. */
 const MOST_KEPT = 50;
@@ -36,7 +40,8 @@ export const dismissToast = (id: number): void => toasts.set(toasts.get().filter
 /** What went wrong, with what the service said of it. */
 export const toastError = (error: unknown): void => {
   const text = error instanceof Error ? error.message : String(error);
-  const body = error instanceof RequestError && error.failure.kind === 'http' ? error.failure.body : undefined;
+  const body =
+    error instanceof RequestError && error.failure.kind === 'http' ? error.failure.body : undefined;
   const lines = [
     error instanceof RequestError ? error.request : undefined,
     statusOf(error) && `HTTP ${statusOf(error)}`,

@@ -12,7 +12,8 @@ const PREFIX_MS = 1000;
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
-    target.closest('textarea, select, input:not([type="checkbox"], [type="radio"], [type="button"])') !== null);
+    target.closest('textarea, select, input:not([type="checkbox"], [type="radio"], [type="button"])') !==
+      null);
 
 const keyOf = (event: KeyboardEvent): Key => ({
   key: event.key,
@@ -22,7 +23,8 @@ const keyOf = (event: KeyboardEvent): Key => ({
   typing: isTyping(event.target),
 });
 
-const find = (selector: string): HTMLElement | undefined => document.querySelector<HTMLElement>(selector) ?? undefined;
+const find = (selector: string): HTMLElement | undefined =>
+  document.querySelector<HTMLElement>(selector) ?? undefined;
 
 /** The row after or before the one that has the focus, or the first. */
 const moveRow = (by: 1 | -1): boolean => {
