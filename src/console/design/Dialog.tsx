@@ -42,6 +42,7 @@ export const ConfirmDialog = (props: {
   tone?: 'danger' | 'primary';
   typed?: string | undefined;
   busy?: boolean;
+  size?: number;
   onConfirm: () => void;
   onClose: () => void;
   children?: ReactNode;
@@ -50,7 +51,7 @@ export const ConfirmDialog = (props: {
   const [entered, setEntered] = useState('');
   const waits = props.typed !== undefined && entered !== props.typed;
   return (
-    <Dialog title={props.title} onClose={props.onClose}>
+    <Dialog title={props.title} onClose={props.onClose} {...(props.size && { size: props.size })}>
       {props.children}
       {props.typed !== undefined && (
         <Field label={t('confirm.type', { what: props.typed })}>
@@ -100,8 +101,9 @@ export const Drawer = (props: {
       event.preventDefault();
       onClose();
     };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
+    // Before a dialog above it has closed itself by the same key.
+    window.addEventListener('keydown', onKey, true);
+    return () => window.removeEventListener('keydown', onKey, true);
   }, [onClose]);
   return (
     <div className={css.drawer} role="dialog" aria-labelledby={id} ref={panel} tabIndex={-1}>

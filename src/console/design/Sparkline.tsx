@@ -16,15 +16,26 @@ export const Sparkline = (props: {
   const points = values.map(
     (value, index) => `${index * step},${height - 1 - (value / highest) * (height - 2)}`,
   );
-  const line = values.length === 1 ? [`0,${points[0]?.split(',')[1]}`, ...points] : points;
+  // One value alone is a line too.
+  const [only] = points;
+  const line = points.length === 1 && only ? [only, only.replace('0,', `${width},`)] : points;
   return (
-    <svg className={css.spark} width={width} height={height} role="img" aria-label={props.label}>
+    <svg
+      className={css.spark}
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={props.label}
+    >
       <polyline
         points={line.join(' ')}
         fill="none"
         stroke={`var(${color})`}
         strokeWidth="1.5"
         strokeLinejoin="round"
+        vectorEffect="non-scaling-stroke"
       />
     </svg>
   );

@@ -21,12 +21,18 @@ import './global.css';
 
 const still = { duration: 0 };
 
+/** Locking the page behind a dialog would write a style into it. */
+const free = { lockScroll: false, transitionProps: still };
+
 const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: Modal.extend({
-      defaultProps: { transitionProps: still, lockScroll: false, padding: 16, size: 'md', yOffset: '12vh' },
+      defaultProps: { ...free, padding: 16, size: 'md', yOffset: '12vh' },
     }),
+    ModalRoot: { defaultProps: free },
+    Drawer: { defaultProps: free },
+    DrawerRoot: { defaultProps: free },
     Popover: Popover.extend({ defaultProps: { transitionProps: still, shadow: 'md' } }),
     Menu: Menu.extend({ defaultProps: { transitionProps: still, shadow: 'md', position: 'bottom-end' } }),
     Tooltip: Tooltip.extend({

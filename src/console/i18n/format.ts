@@ -87,8 +87,8 @@ export const formatDuration = (ms: number): string => {
     Math.floor(seconds / 86_400),
   ];
   if (minutes < 60) return `${minutes} m ${pad(seconds % 60)} s`;
-  if (hours < 24) return `${hours} h ${pad(minutes % 60)} m`;
-  return `${days} d ${hours % 24} h`;
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${pad(minutes % 60)} m`;
+  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
 };
 
 const pad = (value: number): string => String(value).padStart(2, '0');

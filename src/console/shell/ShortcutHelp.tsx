@@ -24,7 +24,7 @@ export const ShortcutHelp = ({ screens, onClose }: { screens: readonly Screen[];
   );
   const rows = [...KEYS.map(([keys, label]): [string, string] => [keys, t(label)]), ...places];
   return (
-    <Dialog title={t('keys.title')} onClose={onClose}>
+    <Dialog title={t('keys.title')} onClose={onClose} size={620}>
       <dl className={css.keys}>
         {rows.map(([keys, text]) => (
           <div key={keys}>

@@ -49,15 +49,11 @@ export const Preferences = () => {
   const choice = useAtom(theme);
   return (
     <>
-      <button
-        type="button"
-        className={css.language}
-        aria-label={t('shell.locale', { language: other })}
-        title={t('shell.locale', { language: other })}
+      <IconButton
+        icon="language"
+        label={t('shell.locale', { language: other })}
         onClick={() => setLocale(other)}
-      >
-        {language === 'en' ? '中' : 'EN'}
-      </button>
+      />
       <IconButton
         icon={THEME_ICONS[choice]}
         label={t('shell.theme', { theme: t(`theme.${choice}`) })}

@@ -22,11 +22,11 @@ import { texts } from './texts.ts';
 import { AUDIT_OFF, useAudit } from './use-audit.ts';
 
 const Actor = ({ actor }: { actor: string }) => {
-  const { hash, label } = actorParts(actor);
+  const { short, label } = actorParts(actor);
   return (
     <span className={css.actor} title={actor}>
       {label !== '' && <span>{label}</span>}
-      <span className={`${css.mono} ${css.quiet}`}>{hash.slice(0, 8)}</span>
+      <span className={`${css.mono} ${css.quiet}`}>{short}</span>
     </span>
   );
 };
@@ -79,7 +79,7 @@ const useColumns = (): Column<AuditEvent>[] => {
         value: summaryOf,
         cell: (event, mark) => {
           const summary = summaryOf(event);
-          return <span title={summary}>{mark(summary) || '—'}</span>;
+          return <span title={summary}>{summary === '' ? '—' : mark(summary)}</span>;
         },
       },
     ],

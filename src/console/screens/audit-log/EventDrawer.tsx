@@ -12,7 +12,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { ActionChip } from './ActionChip.tsx';
 import css from './AuditLog.module.css';
-import type { AuditEvent } from './audit-event.ts';
+import { type AuditEvent, unmirrored } from './audit-event.ts';
 import { hrefOf } from './places.ts';
 import { Restore } from './Restore.tsx';
 import { texts } from './texts.ts';
@@ -112,7 +112,11 @@ export const EventDrawer = ({ id, events }: { id: string; events: readonly Audit
               {t(isRaw ? 'fields' : 'raw')}
             </Button>
           </div>
-          {isRaw ? <Raw event={event} /> : <Diff before={event.before} after={event.after} />}
+          {isRaw ? (
+            <Raw event={event} />
+          ) : (
+            <Diff before={unmirrored(event.before)} after={unmirrored(event.after)} />
+          )}
         </>
       ) : (
         <Notice title={t('missing')}>{t('missing.text')}</Notice>

@@ -11,7 +11,7 @@ import { Diff } from '../../design/Diff.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { toast, toastError } from '../../shell/toasts.ts';
-import { type AuditEvent, placeOf, restorable } from './audit-event.ts';
+import { type AuditEvent, placeOf, restorable, unmirrored } from './audit-event.ts';
 import { texts } from './texts.ts';
 
 /** Brings back what an event recorded: what that changes is shown first, and that it is not live yet afterwards. */
@@ -33,12 +33,13 @@ const Confirm = (props: {
       title={t('restore.title', { resource: event.resource })}
       confirm={t('restore.confirm')}
       tone="primary"
+      size={760}
       busy={props.busy || current.isPending}
       onConfirm={props.onConfirm}
       onClose={props.onClose}
     >
       <p>{t('restore.text')}</p>
-      {!current.isPending && <Diff before={current.data} after={restorable(event)} />}
+      {!current.isPending && <Diff before={unmirrored(current.data)} after={unmirrored(restorable(event))} />}
     </ConfirmDialog>
   );
 };

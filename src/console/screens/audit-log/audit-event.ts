@@ -1,4 +1,13 @@
-import { anyObject, type Guarded, list, object, optional, text } from '../../data/guard.ts';
+import {
+  anyObject,
+  type Guarded,
+  isObject,
+  type JsonObject,
+  list,
+  object,
+  optional,
+  text,
+} from '../../data/guard.ts';
 import { changesOf } from '../../design/diff.ts';
 import type { Zone } from '../../i18n/format.ts';
 import { tokensOf } from '../../list/match.ts';
@@ -109,9 +118,10 @@ export const withLabel = (events: readonly AuditEvent[], actor: string | undefin
   return events.filter((event) => tokens.every((token) => event.actor.toLowerCase().includes(token)));
 };
 
-export const actorParts = (actor: string): { hash: string; label: string } => {
-  const [hash = '', ...label] = actor.split('/');
-  return { hash, label: label.join('/') };
+/** `short`: as much of who it was as a list shows. Not everybody is a token: some changes are the service's own. */
+export const actorParts = (actor: string): { short: string; label: string } => {
+  const [who = '', ...label] = actor.split('/');
+  return { short: HASH.test(who) ? who.slice(0, 8) : who, label: label.join('/') };
 };
 
 /** `+skills −endpoint model_id, system_prompt`: top-level keys, by what became of them. */
@@ -119,13 +129,23 @@ export const summaryOf = ({ before, after, error }: AuditEvent): string => {
   if (error !== undefined) return error;
   if (!before || !after) return '';
   const words = new Map<string, string>();
-  for (const { path, kind } of changesOf(before, after)) {
+  for (const { path, kind } of changesOf(unmirrored(before), unmirrored(after))) {
     const [key = path] = path.split(/[.[]/);
     if (OWN.has(key)) continue;
     const isWhole = key === path;
     words.set(key, isWhole && kind === 'added' ? `+${key}` : isWhole && kind === 'removed' ? `−${key}` : key);
   }
   return [...words.values()].join(', ');
+};
+
+/** An agent says some of its fields twice, at the top and for its backend: once is enough to read. */
+export const unmirrored = (spec: JsonObject | undefined): JsonObject | undefined => {
+  const { backend } = spec ?? {};
+  if (!spec || !isObject(backend) || !isObject(backend.config)) return spec;
+  const own = Object.entries(backend.config).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify(spec[key]),
+  );
+  return { ...spec, backend: { ...backend, config: Object.fromEntries(own) } };
 };
 
 /** Every write changes these. */

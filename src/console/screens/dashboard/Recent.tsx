@@ -48,12 +48,14 @@ export const Recent = ({ range }: { range: Range }) => {
             <ul className={css.rows}>
               {items.slice(0, MOST_SHOWN).map(({ id, ts, actor, action, resource: place }) => (
                 <li key={id}>
-                  <ActionChip action={action} />
+                  <span className={css.kind}>
+                    <ActionChip action={action} />
+                  </span>
                   <span className={`${css.grow} ${css.mono}`}>
                     <ScreenLink to={hrefOf(place)}>{place}</ScreenLink>
                   </span>
                   <span className={css.quiet} title={actor}>
-                    {actorParts(actor).label || actor.slice(0, 8)}
+                    {actorParts(actor).label || actorParts(actor).short}
                   </span>
                   <Ago at={ts} />
                 </li>

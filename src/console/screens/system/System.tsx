@@ -67,6 +67,7 @@ const Service = () => {
                 t('runtime'),
                 health.data ? <State key="runtime" state={health.data.components.runtime} /> : '—',
               ],
+              [t('modules'), <Modules key="modules" />],
             ]}
           />
         )}
@@ -75,23 +76,17 @@ const Service = () => {
   );
 };
 
-const Modules = () => {
-  const t = useTexts(texts);
-  const query = useResource(MODULES);
-  return (
-    <Card title={t('modules')}>
-      <Loaded query={query} plain>
-        {(modules) => (
-          <div className={css.chips}>
-            {modules.map((name) => (
-              <Chip key={name}>{name}</Chip>
-            ))}
-          </div>
-        )}
-      </Loaded>
-    </Card>
-  );
-};
+const Modules = () => (
+  <Loaded query={useResource(MODULES)} plain>
+    {(modules) => (
+      <div className={css.chips}>
+        {modules.map((name) => (
+          <Chip key={name}>{name}</Chip>
+        ))}
+      </div>
+    )}
+  </Loaded>
+);
 
 const Feature = ({ isOn, name, setting }: { isOn: boolean | undefined; name: string; setting?: string }) => {
   const t = useTexts(texts);
@@ -143,7 +138,6 @@ export default function System() {
       <div className={css.grid}>
         <Service />
         <Features />
-        <Modules />
       </div>
       <Metrics />
       <Explorer />
