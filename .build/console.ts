@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build, createServer, type InlineConfig, type Plugin } from 'vite';
+import type { InlineConfig, Plugin } from 'vite';
 
 /**
  * Builds the browser console into `dist/console`, unless what is there was made of the same sources. With `--serve` it
@@ -115,11 +115,14 @@ const configuration: InlineConfig = {
 export const buildConsole = async (): Promise<boolean> => {
   const sources = sourcesNow();
   if (isBuiltOf(sources)) return false;
+  // Not before: whoever has a build does not need the bundler.
+  const { build } = await import('vite');
   await build({ ...configuration, plugins: [finish(sources)] });
   return true;
 };
 
 const serve = async (): Promise<void> => {
+  const { createServer } = await import('vite');
   const server = await createServer({
     ...configuration,
     logLevel: 'info',

@@ -1,15 +1,5 @@
-import {
-  anyObject,
-  type Guard,
-  type Guarded,
-  isObject,
-  list,
-  number,
-  object,
-  optional,
-  text,
-  withDefault,
-} from './guard.ts';
+import { type Guard, type Guarded, isObject, list, object, text, withDefault } from './guard.ts';
+import { Meta } from './meta.ts';
 import { invalidate, type Resource } from './queries.ts';
 import { send } from './request.ts';
 
@@ -61,17 +51,6 @@ export const recordsOf = <T>(namespace: Namespace, item: Guard<T>, every?: numbe
 export const NamedRecord = object({ id: text });
 export type NamedRecord = Guarded<typeof NamedRecord>;
 
-const Meta = object({
-  source: object({ kind: text }),
-  user_overrides: optional(anyObject),
-  created_at: optional(number),
-  updated_at: optional(number),
-  actor: optional(text),
-  version: optional(number),
-  revision: optional(number),
-});
-export type Meta = Guarded<typeof Meta>;
-
 const MetaEntry = object({ id: text, meta: Meta });
 
 /** What is known of each entry of a namespace, by id. */
@@ -85,14 +64,6 @@ export const metaOf = (namespace: Namespace): Resource<ReadonlyMap<string, Meta>
   },
   off: OFF,
 });
-
-export type SourceState = 'user' | 'customized' | 'builtin';
-
-export const sourceState = (meta: Meta | undefined): SourceState | undefined => {
-  if (!meta) return undefined;
-  if (meta.source.kind === 'user') return 'user';
-  return Object.keys(meta.user_overrides ?? {}).length > 0 ? 'customized' : 'builtin';
-};
 
 /** What a list shows is about models, tools and the like: these are in the capabilities too. */
 const IN_CAPABILITIES: readonly Namespace[] = ['agents', 'models', 'providers', 'mcp-servers', 'tools'];

@@ -1,4 +1,4 @@
-import type { SourceState } from '../data/records.ts';
+import type { SourceState } from '../data/meta.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { shellTexts } from '../shell/texts.ts';
 import { Chip } from './Chip.tsx';

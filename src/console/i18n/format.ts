@@ -51,7 +51,7 @@ export const formatDate = (at: number, locale: Locale, zone: Zone): string =>
       new Intl.DateTimeFormat(locale, {
         dateStyle: 'medium',
         timeStyle: 'medium',
-        hour12: false,
+        hourCycle: 'h23',
         ...(zone === 'utc' && { timeZone: 'UTC' }),
       }),
   ).format(at) + (zone === 'utc' ? ' UTC' : '');

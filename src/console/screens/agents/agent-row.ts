@@ -1,6 +1,6 @@
 import { anything, type Guarded, list, object, optional, text, withDefault } from '../../data/guard.ts';
-import type { Meta, SourceState } from '../../data/records.ts';
-import { sourceState } from '../../data/records.ts';
+import type { Meta, SourceState } from '../../data/meta.ts';
+import { sourceState } from '../../data/meta.ts';
 import type { AgentStats } from '../../data/resources.ts';
 import { instantOf } from '../../i18n/format.ts';
 

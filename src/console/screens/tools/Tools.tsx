@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
 import { list, object, optional, text } from '../../data/guard.ts';
+import { sourceState } from '../../data/meta.ts';
 import { useResource } from '../../data/queries.ts';
-import { metaOf, recordsOf, sourceState } from '../../data/records.ts';
+import { metaOf, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { CheckField, FilterSelect } from '../../design/Field.tsx';
