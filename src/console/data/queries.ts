@@ -2,7 +2,7 @@ import { QueryCache, QueryClient, type UseQueryResult, useQuery } from '@tanstac
 import { connection, heardFrom } from './connection.ts';
 import { errorState, RequestError, statusOf } from './error.ts';
 import type { Guard } from './guard.ts';
-import { type Outgoing, send } from './request.ts';
+import { checked, type Outgoing, sendUnchecked } from './request.ts';
 import { token } from './session.ts';
 
 /**
@@ -15,8 +15,8 @@ export type Resource<T> = Pick<Outgoing, 'path' | 'query'> & {
   off?: { statuses: readonly number[]; setting?: string };
   /** Milliseconds between looks while the page is visible. */
   every?: number | undefined;
-  /** Reads it in another way than one GET. */
-  read?: (signal: AbortSignal) => Promise<T>;
+  /** Reads it in another way than one GET; the guard looks at what that gives. */
+  read?: (signal: AbortSignal) => Promise<unknown>;
 };
 
 /** What was read is fresh for so long. */
@@ -44,15 +44,17 @@ export const queryClient = new QueryClient({
 });
 
 /** The path is the key, so that a write knows what it touches by the paths below it. */
-export const keyOf = ({ path, query }: Pick<Outgoing, 'path' | 'query'>): readonly unknown[] => [
-  path,
-  query ?? {},
-];
+const keyOf = ({ path, query }: Pick<Outgoing, 'path' | 'query'>): readonly unknown[] => [path, query ?? {}];
 
-const optionsOf = <T>(resource: Resource<T>) => ({
+/**
+ * What is kept is the answer as it came, and each reader looks at it through its own guard: two that ask for the same
+ * route may want different things of it.
+ */
+export const optionsOf = <T>(resource: Resource<T>) => ({
   queryKey: keyOf(resource),
-  queryFn: ({ signal }: { signal: AbortSignal }): Promise<T> =>
-    resource.read?.(signal) ?? send({ path: resource.path, query: resource.query, signal }, resource.guard),
+  queryFn: ({ signal }: { signal: AbortSignal }): Promise<unknown> =>
+    resource.read?.(signal) ?? sendUnchecked({ path: resource.path, query: resource.query, signal }),
+  select: (body: unknown): T => checked(resource, resource.guard, body),
   ...(resource.every !== undefined && {
     // Whoever was refused would only be refused again.
     refetchInterval: ({ state }: { state: { error: unknown } }) =>
@@ -64,11 +66,13 @@ const optionsOf = <T>(resource: Resource<T>) => ({
 export type Loaded<T> = UseQueryResult<T, Error>;
 
 export const useResource = <T>(resource: Resource<T>, enabled = true): Loaded<T> =>
-  useQuery<T, Error>({ ...optionsOf(resource), enabled });
+  useQuery<unknown, Error, T>({ ...optionsOf(resource), enabled });
 
 /** For the palette and others that read outside of a component. */
-export const readResource = <T>(resource: Resource<T>): Promise<T> =>
-  queryClient.fetchQuery<T, Error>(optionsOf(resource));
+export const readResource = async <T>(resource: Resource<T>): Promise<T> => {
+  const { queryKey, queryFn, select } = optionsOf(resource);
+  return select(await queryClient.fetchQuery({ queryKey, queryFn }));
+};
 
 /** How the screen shows that it could not be read. */
 export const stateOf = <T>(resource: Resource<T>, error: unknown) =>

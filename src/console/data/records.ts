@@ -1,4 +1,4 @@
-import { type Guard, type Guarded, isObject, list, object, text, withDefault } from './guard.ts';
+import { anything, type Guard, type Guarded, isObject, list, object, text, withDefault } from './guard.ts';
 import { Meta } from './meta.ts';
 import { invalidate, type Resource } from './queries.ts';
 import { send } from './request.ts';
@@ -21,14 +21,14 @@ const PAGE = 100;
 /** Whoever has more entries than this has another problem. */
 const MOST_PAGES = 200;
 
-const pageOf = <T>(item: Guard<T>) => object({ items: list(item) });
+const Page = object({ items: list(anything) });
 
 /** All of a namespace: the service does not say how many there are, so a full page means that there may be more. */
-const readAll = async <T>(namespace: Namespace, item: Guard<T>, signal: AbortSignal): Promise<T[]> => {
-  const items: T[] = [];
+const readAll = async (namespace: Namespace, signal: AbortSignal): Promise<unknown[]> => {
+  const items: unknown[] = [];
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = { offset: page * PAGE, limit: PAGE };
-    const got = await send({ path: `/v1/config/${namespace}`, query, signal }, pageOf(item));
+    const got = await send({ path: `/v1/config/${namespace}`, query, signal }, Page);
     items.push(...got.items);
     if (got.items.length < PAGE) return items;
   }
@@ -42,7 +42,7 @@ export const recordsOf = <T>(namespace: Namespace, item: Guard<T>, every?: numbe
   path: `/v1/config/${namespace}`,
   query: { all: true },
   guard: list(item),
-  read: (signal) => readAll(namespace, item, signal),
+  read: (signal) => readAll(namespace, signal),
   off: OFF,
   every,
 });

@@ -110,10 +110,11 @@ export const sendRaw = async (outgoing: Outgoing): Promise<Response> => {
   return response;
 };
 
-/** @throws RequestError */
-export const send = async <T>(outgoing: Outgoing, guard: Guard<T>): Promise<T> => {
-  const response = await sendRaw(outgoing);
-  const body = await bodyOf(response);
+/** The body of the answer, whatever it is. @throws RequestError */
+export const sendUnchecked = async (outgoing: Outgoing): Promise<unknown> => bodyOf(await sendRaw(outgoing));
+
+/** A body as the guard has it. @throws RequestError that names the request */
+export const checked = <T>(outgoing: Outgoing, guard: Guard<T>, body: unknown): T => {
   try {
     return guard(body, '');
   } catch (error) {
@@ -122,3 +123,7 @@ export const send = async <T>(outgoing: Outgoing, guard: Guard<T>): Promise<T> =
     throw new RequestError(message, nameOf(outgoing), { kind: 'shape' });
   }
 };
+
+/** @throws RequestError */
+export const send = async <T>(outgoing: Outgoing, guard: Guard<T>): Promise<T> =>
+  checked(outgoing, guard, await sendUnchecked(outgoing));

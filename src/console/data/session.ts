@@ -30,9 +30,13 @@ export const token = createAtom(readToken());
 /** Who the audit log names beside the hash of the token. */
 export const operator = createAtom(readKey(KEYS.operator) ?? '');
 
-onKey(KEYS.token, () => token.set(readToken()));
-onKey(KEYS.operator, (value) => operator.set(value ?? ''));
-
+/** What another tab was told, this one need not ask for; what it was not told, neither. */
+const hear = (): void => {
+  const heard = readToken();
+  if (heard === '') settleToken('');
+  token.set(heard);
+  if (heard !== '') answerDialog(true);
+};
 export const setOperator = (name: string): void => {
   operator.set(name.trim());
   writeKey(KEYS.operator, name.trim() === '' ? null : name.trim());
@@ -101,3 +105,6 @@ export const tokenActor = async (value: string): Promise<string | undefined> => 
     '',
   );
 };
+
+onKey(KEYS.token, hear);
+onKey(KEYS.operator, (value) => operator.set(value ?? ''));

@@ -5,6 +5,7 @@ import { Button, IconButton } from './Button.tsx';
 import css from './Dialog.module.css';
 import { Field } from './Field.tsx';
 import { designTexts } from './texts.ts';
+import { useReturnFocus } from './use-return-focus.ts';
 
 type DialogProps = {
   title: string;
@@ -15,17 +16,20 @@ type DialogProps = {
 };
 
 /** A modal: it is there while it is rendered. */
-export const Dialog = ({ title, onClose, size = 460, children }: DialogProps) => (
-  <Modal
-    opened
-    onClose={onClose}
-    size={size}
-    title={<span className={css.title}>{title}</span>}
-    withCloseButton={false}
-  >
-    <div className={css.body}>{children}</div>
-  </Modal>
-);
+export const Dialog = ({ title, onClose, size = 460, children }: DialogProps) => {
+  useReturnFocus();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size={size}
+      title={<span className={css.title}>{title}</span>}
+      withCloseButton={false}
+    >
+      <div className={css.body}>{children}</div>
+    </Modal>
+  );
+};
 
 export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className={css.actions}>{children}</div>
@@ -88,13 +92,8 @@ export const Drawer = (props: {
   const id = useId();
   const panel = useRef<HTMLDivElement>(null);
   const { onClose } = props;
-  useEffect(() => {
-    const opener = document.activeElement;
-    panel.current?.focus({ preventScroll: true });
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus({ preventScroll: true });
-    };
-  }, []);
+  useReturnFocus();
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || event.defaultPrevented || hasModal()) return;

@@ -49,16 +49,16 @@ export const Bell = () => {
   };
   return (
     <Popover opened={isOpen} onChange={open} position="bottom-end" trapFocus>
-      <Popover.Target>
-        <span className={css.bell}>
+      <span className={css.bell}>
+        <Popover.Target>
           <IconButton
             icon="bell"
             label={unread > 0 ? t('bell.count', { count: unread }) : t('bell.title')}
             onClick={turn}
           />
-          {unread > 0 && <span className={css.unread} aria-hidden="true" />}
-        </span>
-      </Popover.Target>
+        </Popover.Target>
+        {unread > 0 && <span className={css.unread} aria-hidden="true" />}
+      </span>
       <Popover.Dropdown>
         {all.length === 0 ? (
           <p>{t('bell.empty')}</p>

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import { askForToken } from '../data/session.ts';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
 import { useAtom } from '../data/use-atom.ts';
+import { useReturnFocus } from '../design/use-return-focus.ts';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
 import { type Command, screenCommands } from './commands.ts';
 import { useGo } from './links.tsx';
@@ -115,6 +116,7 @@ const Results = (props: {
 };
 
 export const Palette = (props: { screens: readonly Screen[]; onHelp: () => void; onClose: () => void }) => {
+  useReturnFocus();
   const t = useTexts(shellTexts);
   const go = useGo();
   const listId = useId();

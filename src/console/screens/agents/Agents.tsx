@@ -28,7 +28,7 @@ const NEWEST_FIRST = { id: 'modified', direction: 'desc' } as const;
 const FILTERS = ['model', 'plugin', 'modified'];
 
 /** What is known of the agents beside themselves. Each part may be missing. */
-const useRows = (query: Query<Awaited<ReturnType<NonNullable<typeof AGENTS.read>>>>): AgentRow[] => {
+const useRows = (query: Query<AgentRecord[]>): AgentRow[] => {
   const meta = useResource(META).data;
   const stats = useResource(runtimeStats).data?.agents;
   const models = useResource(MODELS).data;

@@ -13,7 +13,7 @@ export const AgentRecord = object({
   plugin_ids: withDefault(list(text), []),
   endpoint: anything,
 });
-type AgentRecord = Guarded<typeof AgentRecord>;
+export type AgentRecord = Guarded<typeof AgentRecord>;
 
 export type AgentRow = {
   id: string;

@@ -1,9 +1,8 @@
 import { useQueries } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { flag, object, optional, text, withDefault } from '../../data/guard.ts';
-import { keyOf, useResource } from '../../data/queries.ts';
+import { optionsOf, useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
-import { send } from '../../data/request.ts';
 import { diagnostics, type McpStatus, mcpStatus } from '../../data/resources.ts';
 import { Dot, type Tone } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
@@ -27,15 +26,7 @@ export type ServerState = { id: string; status: McpStatus };
 export const useServers = (): { count: number | undefined; states: ServerState[] } => {
   const servers = useResource(SERVERS).data;
   const found = useQueries({
-    queries: (servers ?? []).map(({ id }) => {
-      const resource = mcpStatus(id, EVERY_MS);
-      return {
-        queryKey: keyOf(resource),
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          send({ path: resource.path, signal }, resource.guard),
-        refetchInterval: EVERY_MS,
-      };
-    }),
+    queries: (servers ?? []).map(({ id }) => optionsOf(mcpStatus(id, EVERY_MS))),
   });
   const states = (servers ?? []).flatMap(({ id }, index) => {
     const status = found[index]?.data;

@@ -29,10 +29,9 @@ const HEALTH: Resource<Health> = {
   async read(signal) {
     try {
       const response = await sendRaw({ path: '/health', signal, quiet: true });
-      return Health(await response.json(), '');
+      return await response.json();
     } catch (error) {
-      if (error instanceof RequestError && error.failure.kind === 'http')
-        return Health(error.failure.body, '');
+      if (error instanceof RequestError && error.failure.kind === 'http') return error.failure.body;
       throw error;
     }
   },
