@@ -48,6 +48,8 @@ export const startHouse = async (t: Test): Promise<House> => {
       '--no-first-run',
       '--disable-background-networking',
       '--disable-sync',
+      '--disable-extensions',
+      '--disable-software-rasterizer',
     ],
   });
   t.teardown(() => browser.close());

@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
 import { controlLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import css from './List.module.css';
+import { useTyped } from './use-typed.ts';
 
 /** Typing pauses for so long before it is looked for. */
 const PAUSE_MS = 150;
@@ -12,24 +12,7 @@ export const SearchBox = (props: {
   placeholder: string;
   onChange: (value: string) => void;
 }) => {
-  const { value, onChange } = props;
-  const [typed, setTyped] = useState(value);
-  const [told, setTold] = useState(value);
-  if (value !== told) {
-    // Changed from elsewhere, such as by going back.
-    setTold(value);
-    setTyped(value);
-  }
-  const tell = useRef(onChange);
-  tell.current = onChange;
-  useEffect(() => {
-    if (typed === told) return undefined;
-    const timer = setTimeout(() => {
-      setTold(typed);
-      tell.current(typed);
-    }, PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed, told]);
+  const [typed, setTyped] = useTyped(props.value, PAUSE_MS, props.onChange);
   return (
     <div className={css.search}>
       <Icon name="search" />

@@ -1,10 +1,10 @@
 import { Popover } from '@mantine/core';
-import { useEffect, useState } from 'react';
 import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField, controlLook, FilterSelect } from '../../design/Field.tsx';
 import { useTexts, zone } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
+import { useTyped } from '../../list/use-typed.ts';
 import css from './AuditLog.module.css';
 import { ACTIONS, fromField, SPANS, toField } from './audit-event.ts';
 import { texts } from './texts.ts';
@@ -21,18 +21,9 @@ const TextFilter = (props: {
   options?: readonly string[];
 }) => {
   const [query, setQuery] = useQueryState();
-  const value = query[props.name] ?? '';
-  const [typed, setTyped] = useState(value);
-  const [told, setTold] = useState(value);
-  if (value !== told) {
-    setTold(value);
-    setTyped(value);
-  }
-  useEffect(() => {
-    if (typed === told) return undefined;
-    const timer = setTimeout(() => setQuery({ [props.name]: typed.trim() || undefined }), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed, told, setQuery, props.name]);
+  const [typed, setTyped] = useTyped(query[props.name] ?? '', PAUSE_MS, (text) =>
+    setQuery({ [props.name]: text.trim() || undefined }),
+  );
   const listId = `options-${props.name}`;
   return (
     <label title={props.title}>
