@@ -20,9 +20,19 @@ export const unhooked = (command: string, args: readonly string[], options?: str
   return ['env', [...environment, command, ...args]];
 };
 
-/** The command that starts node with these arguments. */
+/**
+ * Most code of a test runs a few times: to optimize it late, and to collect the first garbage late, saves a fifth of the
+ * processor time. The service that ships has neither.
+ */
+export const SHORT_LIVED = [
+  '--interrupt-budget=1000000',
+  '--min-semi-space-size=64',
+  '--max-semi-space-size=64',
+];
+
+/** The command that starts node with these arguments, for a short life. */
 export const nodeCommand = (args: readonly string[], options?: string): Command =>
-  unhooked(process.execPath, args, options);
+  unhooked(process.execPath, [...SHORT_LIVED, ...args], options);
 
 /** Inside the project, so that a bundle finds packages as its sources do. */
 const FOLDER = fileURLToPath(new URL('../.tap/children', import.meta.url));

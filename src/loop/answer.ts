@@ -1,6 +1,6 @@
 import type { InferenceEnd } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
-import type { ContentBlock } from '../schema/message.ts';
+import type { ContentBlock, Message } from '../schema/message.ts';
 import type { Termination } from '../schema/run.ts';
 import { partsWaiting, takeParts } from './answer-parts.ts';
 import { clearCalls } from './calls.ts';
@@ -26,12 +26,14 @@ export const openStep = (turn: Turn): Step => {
     message_id: turn.ids.uuid(),
     startedAt: monotonic(turn.clock),
     text: '',
+    reasoning: '',
     parts: [],
     reported: false,
     completed: false,
   };
   clearCalls(turn);
   turn.step = step;
+  turn.cutOff = undefined;
   turn.stream.emit({ event_type: 'step_start', message_id: step.message_id });
   return step;
 };
@@ -70,6 +72,20 @@ export const contentOf = (waited: readonly ContentBlock[], { text, parts }: Step
 
 const textBlock = (text: string): ContentBlock[] => (text === '' ? [] : [{ type: 'text', text }]);
 
+/** What was there of an answer when it was cut off, if anything. */
+export const stoppedAnswer = ({ cutOff, run_id }: Turn): Message | undefined => {
+  if (!cutOff) return undefined;
+  const { message_id, reasoning } = cutOff;
+  const content = contentOf([], cutOff);
+  if (content.length === 0 && reasoning === '') return undefined;
+  return {
+    id: message_id,
+    role: 'assistant',
+    content,
+    metadata: { run_id, ...(reasoning !== '' && { reasoning }) },
+  };
+};
+
 export const keepAnswer = (turn: Turn, step: Step): void => {
   turn.response = step.text;
   produce(turn, {
@@ -78,6 +94,7 @@ export const keepAnswer = (turn: Turn, step: Step): void => {
     // What tools have added waits for the answer that asks for no more of them: that is the one that is looked at.
     content: contentOf(turn.calls.length > 0 ? [] : takeParts(turn), step),
     ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
+    ...(step.reasoning !== '' && { metadata: { reasoning: step.reasoning } }),
   });
   step.parts = [];
 };

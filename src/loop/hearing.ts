@@ -39,6 +39,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     },
     reasoning(delta) {
       hear();
+      step.reasoning += delta;
       stream.reasoning(delta);
     },
     reasoningEncrypted(value) {
@@ -71,6 +72,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     },
     reset(reason) {
       step.text = '';
+      step.reasoning = '';
       step.parts = [];
       turn.calls = [];
       doubtful = [];

@@ -1,4 +1,5 @@
 import type { ContextMessage, HookContext, HookOutcome, Phase, ScheduledAction } from '../plugins/plugin.ts';
+import { isRewound } from '../schema/message.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { StateUpdate } from '../tools/state.ts';
 import { addAdmitted } from './answer-parts.ts';
@@ -89,7 +90,7 @@ export const contextOf = (turn: Turn, signal: AbortSignal): HookContext => ({
   signal,
   now: turn.clock.now,
   tools: () => Array.from(turn.agent.tools.values(), (tool) => tool.descriptor),
-  messages: () => [...turn.committed().filter(({ metadata }) => !metadata?.rewind), ...turn.produced],
+  messages: () => [...turn.committed().filter((message) => !isRewound(message)), ...turn.produced],
 });
 
 const conflict = (asked: readonly Asked[]): boolean => {

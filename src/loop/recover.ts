@@ -44,6 +44,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     message_id: message.id,
     startedAt: monotonic(turn.clock),
     text: '',
+    reasoning: '',
     parts: [],
     reported: true,
     completed: false,

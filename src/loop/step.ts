@@ -30,6 +30,7 @@ export const completeStepNow = (turn: Turn): void => {
 const countStep = (turn: Turn, step: Step): boolean => {
   if (!step.reported) {
     reportInference(turn);
+    turn.cutOff = step;
     return false;
   }
   if (step.completed) return false;
@@ -68,6 +69,7 @@ const closeStep = (turn: Turn): void => {
 export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string }): void => {
   if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset });
   if (!turn.step) return;
+  if (!turn.step.reported) turn.cutOff = turn.step;
   turn.step = undefined;
   turn.stream.emit({ event_type: 'step_end' });
 };

@@ -67,6 +67,7 @@ export type Step = {
   /** `monotonic(clock)` */
   readonly startedAt: number;
   text: string;
+  reasoning: string;
   /** What the answer holds besides its text, and behind how many characters of it. */
   parts: { at: number; block: PartBlock }[];
   /** The inference has been reported with `inference_complete`. */
@@ -104,6 +105,8 @@ export type Turn = {
   /** @throws Invalid when there is no such agent, or it cannot be resolved */
   resolveAgent(id: string): ResolvedAgent;
   step: Step | undefined;
+  /** The last step, when its answer was cut off. */
+  cutOff: Step | undefined;
   /** The calls of the last step; suspended ones stay here after it. */
   calls: StepCall[];
   /** Decisions that have come, by the id of the call that they are on. */
@@ -181,7 +184,7 @@ export type LoopObserver = {
 /** Appends a message to what the next commit takes, attributed to the run and the step. */
 export const produce = (
   turn: Turn,
-  { metadata, ...message }: Omit<Message, 'metadata'> & { metadata?: { denied: true } },
+  { metadata, ...message }: Omit<Message, 'metadata'> & { metadata?: { denied?: true; reasoning?: string } },
 ): Message => {
   const attributed: Message = { ...message };
   attributed.metadata = turn.step

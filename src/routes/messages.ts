@@ -86,10 +86,10 @@ export const messageFilter = (query: MessageQuery): MessageFilter => {
   };
 };
 
-const Start = z.union([
-  z.strictObject({ behind: z.int().positive() }),
-  z.strictObject({ inFrontOf: z.int().positive() }),
-]);
+/** What was stopped stands half a step behind a message. */
+const Place = z.number().positive().multipleOf(0.5);
+
+const Start = z.union([z.strictObject({ behind: Place }), z.strictObject({ inFrontOf: Place })]);
 
 export const messageStart = (query: MessageQuery, filters: MessageFilter): MessageStart => {
   if (query.cursor === undefined) return { offset: query.offset };

@@ -25,6 +25,22 @@ export type MessageStart = { offset: number } | { behind: number } | { inFrontOf
 
 export type MessagePage = { rows: ListedMessage[]; total: number; has_more: boolean; has_previous: boolean };
 
+/**
+ * What was there of stopped answers, where the filter lets it through. The number is that of the message behind which
+ * it stands and a half: it has none of its own.
+ */
+export const stoppedAnswers = (of: HistoryOf, { after, before, visibility, run_id }: MessageFilter) => {
+  if (visibility === 'internal') return [];
+  const bounds = {
+    ...(after !== undefined && { from: after }),
+    ...(before !== undefined && { to: before - 1 }),
+  };
+  return of.store.stopped
+    .range(of.scope, of.thread_id, bounds)
+    .filter((each) => run_id === undefined || each.run_id === run_id)
+    .map(({ seq, message, created_at }): ListedMessage => ({ ...message, seq: seq + 0.5, created_at }));
+};
+
 export type HistoryOf = { store: Store; scope: string; thread_id: string };
 
 export const listMessages = (

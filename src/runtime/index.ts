@@ -31,7 +31,13 @@ export { deniedText } from '../loop/history.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';
-export { listMessages, type MessageFilter, type MessageStart, viewed } from './history-view.ts';
+export {
+  listMessages,
+  type MessageFilter,
+  type MessageStart,
+  stoppedAnswers,
+  viewed,
+} from './history-view.ts';
 export type { PendingEdits } from './pending-edits.ts';
 export type { Rewind } from './rewind.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';

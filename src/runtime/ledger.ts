@@ -24,6 +24,7 @@ export type LedgerStore = {
   threads: Pick<Store['threads'], 'get' | 'put' | 'remove'>;
   messages: Pick<Store['messages'], 'last' | 'range' | 'append' | 'removeAll'>;
   retractions: Pick<Store['retractions'], 'put' | 'removeAll'>;
+  stopped: Pick<Store['stopped'], 'put' | 'removeFrom' | 'removeAll'>;
   pending: Pick<Store['pending'], 'of' | 'put' | 'remove' | 'removeAll'>;
   runs: Pick<Store['runs'], 'waitingOf' | 'put'>;
   dispatches: Pick<Store['dispatches'], 'put'>;

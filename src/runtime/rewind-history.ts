@@ -11,6 +11,8 @@ export const rewindHistory = (write: Write, to: Rewind, run_id: string): void =>
   const found = rewound(history, to);
   if (!found) return;
   const { from_seq, retractions } = found;
+  deps.store.stopped.removeFrom(batch, scope, id, to.drops ? from_seq : from_seq - 1);
+  if (retractions.length === 0) return;
   const mark: Message = {
     id: deps.ids.uuid(),
     role: 'system',

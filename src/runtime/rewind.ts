@@ -1,4 +1,4 @@
-import type { Message } from '../schema/message.ts';
+import { isRewound, type Message } from '../schema/message.ts';
 import type { Retraction } from '../store/index.ts';
 
 /**
@@ -28,9 +28,6 @@ const standIn = ({ id, metadata }: Message): Message => ({
   metadata: { rewind: REWOUND, ...(metadata?.replaces !== undefined && { replaces: metadata.replaces }) },
 });
 
-/** In the history as it is in memory: it is there only for those behind it to keep their numbers. */
-export const isRewound = (message: Message): boolean => markIn(message) !== undefined;
-
 /** As it is stored, with stand-ins; changes the list. */
 export const applyRewinds = (history: Message[]): Message[] => {
   for (const [index, message] of history.entries()) {
@@ -47,7 +44,7 @@ const replaceFrom = (history: Message[], from: number, to: number): void => {
   }
 };
 
-/** What is taken out of the read view, and where the mark begins; undefined when there is nothing to go back over. */
+/** Where what a client goes back over begins, and what that takes out of the read view. */
 export const rewound = (
   history: readonly Message[],
   { message_id, drops }: Rewind,
@@ -56,7 +53,6 @@ export const rewound = (
   if (found < 0) return undefined;
   let from = drops ? found : found + 1;
   while (!drops && history[from]?.role === 'tool') from += 1;
-  if (history.slice(from).every(isRewound)) return undefined;
   return { from_seq: from + 1, retractions: retractionsFrom(history, from) };
 };
 

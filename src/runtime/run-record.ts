@@ -5,6 +5,7 @@ import { noteTasks } from '../loop/tasks.ts';
 import type { Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
+import type { Message } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { Run, Waiting, WaitingTicket } from '../schema/run.ts';
 import { reasonOf } from '../schema/run-state.ts';
@@ -63,6 +64,13 @@ const noteOutput = (run: Run, produced: MessageRange | undefined): void => {
   const to_seq = produced?.to_seq ?? before?.to_seq;
   if (from_seq === undefined || to_seq === undefined) return;
   run.output = { thread_id: run.thread_id, range: { from_seq, to_seq } };
+};
+
+/** What was there of an answer is kept beside the history. */
+export const keepStopped = ({ ledger, batch, at }: Write, message: Message, run_id: string): void => {
+  const { deps, scope, id, record, tail } = ledger;
+  if (!record) return;
+  deps.store.stopped.put(batch, scope, id, { seq: tail.seq, run_id, message, created_at: seconds(at) });
 };
 
 /** Input that waits for this boundary joins the history. Returns how many messages. */

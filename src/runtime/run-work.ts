@@ -1,4 +1,5 @@
 import type { Checkpointed, RunEnding, RunEntry, WaitsFor } from '../../machines/run.ts';
+import { stoppedAnswer } from '../loop/answer.ts';
 import { keepLeftParts } from '../loop/answer-parts.ts';
 import { cancelCalls } from '../loop/calls.ts';
 import { InferenceFailed } from '../loop/infer.ts';
@@ -14,7 +15,7 @@ import { beginStream, correlationOf, count, type Execution, RESUMED } from './ex
 import { lastWords, wordsOfWait } from './last-words.ts';
 import { observeWait } from './observe.ts';
 import { selectPending, targetedAt } from './pending.ts';
-import { advanceWork, gather, putEnd, putRecord, takeInput, waitingOn } from './run-record.ts';
+import { advanceWork, gather, keepStopped, putEnd, putRecord, takeInput, waitingOn } from './run-record.ts';
 import { commit, deliver, keepState, openWrite, type Write } from './write.ts';
 
 /**
@@ -176,6 +177,8 @@ export const finish = async (execution: Execution, ending: RunEnding): Promise<v
   const terminal = lastWords(turn, execution.run, told);
   const write = writeOf(execution);
   gather(execution, write);
+  const stopped = ending.type === 'cancelled' ? stoppedAnswer(turn) : undefined;
+  if (stopped) keepStopped(write, stopped, execution.run_id);
   takeLeftover(execution, write);
   // The terminal event is the last of its run, behind the messages of the same commit.
   stream.log(terminal);

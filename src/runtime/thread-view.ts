@@ -1,9 +1,9 @@
-import type { Message } from '../schema/message.ts';
+import { isRewound, type Message } from '../schema/message.ts';
 import type { Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
 import type { Ledger } from './ledger.ts';
 import { hasMessage, historyOf, openRunOf } from './ledger.ts';
-import { currentOf, isRewound } from './rewind.ts';
+import { currentOf } from './rewind.ts';
 import { openTicketsIn } from './run-control.ts';
 import { ticketsOf } from './wait.ts';
 

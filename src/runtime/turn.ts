@@ -66,6 +66,7 @@ export const createTurn = (
     steps: run.steps,
     answered: false,
     continuations: 0,
+    cutOff: undefined,
     note: undefined,
     compactor,
     tasks,

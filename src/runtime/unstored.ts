@@ -16,6 +16,7 @@ const NOWHERE: LedgerStore = {
   threads: { get: none, put: nothing, remove: nothing },
   messages: { last: none, range: empty, append: nothing, removeAll: nothing },
   retractions: { put: nothing, removeAll: nothing },
+  stopped: { put: nothing, removeFrom: nothing, removeAll: nothing },
   pending: { of: empty, put: nothing, remove: nothing, removeAll: nothing },
   runs: { waitingOf: empty, put: (_batch, _scope, _after, _before, now = 0) => now },
   dispatches: { put: nothing },

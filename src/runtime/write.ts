@@ -77,6 +77,7 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   store.messages.removeAll(batch, scope, id);
   store.pending.removeAll(batch, scope, id);
   store.retractions.removeAll(batch, scope, id);
+  store.stopped.removeAll(batch, scope, id);
   store.state.remove(batch, scope, id);
   ledger.pending = [];
   ledger.kept = undefined;

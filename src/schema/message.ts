@@ -75,6 +75,10 @@ export const MessageMetadata = z.object({
     .optional()
     .meta({ description: 'what an A2A client sent with the message, and with the request that carried it' }),
   compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
+  reasoning: z
+    .string()
+    .optional()
+    .meta({ description: 'what the model has thought before its answer; it is not told of it again' }),
   rewind: z.object({ from_seq: z.int() }).optional().meta({
     description: 'a mark: from this message on, what came before the mark is not in the history any more',
   }),
@@ -119,6 +123,9 @@ export const MessageList = z
   })
   .meta({ id: 'MessageList', description: 'One page of messages.' });
 export type MessageList = z.infer<typeof MessageList>;
+
+/** It is in a history for those behind it to keep their numbers: a client has gone back over it. */
+export const isRewound = ({ metadata }: Message): boolean => metadata?.rewind !== undefined;
 
 /** The text of a message: its text blocks, joined. */
 export const textOf = (content: readonly ContentBlock[]): string =>

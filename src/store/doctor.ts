@@ -38,7 +38,7 @@ export type DoctorOptions = { dir: string; secretsKey?: string; repair?: { backu
 
 const EXAMPLES = 5;
 /** Rows that only make sense beside a thread. */
-const OF_THREADS = ['messages', 'pending', 'retractions', 'state'] as const;
+const OF_THREADS = ['messages', 'pending', 'retractions', 'state', 'stopped_answers'] as const;
 const SEALED = ['config', 'audit', 'resource_versions', 'documents', 'push_configs'] as const;
 /** Tables that are not written through a codec. */
 const PLAIN: readonly string[] = ['counters', 'meta'];

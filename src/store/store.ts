@@ -29,6 +29,7 @@ import { createRunTable, type RunTable } from './runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
 import { createStateTable, type StateTable } from './state.ts';
 import { type StoreStats, statsOf } from './stats.ts';
+import { createStoppedTable, type StoppedTable } from './stopped-answers.ts';
 import { createTaskIndex, type TaskTable } from './tasks.ts';
 import { createThreadTable, type ThreadTable } from './threads.ts';
 import { createTraceTable, type TraceTable } from './traces.ts';
@@ -57,6 +58,7 @@ export type Store = ControlPlane & {
   readonly messages: MessageTable;
   readonly pending: PendingTable;
   readonly retractions: RetractionTable;
+  readonly stopped: StoppedTable;
   readonly runs: RunTable;
   readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
@@ -169,6 +171,7 @@ const assemble = (
     messages: createMessageTable(env, runs),
     pending: createPendingTable(env),
     retractions: createRetractionTable(env),
+    stopped: createStoppedTable(env),
     runs,
     tasks,
     dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),

@@ -17,8 +17,10 @@ const config = await createConfig({
   rules: {
     // Paths of A2A, which has a tenant where other routes have a name.
     'no-ambiguous-paths': 'off',
+    'operation-description': 'error',
     'operation-operationId': 'error',
     'operation-tag-defined': 'error',
+    'parameter-description': 'error',
     'tag-description': 'error',
   },
 });

@@ -66,9 +66,12 @@ export const checkRecent = async (broken: Broken, client: Client, ledger: Ledger
     if (isOther) broken.note('lost', `GET ${path} right after a start: ${answer.status}, not ${status}`);
   };
   const recent = acknowledgedIn(ledger).slice(-RECENT);
-  for (const { run_id } of recent) if (run_id !== undefined) await expect(`/v1/runs/${run_id}`, 200);
-  for (const { thread } of recent) await expect(`/v1/threads/${thread}`, 200);
-  for (const id of [...ledger.deleted].slice(-RECENT)) await expect(`/v1/threads/${id}`, 404);
+  const deleted = [...ledger.deleted].slice(-RECENT);
+  await Promise.all([
+    ...recent.map(({ run_id }) => run_id !== undefined && expect(`/v1/runs/${run_id}`, 200)),
+    ...recent.map(({ thread }) => expect(`/v1/threads/${thread}`, 200)),
+    ...deleted.map((id) => expect(`/v1/threads/${id}`, 404)),
+  ]);
 };
 
 export type Check = {

@@ -15,12 +15,12 @@ import {
 /**
  * The agents of the service under attack, as a config file of `troupe serve`. What a run does is in the message
  * that it answers, so that every attempt of it does the same: `[i7] approve 20` asks for a tool that needs an
- * approval, then says twenty words, ten milliseconds apart.
+ * approval, then says twenty words, forty milliseconds apart.
  */
 
 const { CRASH_EXECUTED: executed = '', CRASH_GATE: gate = '' } = process.env;
 
-const PACE_MS = 10;
+const PACE_MS = 40;
 
 const handoff = defineState({
   key: 'agent_handoff',

@@ -33,13 +33,13 @@ export const options = {
   kills,
   seed: numberFrom('SEED', SEED),
   /** Threads that are in use at once. More than 32 are needed for what a full map of actors does wrong. */
-  threads: numberFrom('THREADS', long ? 100 : 60),
-  clients: numberFrom('CLIENTS', 60),
+  threads: numberFrom('THREADS', long ? 100 : 40),
+  clients: numberFrom('CLIENTS', long ? 60 : 40),
   /** Ends between two whole checks. Each whole check lets the service come to rest, then uses new threads. */
   endsAnEpoch: numberFrom('EPOCH', long ? 10 : SHORT_ENDS),
   /** A process ends after at most so many acknowledged inputs, the earliest after none. */
-  life: numberFrom('LIFE', long ? 250 : 100),
-  busyThreads: numberFrom('BUSY', long ? 500 : 70),
+  life: numberFrom('LIFE', long ? 250 : 50),
+  busyThreads: numberFrom('BUSY', long ? 500 : 36),
   restarts: numberFrom('RESTARTS', long ? 20 : 2),
-  executing: numberFrom('RUNS', long ? 20_000 : 300),
+  executing: numberFrom('RUNS', long ? 20_000 : 150),
 };

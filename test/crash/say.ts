@@ -10,11 +10,11 @@ let count = 0;
 
 type Plan = (random: Random) => string;
 
-const talk: Plan = (random) => `talk ${1 + below(random, 120)}`;
+const talk: Plan = (random) => `talk ${1 + below(random, 30)}`;
 
 const PLANS: readonly (readonly [number, Plan])[] = [
   [50, talk],
-  [12, (random) => `note ${1 + below(random, 30)}`],
+  [12, (random) => `note ${1 + below(random, 8)}`],
   [8, () => 'approve 5'],
   [4, () => 'choose 5'],
   [3, () => 'both 5'],

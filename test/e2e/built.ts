@@ -20,10 +20,12 @@ const newestIn = (folder: string): number =>
       .map((name) => changedAt(join(ROOT, folder, name))),
   );
 
+const changed = Math.max(newestIn('src'), newestIn('machines'));
+
 /** @param source such as `src/main.ts` */
 const builtFrom = (source: string): string => {
   const file = join(BUILD, source.replace(/\.ts$/, '.js'));
-  if (changedAt(file) < Math.max(newestIn('src'), newestIn('machines'))) {
+  if (changedAt(file) < changed) {
     throw new Error(`${file} is older than the sources: npm run build`);
   }
   return file;

@@ -8,12 +8,38 @@ import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import t, { type Test } from 'tap';
 import { settingFlags } from '../../src/settings.ts';
-import { runCommand } from './service.ts';
+import { runHere, serveHere } from './in-process.ts';
+import { type Command, runCommand } from './service.ts';
 
 /** What a stranger does first, as processes: start, paste, stop, start again. */
 
+/** What one test starts and another one looks at lives as long as the file. */
+const wholeFile = t;
+
 const FREE = ['--http-addr', '127.0.0.1:0'];
 const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
+
+/** A service that several tests look at, which the first of them starts. */
+const lazily = <Started>(start: () => Promise<Started>): (() => Promise<Started>) => {
+  let started: Promise<Started> | undefined;
+  return () => {
+    started ??= start();
+    return started;
+  };
+};
+
+const urlOf = async (service: Command): Promise<string> => (await service.says(/http:\/\/[\d.:]+/))[0];
+
+/** A service with no more than it needs, and with a variable that is no setting. */
+const plain = lazily(async () => {
+  const data = join(t.testdir(), 'data');
+  const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: 'warn' };
+  const service = runCommand(t, ['serve', ...FREE, '--storage-dir', data], env);
+  return { service, data, url: await urlOf(service) };
+});
+
+/** The one under development that the first test has started again. */
+let developed: Command | undefined;
 
 const paste = async (line: string): Promise<string> =>
   (await promisify(execFile)('bash', ['-c', line])).stdout;
@@ -35,8 +61,8 @@ t.test('dev prints a curl line that streams an answer when it is pasted', async 
 
   dev.child.kill('SIGTERM');
   t.equal(await dev.ended(), 0);
-  const again = runCommand(t, ['dev', ...FREE, '--storage-dir', dir]);
-  const [, kept] = await again.says(/Admin token\s+(\S+)/);
+  developed = runCommand(wholeFile, ['dev', ...FREE, '--storage-dir', dir]);
+  const [, kept] = await developed.says(/Admin token\s+(\S+)/);
   t.equal(kept, token, 'the token is made once');
 });
 
@@ -45,12 +71,12 @@ t.test('with an OpenAI-compatible server in the environment the same line stream
   mock.onMessage('Hello', { content: 'Real words from a real model' });
   await mock.start();
   t.teardown(() => mock.stop());
-  const dev = runCommand(t, ['dev', ...FREE, '--storage-dir', join(t.testdir(), 'data')], {
+  const dev = await serveHere(t, ['dev', '--storage-dir', join(t.testdir(), 'data')], {
     OPENAI_BASE_URL: `${mock.url}/v1`,
     OPENAI_API_KEY: 'key',
     AGENT_MODEL: 'gpt-4o',
   });
-  const [line] = await dev.says(/curl -N .*'\n/);
+  const [line = ''] = /curl -N .*'\n/.exec(dev.output) ?? [];
   const deltas = [...(await paste(line)).matchAll(/"text_delta","delta":"([^"]*)"/g)].map(
     ([, delta]) => delta,
   );
@@ -75,12 +101,8 @@ agents:
   - { id: writer, model_id: sonnet, system_prompt: Be brief. }
 `,
   );
-  const serve = runCommand(
-    t,
-    ['serve', ...FREE, '--storage-dir', join(dir, 'data'), '--settings-file', file],
-    TOKEN,
-  );
-  const [, url] = await serve.says(/listens on (\S+)/);
+  const args = ['serve', '--storage-dir', join(dir, 'data'), '--settings-file', file];
+  const { url } = await serveHere(t, args, TOKEN);
   const response = await fetch(`${url}/v1/runs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -100,12 +122,11 @@ t.test('serve does not start without an admin token, and says why', async (t) =>
 });
 
 t.test('serve starts without a token when nothing of the admin surface is exposed', async (t) => {
-  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')], {
+  const { url } = await serveHere(t, ['serve', '--storage-dir', join(t.testdir(), 'data')], {
     SERVICE_EXPOSE_CONFIG_ROUTES: '0',
     SERVICE_EXPOSE_EVAL_ROUTES: 'no',
     SERVICE_EXPOSE_TRACE_ROUTES: 'off',
   });
-  const [, url] = await serve.says(/listens on (\S+)/);
   const info = await fetch(`${url}/v1/system/info`);
   t.equal(info.status, 401);
   t.strictSame(await info.json(), { error: 'admin authentication is not configured' });
@@ -118,9 +139,9 @@ t.test('wrong settings stop the start with a message that names them', async (t)
     [['--nonsense', '1'], {}, ['--nonsense']],
   ];
   for (const [args, env, words] of cases) {
-    const serve = runCommand(t, ['serve', ...FREE, ...args], { ...TOKEN, ...env });
-    t.not(await serve.ended(), 0);
-    for (const word of words) t.match(serve.errors(), word);
+    const { code, errors } = await runHere(['serve', ...FREE, ...args], { ...TOKEN, ...env });
+    t.not(code, 0);
+    for (const word of words) t.match(errors, word);
   }
 });
 
@@ -206,11 +227,10 @@ t.test('an address that is taken and a folder that is in use are told', async (t
   t.equal(await taken.ended(), 1);
   t.match(taken.errors(), `127.0.0.1:${port}`);
 
-  const first = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
-  await first.says(/listens on/);
-  const second = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
+  const { data } = await plain();
+  const second = runCommand(t, ['serve', ...FREE, '--storage-dir', data], TOKEN);
   t.equal(await second.ended(), 1);
-  t.match(second.errors(), dir);
+  t.match(second.errors(), data);
 });
 
 const LOADING: [what: string, loader: string, says: RegExp][] = [
@@ -249,62 +269,56 @@ Module._load = (name, ...rest) => {
 }
 
 t.test('the help names every setting', async (t) => {
-  const serve = runCommand(t, ['serve', '--help']);
-  t.equal(await serve.ended(), 0);
+  const { code, output } = await runHere(['serve', '--help']);
+  t.equal(code, 0);
   for (const { name, env } of settingFlags) {
-    t.match(serve.output(), `--${name} `);
-    t.match(serve.output(), env);
+    t.match(output, `--${name} `);
+    t.match(output, env);
   }
 });
 
 t.test('a command without a use for the other settings lists only its own', async (t) => {
-  const backup = runCommand(t, ['backup', '--help']);
-  t.equal(await backup.ended(), 0);
-  const listed = [...backup.output().matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
+  const { code, output } = await runHere(['backup', '--help']);
+  t.equal(code, 0);
+  const listed = [...output.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
   t.strictSame(listed, ['--settings-file', '--storage-dir']);
-  t.notMatch(backup.output(), 'SERVICE_HTTP_ADDR');
+  t.notMatch(output, 'SERVICE_HTTP_ADDR');
 });
 
 t.test('a flag that is nearly right is told its right name', async (t) => {
-  const serve = runCommand(t, ['serve', '--http-adr', '127.0.0.1:0'], TOKEN);
-  t.equal(await serve.ended(), 1);
-  t.equal(serve.errors(), "error: unknown option '--http-adr'\n(Did you mean --http-addr?)\n");
+  const { code, errors } = await runHere(['serve', '--http-adr', '127.0.0.1:0'], TOKEN);
+  t.equal(code, 1);
+  t.equal(errors, "error: unknown option '--http-adr'\n(Did you mean --http-addr?)\n");
 });
 
 t.test('a variable that is nearly right is told in the log, unless that tells errors only', async (t) => {
-  const dir = t.testdir();
-  const start = async (level: string) => {
-    const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: level };
-    const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, level)], env);
-    await serve.says(/listens on/);
-    return serve.errors();
-  };
-  t.match(await start('warn'), '"msg":"SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?"');
-  t.equal(await start('error'), '');
+  const warned = (await plain()).service.errors();
+  t.match(warned, '"msg":"SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?"');
+  const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: 'error' };
+  const silent = runCommand(t, ['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')], env);
+  await silent.says(/listens on/);
+  t.equal(silent.errors(), '');
 });
 
 t.test('a page of this machine, on whatever port, may talk to a service under development', async (t) => {
-  const dir = t.testdir();
-  const admitted = async (command: string, data: string, env = {}) => {
-    const args = [command, ...FREE, '--storage-dir', join(dir, data)];
-    const service = runCommand(t, args, { ...TOKEN, ...env });
-    const [url = ''] = await service.says(/http:\/\/[\d.:]+/);
+  const admitted = async (url: string) => {
     const preflight = await fetch(`${url}/v1/ai-sdk/chat`, {
       method: 'OPTIONS',
       headers: { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' },
     });
     return preflight.headers.get('access-control-allow-origin');
   };
-  t.equal(await admitted('dev', 'a'), 'http://localhost:5173');
-  t.equal(await admitted('serve', 'b'), null);
-  t.equal(await admitted('dev', 'c', { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'https://app.example' }), null);
+  t.equal(developed && (await admitted(await urlOf(developed))), 'http://localhost:5173');
+  t.equal(await admitted((await plain()).url), null);
+  const told = await serveHere(t, ['dev', '--storage-dir', join(t.testdir(), 'data')], {
+    SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'https://app.example',
+  });
+  t.equal(await admitted(told.url), null);
 });
 
 t.test('a backup made while the service works holds what was accepted before it', async (t) => {
   const dir = t.testdir();
-  const data = join(dir, 'data');
-  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', data], TOKEN);
-  const [, url] = await serve.says(/listens on (\S+)/);
+  const { data, url } = await plain();
   const post = async (title: string): Promise<string> => {
     const response = await fetch(`${url}/v1/threads`, {
       method: 'POST',
@@ -319,34 +333,30 @@ t.test('a backup made while the service works holds what was accepted before it'
   for (let index = 0; backup.child.exitCode === null; index += 1) await post(`during ${index}`);
   t.equal(await backup.ended(), 0, backup.errors());
 
-  const restored = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, 'copy')], TOKEN);
-  const [, copy] = await restored.says(/listens on (\S+)/);
-  const thread = await fetch(`${copy}/v1/threads/${id}`);
+  const restored = await serveHere(t, ['serve', '--storage-dir', join(dir, 'copy')], TOKEN);
+  const thread = await fetch(`${restored.url}/v1/threads/${id}`);
   t.match(await thread.json(), { metadata: { title: 'before' } });
 });
 
 t.test('a load that a service refuses says why, and what to do', async (t) => {
-  const dir = join(t.testdir(), 'data');
-  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', dir], TOKEN);
-  const [, url = ''] = await serve.says(/listens on (\S+)/);
-  const bench = runCommand(t, ['bench', '--url', url, '--connections', '2', '--duration', '10m']);
-  t.equal(await bench.ended(), 1);
-  t.match(bench.output(), /status 400: agent not found: bench +\d/);
-  t.match(bench.errors(), "the service has no agent 'bench': name another with --agent, or start it with");
+  const { url } = await plain();
+  const bench = await runHere(['bench', '--url', url, '--connections', '2', '--duration', '10m']);
+  t.equal(bench.code, 1);
+  t.match(bench.output, /status 400: agent not found: bench +\d/);
+  t.match(bench.errors, "the service has no agent 'bench': name another with --agent, or start it with");
 });
 
 t.test('the statecharts are printed', async (t) => {
   const mermaid = runCommand(t, ['machines', '--machine', 'run']);
   t.equal(await mermaid.ended(), 0);
   t.match(mermaid.output(), 'stateDiagram-v2');
-  const json = runCommand(t, ['machines', '--format', 'json', '--machine', 'dispatch']);
-  await json.ended();
-  t.match(JSON.parse(json.output()), { id: 'dispatch' });
+  const json = await runHere(['machines', '--format', 'json', '--machine', 'dispatch']);
+  t.match(JSON.parse(json.output), { id: 'dispatch' });
   const svg = ['machines', '--format', 'svg', '--machine', 'run'];
-  const folded = runCommand(t, [...svg, '--fold', 'running', 'waiting', '--live', 'running.inferring']);
-  t.equal(await folded.ended(), 0);
-  t.match(folded.output(), /data-state="running" data-fold="folded" class="live"/);
-  const levels = runCommand(t, [...svg, '--depth', '0']);
-  t.equal(await levels.ended(), 1);
-  t.match(levels.errors(), /--depth.*at least 1/);
+  const folded = await runHere([...svg, '--fold', 'running', 'waiting', '--live', 'running.inferring']);
+  t.equal(folded.code, 0);
+  t.match(folded.output, /data-state="running" data-fold="folded" class="live"/);
+  const levels = await runHere([...svg, '--depth', '0']);
+  t.equal(levels.code, 1);
+  t.match(levels.errors, /--depth.*at least 1/);
 });

@@ -9,6 +9,7 @@ import type { Provider } from '../../src/models/model.ts';
 import { textOf } from '../../src/schema/message.ts';
 import { createTestModels } from '../service/models.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from '../service/troupe.ts';
+import { runHere } from './in-process.ts';
 import { runCommand } from './service.ts';
 
 /** `troupe eval`, from runs that people made to a pipeline that stops a worse prompt: evals-and-traces.md 4, 6, 8.2. */
@@ -80,17 +81,22 @@ const curate = async (troupe: Troupe): Promise<void> => {
   }
 };
 
-const evaluate = (t: Test, { url }: Troupe, ...more: string[]) => {
-  const given = ['eval', 'run', ...more, '--url', url];
-  return runCommand(t, given, { SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN });
-};
+const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN };
+
+const given = ({ url }: Troupe, more: readonly string[]) => ['eval', 'run', ...more, '--url', url];
+
+const evaluate = (troupe: Troupe, ...more: string[]) => runHere(given(troupe, more), TOKEN);
+
+/** As a process of its own. */
+const startEvaluation = (t: Test, troupe: Troupe, ...more: string[]) =>
+  runCommand(t, given(troupe, more), TOKEN);
 
 const LIVE = ['manners', '--model', 'm', '--agent', 'support'];
 
 t.test('a worse prompt is stopped, and the items that got worse are named', async (t) => {
   const troupe = await start(t);
   await curate(troupe);
-  const before = evaluate(t, troupe, ...LIVE);
+  const before = startEvaluation(t, troupe, ...LIVE);
   t.equal(await before.ended(), 0, before.errors());
   t.match(before.errors(), /4 of 4 passed, 60 tokens/);
 
@@ -98,12 +104,12 @@ t.test('a worse prompt is stopped, and the items that got worse are named', asyn
   const dir = t.testdir();
   const [report, junit, markdown] = ['r.ndjson', 'r.xml', 'r.md'].map((name) => join(dir, name));
   const files = ['--report', report, '--junit', junit, '--markdown', markdown].map(String);
-  const after = evaluate(t, troupe, ...LIVE, '--baseline', 'latest', ...files);
-  t.equal(await after.ended(), 1, after.errors());
-  t.match(after.errors(), 'regression: refund · m');
-  t.match(after.errors(), 'regression: refund of half · m');
-  t.match(after.errors(), 'not good enough: 2 × regression beside the baseline');
-  t.notMatch(after.errors(), 'regression: invoice');
+  const after = await evaluate(troupe, ...LIVE, '--baseline', 'latest', ...files);
+  t.equal(after.code, 1, after.errors);
+  t.match(after.errors, 'regression: refund · m');
+  t.match(after.errors, 'regression: refund of half · m');
+  t.match(after.errors, 'not good enough: 2 × regression beside the baseline');
+  t.notMatch(after.errors, 'regression: invoice');
 
   const { reports, issues } = readReports(readFileSync(String(report), 'utf8'));
   t.strictSame(issues, []);
@@ -121,18 +127,18 @@ t.test('a worse prompt is stopped, and the items that got worse are named', asyn
   t.match(xml, /tests="4" failures="2" errors="0"/);
   t.match(readFileSync(String(markdown), 'utf8'), /^## ❌ manners[\s\S]*\| refund · m \| regression \|/);
 
-  const lenient = evaluate(t, troupe, ...LIVE, '--min-pass-rate', '0.5', '--quiet', '--report', '-');
-  t.equal(await lenient.ended(), 0);
-  t.equal(lenient.errors(), '');
-  t.equal(readReports(lenient.output()).reports.length, 4);
+  const lenient = await evaluate(troupe, ...LIVE, '--min-pass-rate', '0.5', '--quiet', '--report', '-');
+  t.equal(lenient.code, 0);
+  t.equal(lenient.errors, '');
+  t.equal(readReports(lenient.output).reports.length, 4);
 });
 
 t.test('what was recorded is played without a model', async (t) => {
   const troupe = await start(t);
   await curate(troupe);
-  const played = evaluate(t, troupe, 'manners');
-  t.equal(await played.ended(), 0, played.errors());
-  t.match(played.errors(), /4 of 4 passed/);
+  const played = await evaluate(troupe, 'manners');
+  t.equal(played.code, 0, played.errors);
+  t.match(played.errors, /4 of 4 passed/);
 });
 
 t.test('a command that cannot begin says why and exits with 2', async (t) => {
@@ -151,29 +157,27 @@ t.test('a command that cannot begin says why and exits with 2', async (t) => {
     [['manners', '--min-pass-rate', '2'], /from 0 to 1/],
     [[], /missing required argument 'dataset'/],
   ];
-  await Promise.all(
-    cases.map(async ([args, says]) => {
-      const command = evaluate(t, troupe, ...args);
-      t.equal(await command.ended(), 2, args.join(' '));
-      t.match(command.errors(), says);
-      t.notMatch(command.errors(), /\n\s+at /, 'no stack trace');
-    }),
-  );
-  const nobody = runCommand(t, ['eval', 'run', 'manners', '--url', 'http://127.0.0.1:9'], {
+  for (const [args, says] of cases) {
+    const { code, errors } = await evaluate(troupe, ...args);
+    t.equal(code, 2, args.join(' '));
+    t.match(errors, says);
+    t.notMatch(errors, /\n\s+at /, 'no stack trace');
+  }
+  const nobody = await runHere(['eval', 'run', 'manners', '--url', 'http://127.0.0.1:9'], {
     SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
   });
-  t.equal(await nobody.ended(), 2);
-  t.match(nobody.errors(), /no service answers at http:\/\/127.0.0.1:9/);
-  const tokenless = runCommand(t, ['eval', 'run', 'manners', '--url', troupe.url]);
-  t.equal(await tokenless.ended(), 2);
-  t.match(tokenless.errors(), /admin token is needed/);
+  t.equal(nobody.code, 2);
+  t.match(nobody.errors, /no service answers at http:\/\/127.0.0.1:9/);
+  const tokenless = await runHere(['eval', 'run', 'manners', '--url', troupe.url]);
+  t.equal(tokenless.code, 2);
+  t.match(tokenless.errors, /admin token is needed/);
 });
 
 t.test('a pipeline that is stopped cancels what it began', async (t) => {
   const troupe = await start(t);
   const fixtures = [{ id: 'f', user_input: 'x' }];
   await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'slow', spec: { fixtures } });
-  const command = evaluate(t, troupe, 'slow', '--model', 'hang', '--max-walltime-secs', '600');
+  const command = startEvaluation(t, troupe, 'slow', '--model', 'hang', '--max-walltime-secs', '600');
   await eventually(
     async () => hanging,
     (count) => count === 1,
@@ -195,26 +199,25 @@ t.test('a folder of fixtures is played without a service, and held against a rep
     });
   const dir = t.testdir({ before: { 'a.json': fixture('a', 'fine'), 'b.json': fixture('b', 'fine') } });
   const report = join(dir, 'report.ndjson');
-  const play = (folder: string, ...more: string[]) =>
-    runCommand(t, ['eval', 'replay', join(dir, folder), ...more]);
-  const first = play('before', '--report', report);
-  t.equal(await first.ended(), 0, first.errors());
-  t.match(first.errors(), /2 of 2 passed/);
-  const same = play('before', '--baseline', report, '--quiet');
-  t.equal(await same.ended(), 0, same.errors());
+  const play = (folder: string, ...more: string[]) => runHere(['eval', 'replay', join(dir, folder), ...more]);
+  const first = await play('before', '--report', report);
+  t.equal(first.code, 0, first.errors);
+  t.match(first.errors, /2 of 2 passed/);
+  const same = await play('before', '--baseline', report, '--quiet');
+  t.equal(same.code, 0, same.errors);
 
   mkdirSync(join(dir, 'after'));
   writeFileSync(join(dir, 'after', 'a.json'), fixture('a', 'broken'));
-  const worse = play('after', '--baseline', report, '--report', '-');
-  t.equal(await worse.ended(), 1);
-  t.match(worse.errors(), /not good enough: 1 × regression .*; 1 × missing_from_new/);
-  t.match(readReports(worse.output()).reports, [{ fixture_id: 'a', passed: false }]);
+  const worse = await play('after', '--baseline', report, '--report', '-');
+  t.equal(worse.code, 1);
+  t.match(worse.errors, /not good enough: 1 × regression .*; 1 × missing_from_new/);
+  t.match(readReports(worse.output).reports, [{ fixture_id: 'a', passed: false }]);
 
   writeFileSync(report, 'nothing\n');
-  const broken = play('before', '--baseline', report);
-  t.equal(await broken.ended(), 2);
-  t.match(broken.errors(), /report\.ndjson:1: not JSON/);
-  const nobody = play('nowhere');
-  t.equal(await nobody.ended(), 2);
-  t.match(nobody.errors(), /there is no folder/);
+  const broken = await play('before', '--baseline', report);
+  t.equal(broken.code, 2);
+  t.match(broken.errors, /report\.ndjson:1: not JSON/);
+  const nobody = await play('nowhere');
+  t.equal(nobody.code, 2);
+  t.match(nobody.errors, /there is no folder/);
 });

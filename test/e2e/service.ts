@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Test } from 'tap';
-import { bundled, nodeCommand } from '../child.ts';
+import { bundled, nodeCommand, unhooked } from '../child.ts';
 import { MAIN } from './built.ts';
 
 /** The command line as a process of its own, with an environment of its own. */
@@ -20,18 +20,19 @@ export type Command = {
 type Environment = Record<string, string>;
 
 export const runCommand = (t: Test, args: readonly string[], env: Environment = {}): Command =>
-  run(t, [MAIN, ...args], env);
+  run(t, nodeCommand([MAIN, ...args], env.NODE_OPTIONS), env);
 
 /** A program of TypeScript. */
 export const runProgram = (t: Test, file: string, args: readonly string[], env: Environment = {}): Command =>
-  run(t, [bundled(file), ...args], env);
+  run(t, nodeCommand([bundled(file), ...args], env.NODE_OPTIONS), env);
 
-/** Node with these arguments. */
-export const runNode = (t: Test, args: readonly string[]): Command => run(t, args, {});
+/** Node with these arguments, as it is where it ships. */
+export const runNode = (t: Test, args: readonly string[]): Command =>
+  run(t, unhooked(process.execPath, args), {});
 
-const run = (t: Test, args: readonly string[], env: Environment): Command => {
-  const { NODE_OPTIONS, ...others } = env;
-  const child = spawn(...nodeCommand(args, NODE_OPTIONS), {
+const run = (t: Test, command: ReturnType<typeof unhooked>, env: Environment): Command => {
+  const { NODE_OPTIONS: _, ...others } = env;
+  const child = spawn(...command, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...others },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -3,7 +3,18 @@ import { ModelError } from '../../src/models/errors.ts';
 import { when } from '../http/serve.ts';
 import { asks } from '../service/models.ts';
 import { CHROMIUM, hasChromium, lineTo, startSite, visit } from './pages.ts';
-import { click, ended, freeze, lookAt, looks, say, shows, showsParagraphs, showsStatuses } from './user.ts';
+import {
+  click,
+  ended,
+  freeze,
+  lookAt,
+  looks,
+  say,
+  says,
+  shows,
+  showsParagraphs,
+  showsStatuses,
+} from './user.ts';
 
 /** The chat page with its user, in a real browser, on a real service. */
 
@@ -140,6 +151,9 @@ else {
       await click(page, 'Stop');
       await shows(page, 'ready');
       t.match(await ended(troupe), { termination_reason: { type: 'cancelled' } });
+      await page.reload();
+      await showsParagraphs(t, page, ['hello', 'partial']);
+      await shows(page, 'ready');
       t.equal(await page.getByRole('alert').count(), 0);
       await say(page, 'again');
       await shows(page, 'answers…');
@@ -149,6 +163,30 @@ else {
       await shows(page, 'partial answer');
     });
   }
+
+  t.test(
+    'gives another answer, and one to an edited question, and shows the same when loaded again',
+    async (t) => {
+      const { troupe, open, screenshot } = await visit(t, site);
+      const page = await open('chat-page', 'assistant');
+      troupe.models.steps.push(says('first'), says('second'));
+      await say(page, 'one');
+      await shows(page, 'first');
+      await click(page, 'Another answer');
+      await shows(page, 'second');
+      await showsParagraphs(t, page, ['one', 'second']);
+      await click(page, 'Edit');
+      await page.getByLabel('Edited message').fill('two');
+      await screenshot(page, 'chat-edit');
+      await click(page, 'Ask this');
+      await shows(page, 'echo: two');
+      await showsParagraphs(t, page, ['two', 'echo: two']);
+      await page.reload();
+      await shows(page, 'echo: two');
+      await showsParagraphs(t, page, ['two', 'echo: two']);
+      t.equal(await page.getByRole('alert').count(), 0);
+    },
+  );
 
   t.test('follows on by itself when its connection breaks', async (t) => {
     const { troupe, open } = await visit(t, site);

@@ -53,6 +53,13 @@ export const ended = (troupe: Troupe) =>
     ({ status }) => status === 'done',
   );
 
+export const says =
+  (text: string): Inference =>
+  (sink) => {
+    sink.text(text);
+    return { stop: 'EndTurn' };
+  };
+
 export const looks: Inference = (sink) => {
   sink.reasoning('The user greets me.');
   sink.text('Let me look.');

@@ -144,6 +144,7 @@ export const scene = (tools: Record<string, Options>) => {
     tasks: undefined,
     mail: undefined,
     tell: () => {},
+    cutOff: undefined,
     note: undefined,
     overrides: {},
     inputTokens: 0,

@@ -21,7 +21,15 @@ import { pack } from '../../bench/package.ts';
 import { bundled, nodeCommand } from '../child.ts';
 import { runNode } from '../e2e/service.ts';
 import { LONG } from '../long.ts';
-import { addConfigurations, addPrograms, BINARY, examples, install, ROOT } from './project.ts';
+import {
+  addConfigurations,
+  addPageConfiguration,
+  addPrograms,
+  BINARY,
+  examples,
+  install,
+  ROOT,
+} from './project.ts';
 
 /** What is published, tried in a project that has nothing but what the package asks for. */
 
@@ -30,7 +38,7 @@ const FILES = [
   /^dist\/(LICENSES\.txt|shared-types\d*\.d\.ts)$/,
   // Parts of the programs, each called after what is in it.
   /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
-  /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|testing)\/index\.(js|d\.ts))$/,
+  /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
 ];
 
@@ -147,6 +155,9 @@ t.test('a checkout without its packages for development can be installed too', a
   t.match(await output(script), /^troupe: nothing is built, .* install what `npm pack` makes\n$/);
 });
 
+/** Packages that whoever writes a program with the package has, or of which a page is made. */
+const SEEN = ['zod', 'node:stream', 'ai', '@ai-sdk/react'];
+
 t.test('declarations show nothing of what the service is made of', async (t) => {
   const declarations = packed.files.filter(({ path }) => /^dist\/(src|shared).*\.d\.ts$/.test(path));
   t.ok(declarations.length > 2);
@@ -157,7 +168,7 @@ t.test('declarations show nothing of what the service is made of', async (t) => 
       ([, name]) => name,
     );
     t.strictSame(
-      outside.filter((name) => name !== 'zod' && name !== 'node:stream'),
+      outside.filter((name) => !SEEN.includes(name ?? '')),
       [],
       path,
     );
@@ -172,6 +183,8 @@ t.test('programs of the README have no type errors, however modules are resolved
   t.equal(newest, '', 'TypeScript 7');
   const child = bundled(join(ROOT, 'test/packed/child-types.ts'));
   t.equal(await output(child, nodenext, node16, bundler), '', 'TypeScript 5.9');
+  const page = await output(tsc('typescript'), '-p', addPageConfiguration(project), '--singleThreaded');
+  t.equal(page, '', 'a page of React');
   if (!LONG) return;
   for (const version of ['typescript', 'typescript-5']) {
     for (const config of [node16, nodenext, bundler]) {

@@ -78,7 +78,6 @@ const COMPILER_OPTIONS = {
   target: 'es2022',
   lib: ['es2022', 'esnext.disposable'],
   types: ['node'],
-  jsx: 'react-jsx',
   allowJs: true,
   checkJs: true,
   noEmit: true,
@@ -92,7 +91,24 @@ export const addConfigurations = (project: string): string[] => {
   return Object.entries(MODULES).map(([moduleResolution, module]) => {
     const file = join(project, `tsconfig.${moduleResolution}.json`);
     const compilerOptions = { ...COMPILER_OPTIONS, module, moduleResolution };
-    writeFileSync(file, JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx', '*.mjs'] }));
+    writeFileSync(file, JSON.stringify({ compilerOptions, include: ['*.ts', '*.mjs'] }));
     return file;
   });
+};
+
+/** One for pages of React, whose packages have declarations that are not checked here. */
+export const addPageConfiguration = (project: string): string => {
+  for (const name of ['react', '@types/react', 'ai', '@ai-sdk/react']) link(project, name);
+  const file = join(project, 'tsconfig.page.json');
+  const compilerOptions = {
+    ...COMPILER_OPTIONS,
+    skipLibCheck: true,
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    types: [],
+    jsx: 'react-jsx',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+  };
+  writeFileSync(file, JSON.stringify({ compilerOptions, include: ['*.tsx'] }));
+  return file;
 };

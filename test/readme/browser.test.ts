@@ -15,10 +15,12 @@ const [component = ''] = [
 const HTML = '<!doctype html><div id="root"></div><script type="module" src="./main.tsx"></script>';
 
 /** The address of the service is in that of the page. */
-const SERVICE = "new URLSearchParams(location.search).get('service')";
+const SERVICE = "new URLSearchParams(location.search).get('service') ?? ''";
 
 const MAIN = `
-${component.replace("'http://127.0.0.1:38080", `${SERVICE} + '`)}
+${component
+  .replace("'http://127.0.0.1:38080'", SERVICE)
+  .replace("'troupe/react'", JSON.stringify(join(ROOT, 'src/react/index.ts')))}
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 createRoot(document.getElementById('root')).render(createElement(Chat, { thread: 'T' }));

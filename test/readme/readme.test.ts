@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
@@ -10,9 +10,9 @@ import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
 import { settingsMarkdown } from '../../src/settings.ts';
 import { scriptedModel, startTestTroupe } from '../../src/testing/index.ts';
-import { unhooked } from '../child.ts';
+import { SHORT_LIVED, unhooked } from '../child.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
-import { runCommand } from '../e2e/service.ts';
+import { outputOf, runHere, serveHere } from '../e2e/in-process.ts';
 import { ask } from '../examples/ask.ts';
 import { metricsMarkdown } from './metrics-table.ts';
 
@@ -32,11 +32,31 @@ const scripts: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'pack
 const shell = async (block: string, cwd = ROOT): Promise<string> =>
   (await promisify(execFile)(...unhooked('bash', ['-ec', block]), { cwd })).stdout;
 
-const TROUPE = `node ${MAIN}`;
+const TROUPE = `node ${SHORT_LIVED.join(' ')} ${MAIN}`;
 
 /** The command as a checkout runs it, on the address of the test. */
 const here = (block: string, url: string): string =>
   block.replaceAll('npx troupe', TROUPE).replaceAll('http://127.0.0.1:38080', url);
+
+/** The service under development that the lines of the README speak to. */
+const dev = await serveHere(t, ['dev', '--storage-dir', join(t.testdir(), 'data')]);
+
+const CLIENT = join(dirname(INDEX), 'client', 'index.js');
+
+/** A program of the README with what is built, as a module, and no data but its own. */
+const programOf = async (t: Test, name: string, example: string): Promise<string> => {
+  const dir = join(ROOT, '.tap', name);
+  mkdirSync(dir, { recursive: true });
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const { code } = await transform(example, { loader: 'ts' });
+  const file = join(dir, 'example.mjs');
+  const given = here(code, dev.url)
+    .replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`)
+    .replace(/["']troupe\/client["']/, `'${pathToFileURL(CLIENT).href}'`)
+    .replace(/["']\.\/data["']/, `'${join(dir, 'data')}'`);
+  writeFileSync(file, given);
+  return pathToFileURL(file).href;
+};
 
 t.test('the settings table is the one of the code', async (t) => {
   const shown = /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/.exec(readme)?.[1];
@@ -100,9 +120,8 @@ t.test('the unit and the image are made as it says', async (t) => {
 
 t.test('every line against a running service does as it says', async (t) => {
   const dir = t.testdir();
-  const dev = runCommand(t, ['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', join(dir, 'data')]);
-  const [, url = ''] = await dev.says(/API\s+(\S+)/);
-  const [, token = ''] = await dev.says(/Admin token\s+(\S+)/);
+  const { url } = dev;
+  const [, token = ''] = /Admin token\s+(\S+)/.exec(dev.output) ?? [];
   const answers: string[] = [];
   for (const block of blocks('sh').filter((each) => /curl|troupe (config|eval)/.test(each))) {
     const line = here(block, url)
@@ -145,13 +164,12 @@ t.test('every line against a running service does as it says', async (t) => {
 const served = async (t: Test, option: string, name: string, file: string, ...more: string[]) => {
   const dir = t.testdir({ [name]: file });
   const files = [option, join(dir, name), '--storage-dir', join(dir, 'data')];
-  const serve = runCommand(t, ['serve', ...files, '--http-addr', '127.0.0.1:0', ...more], {
+  const { url } = await serveHere(t, ['serve', ...files, ...more], {
     SERVICE_ADMIN_API_BEARER_TOKEN: 'choose-one',
     ANTHROPIC_API_KEY: 'key',
     // The seeded models answer scripted text without it.
     OPENAI_API_KEY: file.includes('openai_resp') ? 'key' : '',
   });
-  const [, url = ''] = await serve.says(/listens on (\S+)/);
   return url;
 };
 
@@ -195,23 +213,14 @@ t.test('the plugins table has the built-in plugins', async (t) => {
 
 t.test('the embedding example runs', async (t) => {
   const [example = ''] = blocks('ts');
-  const dir = join(ROOT, '.tap', 'readme');
-  mkdirSync(dir, { recursive: true });
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(join(dir, 'example.ts'), example.replace("'troupe'", "'../../src/index.ts'"));
-  const output = await shell('node --import=tsx example.ts 2>/dev/null', dir);
+  const program = await programOf(t, 'readme', example);
+  const output = await outputOf(() => import(program));
   t.match(output, /^http:\/\/127\.0\.0\.1:\d+\n$/);
 });
 
 t.test('the parts of the tool example are in the answer', async (t) => {
   const example = blocks('ts').find((each) => each.includes('parts: [')) ?? '';
-  const dir = join(ROOT, '.tap', 'readme-parts');
-  mkdirSync(dir, { recursive: true });
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  const { code } = await transform(example, { loader: 'ts' });
-  const file = join(dir, 'example.mjs');
-  writeFileSync(file, code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`));
-  const { chart } = await import(pathToFileURL(file).href);
+  const { chart } = await import(await programOf(t, 'readme-parts', example));
   const model = scriptedModel([{ calls: [{ tool: 'chart', args: { numbers: [3, 5] } }] }, 'There.']);
   await using troupe = await startTestTroupe({ tools: [chart], model });
   const { events } = await troupe.run('Draw');
@@ -226,34 +235,17 @@ t.test('the parts of the tool example are in the answer', async (t) => {
 });
 
 t.test('runs are streamed inside the program, and by a client', async (t) => {
-  const url = await served(t, '--settings-file', 'none.yaml', '{}', '--seed-profile', 'demo');
-  const dir = join(ROOT, '.tap', 'readme-runs');
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   for (const call of ['troupe.runs.stream', 'client.runs.stream']) {
     const example = blocks('ts').find((each) => each.includes(call)) ?? '';
-    mkdirSync(dir, { recursive: true });
-    const given = here(example, url)
-      .replace("'troupe/client'", "'../../src/client/index.ts'")
-      .replace("'troupe'", "'../../src/index.ts'");
-    writeFileSync(join(dir, 'example.ts'), given);
-    t.match(
-      await shell('node --import=tsx example.ts 2>/dev/null', dir),
-      'Scripted response to: Hello',
-      call,
-    );
+    const program = await programOf(t, `readme-${call}`, example);
+    t.match(await outputOf(() => import(program)), 'Scripted response to: Hello', call);
   }
 });
 
 t.test('a service that is mounted in an app streams a run', async (t) => {
   const example = blocks('ts').find((each) => each.includes('new Hono')) ?? '';
-  const dir = join(ROOT, '.tap', 'readme-mounted');
-  mkdirSync(dir, { recursive: true });
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  const { code } = await transform(example, { loader: 'ts' });
-  const file = join(dir, 'example.mjs');
-  const given = code.replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`);
-  writeFileSync(file, `${given}\nexport { troupe };\n`.replace(/["']\.\/data["']/, `'${join(dir, 'data')}'`));
-  const { app, troupe } = await import(pathToFileURL(file).href);
+  const program = await programOf(t, 'readme-mounted', `${example}\nexport { troupe };\n`);
+  const { app, troupe } = await import(program);
   t.teardown(() => troupe.stop());
   t.equal(await (await app.request('/')).text(), 'The shop');
   const answer = await app.request('/agents/v1/runs', {
@@ -266,33 +258,30 @@ t.test('a service that is mounted in an app streams a run', async (t) => {
 
 t.test('the AG-UI example gets an answer', async (t) => {
   const example = blocks('ts').find((each) => each.includes('HttpAgent')) ?? '';
-  const url = await served(t, '--settings-file', 'none.yaml', '{}', '--seed-profile', 'demo');
-  const dir = join(ROOT, '.tap', 'readme-ag-ui');
-  mkdirSync(dir, { recursive: true });
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(join(dir, 'example.ts'), here(example, url));
-  const output = await shell('node --import=tsx example.ts 2>/dev/null', dir);
+  const program = await programOf(t, 'readme-ag-ui', example);
+  const output = await outputOf(() => import(program));
   t.match(output, /Scripted response to: Hello\n$/);
 });
 
 t.test('the statecharts are drawn as it says', async (t) => {
   const dir = t.testdir();
   const block = blocks('sh').find((each) => each.includes('troupe machines')) ?? '';
-  const output = await shell(here(block, '').replace('./statecharts', join(dir, 'out')));
-  t.match(output, 'stateDiagram-v2');
+  const lines = block.replace('./statecharts', join(dir, 'out')).trim().split('\n');
+  const said = [];
+  for (const line of lines) said.push(await runHere(line.replace('npx troupe ', '').split(' ')));
+  t.strictSame(
+    said.map(({ code }) => code),
+    [0, 0, 0],
+  );
+  t.match(said[1]?.output, 'stateDiagram-v2');
   t.match(readFileSync(join(dir, 'out', 'run.svg'), 'utf8'), '<svg');
 });
 
 t.test('the load generator runs against a service as it says', async (t) => {
-  const dev = runCommand(t, [
-    'dev',
-    '--http-addr',
-    '127.0.0.1:0',
-    '--storage-dir',
-    join(t.testdir(), 'data'),
-  ]);
-  const [, url = ''] = await dev.says(/API\s+(\S+)/);
   const block = blocks('sh').find((each) => each.includes('troupe bench')) ?? '';
-  const command = here(block, url).replace('--connections 64 --duration 5s', '--connections 2 --duration 1s');
+  const command = here(block, dev.url).replace(
+    '--connections 64 --duration 5s',
+    '--connections 2 --duration 1s',
+  );
   t.match(await shell(command), /streams/);
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
+import { SHORT_LIVED } from '../child.ts';
 import type { Said } from './group.ts';
 import { groupOf, type Places, preludeOf, ROOT } from './places.ts';
 
@@ -43,12 +44,6 @@ export const runGroup = async (
     left = left.slice(done);
   }
 };
-
-/**
- * Most code of a test runs a few times: to optimize it late, and to collect the first garbage late, saves a fifth of the
- * processor time. The service that ships has neither.
- */
-const SHORT_LIVED = ['--interrupt-budget=1000000', '--min-semi-space-size=64', '--max-semi-space-size=64'];
 
 /** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
 const startGroup = (files: readonly string[], { places, seed, bail, program }: GroupOptions): ChildProcess =>

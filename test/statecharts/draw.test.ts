@@ -3,6 +3,7 @@ import { machines } from '../../machines/index.ts';
 import { Invalid, NotFound } from '../../src/schema/outcome.ts';
 import { MachineDescription } from '../../src/statecharts/description.ts';
 import { drawMachines } from '../../src/statecharts/draw.ts';
+import { forgetLayouts } from './kept-layouts.ts';
 
 t.test('without a name every machine is drawn, in the order of the catalogue', async (t) => {
   for (const format of ['mermaid', 'json', 'svg'] as const) {
@@ -33,7 +34,9 @@ t.test('SVG is SVG', async (t) => {
 
 t.test('the same machine gives the same text', async (t) => {
   for (const format of ['mermaid', 'json', 'svg'] as const) {
-    t.same(await drawMachines({ format, machine: 'run' }), await drawMachines({ format, machine: 'run' }));
+    const drawn = await drawMachines({ format, machine: 'run' });
+    forgetLayouts();
+    t.same(await drawMachines({ format, machine: 'run' }), drawn);
   }
 });
 

@@ -88,6 +88,20 @@ const WAYS_IN: [name: string, needs: Id[], write: (store: Store, batch: Batch, i
     },
   ],
   [
+    'stopped answers',
+    ['scope', 'thread id', 'run id'],
+    ({ stopped }, batch, ids) => {
+      const run_id = ids['run id'];
+      const message = { id: 'm1', role: 'assistant', content: [] } as const;
+      stopped.put(batch, ids.scope, ids['thread id'], {
+        seq: 1,
+        run_id,
+        message: { ...message, content: [] },
+        created_at: 1,
+      });
+    },
+  ],
+  [
     'deadlines',
     ['scope', 'run id'],
     ({ deadlines }, batch, ids) => {

@@ -1,4 +1,4 @@
-import type { Message } from '../../schema/message.ts';
+import { isRewound, type Message } from '../../schema/message.ts';
 
 /**
  * Compacted ranges of a history (runtime.md 4.1): a summary is an internal system message that says which sequence
@@ -36,9 +36,7 @@ const width = ({ from_seq, to_seq }: Summary): number => to_seq - from_seq;
 const rangeOf = ({ role, visibility, metadata }: Message) =>
   role === 'system' && visibility === 'internal' ? metadata?.compaction : undefined;
 
-/** Neither a summary nor what a client went back over. */
-export const isRaw = (message: Message): boolean =>
-  rangeOf(message) === undefined && message.metadata?.rewind === undefined;
+export const isRaw = (message: Message): boolean => rangeOf(message) === undefined && !isRewound(message);
 
 /** The history with its summaries in place of what they cover. */
 export const foldHistory = (history: readonly Message[]): readonly Message[] => {

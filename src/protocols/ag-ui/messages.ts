@@ -18,10 +18,13 @@ export type HistoryItem = Pick<Message, 'id' | 'role' | 'content'> & {
 };
 
 export const toHistoryItems = (messages: readonly Message[], suspensions: Suspensions): HistoryItem[] =>
-  shownOf(messages, suspensions).map(({ id, role, content, tool_calls, tool_call_id }) => ({
+  shownOf(messages, suspensions).map(({ id, role, content, tool_calls, tool_call_id, metadata }) => ({
     id,
     role,
-    content,
+    content:
+      metadata?.reasoning === undefined
+        ? content
+        : [{ type: 'thinking', thinking: metadata.reasoning }, ...content],
     ...(tool_calls && { toolCalls: tool_calls.map(toolCall) }),
     ...(tool_call_id !== undefined && { toolCallId: tool_call_id }),
   }));
@@ -35,7 +38,8 @@ export const toAgUiMessages = (messages: readonly Message[]): AgUiMessage[] =>
 const CONVERT: Record<Message['role'], (message: Message) => AgUiMessage[]> = {
   system: ({ id, content }) => [{ id, role: 'system', content: textOf(content) }],
   user: ({ id, content }) => [{ id, role: 'user', content: userContent(content) }],
-  assistant: ({ id, content, tool_calls }) => {
+  assistant: (message) => {
+    const { id, content, tool_calls } = message;
     const text = saidIn(content);
     const answer: AgUiMessage = {
       id,
@@ -43,7 +47,7 @@ const CONVERT: Record<Message['role'], (message: Message) => AgUiMessage[]> = {
       ...(text !== '' && { content: text }),
       ...(tool_calls && { toolCalls: tool_calls.map(toolCall) }),
     };
-    return [...reasoningOf(id, content), answer];
+    return [...reasoningOf(message), answer];
   },
   tool: ({ id, content, tool_call_id: toolCallId }) =>
     toolCallId === undefined ? [] : [{ id, role: 'tool', toolCallId, content: textOf(content) }],
@@ -55,10 +59,10 @@ const toolCall = ({ id, name, arguments: input }: ToolCall): AgUiToolCall => ({
   function: { name, arguments: JSON.stringify(input) },
 });
 
-const reasoningOf = (id: string, content: readonly ContentBlock[]): AgUiMessage[] => {
+const reasoningOf = ({ id, content, metadata }: Message): AgUiMessage[] => {
   const thoughts = content.flatMap((block) => (block.type === 'thinking' ? block.thinking : []));
-  if (thoughts.length === 0) return [];
-  return [{ id: reasoningIdOf(id), role: 'reasoning', content: thoughts.join('') }];
+  const text = [metadata?.reasoning ?? '', ...thoughts].join('');
+  return text === '' ? [] : [{ id: reasoningIdOf(id), role: 'reasoning', content: text }];
 };
 
 /** All clients know a content of text alone as a string; early ones know nothing else. */

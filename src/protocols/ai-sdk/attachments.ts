@@ -12,7 +12,11 @@ const MOST_BYTES = 8_388_608;
 /** Base64 of the most bytes, and a head. */
 const MOST_CHARACTERS = 11_185_834;
 
-const FilePart = z.object({ url: z.string(), mediaType: z.string() });
+const FilePart = z.object({
+  url: z.string(),
+  mediaType: z.string(),
+  filename: z.string().optional().catch(undefined),
+});
 
 export type Attachments = {
   /** @throws Invalid */
@@ -27,10 +31,10 @@ export const createAttachments = (): Attachments => {
     add(part) {
       files += 1;
       if (files > MOST_FILES) throw new Invalid(`attachments are limited to ${MOST_FILES} files per request`);
-      const { mime, data } = read(part);
+      const { mime, data, name } = read(part);
       bytes += decodedLength(data);
       if (bytes > MOST_BYTES) throw new Invalid(`attachments are limited to ${MOST_BYTES} bytes per request`);
-      return mediaBlock(mime, { type: 'base64', media_type: mime, data });
+      return mediaBlock(mime, { type: 'base64', media_type: mime, data }, name);
     },
   };
 };
@@ -38,7 +42,7 @@ export const createAttachments = (): Attachments => {
 const HEAD = /^data:([^;,]+);base64,/;
 
 /** @throws Invalid */
-const read = (part: object): { mime: string; data: string } => {
+const read = (part: object): { mime: string; data: string; name: string | undefined } => {
   const parsed = FilePart.safeParse(part);
   if (!parsed.success) throw new Invalid(`invalid file attachment part: ${describeIssues(parsed.error)}`);
   const { url } = parsed.data;
@@ -53,7 +57,7 @@ const read = (part: object): { mime: string; data: string } => {
     );
   }
   if (!isAllowed(mime)) throw new Invalid(`file attachment MIME type '${given.trim()}' is not allowed`);
-  return { mime, data: url.slice(head.length) };
+  return { mime, data: url.slice(head.length), name: parsed.data.filename?.trim() };
 };
 
 const MEDIA = /^(image|audio|video)\/[^/]+$/;

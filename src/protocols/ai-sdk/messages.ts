@@ -41,6 +41,8 @@ export const toUIMessages = (messages: readonly Message[], suspensions: Suspensi
     const parts = content.flatMap(
       (block, index) => (role === 'assistant' && dataPart(block, `${id}:${index}`)) || (partOf(block) ?? []),
     );
+    // What came first is shown first.
+    if (metadata?.reasoning !== undefined) parts.unshift({ type: 'reasoning', text: metadata.reasoning });
     const run_id = metadata?.run_id;
     for (const call of message.tool_calls ?? []) {
       const isLast = run_id !== undefined && lastAsked.get(run_id) === message;

@@ -1,6 +1,6 @@
 import { toUIMessages, type UIMessage } from '../../protocols/ai-sdk/messages.ts';
 import { suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
-import { type MessageFilter, type MessageStart, viewed } from '../../runtime/index.ts';
+import { type MessageFilter, type MessageStart, stoppedAnswers, viewed } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
@@ -22,7 +22,9 @@ export const chatPage = (
   start: MessageStart,
   limit: number,
 ): ChatPage => {
-  const rows = Array.from(viewed(of, { ...filter, order: 'asc' }));
+  const rows = [...viewed(of, { ...filter, order: 'asc' }), ...stoppedAnswers(of, filter)].sort(
+    (a, b) => a.seq - b.seq,
+  );
   const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
   const suspensions = suspensionsIn((run_id) => of.store.runs.get(of.scope, run_id));
   const items = toUIMessages(rows, suspensions).map((item) => ({
@@ -48,11 +50,13 @@ const range = (
   /** How many items come before the mark, and it does not matter whether it is one of them. */
   const before = (mark: number): number =>
     items.filter(({ seq }) => (order === 'asc' ? seq < mark : seq > mark)).length;
+  const upTo = (mark: number): number =>
+    items.filter(({ seq }) => (order === 'asc' ? seq <= mark : seq >= mark)).length;
   if ('inFrontOf' in start) {
     const to = before(start.inFrontOf);
     return { from: Math.max(0, to - limit), to };
   }
-  const past = 'behind' in start ? before(start.behind + (order === 'asc' ? 1 : -1)) : start.offset;
+  const past = 'behind' in start ? upTo(start.behind) : start.offset;
   const from = Math.min(past, items.length);
   return { from, to: Math.min(from + limit, items.length) };
 };

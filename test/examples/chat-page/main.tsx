@@ -1,59 +1,75 @@
-import { useChat } from '@ai-sdk/react';
-import { type FormEvent, useEffect, useState } from 'react';
+import type { UIMessage } from 'ai';
+import { type FormEvent, StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { useTroupeChat } from '../../../src/react/index.ts';
 import '../page.css';
-import { address, catchUp, chat, onVisible, retry, stop } from './chat.ts';
+import { address } from './address.ts';
 import { Parts } from './parts.tsx';
 
 /** A chat with an agent. Everything that it shows is on the service: it may be reloaded at any time. */
 
 const Page = () => {
-  const { messages, status, error, sendMessage } = useChat({ chat });
-  const [problem, setProblem] = useState<Error>();
-  const [hasLooked, setLooked] = useState(false);
-  const busy = status === 'submitted' || status === 'streaming';
-
-  const attempt = (act: () => Promise<void>) => {
-    setProblem(undefined);
-    act().catch(setProblem);
-  };
-
-  // Also on the way back from another tab, in which the conversation may have gone on.
-  useEffect(
-    () =>
-      onVisible(() =>
-        catchUp()
-          .catch(setProblem)
-          .finally(() => setLooked(true)),
-      ),
-    [],
-  );
-
-  const isUnanswered = hasLooked && !busy && messages.at(-1)?.role === 'user';
-  const said = (error ?? problem)?.message ?? (isUnanswered && 'There is no answer.');
+  const chat = useTroupeChat(address);
+  const { messages, status, isBusy, isUnanswered, error, retry } = chat;
+  const said = error?.message ?? (isUnanswered && 'There is no answer.');
   return (
     <main>
       <header>
         <h1>{address.agentId}</h1>
-        <small>{busy ? 'answers…' : status}</small>
+        <small>{isBusy ? 'answers…' : status}</small>
       </header>
       <section className="messages">
         {messages.map((message) => (
           <article key={message.id} className={message.role}>
-            <Parts parts={message.parts} isLast={message === messages.at(-1)} />
+            <Parts parts={message.parts} chat={chat} isLast={message === messages.at(-1)} />
+            {!isBusy && message.role === 'user' && (
+              <Edit text={textOf(message)} onEdit={(text) => chat.edit(message.id, text)} />
+            )}
+            {!isBusy && message.role === 'assistant' && message === messages.at(-1) && (
+              <button type="button" className="quiet" onClick={() => chat.regenerate()}>
+                Another answer
+              </button>
+            )}
           </article>
         ))}
       </section>
       {said && (
         <div className="problem" role="alert">
           <span>{said}</span>
-          <button type="button" onClick={() => attempt(retry)}>
+          <button type="button" onClick={retry}>
             Try again
           </button>
         </div>
       )}
-      <Composer busy={busy} onStop={() => attempt(stop)} onSend={sendMessage} />
+      <Composer busy={isBusy} onStop={chat.stop} onSend={chat.sendMessage} />
     </main>
+  );
+};
+
+const textOf = ({ parts }: UIMessage): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+const Edit = ({ text, onEdit }: { text: string; onEdit(text: string): void }) => {
+  const [draft, setDraft] = useState<string>();
+  if (draft === undefined) {
+    return (
+      <button type="button" className="quiet" onClick={() => setDraft(text)}>
+        Edit
+      </button>
+    );
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setDraft(undefined);
+    onEdit(draft);
+  };
+  return (
+    <form onSubmit={submit}>
+      <input aria-label="Edited message" value={draft} onChange={(event) => setDraft(event.target.value)} />
+      <button type="submit" className="main">
+        Ask this
+      </button>
+    </form>
   );
 };
 
@@ -97,4 +113,9 @@ const Composer = (on: { busy: boolean; onStop(): void; onSend(said: Said): void 
 };
 
 const root = document.getElementById('root');
-if (root) createRoot(root).render(<Page />);
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  );

@@ -1,17 +1,19 @@
 import { type DynamicToolUIPart, getToolName, isToolUIPart, type ToolUIPart, type UIMessage } from 'ai';
 import { type FormEvent, useState } from 'react';
-import { chat } from './chat.ts';
+import type { TroupeChat } from '../../../src/react/index.ts';
 
 /** The parts of a message: text, reasoning, files, and calls of tools with what the user has to say about them. */
 
-export const Parts = ({ parts, isLast }: { parts: UIMessage['parts']; isLast: boolean }) =>
-  parts.map((part, index) => {
+type Answers = Pick<TroupeChat, 'approve' | 'deny' | 'answer'>;
+
+export const Parts = (on: { parts: UIMessage['parts']; chat: Answers; isLast: boolean }) =>
+  on.parts.map((part, index) => {
     // Parts are only ever added at the end. The id of a call may occur again.
     const key = `${part.type} ${index}`;
     if (part.type === 'text') return <p key={key}>{part.text}</p>;
     if (part.type === 'reasoning') return <Reasoning key={key} text={part.text} />;
     if (part.type === 'file') return <File key={key} {...part} />;
-    if (isToolUIPart(part)) return <ToolCall key={key} part={part} isOpen={isLast} />;
+    if (isToolUIPart(part)) return <ToolCall key={key} part={part} chat={on.chat} isOpen={on.isLast} />;
     return null;
   });
 
@@ -42,7 +44,9 @@ const STATES: Record<ToolUIPart['state'], string> = {
 };
 
 /** `isOpen`: its run can still be answered. */
-const ToolCall = ({ part, isOpen }: { part: ToolUIPart | DynamicToolUIPart; isOpen: boolean }) => {
+type Call = { part: ToolUIPart | DynamicToolUIPart; chat: Answers; isOpen: boolean };
+
+const ToolCall = ({ part, chat, isOpen }: Call) => {
   const name = getToolName(part);
   const isAsking = isOpen && part.state === 'input-available' && name === 'askUserQuestion';
   return (
@@ -54,33 +58,29 @@ const ToolCall = ({ part, isOpen }: { part: ToolUIPart | DynamicToolUIPart; isOp
       {part.input !== undefined && <pre>{JSON.stringify(part.input)}</pre>}
       {part.state === 'output-available' && <pre>{JSON.stringify(part.output, null, 2)}</pre>}
       {part.state === 'output-error' && <pre>{part.errorText}</pre>}
-      {isOpen && part.state === 'approval-requested' && <Approval id={part.approval.id} />}
-      {isAsking && <Question toolCallId={part.toolCallId} />}
+      {isOpen && part.state === 'approval-requested' && <Approval id={part.approval.id} chat={chat} />}
+      {isAsking && <Question toolCallId={part.toolCallId} chat={chat} />}
     </div>
   );
 };
 
-const Approval = ({ id }: { id: string }) => (
+const Approval = ({ id, chat }: { id: string; chat: Answers }) => (
   <div className="row">
-    <button
-      type="button"
-      className="main"
-      onClick={() => chat.addToolApprovalResponse({ id, approved: true })}
-    >
+    <button type="button" className="main" onClick={() => chat.approve({ id })}>
       Approve
     </button>
-    <button type="button" onClick={() => chat.addToolApprovalResponse({ id, approved: false })}>
+    <button type="button" onClick={() => chat.deny({ id })}>
       Deny
     </button>
   </div>
 );
 
 /** The tool `askUserQuestion` is executed here: what the user says is its output. */
-const Question = ({ toolCallId }: { toolCallId: string }) => {
+const Question = ({ toolCallId, chat }: { toolCallId: string; chat: Answers }) => {
   const [answer, setAnswer] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    chat.addToolOutput({ tool: 'askUserQuestion', toolCallId, output: { answer } });
+    chat.answer({ tool: 'askUserQuestion', toolCallId, output: { answer } });
   };
   return (
     <form onSubmit={submit}>

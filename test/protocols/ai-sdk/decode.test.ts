@@ -103,7 +103,11 @@ t.test('messages become input, part by part, under their own ids', async (t) => 
         role: 'user',
         content: [
           { type: 'text', text: 'look: ' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          {
+            type: 'image',
+            source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+            title: 'a.png',
+          },
           { type: 'text', text: '' },
         ],
       },

@@ -1,0 +1,108 @@
+import type { Test } from 'tap';
+import { runProgram } from '../../src/commands/program.ts';
+import { defer } from '../http/serve.ts';
+import { MAIN } from './built.ts';
+
+/**
+ * The command line in this process, for what a command says and how it ends: a process of its own takes a hundred times
+ * as long to start. One command at a time, since its arguments, its environment and its streams are those of the process.
+ */
+
+export type Ended = { code: number; output: string; errors: string };
+
+type Write = typeof process.stdout.write;
+
+/** A stream whose text is kept; nothing of it is written. */
+const keep = (stream: NodeJS.WriteStream) => {
+  const { write } = stream;
+  let text = '';
+  const take = (chunk: string | Uint8Array, ...more: unknown[]): boolean => {
+    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const done = more.at(-1);
+    if (typeof done === 'function') done();
+    return true;
+  };
+  // Every form of its arguments begins with what is written and ends with who is told, if anybody.
+  stream.write = take as Write;
+  return {
+    text: () => text,
+    restore: () => {
+      stream.write = write;
+    },
+  };
+};
+
+/** What is written to standard output meanwhile. */
+export const outputOf = async (work: () => Promise<unknown>): Promise<string> => {
+  const out = keep(process.stdout);
+  try {
+    await work();
+    return out.text();
+  } finally {
+    out.restore();
+  }
+};
+
+/** Stops what runs where the program would have ended its process. */
+class Exit extends Error {}
+
+/** A command that ends by itself. Nothing that it does after its end counts: its process would be gone. */
+export const runHere = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> => {
+  const { argv, env: environment, exit, exitCode } = process;
+  const [out, err] = [keep(process.stdout), keep(process.stderr)];
+  let ended: Ended | undefined;
+  const end = (code: number | string | null | undefined): Ended => {
+    ended ??= { code: Number(code ?? process.exitCode ?? 0), output: out.text(), errors: err.text() };
+    return ended;
+  };
+  process.argv = [process.execPath, MAIN, ...args];
+  process.env = { PATH: environment.PATH ?? '', HOME: environment.HOME ?? '', ...env };
+  process.exitCode = undefined;
+  process.exit = (code) => {
+    end(code);
+    throw new Exit();
+  };
+  try {
+    await runProgram().catch((error: unknown) => {
+      if (!(error instanceof Exit)) throw error;
+    });
+    return end(undefined);
+  } finally {
+    Object.assign(process, { argv, env: environment, exit });
+    process.exitCode = exitCode;
+    out.restore();
+    err.restore();
+  }
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Stops a service as the signal does that its process would get. */
+const stop = async (onSignal: NodeJS.SignalsListener): Promise<void> => {
+  const { exit } = process;
+  const exited = defer();
+  // It ends a process in its last line.
+  process.exit = ((): void => exited.resolve()) as typeof exit;
+  await outputOf(async () => {
+    onSignal('SIGTERM');
+    await exited.promise;
+  });
+  process.exit = exit;
+};
+
+/** A command that serves until the test ends. @returns what it said, and its address. @throws Error with what it said */
+export const serveHere = async (
+  t: Test,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ output: string; url: string }> => {
+  const before = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
+  const address = ['--http-addr', '127.0.0.1:0'];
+  const said = await runHere([...args, ...address], { SERVICE_LOG_LEVEL: 'error', ...env });
+  const [onSignal] = process.listeners('SIGTERM').filter((listener) => !before.has(listener));
+  if (!onSignal) throw new Error(`it ended with code ${said.code}: ${said.output}${said.errors}`);
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+  t.teardown(() => stop(onSignal));
+  const [url = ''] = /http:\/\/[\d.:]+/.exec(said.output) ?? [];
+  return { output: said.output, url };
+};

@@ -1,0 +1,23 @@
+import elkjs, { type ElkNode } from 'elkjs/lib/elk.bundled.js';
+
+/**
+ * Many tests look at the same pictures, and the layout engine takes seconds for these: in a process that has loaded
+ * this, what it was given before is not laid out again.
+ */
+
+// What TypeScript takes for the module is the value of `module.exports`, whose default the class is.
+const { prototype } = elkjs.default;
+const { layout } = prototype;
+
+const kept = new Map<string, Promise<string>>();
+
+prototype.layout = async function (graph: ElkNode) {
+  const given = JSON.stringify(graph);
+  const known =
+    kept.get(given) ?? layout.call(this, graph).then((laidOut: ElkNode) => JSON.stringify(laidOut));
+  kept.set(given, known);
+  return JSON.parse(await known);
+};
+
+/** The next pictures are laid out anew. */
+export const forgetLayouts = (): void => kept.clear();
