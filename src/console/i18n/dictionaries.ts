@@ -1,11 +1,14 @@
+import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
+import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
+import { texts as snippets } from '../snippets/texts.ts';
 import type { Text, Texts } from './texts.ts';
 
 /**
@@ -18,7 +21,10 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   shell: shellTexts,
   agents,
   auditLog,
+  chat,
   dashboard,
+  sandbox,
+  snippets,
   system,
   tools,
 };
