@@ -53,8 +53,8 @@ export {
 } from './tools/tool.ts';
 
 /**
- * The service, and all that its clients can do (`runs`, `threads`, `decisions`, `events`, `actors`, `request`), without
- * a network between: in the scope of the settings and with the rights of an admin.
+ * The service, and all that its clients can do (`runs`, `threads`, `events`, `config`, …), without a network between: in
+ * the scope of the settings and with the rights of an admin.
  */
 export type Troupe = Omit<App, 'fetchAs'> &
   Client & {

@@ -3,18 +3,38 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import type { Json } from '../schema/json.ts';
 import type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
+import { type Audit, auditOf, type Config, configOf } from './config.ts';
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
+import { type Evals, evalsOf } from './evals.ts';
 import { follow, followLog } from './follow.ts';
 import { type Paged, paged } from './pages.ts';
 import { type Runs, runsOf } from './runs.ts';
+import { type System, systemOf } from './system.ts';
 import { type Threads, threadsOf } from './threads.ts';
+import { type Traces, tracesOf } from './traces.ts';
 
+export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
+export type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answers.ts';
+export type { Dataset } from '../schema/dataset.ts';
+export type { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answers.ts';
+export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 export type { ListedMessage } from '../schema/message.ts';
 export type { Run, RunStatus, Termination } from '../schema/run.ts';
 export type { RunEvent } from '../schema/run-event.ts';
+export type { AgentStats } from '../schema/runtime-stats.ts';
+export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
+export type { TraceEvent, TraceSummary } from '../schema/trace.ts';
+export type {
+  Audit,
+  AuditFilter,
+  Config,
+  EntrySpecs,
+  Namespace,
+  WritableNamespace,
+} from './config.ts';
 export {
   Conflict,
   ConnectionLost,
@@ -25,10 +45,13 @@ export {
   Unauthorized,
   Unavailable,
 } from './errors.ts';
+export type { DatasetHead, EvalRunFilter, Evals } from './evals.ts';
 export type { Paged } from './pages.ts';
 export type { RunEnd, RunMessage, RunRequest, RunStream } from './run-stream.ts';
 export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';
+export type { System } from './system.ts';
 export type { MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
+export type { TraceFilter, Traces } from './traces.ts';
 
 type Options = { signal?: AbortSignal };
 
@@ -71,13 +94,18 @@ export type Client = {
     /** Those that live, then what happens to them; after a cut, those that live again. */
     follow(filter?: ActorFilter, options?: Options): AsyncIterable<ActorFrame, void>;
   };
+  readonly config: Config;
+  readonly audit: Audit;
+  readonly traces: Traces;
+  readonly evals: Evals;
+  readonly system: System;
   /**
    * Any other route, as the API description of the service (`/openapi.json`) has it.
    *
-   * @param path with its query, such as `/v1/config/agents?limit=10`
+   * @param path with its query, such as `/v1/system/machines`
    * @throws TroupeError, ConnectionLost
    * @example
-   * const agent = await client.request('PUT', '/v1/config/agents/poet', { body: { id: 'poet', model_id: 'default' } });
+   * const { ok } = await client.request<{ ok: boolean }>('POST', '/v1/providers/openai/test');
    */
   request<Answer = unknown>(
     method: Method,
@@ -147,6 +175,11 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
           () => query,
         ) as AsyncGenerator<ActorFrame, void>,
     },
+    config: configOf(connection),
+    audit: auditOf(connection),
+    traces: tracesOf(connection),
+    evals: evalsOf(connection),
+    system: systemOf(connection),
     request: <Answer>(method: Method, target: string, options?: RequestOptions) =>
       call<Answer>(connection, method, target, options),
   };

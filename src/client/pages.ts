@@ -4,7 +4,8 @@
  */
 export type Paged<Page, Item> = Promise<Page> & AsyncIterable<Item>;
 
-type Place = { has_more: boolean; next_cursor: string | null };
+/** The last page has no cursor, or says that no more comes. */
+type Place = { has_more?: boolean; next_cursor?: string | null | undefined };
 
 /**
  * @param read a page, from a cursor on
@@ -18,9 +19,11 @@ export const paged = <Page extends Place, Item>(
   const first = read(start);
   return Object.assign(first, {
     async *[Symbol.asyncIterator](): AsyncGenerator<Item, void> {
-      for (let page = await first; ; page = await read(page.next_cursor ?? undefined)) {
+      for (let page = await first; ; ) {
         yield* itemsOf(page);
-        if (!page.has_more || page.next_cursor === null) return;
+        const { has_more = true, next_cursor } = page;
+        if (!has_more || typeof next_cursor !== 'string') return;
+        page = await read(next_cursor);
       }
     },
   });

@@ -1,5 +1,6 @@
-import { z } from 'zod';
-import { EvalItem, EvalRun } from '../schema/eval-run.ts';
+import type { z } from 'zod';
+import type { FRAMES, Progress } from '../schema/eval-answers.ts';
+import type { EvalItem, EvalRun } from '../schema/eval-run.ts';
 
 /**
  * One reader of an eval run: what there is, then one event an item, then the end.
@@ -16,28 +17,6 @@ export type FrameSink = {
   onClose(listener: () => void): void;
   readonly stalled: boolean;
 };
-
-export const Progress = z
-  .object({ planned: z.int(), finished: z.int(), passed: z.int(), failed: z.int() })
-  .meta({ id: 'EvalProgress', description: 'How far it is.' });
-export type Progress = z.infer<typeof Progress>;
-
-/** What the `data` of an event holds, by its name. */
-const FRAMES = {
-  snapshot: z
-    .object({ run: EvalRun, progress: Progress })
-    .meta({ id: 'EvalSnapshot', description: 'What it has so far.' }),
-  item: z
-    .object({ item: EvalItem, progress: Progress })
-    .meta({ id: 'EvalItemDone', description: 'An item that is done.' }),
-  end: z
-    .object({ status: z.enum(['done', 'running', 'cancelled']), progress: Progress })
-    .meta({ id: 'EvalEnd', description: 'How it ended.' }),
-} as const;
-
-export const EvalFrame = z
-  .union([FRAMES.snapshot, FRAMES.item, FRAMES.end])
-  .meta({ id: 'EvalFrame', description: 'What happens in an eval run.' });
 
 export type Shown = {
   run: EvalRun;

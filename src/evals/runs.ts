@@ -1,5 +1,6 @@
 import { type AnyActorRef, waitFor } from 'xstate';
 import { seconds } from '../schema/clock.ts';
+import type { Progress } from '../schema/eval-answers.ts';
 import type { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 import { Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { EvalRunHead, EvalRunPosition, EvalRunQuery } from '../store/index.ts';
@@ -15,7 +16,7 @@ import {
   startLiveRun,
 } from './live-run.ts';
 import type { EvalPlan } from './plan.ts';
-import { createRunReader, type FrameSink, type Progress } from './run-stream.ts';
+import { createRunReader, type FrameSink } from './run-stream.ts';
 
 /** The eval runs of this service: those under way, and those at rest (evals-and-traces.md 6, 8). */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { route } from '../http/route.ts';
-import { AuditAction, AuditEvent } from '../schema/audit-event.ts';
+import { AuditAction, AuditPage } from '../schema/audit-event.ts';
 import { Cursor, count } from '../schema/paging.ts';
 import { configOf } from './managed.ts';
 import type { Rooms } from './rooms.ts';
@@ -18,10 +18,6 @@ const AuditQuery = z.object({
   limit: count.transform(Number).optional().meta({ description: 'clamped to 1..1000; default 100' }),
   cursor: Cursor,
 });
-
-const AuditPage = z
-  .object({ items: z.array(AuditEvent), next_cursor: z.string().optional() })
-  .meta({ id: 'AuditPage', description: 'One page of changes.' });
 
 export const auditLogRoutes = (rooms: Pick<Rooms, 'config'>) => [
   route.get('/v1/audit-log', {

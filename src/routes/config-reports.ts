@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { route } from '../http/route.ts';
+import { ConfigDiagnostics } from '../schema/config-answers.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Json, JsonObject } from '../schema/json.ts';
 import { AgentEntry } from './entry-schemas.ts';
@@ -7,22 +8,6 @@ import { configOf, EntryPage, EntryParams } from './managed.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What the configuration amounts to: its agents, its gaps, what can be used (config.md 2.2, 6, 10). */
-
-const Resource = z.object({ namespace: z.string(), id: z.string() });
-
-const Diagnostics = z
-  .object({
-    diagnostics: z.array(
-      z.object({
-        code: z.string(),
-        severity: z.enum(['error', 'warning']),
-        resource: Resource,
-        depends_on: Resource.optional(),
-        message: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'ConfigDiagnostics', description: 'What is wrong with the stored configuration.' });
 
 const RemovalPreview = z
   .object({
@@ -104,7 +89,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     id: 'getConfigDiagnostics',
     summary: 'Names in the stored configuration that lead nowhere, and sections that nothing reads',
     description: 'Each tells which entry it is of, what that depends on, and how bad it is.',
-    responses: { 200: Diagnostics },
+    responses: { 200: ConfigDiagnostics },
     handle: () => ({ diagnostics: configOf(rooms).diagnostics() }),
   }),
   route.get('/v1/config/providers/:id/removal-preview', {

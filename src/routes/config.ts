@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
+import { ConfigEntryMeta } from '../schema/config-answers.ts';
 import { CONFIG_NAMESPACES } from '../schema/config-record.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
@@ -20,22 +21,6 @@ const Namespace = choice(
 
 const NsParams = z.object({ ns: Namespace });
 const Params = z.object({ ns: Namespace, id: EntryId });
-
-const Meta = z
-  .object({
-    source: z.object({ kind: z.enum(['user', 'builtin']), binary_version: z.string().optional() }),
-    hidden: z.boolean(),
-    user_overrides: JsonObject.optional(),
-    created_at: z.int().meta({ description: 'milliseconds since the epoch; 0 = unknown' }),
-    updated_at: z.int(),
-    revision: z.int(),
-    version: z.int().meta({ description: 'the same as `revision`' }),
-    actor: z.string(),
-  })
-  .meta({
-    id: 'ConfigEntryMeta',
-    description: 'What is known of an entry beside what it says. Times are milliseconds since the epoch.',
-  });
 
 const Removal = z.object({
   force: z
@@ -128,7 +113,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     description: 'Revision, times, overrides and where it comes from, of each.',
     params: NsParams,
     query: EntryPage,
-    responses: { 200: z.array(z.object({ id: z.string(), meta: Meta })), ...missing },
+    responses: { 200: z.array(z.object({ id: z.string(), meta: ConfigEntryMeta })), ...missing },
     handle: ({ params, query }) => configOf(rooms).metas(params.ns, query),
   }),
 ];
@@ -177,7 +162,7 @@ const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
     summary: 'Metadata of one entry',
     description: 'Its revision, its times, its overrides and where it comes from.',
     params: Params,
-    responses: { 200: Meta, ...missing },
+    responses: { 200: ConfigEntryMeta, ...missing },
     handle: ({ params }) => configOf(rooms).meta(params.ns, params.id),
   }),
   route.post('/v1/config/:ns/:id/restore', {

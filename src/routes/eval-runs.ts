@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { EvalLimits } from '../evals/checks.ts';
 import type { Evals } from '../evals/index.ts';
 import { planOnline, planRun } from '../evals/plan.ts';
-import { EvalFrame } from '../evals/run-stream.ts';
 import type { EvalRunFilter } from '../evals/runs.ts';
 import { type DescribedAnswer, eventStream } from '../http/described.ts';
 import { JSON_TYPE } from '../http/reply.ts';
@@ -12,14 +11,8 @@ import { isPatchable } from '../registry/agent-patch.ts';
 import { AgentSpec } from '../schema/agent.ts';
 import { isObject, type JsonObject, withoutNulls } from '../schema/endpoint.ts';
 import { ErrorBody } from '../schema/error-body.ts';
-import {
-  EvalAggregate,
-  EvalDiff,
-  EvalRun,
-  EvalRunRequest,
-  EvalRunSummary,
-  OnlineEvalRequest,
-} from '../schema/eval-run.ts';
+import { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answers.ts';
+import { EvalRun, EvalRunRequest, OnlineEvalRequest } from '../schema/eval-run.ts';
 import { Conflict, Invalid, Unavailable } from '../schema/outcome.ts';
 import { Cursor, count, Limit } from '../schema/paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -58,23 +51,15 @@ const RunParams = z.object({ id: EvalRunId });
 
 const Position = z.object({ started_at_secs: z.int(), id: z.string() });
 
-const RunAnswer = z
-  .object({ run: EvalRun, diff: EvalDiff.optional(), aggregates: z.array(EvalAggregate).optional() })
-  .meta({ id: 'EvalRunAnswer', description: 'The run, with what was asked for beside it.' });
-
 const OnlineAnswer = z
   .object({ run: EvalRun, persisted: z.boolean() })
   .meta({ id: 'OnlineEvalAnswer', description: 'The run, and whether it is kept.' });
 
 const BEGUN: DescribedAnswer = {
   description: 'The run as it begins.',
-  content: { [JSON_TYPE]: RunAnswer },
+  content: { [JSON_TYPE]: EvalRunAnswer },
   headers: { Location: 'Where the run is read.' },
 };
-
-const RunList = z
-  .object({ runs: z.array(EvalRunSummary), next_cursor: z.string().optional() })
-  .meta({ id: 'EvalRunList', description: 'One page of eval runs.' });
 
 /** Fields that nobody can override, and values of another type, are a matter of the body. */
 const checkOverrides = (
@@ -180,7 +165,7 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
       'At once, with 202 and `Location`, when the body says `async` or the request prefers `respond-async`. A client that goes away before its answer cancels the run.',
     body: RunBody,
     bodyLimit: 'evals',
-    responses: { 200: RunAnswer, 202: BEGUN, ...missing },
+    responses: { 200: EvalRunAnswer, 202: BEGUN, ...missing },
     async handle({ scope, body, header, hold, onGone }) {
       const isAsync = body.async ?? prefersAsync(header('prefer'));
       const plan = planRun(body, isAsync, limits, directory);
@@ -223,7 +208,7 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     summary: 'Eval runs without their items, the newest first',
     description: 'Of all datasets, or of one; those that are done unless `status` says otherwise.',
     query: ListQuery,
-    responses: { 200: RunList },
+    responses: { 200: EvalRunList },
     handle({ query }) {
       const page = runs.list(filterOf(query));
       return {
@@ -239,7 +224,7 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     description: 'With `baseline`, `diff` tells what is other than there: 409 while the run has not ended.',
     params: RunParams,
     query: RunQuery,
-    responses: { 200: RunAnswer, ...missing, 409: ErrorBody },
+    responses: { 200: EvalRunAnswer, ...missing, 409: ErrorBody },
     handle({ params, query }) {
       const run = runs.get(params.id);
       const { baseline } = query;
@@ -277,7 +262,7 @@ const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
     summary: 'Ends an eval run with the items that it has; one that has ended stays as it is',
     description: 'Answers when the run has ended.',
     params: RunParams,
-    responses: { 200: RunAnswer, ...missing },
+    responses: { 200: EvalRunAnswer, ...missing },
     async handle({ params, hold }) {
       hold();
       return { run: await runs.cancel(params.id) };

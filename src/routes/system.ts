@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { plainText, reply, route } from '../http/route.ts';
+import { RunSummary, SystemInfo } from '../schema/system.ts';
 import type { Store } from '../store/index.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -11,21 +12,6 @@ const Health = z
     components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.enum(['ok', 'starting']) }),
   })
   .meta({ id: 'Health', description: 'Whether requests should come here.' });
-
-const SystemInfo = z
-  .object({
-    version: z.string(),
-    scope_id: z.string(),
-    uptime_seconds: z.int(),
-    config_store_enabled: z.boolean(),
-    audit_log_enabled: z.boolean(),
-    runtime_stats_enabled: z.boolean(),
-  })
-  .meta({ id: 'SystemInfo', description: 'The service and what of it is on.' });
-
-const RunSummary = z
-  .object({ running: z.int(), waiting: z.int(), created: z.int() })
-  .meta({ id: 'RunSummary', description: 'Runs by status.' });
 
 export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, system, settings }: Rooms) => [
   route.get('/health', {

@@ -3,7 +3,7 @@ import { plainText, reply, route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
-import { TraceSummary } from '../schema/trace.ts';
+import { TraceList } from '../schema/trace.ts';
 import type { Traces } from '../traces/traces.ts';
 import { RunId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
@@ -32,10 +32,6 @@ const PageQuery = z.strictObject({
 
 const TraceParams = z.object({ run_id: RunId });
 
-const TraceList = z
-  .object({ runs: z.array(TraceSummary) })
-  .meta({ id: 'TraceList', description: 'Traces, the newest first.' });
-
 /** There when they are exposed. */
 export const traceRoutes = ({ traces, settings }: Pick<Rooms, 'traces' | 'settings'>) =>
   traces && settings.AdminApiConfig.expose_trace_routes ? routesOf(traces) : [];
@@ -44,6 +40,7 @@ const routesOf = (traces: Traces) => [
   route.get('/v1/traces', {
     id: 'listTraces',
     summary: 'Traces of runs that have ended, the newest first',
+    description: 'Only observed runs have one; those that are not pinned go after a while.',
     tag: 'traces',
     scope: 'admin',
     query: TraceQuery,
@@ -52,8 +49,8 @@ const routesOf = (traces: Traces) => [
   }),
   route.get('/v1/traces/:run_id', {
     id: 'getTrace',
-    summary:
-      'Events of a trace in their order, one a line; headers tell how many there are and where to go on',
+    summary: 'Events of a trace in their order, one a line',
+    description: 'Headers tell how many there are and where the next page begins.',
     tag: 'traces',
     scope: 'admin',
     params: TraceParams,
@@ -86,6 +83,7 @@ const routesOf = (traces: Traces) => [
   route.post('/v1/traces/:run_id/pin', {
     id: 'pinTrace',
     summary: 'Keeps a trace for ever',
+    description: 'It is left out when old traces are removed. One that is pinned stays so.',
     tag: 'traces',
     scope: 'admin',
     params: TraceParams,

@@ -38,6 +38,11 @@ export const AuditEvent = z
   .meta({ id: 'AuditEvent', description: 'A change, and who made it.' });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
+export const AuditPage = z
+  .object({ items: z.array(AuditEvent), next_cursor: z.string().optional() })
+  .meta({ id: 'AuditPage', description: 'One page of changes.' });
+export type AuditPage = z.infer<typeof AuditPage>;
+
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export const isUlid = (text: string): boolean => ULID.test(text);

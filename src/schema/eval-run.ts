@@ -79,7 +79,10 @@ export type OnlineEvalRequest = z.infer<typeof OnlineEvalRequest>;
 /** A column of the matrix; a key is there when its axis was asked for. */
 export const EvalCell = z
   .object({ model_id: z.string(), agent_id: z.string().optional(), variant_id: z.string().optional() })
-  .meta({ id: 'EvalCell', description: 'A fixture, a model and a variant.' });
+  .meta({
+    id: 'EvalCell',
+    description: 'A column of the matrix; a key is there when its axis was asked for.',
+  });
 export type EvalCell = z.infer<typeof EvalCell>;
 
 export const EvalItem = z
@@ -90,7 +93,7 @@ export const EvalItem = z
     trace_run_id: z.string().optional(),
     sample_index: u32.optional(),
   })
-  .meta({ id: 'EvalItem', description: 'One cell of the matrix, as it was played.' });
+  .meta({ id: 'EvalItem', description: 'A fixture in a column of the matrix, as it was played.' });
 export type EvalItem = z.infer<typeof EvalItem>;
 
 export const EvalMode = z.enum(['scripted', 'live']);
@@ -170,7 +173,7 @@ export const DiffEntry = z
     z.object({ kind: z.literal('missing_from_new'), ...Key }),
     z.object({ kind: z.literal('newly_added'), ...Key, passed: z.boolean() }),
   ])
-  .meta({ id: 'EvalDiffEntry', description: 'A cell that is other than in the baseline.' });
+  .meta({ id: 'EvalDiffEntry', description: 'What became of an item since the baseline.' });
 export type DiffEntry = z.infer<typeof DiffEntry>;
 
 export const EvalDiff = z

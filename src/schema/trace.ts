@@ -29,8 +29,12 @@ export const TraceSummary = z
     final_status: z.enum(['ok', 'error']),
     judge_score: z.number().optional(),
   })
-  .meta({ id: 'TraceSummary' });
+  .meta({ id: 'TraceSummary', description: 'What a trace is of, without its events.' });
 export type TraceSummary = z.infer<typeof TraceSummary>;
+
+export const TraceList = z
+  .object({ runs: z.array(TraceSummary) })
+  .meta({ id: 'TraceList', description: 'Traces, the newest first.' });
 
 /** What was measured of an answer by somebody who judges it. */
 export type EvaluationResult = {

@@ -1,16 +1,29 @@
 import type {
   ActorFrame,
   ActorList,
+  AgentStats,
+  AuditEvent,
+  AuditPage,
   CanonicalEvent,
   Client,
+  ConfigDiagnostics,
+  ConfigEntryMeta,
+  EvalFrame,
+  EvalRun,
+  EvalRunAnswer,
+  EvalRunList,
+  EvalRunSummary,
   ListedMessage,
   LiveActor,
   Run,
   RunEvent,
   RunRequest,
+  RunSummary,
+  SystemInfo,
   Termination,
   Thread,
   ThreadSummary,
+  TraceSummary,
 } from '../../src/client/index.ts';
 import type { Json } from '../../src/schema/json.ts';
 
@@ -67,6 +80,19 @@ type ClientRecords = {
   LiveActor: LiveActor;
   ActorList: ActorList;
   ActorFrame: ActorFrame;
+  AgentStats: AgentStats;
+  AuditEvent: AuditEvent;
+  AuditPage: AuditPage;
+  ConfigDiagnostics: ConfigDiagnostics;
+  ConfigEntryMeta: ConfigEntryMeta;
+  EvalFrame: EvalFrame;
+  EvalRun: EvalRun;
+  EvalRunAnswer: EvalRunAnswer;
+  EvalRunList: EvalRunList;
+  EvalRunSummary: EvalRunSummary;
+  RunSummary: RunSummary;
+  SystemInfo: SystemInfo;
+  TraceSummary: TraceSummary;
 };
 
 /** What an operation answers when all is well. */
@@ -103,6 +129,9 @@ type ClientAnswers = {
   listThreadEvents: Told<Threads['events']>;
   listRunEvents: Told<Runs['events']>;
   listActors: Told<Client['actors']['list']>;
+  listAuditEvents: Told<Client['audit']['list']>;
+  getEvalRun: Told<Client['evals']['runs']['get']>;
+  listEvalRuns: Told<Client['evals']['runs']['list']>;
 };
 
 /** What the client takes is something that the operation takes. */

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import t from 'tap';
 import { nodeCommand } from '../child.ts';
+import { traced } from '../service/traced.ts';
 import { startDemo } from '../service/troupe.ts';
 
 /** The OpenAPI document in the hands of its readers: a linter, two generators of clients, and a strict compiler. */
@@ -79,7 +80,8 @@ const CONFIGURATION = {
     skipLibCheck: false,
     noEmit: true,
     allowImportingTsExtensions: true,
-    types: [],
+    // What the client's own types are made of needs them.
+    types: ['node'],
   },
   files: ['use.ts', 'types.ts', 'client.ts'],
 };
@@ -88,7 +90,7 @@ t.test('it passes a linter, and clients made of it compile in strict mode', asyn
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
-  const { url } = await startDemo(t);
+  const { url } = await startDemo(t, { settings: traced() });
   const document = join(FOLDER, 'openapi.json');
   writeFileSync(document, await (await fetch(`${url}/openapi.json`)).text());
 

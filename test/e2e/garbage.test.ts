@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { createClient } from '../crash/client.ts';
 import { MAIN } from './built.ts';
 import { runNode } from './service.ts';
 
@@ -37,15 +38,11 @@ const growth = async (
 ): Promise<number> => {
   let left = count;
   const before = promoted();
+  const { ask } = createClient(url);
   const client = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const request = {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      };
-      await (await fetch(url + path, request)).text();
+      await ask('POST', path, body);
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
@@ -55,10 +52,10 @@ const growth = async (
 t.test('threads and runs that are done with are collected young', async (t) => {
   const service = await startTraced(t);
   const run = { agentId: 'bench', messages: [{ role: 'user', content: 'go' }] };
-  const warm = { path: '/v1/threads', body: {}, count: 500 };
+  const warm = { path: '/v1/threads', body: {}, count: 400 };
   await growth(service, warm);
-  const ofThread = await growth(service, { ...warm, count: 1500 });
-  const ofRun = await growth(service, { path: '/v1/runs', body: run, count: 400, clients: 1 });
+  const ofThread = await growth(service, { ...warm, count: 1000 });
+  const ofRun = await growth(service, { path: '/v1/runs', body: run, count: 240, clients: 1 });
   t.comment(`${(ofThread / KIB).toFixed(1)} KiB a thread, ${(ofRun / KIB).toFixed(1)} KiB a run`);
   t.ok(ofThread < 8 * KIB, `${ofThread} bytes a thread`);
   t.ok(ofRun < 45 * KIB, `${ofRun} bytes a run`);

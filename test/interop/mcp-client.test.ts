@@ -1,14 +1,14 @@
-import { fileURLToPath } from 'node:url';
-import t from 'tap';
-import { bundled } from '../child.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
 import { LONG } from '../long.ts';
+import { playScenario } from './mcp-client.ts';
 import { allApplicablePass, conformanceSuite, type NotApplicable } from './mcp-conformance.ts';
 
 /** The connections to MCP servers and the conformance suite of the MCP project: mcp.md C4. */
 
-const PROGRAM = fileURLToPath(new URL('./mcp-client.ts', import.meta.url));
-
-/** What the program is started for; where nothing of a scenario can pass, only the long form tries. */
+/** What the client plays; where nothing of a scenario can pass, only the long form tries. */
 const TRIED = [
   'initialize|tools_call|sse-retry|json-schema-*|request-metadata|http-standard-headers',
   ...(LONG ? ['http-custom-headers|http-invalid-tool-headers|sep-2322-*'] : []),
@@ -50,14 +50,31 @@ const SETS: Record<string, { args: readonly string[]; notApplicable: NotApplicab
   },
 };
 
+/** The command that the suite starts for a scenario, before the address of its server: the client is in this process. */
+const clientHere = async (t: Test): Promise<string> => {
+  const client = createServer(async (request, response) => {
+    const { name, context } = request.headers;
+    await playScenario({ name: String(name), url: await text(request), context: String(context) }).then(
+      () => response.end(),
+      (error) => response.writeHead(500).end(String(error)),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(client, 'listening');
+  t.teardown(() => client.close().closeAllConnections());
+  const address = client.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return [
+    `case $MCP_CONFORMANCE_SCENARIO in ${TRIED}) ;; *) exit 1 ;; esac;`,
+    `exec curl -sS --fail-with-body http://127.0.0.1:${port}/ -H "name: $MCP_CONFORMANCE_SCENARIO"`,
+    `-H "context: $MCP_CONFORMANCE_CONTEXT" --data-raw`,
+  ].join(' ');
+};
+
 const suite = await conformanceSuite();
 
 if (typeof suite === 'string') t.plan(0, suite);
 else {
-  const command = [
-    `case $MCP_CONFORMANCE_SCENARIO in ${TRIED}) ;; *) exit 1 ;; esac;`,
-    `exec ${process.execPath} ${bundled(PROGRAM)}`,
-  ].join(' ');
+  const command = await clientHere(t);
 
   for (const [revision, { args, notApplicable }] of Object.entries(SETS)) {
     t.test(`connections are as ${revision} says`, async (t) => {

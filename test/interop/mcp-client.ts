@@ -5,11 +5,16 @@ import type { Json, Tool, ToolContext } from '../../src/tools/tool.ts';
 /**
  * A client for the conformance suite around the connections of the service: connects to the address that it is given,
  * does what the scenario asks for, and leaves.
- *
- *     MCP_CONFORMANCE_SCENARIO=tools_call node mcp-client.js http://localhost:1234/mcp
  */
 
-type Use = (call: (tool: string, args: Json) => Promise<unknown>, tools: readonly Tool[]) => unknown;
+/** `context`: what the suite says beside the name of the scenario, as JSON. */
+export type Scenario = { name: string; url: string; context: string };
+
+type Use = (
+  call: (tool: string, args: Json) => Promise<unknown>,
+  tools: readonly Tool[],
+  context: string,
+) => unknown;
 
 const onlyConnects: Use = () => {};
 
@@ -18,8 +23,8 @@ const callsAll: Use = async (call, tools) => {
 };
 
 /** The calls that the suite names. */
-const callsNamed: Use = async (call) => {
-  const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{"toolCalls":[]}');
+const callsNamed: Use = async (call, _, context) => {
+  const { toolCalls } = JSON.parse(context);
   for (const { name, arguments: args } of toolCalls) await call(name, args);
 };
 
@@ -39,26 +44,7 @@ const SCENARIOS: Record<string, Use> = {
   },
 };
 
-const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
-const use = SCENARIOS[scenario];
-const url = process.argv[2];
-if (!use || url === undefined) throw new Error(`there is no scenario '${scenario}'`);
-
 const nothing = (): void => {};
-const manager = createMcpManager({
-  clock: { now: Date.now },
-  log: { debug: nothing, warn: (data, text) => console.error(text, data) },
-  version: '0.0.0',
-  refreshMs: 0,
-  actors: { began: () => nothing },
-  scope: 'default',
-  observe: { called: nothing, reconnected: nothing },
-  changed: nothing,
-});
-const spec = McpServerSpec.parse({ id: 'suite', transport: 'http', url });
-await manager.connect(spec);
-manager.apply([spec]);
-const tools = manager.tools().get('suite') ?? [];
 
 /** What a call needs of the run that it is of. */
 const context = {
@@ -70,10 +56,33 @@ const context = {
   progress: nothing,
 };
 
-await use((name, args) => {
-  const tool = tools.find(({ descriptor }) => descriptor.id === `mcp__suite__${name}`);
-  if (!tool) throw new Error(`there is no tool '${name}'`);
-  // Of a context, tools of MCP servers use no more than this.
-  return Promise.resolve(tool.execute(args, context as unknown as ToolContext));
-}, tools);
-await manager.close();
+/** Throws what a connection or a call throws. */
+export const playScenario = async ({ name, url, context: told }: Scenario): Promise<void> => {
+  const use = SCENARIOS[name];
+  if (!use) throw new Error(`there is no scenario '${name}'`);
+  const manager = createMcpManager({
+    clock: { now: Date.now },
+    log: { debug: nothing, warn: nothing },
+    version: '0.0.0',
+    refreshMs: 0,
+    actors: { began: () => nothing },
+    scope: 'default',
+    observe: { called: nothing, reconnected: nothing },
+    changed: nothing,
+  });
+  try {
+    const spec = McpServerSpec.parse({ id: 'suite', transport: 'http', url });
+    await manager.connect(spec);
+    manager.apply([spec]);
+    const tools = manager.tools().get('suite') ?? [];
+    const call = (called: string, args: Json) => {
+      const tool = tools.find(({ descriptor }) => descriptor.id === `mcp__suite__${called}`);
+      if (!tool) throw new Error(`there is no tool '${called}'`);
+      // Of a context, tools of MCP servers use no more than this.
+      return Promise.resolve(tool.execute(args, context as unknown as ToolContext));
+    };
+    await use(call, tools, told);
+  } finally {
+    await manager.close();
+  }
+};

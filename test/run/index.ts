@@ -10,7 +10,7 @@ import { runGroup } from './processes.ts';
 import { Report } from './report.ts';
 
 /**
- * Runs the tests: compiles all of them once and runs them in few processes, about a dozen files in each. What each file
+ * Runs the tests: compiles all of them once and runs them in few processes, about two dozen files in each. What each file
  * says is kept as TAP, so `npx tap replay FILE` shows it; `npx tap run FILE` runs one as it is, without all this.
  */
 

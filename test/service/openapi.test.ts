@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { z } from 'zod';
 import { spelledOut } from '../http/document.ts';
+import { traced } from './traced.ts';
 import { startTroupe } from './troupe.ts';
 
 /** What the OpenAPI document of a whole service promises, and what its bodies are bounded by. */
@@ -34,7 +35,7 @@ const Document = z.object({
   components: z.object({ schemas: z.record(z.string(), z.looseObject({})) }),
 });
 
-const { url } = await startTroupe(t);
+const { url } = await startTroupe(t, { settings: traced() });
 
 const documentOf = async () => {
   const text = await (await fetch(`${url}/openapi.json`)).text();

@@ -1,20 +1,13 @@
 import { type HistoryItem, toHistoryItems } from '../../protocols/ag-ui/messages.ts';
 import { suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
-import {
-  listMessages,
-  type MessageFilter,
-  type MessageStart,
-  stoppedAnswers,
-  viewed,
-} from '../../runtime/index.ts';
+import { listMessages, type MessageFilter, type MessageStart, viewed } from '../../runtime/index.ts';
 import type { ListedMessage } from '../../schema/message.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
  * A page of a history as AG-UI clients see it (chat-and-agui.md 14). Pages and their total count stored messages, so
  * a page costs its own rows, the rest of the steps at its end, and a read of each run in which a tool has answered. A
- * placeholder for the result of a call that waits, or has waited, is stored and not shown: such a page is shorter. What
- * was there of a stopped answer is shown behind its message and not counted: such a page is longer.
+ * placeholder for the result of a call that waits, or has waited, is stored and not shown: such a page is shorter.
  */
 
 type HistoryOf = { store: Store; scope: string; thread_id: string };
@@ -35,7 +28,7 @@ export const historyPage = (
   limit: number,
 ): HistoryPage => {
   const page = listMessages(of, filter, start, limit);
-  const rows = withStopped(of, filter, filter.order === 'asc' ? page.rows : page.rows.toReversed());
+  const rows = filter.order === 'asc' ? page.rows : page.rows.toReversed();
   const paged = new Set(rows.map(({ id }) => id));
   const suspensions = suspensionsIn((run_id) => of.store.runs.get(of.scope, run_id));
   const items = toHistoryItems([...rows, ...resultsBehind(of, rows)], suspensions).filter(({ id }) =>
@@ -43,13 +36,6 @@ export const historyPage = (
   );
   if (filter.order === 'desc') items.reverse();
   return { ...page, items };
-};
-
-const withStopped = (of: HistoryOf, filter: MessageFilter, rows: ListedMessage[]): ListedMessage[] => {
-  const [first, last] = [rows.at(0), rows.at(-1)];
-  if (!first || !last) return rows;
-  const stopped = stoppedAnswers(of, { ...filter, after: first.seq, before: last.seq + 1 });
-  return stopped.length === 0 ? rows : [...rows, ...stopped].sort((a, b) => a.seq - b.seq);
 };
 
 /** What a step at the end of the rows has beyond them: it tells a placeholder from a result. */
