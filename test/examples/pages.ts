@@ -21,12 +21,13 @@ import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
 
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
+/** Where screenshots go, if anywhere. */
+const SHOTS = process.env.TROUPE_TEST_SCREENSHOTS;
+
 export const hasChromium = (): boolean => existsSync(CHROMIUM);
 
 export type Site = {
   origin: string;
-  /** Where screenshots go. */
-  dir: string;
   browser: Browser;
 };
 
@@ -52,6 +53,9 @@ export const startSite = async (t: Test, folders: readonly string[]): Promise<Si
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--disable-software-rasterizer',
+      '--disable-site-isolation-trials',
+      '--renderer-process-limit=1',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
@@ -60,7 +64,7 @@ export const startSite = async (t: Test, folders: readonly string[]): Promise<Si
     ],
   });
   t.teardown(() => browser.close());
-  return { origin, dir, browser };
+  return { origin, browser };
 };
 
 /** As they are while somebody works on them: what React does twice then, it does twice here. */
@@ -109,7 +113,7 @@ const listening = (server: Server): Promise<string> =>
     });
   });
 
-export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Visited> => {
+export const visit = async (t: Test, { origin, browser }: Site): Promise<Visited> => {
   const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
   context.setDefaultTimeout(60_000);
   // What a page says of a service that is being stopped under it is no failure.
@@ -146,7 +150,8 @@ export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Vi
       return page;
     },
     async screenshot(page, name) {
-      await page.screenshot({ path: join(dir, `${name}.png`), fullPage: true });
+      // Nobody looks at them unless they are asked for, and each costs as much as a page.
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
     },
   };
 };
