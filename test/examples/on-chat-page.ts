@@ -266,7 +266,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     await shows(other, 'partial');
     troupe.models.release();
     await ended(troupe);
-    await lookAt(one);
+    // A page that is looked at notices it by itself.
     await shows(one, 'more');
     await shows(other, 'ready');
     await showsParagraphs(t, one, ['hello', 'partial answer', 'more', 'partial answer']);

@@ -131,6 +131,7 @@ t.test('a tab that is left in mid-answer lets go of its stream, and the run goes
   t.equal(thread.chat.status, 'ready');
   models.release();
   t.match(await ends('left'), { termination_reason: { type: 'natural_end' } });
+  await catchUp(thread);
   t.strictSame(shown(thread), ['hello', 'partial'], 'nothing is written to a page that is gone');
   t.teardown(enter(thread));
   await catchUp(thread);
