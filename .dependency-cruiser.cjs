@@ -6,6 +6,7 @@ const rooms = {
   machines: [],
   'src/schema': ['machines'],
   'src/client': ['src/schema'],
+  'src/console': ['src/client', 'src/schema', 'machines'],
   'src/react': ['src/client'],
   'src/store': ['src/schema'],
   'src/models': ['machines', 'src/schema'],

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ConsoleRecord, RECORD } from './console.ts';
 
 /** The licenses of all packages whose code is inside the programs of this one. */
 
@@ -19,7 +20,8 @@ const bundledPackages = (): string[] => {
       bytesInOutput > 0 ? (PACKAGE.exec(path)?.[0] ?? []) : [],
     ),
   );
-  return [...new Set(folders)].sort();
+  const { packages }: ConsoleRecord = JSON.parse(readFileSync(RECORD, 'utf8'));
+  return [...new Set([...folders, ...packages])].sort();
 };
 
 const TEXT = /^(licen[cs]e|notice|copying)/i;

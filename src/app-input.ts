@@ -35,4 +35,6 @@ export type AppInput = Embedding & {
   records?: Records;
   providers?: readonly Provider[];
   log?: Log;
+  /** Where the built console is, if not beside the service. */
+  consoleFolder?: string;
 };

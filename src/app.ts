@@ -22,6 +22,7 @@ import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
 import { ABOUT } from './routes/about.ts';
+import { createConsole } from './routes/console.ts';
 import { createMcpAdapter } from './routes/mcp/adapter.ts';
 import type { Rooms } from './routes/rooms.ts';
 import { routesOf } from './routes/table.ts';
@@ -34,7 +35,7 @@ import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createObserver } from './telemetry/observer.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
-import { version } from './version.ts';
+import { consoleFolder, version } from './version.ts';
 
 /** The composition root: every room is made here, and nowhere else does one room learn of another's insides. */
 
@@ -246,6 +247,9 @@ export const startApp = async (input: AppInput): Promise<App> => {
     families: [...a2a.families, ...mcp.families],
     routes: routesOf(rooms),
     settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
+    unrouted: settings.console.enabled
+      ? createConsole({ folder: input.consoleFolder ?? consoleFolder, settings: settings.console })
+      : undefined,
     acceptsHost: createHostCheck({
       listening: host,
       names: settings.allowed_hosts ?? [],

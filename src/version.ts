@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** The version of the package. The file lies above this one, in the sources as well as in the build. */
 const packageFile = ['../package.json', '../../package.json']
@@ -12,3 +13,6 @@ const packageFile = ['../package.json', '../../package.json']
   });
 
 export const version: string = packageFile ? JSON.parse(readFileSync(packageFile, 'utf8')).version : '0.0.0';
+
+/** Where the build puts the browser console. */
+export const consoleFolder: string = fileURLToPath(new URL('./dist/console', packageFile ?? import.meta.url));

@@ -167,22 +167,28 @@ const startBody = (exchanged: Exchanged): ReadableStreamDefaultController<Uint8A
 const HELD_BYTES = 64 * 1024;
 
 /** @param text null: there is no body */
-const end = (exchanged: Exchanged, text: string | null): void => {
+const end = (exchanged: Exchanged, text: string | Uint8Array | null): void => {
   const { body } = exchanged;
   close(exchanged);
   if (!body) respond(exchanged, text === '' && BODILESS.has(exchanged.status) ? null : text);
   else {
-    if (text) body.enqueue(encoder.encode(text));
+    if (text) body.enqueue(bytesOf(text));
     body.close();
   }
 };
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-const respond = (exchanged: Exchanged, body: ReadableStream<Uint8Array> | string | null): void => {
+const bytesOf = (text: string | Uint8Array): Uint8Array =>
+  typeof text === 'string' ? encoder.encode(text) : text;
+
+const respond = (
+  exchanged: Exchanged,
+  body: ReadableStream<Uint8Array> | string | Uint8Array | null,
+): void => {
   const { status, statusText, headers } = exchanged;
   // A text would get a content type of its own where the service gives none.
-  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+  const bytes = body === null || body instanceof ReadableStream ? body : whole(bytesOf(body));
   exchanged.settle.resolve(new Response(bytes, { status, statusText, headers }));
 };
 

@@ -21,6 +21,7 @@ import type { Found, Paths } from './paths.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
 import { inOwnTurn as waitForTurn } from './turns.ts';
+import type { Unrouted } from './unrouted.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**
@@ -34,6 +35,8 @@ export type PipelineDeps = {
   context: ExchangeContext;
   caller: Caller;
   paths: Paths<PathEntry>;
+  /** Missing: a path that no route has is refused. */
+  unrouted?: Unrouted | undefined;
   /** Missing: a request may name any host. */
   acceptsHost?: HostCheck | undefined;
   adminToken: string | undefined;
@@ -178,6 +181,13 @@ export const createPipeline = (deps: PipelineDeps) => {
     return new Refusal(405, `${exchange.method} is not allowed on ${path}, only ${allow}`, { allow });
   };
 
+  const offRoutes = (exchange: Exchange, req: WireRequest, { get: header }: RequestHeaders) => {
+    const { unrouted } = deps;
+    const page = unrouted?.answer({ method: exchange.method, path: req.getUrl(), header });
+    if (unrouted && page) exchange.route = unrouted.label;
+    return page;
+  };
+
   /** The route of a protocol, or what it says instead. */
   const inFamily = (
     family: Family,
@@ -231,7 +241,12 @@ export const createPipeline = (deps: PipelineDeps) => {
     }
     const route = found?.entry.endpoints.get(exchange.method);
     const endpoint = found && family ? inFamily(family, { exchange, found, route }, req, headers) : route;
-    if (!endpoint) throw refusalOf(exchange, found, req);
+    if (!endpoint) {
+      const page = found ? undefined : offRoutes(exchange, req, headers);
+      if (!page) throw refusalOf(exchange, found, req);
+      sendReply(exchange, page);
+      return;
+    }
     const params = namedParams(endpoint, found?.values ?? []);
     authorize({ exchange, endpoint, inside: false, params, ...read(endpoint, req), headers, from }, req);
   };

@@ -5,8 +5,8 @@ const brand = Symbol('reply');
 export type Reply = {
   readonly [brand]: true;
   readonly status: number;
-  /** Undefined: the response has no body. */
-  readonly text: string | undefined;
+  /** Characters, or bytes as they are. Undefined: the response has no body. */
+  readonly text: string | Uint8Array | undefined;
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
 };
@@ -30,6 +30,13 @@ export const plainText = (text: string, contentType: string, status = 200): Repl
   contentType,
   headers: undefined,
 });
+
+/** What a file holds; `headers` may say how it is encoded. */
+export const fileReply = (
+  bytes: Uint8Array,
+  contentType: string,
+  headers: Readonly<Record<string, string>>,
+): Reply => ({ [brand]: true, status: 200, text: bytes, contentType, headers });
 
 export const isReply = (value: unknown): value is Reply =>
   typeof value === 'object' && value !== null && brand in value;

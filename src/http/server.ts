@@ -13,6 +13,7 @@ import type { ScopeProvider } from './scope.ts';
 import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
+import type { Unrouted } from './unrouted.ts';
 
 /**
  * The HTTP server: a route table, on a socket of uWebSockets.js and for programs that have it inside themselves. It
@@ -32,6 +33,8 @@ export type HttpDeps = {
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
   };
+  /** Who is asked for paths that no route has. */
+  unrouted?: Unrouted | undefined;
   /** Missing: a request may name any host. */
   acceptsHost?: HostCheck | undefined;
   adminToken: string | undefined;

@@ -28,7 +28,7 @@ export type WireResponse = {
   writeHeader(name: string, value: string): unknown;
   /** Whether the reader takes more. */
   write(text: string): boolean;
-  end(text?: string, closeConnection?: boolean): unknown;
+  end(text?: string | Uint8Array, closeConnection?: boolean): unknown;
   endWithoutBody(): unknown;
   cork(write: () => void): unknown;
   close(): unknown;

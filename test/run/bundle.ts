@@ -12,7 +12,7 @@ export type Replaced = Record<string, string>;
 const sources = (replaced: Replaced): Plugin => ({
   name: 'sources',
   setup(build) {
-    build.onLoad({ filter: /\/(src|test|machines|bench)\/.*\.tsx?$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\/(src|test|machines|bench|\.build)\/.*\.tsx?$/ }, async ({ path }) => {
       const standIn = replaced[relative(ROOT, path)];
       const text = standIn ?? (await readFile(path, 'utf8'));
       if (standIn === undefined && !text.includes('import.meta.url')) return undefined;

@@ -1,4 +1,4 @@
-import { boolean, origins, text } from '../kinds.ts';
+import { boolean, origins, text, url } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const adminSettings = [
@@ -36,5 +36,25 @@ export const adminSettings = [
     type: boolean(),
     default: false,
     doc: 'serve the trace routes; traces may hold prompts and arguments of tools',
+  }),
+  setting({
+    key: 'console.enabled',
+    env: 'SERVICE_CONSOLE_ENABLED',
+    type: boolean(),
+    default: true,
+    doc: 'serve the browser console at `/`',
+  }),
+  setting({
+    key: 'console.backend_url',
+    env: 'SERVICE_CONSOLE_BACKEND_URL',
+    type: url(),
+    unset: 'unset = same origin',
+    doc: 'the service that the console talks to',
+  }),
+  setting({
+    key: 'console.title',
+    env: 'SERVICE_CONSOLE_TITLE',
+    type: text(),
+    doc: 'what the console calls the service, such as `Production`',
   }),
 ] as const;

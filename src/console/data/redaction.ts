@@ -1,0 +1,158 @@
+import { isObject } from './guard.ts';
+
+/**
+ * The second line of defence (console.md 3.11): what looks like a secret is masked before it is put on the page, also
+ * where the service should have done so already. Counters such as `input_tokens` and durations such as
+ * `session_duration_ms` are no secrets.
+ */
+
+export const MASK = '***';
+
+const WHOLE = new Set(['token', 'apikey', 'xapikey']);
+const ENDINGS = ['apikey', 'xapikey', 'privatekey'];
+const PARTS = [
+  'secret',
+  'password',
+  'passphrase',
+  'authorization',
+  'credential',
+  'cookie',
+  'jwt',
+  'bearer',
+  'accesskey',
+  'accesstoken',
+  'refreshtoken',
+  'idtoken',
+  'authtoken',
+  'sessiontoken',
+];
+
+/** Whether what is under this key is a secret, whatever it is. */
+export const isSecretKey = (key: string): boolean => {
+  const name = key.toLowerCase().replace(/[-_\s]/g, '');
+  return (
+    WHOLE.has(name) ||
+    ENDINGS.some((ending) => name.endsWith(ending)) ||
+    PARTS.some((part) => name.includes(part))
+  );
+};
+
+const HEADER_MAPS = new Set(['headers', 'request_headers', 'response_headers']);
+
+const isSecretHeader = (name: string): boolean =>
+  /^(authorization|proxy-authorization|cookie|set-cookie|x-auth-token)$/i.test(name) ||
+  /(api-key|token)$/i.test(name);
+
+/** Of a member, by where it is: its own name, and that of what it is in. */
+const isSecretAt = (key: string, parent: string | undefined): boolean =>
+  (parent === 'auth' && key !== 'type') ||
+  (parent !== undefined && HEADER_MAPS.has(parent.toLowerCase()) && isSecretHeader(key)) ||
+  isSecretKey(key);
+
+const SECRET_NAME =
+  '(?:[a-z]+[-_])*(?:api[-_]?key|private[-_]?key|client[-_]?secret|secret|password|passphrase|access[-_]?key|(?:access|refresh|id|auth|session)[-_]?token|token|credential|jwt)';
+
+const IN_TEXTS: readonly [RegExp, string][] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
+  [/\b((?:proxy-)?authorization|set-cookie|cookie)(\s*:\s*)[^\r\n"]+/gi, `$1$2${MASK}`],
+  [/\b(bearer\s+)[\w.~+/=-]{8,}/gi, `$1${MASK}`],
+  [new RegExp(`\\b(${SECRET_NAME})(\\s*=\\s*)("[^"]*"|'[^']*'|[^\\s&,;"']+)`, 'gi'), `$1$2${MASK}`],
+  [/\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, MASK],
+  [/\bsk_(?:live|test)_\w{8,}/g, MASK],
+  [/\bsk-[\w-]{8,}/g, MASK],
+  [/\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,})/g, MASK],
+  [/\bxox[abeprs]-[\w-]{8,}/g, MASK],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, MASK],
+];
+
+export const redactText = (text: string): string => {
+  let masked = text;
+  for (const [pattern, replacement] of IN_TEXTS) masked = masked.replace(pattern, replacement);
+  return masked;
+};
+
+/** The same value with every secret masked. */
+export const redact = (value: unknown, parent?: string): unknown => {
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return value.map((item) => redact(item, parent));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      isSecretAt(key, parent) && isHeld(member) ? MASK : redact(member, key),
+    ]),
+  );
+};
+
+/** There is something to hide: nothing, `false` and counts are not. */
+const isHeld = (member: unknown): boolean =>
+  member !== null && member !== undefined && member !== '' && typeof member !== 'boolean';
+
+// ---- JSON that is edited ----
+
+const MARKER = /__TROUPE_REDACTED_SECRET_([0-9a-f]{8})__/g;
+
+/** FNV-1a: the same path has the same marker in every rendering. */
+const hashOf = (path: string): string => {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < path.length; i += 1) {
+    hash = Math.imul(hash ^ path.charCodeAt(i), 0x01000193);
+  }
+  return (hash >>> 0).toString(16).padStart(8, '0');
+};
+
+const markerAt = (path: string): string => `__TROUPE_REDACTED_SECRET_${hashOf(path)}__`;
+
+export type Editable = {
+  value: unknown;
+  /** What each marker stands for, by the path that it was put at. */
+  secrets: ReadonlyMap<string, unknown>;
+};
+
+/** The value with a marker in the place of each secret, for an editor. */
+export const toEditable = (value: unknown): Editable => {
+  const secrets = new Map<string, unknown>();
+  const walk = (node: unknown, path: string, parent?: string): unknown => {
+    if (Array.isArray(node)) return node.map((item, index) => walk(item, `${path}/${index}`, parent));
+    if (typeof node === 'string' && redactText(node) !== node) return hide(node, path);
+    if (!isObject(node)) return node;
+    return Object.fromEntries(
+      Object.entries(node).map(([key, member]) => {
+        const at = `${path}/${key}`;
+        return [key, isSecretAt(key, parent) && isHeld(member) ? hide(member, at) : walk(member, at, key)];
+      }),
+    );
+  };
+  const hide = (secret: unknown, path: string): string => {
+    secrets.set(path, secret);
+    return markerAt(path);
+  };
+  return { value: walk(value, ''), secrets };
+};
+
+/** A marker is not where it was put, or was changed. `path` names the place. */
+export class MovedSecret extends Error {
+  readonly path: string;
+  constructor(path: string) {
+    super(`the secret at ${path} was moved or changed: put its marker back, or write a new value`);
+    this.name = 'MovedSecret';
+    this.path = path;
+  }
+}
+
+/** Puts back what unchanged markers stand for. @throws MovedSecret */
+export const fromEditable = (edited: unknown, secrets: ReadonlyMap<string, unknown>): unknown => {
+  const walk = (node: unknown, path: string): unknown => {
+    if (typeof node === 'string') {
+      if (secrets.has(path) && node === markerAt(path)) return secrets.get(path);
+      if (node.search(MARKER) >= 0 || node.includes('REDACTED_SECRET')) throw new MovedSecret(path || '/');
+      return node;
+    }
+    if (Array.isArray(node)) return node.map((item, index) => walk(item, `${path}/${index}`));
+    if (!isObject(node)) return node;
+    return Object.fromEntries(
+      Object.entries(node).map(([key, member]) => [key, walk(member, `${path}/${key}`)]),
+    );
+  };
+  return walk(edited, '');
+};

@@ -1,0 +1,120 @@
+import { Modal } from '@mantine/core';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useTexts } from '../i18n/locale.ts';
+import { Button, IconButton } from './Button.tsx';
+import css from './Dialog.module.css';
+import { Field } from './Field.tsx';
+import { designTexts } from './texts.ts';
+import { useReturnFocus } from './use-return-focus.ts';
+
+type DialogProps = {
+  title: string;
+  onClose: () => void;
+  /** Pixels. */
+  size?: number;
+  children: ReactNode;
+};
+
+/** A modal: it is there while it is rendered. */
+export const Dialog = ({ title, onClose, size = 460, children }: DialogProps) => {
+  useReturnFocus();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size={size}
+      title={<span className={css.title}>{title}</span>}
+      withCloseButton={false}
+    >
+      <div className={css.body}>{children}</div>
+    </Modal>
+  );
+};
+
+export const DialogActions = ({ children }: { children: ReactNode }) => (
+  <div className={css.actions}>{children}</div>
+);
+
+/**
+ * Asks before something is done that cannot be undone easily. The first focus is on Cancel, and Escape means no.
+ * `typed`: what has to be typed first, such as the id of something that others depend on.
+ */
+export const ConfirmDialog = (props: {
+  title: string;
+  confirm: string;
+  cancel?: string;
+  tone?: 'danger' | 'primary';
+  typed?: string | undefined;
+  busy?: boolean;
+  size?: number;
+  onConfirm: () => void;
+  onClose: () => void;
+  children?: ReactNode;
+}) => {
+  const t = useTexts(designTexts);
+  const [entered, setEntered] = useState('');
+  const waits = props.typed !== undefined && entered !== props.typed;
+  return (
+    <Dialog title={props.title} onClose={props.onClose} {...(props.size && { size: props.size })}>
+      {props.children}
+      {props.typed !== undefined && (
+        <Field label={t('confirm.type', { what: props.typed })}>
+          {(control) => (
+            <input
+              {...control}
+              type="text"
+              value={entered}
+              onChange={(event) => setEntered(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <DialogActions>
+        <Button data-autofocus onClick={props.onClose}>
+          {props.cancel ?? t('cancel')}
+        </Button>
+        <Button tone={props.tone ?? 'danger'} disabled={waits || props.busy} onClick={props.onConfirm}>
+          {props.confirm}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+/** Details at the right, beside the list that they are of. Escape closes it. */
+export const Drawer = (props: {
+  title: string;
+  onClose: () => void;
+  actions?: ReactNode;
+  children: ReactNode;
+}) => {
+  const t = useTexts(designTexts);
+  const id = useId();
+  const panel = useRef<HTMLDivElement>(null);
+  const { onClose } = props;
+  useReturnFocus();
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.defaultPrevented || hasModal()) return;
+      event.preventDefault();
+      onClose();
+    };
+    // Before a dialog above it has closed itself by the same key.
+    window.addEventListener('keydown', onKey, true);
+    return () => window.removeEventListener('keydown', onKey, true);
+  }, [onClose]);
+  return (
+    <div className={css.drawer} role="dialog" aria-labelledby={id} ref={panel} tabIndex={-1}>
+      <header className={css.drawerHead}>
+        <h2 id={id}>{props.title}</h2>
+        {props.actions}
+        <IconButton icon="close" label={t('close')} onClick={onClose} />
+      </header>
+      <div className={css.drawerBody}>{props.children}</div>
+    </div>
+  );
+};
+
+/** What is on top of everything gets keys first. */
+export const hasModal = (): boolean => document.querySelector('[aria-modal="true"]') !== null;

@@ -1,0 +1,99 @@
+import { type ReactNode, useId } from 'react';
+import css from './Field.module.css';
+
+/** What a control of a field has to have. */
+export type Control = {
+  id: string;
+  required?: boolean;
+  'aria-invalid'?: boolean;
+  'aria-describedby'?: string;
+};
+
+/**
+ * A label, a control, and what is to be said of it. The label is nothing but its text: the star of what is required is
+ * made by the style, hints and errors stand outside.
+ *
+ * @example
+ * <Field label={t('id')} error={errors.id} required>
+ *   {(control) => <input {...control} type="text" value={id} onChange={…} />}
+ * </Field>
+ */
+export const Field = (props: {
+  label: string;
+  hint?: ReactNode;
+  error?: string | undefined;
+  required?: boolean;
+  children: (control: Control) => ReactNode;
+}) => {
+  const id = useId();
+  const said = [props.hint !== undefined && `${id}-hint`, props.error && `${id}-error`]
+    .filter(Boolean)
+    .join(' ');
+  return (
+    <div className={css.field}>
+      <label className={css.label} htmlFor={id} data-required={props.required || undefined}>
+        {props.label}
+      </label>
+      {props.children({
+        id,
+        ...(props.required && { required: true }),
+        ...(props.error && { 'aria-invalid': true }),
+        ...(said && { 'aria-describedby': said }),
+      })}
+      {props.hint !== undefined && (
+        <div className={css.hint} id={`${id}-hint`}>
+          {props.hint}
+        </div>
+      )}
+      {props.error && (
+        <div className={css.error} id={`${id}-error`}>
+          {props.error}
+        </div>
+      )}
+    </div>
+  );
+};
+
+export const CheckField = (props: {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+}) => (
+  <label className={css.check}>
+    <input
+      type="checkbox"
+      checked={props.checked}
+      disabled={props.disabled}
+      onChange={(event) => props.onChange(event.target.checked)}
+    />
+    {props.label}
+  </label>
+);
+
+/** A choice in a bar of filters; its label is beside it. */
+export const FilterSelect = (props: {
+  label: string;
+  value: string;
+  options: readonly (readonly [value: string, label: string])[];
+  onChange: (value: string) => void;
+}) => (
+  <label className={css.filter}>
+    {props.label}
+    <select
+      className={css.control}
+      value={props.value}
+      onChange={(event) => props.onChange(event.target.value)}
+    >
+      {props.options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+/** Looks of a control that has its name from elsewhere. */
+export const controlLook = css.control;
+export const boxLook = css.box;

@@ -1,0 +1,77 @@
+import type { ReactNode } from 'react';
+import css from './Layout.module.css';
+
+/** A screen: what it is, how much there is of it, what to do, and then the thing itself. */
+export const Page = (props: {
+  title: string;
+  count?: string | undefined;
+  purpose?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) => (
+  <div className={css.page}>
+    <header className={css.head}>
+      <div>
+        <h1 className={css.title}>
+          {props.title}
+          {props.count !== undefined && <span className={css.count}>{props.count}</span>}
+        </h1>
+        {props.purpose && <p className={css.purpose}>{props.purpose}</p>}
+      </div>
+      {props.actions && <div className={css.actions}>{props.actions}</div>}
+    </header>
+    {props.children}
+  </div>
+);
+
+export const Card = (props: {
+  title: string;
+  /** What it is about, such as a range of time. */
+  note?: ReactNode;
+  actions?: ReactNode;
+  /** Rows go to the edge. */
+  flush?: boolean;
+  className?: string | undefined;
+  children: ReactNode;
+}) => (
+  <section className={`${css.card} ${props.className ?? ''}`} aria-label={props.title}>
+    <header className={css.cardHead}>
+      <h2 className={css.cardTitle}>
+        {props.title}
+        {props.note !== undefined && <span className={css.cardNote}>{props.note}</span>}
+      </h2>
+      {props.actions}
+    </header>
+    <div className={css.cardBody} data-flush={props.flush || undefined}>
+      {props.children}
+    </div>
+  </section>
+);
+
+export const Stat = (props: {
+  label: ReactNode;
+  value: ReactNode;
+  note?: ReactNode;
+  tone?: 'warn' | 'error' | undefined;
+  size?: 'hero';
+}) => (
+  <div className={css.stat}>
+    <span className={css.statLabel}>{props.label}</span>
+    <span className={css.statValue} data-tone={props.tone} data-size={props.size}>
+      {props.value}
+    </span>
+    {props.note !== undefined && <span className={css.statNote}>{props.note}</span>}
+  </div>
+);
+
+/** Names and values, one below the other. */
+export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className={css.facts}>
+    {rows.map(([name, value]) => (
+      <div key={name} style={{ display: 'contents' }}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);

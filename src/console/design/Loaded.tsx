@@ -1,0 +1,128 @@
+import type { ReactNode } from 'react';
+import { probe } from '../data/connection.ts';
+import { errorState, isConfigOff, messageOf, RequestError, statusOf } from '../data/error.ts';
+import type { Loaded as Query, Resource } from '../data/queries.ts';
+import { redactText } from '../data/redaction.ts';
+import { askForToken } from '../data/session.ts';
+import { useTexts } from '../i18n/locale.ts';
+import { Button } from './Button.tsx';
+import { CopyButton } from './Copy.tsx';
+import { Notice, RequestLine, SkeletonRows } from './Notice.tsx';
+import { designTexts } from './texts.ts';
+
+/** The states of what is read (console.md 3.9), each with its own look. */
+
+const textOf = (error: unknown): string =>
+  redactText(error instanceof Error ? error.message : messageOf(error, 0));
+
+const requestOf = (error: unknown): string | undefined =>
+  error instanceof RequestError ? error.request : undefined;
+
+const Unauthorised = ({ plain, onRetry }: { plain?: boolean | undefined; onRetry: () => void }) => {
+  const t = useTexts(designTexts);
+  const ask = async (): Promise<void> => {
+    if (await askForToken('asked')) onRetry();
+  };
+  return (
+    <Notice
+      plain={plain}
+      icon="lock"
+      title={t('unauthorised.title')}
+      actions={
+        <Button small onClick={() => void ask()}>
+          {t('unauthorised.set')}
+        </Button>
+      }
+    >
+      {t('unauthorised.text')}
+    </Notice>
+  );
+};
+
+const Failed = ({ error, onRetry }: { error: unknown; onRetry: () => void }) => {
+  const t = useTexts(designTexts);
+  const status = statusOf(error);
+  const isNetwork = errorState(error) === 'network';
+  const failure = error instanceof RequestError ? error.failure : undefined;
+  const backend = failure?.kind === 'network' ? failure.backend : '';
+  const text = textOf(error);
+  const retry = (): void => {
+    if (isNetwork) void probe();
+    onRetry();
+  };
+  return (
+    <Notice
+      tone="error"
+      title={isNetwork ? t('error.network', { backend }) : t('error.title')}
+      actions={
+        <>
+          <Button small onClick={retry}>
+            {t('retry')}
+          </Button>
+          <CopyButton
+            text={`${requestOf(error) ?? ''} ${status ?? ''} ${text}`.trim()}
+            label={t('copyDetails')}
+          />
+        </>
+      }
+    >
+      {isNetwork ? t('error.networkHelp', { origin: location.origin }) : text}
+      {requestOf(error) && (
+        <RequestLine>
+          {requestOf(error)}
+          {status !== undefined && ` · ${t('error.status', { status })}`}
+        </RequestLine>
+      )}
+    </Notice>
+  );
+};
+
+type ErrorBoxProps = {
+  error: unknown;
+  off?: Resource<unknown>['off'] | undefined;
+  plain?: boolean | undefined;
+  onRetry: () => void;
+};
+
+/** Off, not allowed, unreachable, or failed. */
+export const ErrorBox = ({ error, off, plain, onRetry }: ErrorBoxProps) => {
+  const t = useTexts(designTexts);
+  const state = errorState(error, off?.statuses);
+  if (state === 'unauthorised') return <Unauthorised plain={plain} onRetry={onRetry} />;
+  if (state !== 'off') return <Failed error={error} onRetry={onRetry} />;
+  return (
+    <Notice plain={plain} title={t('off.title')}>
+      {isConfigOff(error)
+        ? t('off.config')
+        : off?.setting
+          ? t('off.setting', { setting: off.setting })
+          : textOf(error)}
+    </Notice>
+  );
+};
+
+/**
+ * What a query has, once it has it. While it is read for the first time, a skeleton; when that fails, why; when only a
+ * later look fails, what was there before stays.
+ */
+export const Loaded = <T,>(props: {
+  query: Query<T>;
+  off?: Resource<unknown>['off'] | undefined;
+  plain?: boolean;
+  skeleton?: ReactNode;
+  children: (data: T) => ReactNode;
+}) => {
+  const { query } = props;
+  if (query.data !== undefined) return props.children(query.data);
+  if (query.error) {
+    return (
+      <ErrorBox
+        error={query.error}
+        off={props.off}
+        plain={props.plain}
+        onRetry={() => void query.refetch()}
+      />
+    );
+  }
+  return props.skeleton ?? <SkeletonRows />;
+};

@@ -1,0 +1,35 @@
+import { createAtom } from '@xstate/store';
+import { useAtom } from '../data/use-atom.ts';
+import { instantOf } from '../i18n/format.ts';
+import { useFormat } from '../i18n/locale.ts';
+
+/** How often ages are told anew. */
+const TICK_MS = 10_000;
+
+const now = createAtom(Date.now());
+setInterval(() => {
+  if (document.visibilityState === 'visible') now.set(Date.now());
+}, TICK_MS);
+
+/** The time, a little old. */
+export const useNow = (): number => useAtom(now);
+
+/** How long ago, with the whole date in its tooltip. Takes times as the service tells them. */
+export const Ago = ({ at }: { at: unknown }) => {
+  const format = useFormat();
+  const current = useNow();
+  const instant = instantOf(at);
+  if (instant === undefined) return <span>—</span>;
+  return (
+    <time dateTime={new Date(instant).toISOString()} title={format.date(instant)}>
+      {format.age(instant, Math.max(current, instant))}
+    </time>
+  );
+};
+
+export const DateTime = ({ at }: { at: unknown }) => {
+  const format = useFormat();
+  const instant = instantOf(at);
+  if (instant === undefined) return <span>—</span>;
+  return <time dateTime={new Date(instant).toISOString()}>{format.date(instant)}</time>;
+};

@@ -1,0 +1,32 @@
+import { designTexts } from '../design/texts.ts';
+import { listTexts } from '../list/texts.ts';
+import { texts as agents } from '../screens/agents/texts.ts';
+import { texts as auditLog } from '../screens/audit-log/texts.ts';
+import { texts as dashboard } from '../screens/dashboard/texts.ts';
+import { texts as system } from '../screens/system/texts.ts';
+import { texts as tools } from '../screens/tools/texts.ts';
+import { shellTexts } from '../shell/texts.ts';
+import type { Text, Texts } from './texts.ts';
+
+/**
+ * All texts, by whose they are. Nothing of the console reads this, since each screen loads its own: it is for who maps
+ * texts of one language to the other, such as tests.
+ */
+export const dictionaries: Readonly<Record<string, Texts>> = {
+  design: designTexts,
+  list: listTexts,
+  shell: shellTexts,
+  agents,
+  auditLog,
+  dashboard,
+  system,
+  tools,
+};
+
+/** In one language, under `<whose>.<key>`. */
+export const dictionaryIn = (language: 'en' | 'zhCN'): Readonly<Record<string, Text>> =>
+  Object.fromEntries(
+    Object.entries(dictionaries).flatMap(([whose, texts]) =>
+      Object.entries(texts[language]).map(([key, text]) => [`${whose}.${key}`, text]),
+    ),
+  );

@@ -1,0 +1,46 @@
+import { redact } from '../data/redaction.ts';
+import { Button } from '../design/Button.tsx';
+import type { IconName } from '../design/Icon.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import { download } from './download.ts';
+import css from './List.module.css';
+import { listTexts } from './texts.ts';
+
+export type BulkAction<Row> = {
+  label: string;
+  icon?: IconName;
+  tone?: 'danger';
+  run: (rows: readonly Row[]) => void;
+};
+
+/** What can be done with all selected rows at once. */
+export const BulkBar = <Row,>(props: {
+  name: string;
+  rows: readonly Row[];
+  actions: readonly BulkAction<Row>[];
+  onClear: () => void;
+}) => {
+  const t = useTexts(listTexts);
+  const { name, rows } = props;
+  return (
+    <div className={css.bulk}>
+      <strong>{t('selected', { count: rows.length })}</strong>
+      <span className={css.push} />
+      {props.actions.map(({ label, icon, tone, run }) => (
+        <Button key={label} small icon={icon ?? 'dot'} tone={tone} onClick={() => run(rows)}>
+          {label}
+        </Button>
+      ))}
+      <Button
+        small
+        icon="download"
+        onClick={() => download(`${name}.json`, 'application/json', JSON.stringify(redact(rows), null, 2))}
+      >
+        {t('exportJson')}
+      </Button>
+      <Button small tone="quiet" onClick={props.onClear}>
+        {t('clearSelection')}
+      </Button>
+    </div>
+  );
+};

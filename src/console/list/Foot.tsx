@@ -1,0 +1,44 @@
+import { IconButton } from '../design/Button.tsx';
+import { FilterSelect } from '../design/Field.tsx';
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import css from './List.module.css';
+import { SIZES } from './list-state.ts';
+import { listTexts } from './texts.ts';
+import type { Listed } from './use-list.ts';
+
+export const Foot = <Row,>({ listed }: { listed: Listed<Row> }) => {
+  const t = useTexts(listTexts);
+  const format = useFormat();
+  const { page, size } = listed.state;
+  const count = listed.found.length;
+  const [from, to] = [(page - 1) * size + 1, Math.min(page * size, count)];
+  return (
+    <div className={css.foot}>
+      <FilterSelect
+        label={t('perPage')}
+        value={String(size)}
+        options={SIZES.map((known) => [String(known), String(known)])}
+        onChange={(value) => listed.change({ size: Number(value) })}
+      />
+      <span>
+        {t('range', { from: format.number(from), to: format.number(to), count: format.number(count) })}
+      </span>
+      <span className={css.pages}>
+        <IconButton
+          small
+          icon="chevronLeft"
+          label={t('previous')}
+          disabled={page <= 1}
+          onClick={() => listed.change({ page: page - 1 })}
+        />
+        <IconButton
+          small
+          icon="chevronRight"
+          label={t('next')}
+          disabled={to >= count}
+          onClick={() => listed.change({ page: page + 1 })}
+        />
+      </span>
+    </div>
+  );
+};

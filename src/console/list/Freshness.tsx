@@ -1,0 +1,41 @@
+import type { Loaded } from '../data/queries.ts';
+import { IconButton } from '../design/Button.tsx';
+import { Dot } from '../design/Chip.tsx';
+import { useNow } from '../design/Time.tsx';
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import css from './List.module.css';
+import { listTexts } from './texts.ts';
+
+export type Fresh = {
+  /** Milliseconds. */
+  at: number;
+  busy: boolean;
+  refresh: () => void;
+  /** Milliseconds between looks, where there are any. */
+  every?: number | undefined;
+};
+
+export const freshOf = <T,>(query: Loaded<T>, every?: number): Fresh => ({
+  at: query.dataUpdatedAt,
+  busy: query.isFetching,
+  refresh: () => void query.refetch(),
+  every,
+});
+
+/** What was missed three times is not fresh any more. */
+const MISSED = 3;
+
+export const Freshness = ({ at, busy, refresh, every }: Fresh) => {
+  const t = useTexts(listTexts);
+  const format = useFormat();
+  const now = Math.max(useNow(), at);
+  if (at === 0) return null;
+  const isStale = every !== undefined && now - at > MISSED * every;
+  return (
+    <span className={css.fresh}>
+      {isStale && <Dot tone="none" />}
+      {t('updated', { age: format.age(at, now) })}
+      <IconButton small icon="refresh" label={t('refresh')} onClick={refresh} disabled={busy} />
+    </span>
+  );
+};

@@ -1,0 +1,10 @@
+import { highlighted } from './match.ts';
+
+/** A text with what was searched for in it. */
+export const Marked = ({ text, tokens }: { text: string; tokens: readonly string[] }) => {
+  let at = 0;
+  return highlighted(text, tokens).map((part) => {
+    at += part.text.length;
+    return part.hit ? <mark key={at}>{part.text}</mark> : <span key={at}>{part.text}</span>;
+  });
+};

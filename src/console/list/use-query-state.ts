@@ -1,0 +1,21 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { Query, QueryChange } from './list-state.ts';
+
+/** The query of the address: all texts, none of them checked. */
+export const useQueryState = (): [Query, (change: QueryChange) => void] => {
+  // The router reads an address as texts (shell/router.tsx), and routes declare no types of their own.
+  const query = useSearch({ strict: false }) as Query;
+  const navigate = useNavigate();
+  const change = useCallback(
+    (changed: QueryChange) =>
+      void navigate({
+        to: '.',
+        search: (before: QueryChange) => ({ ...before, ...changed }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  return [query, change];
+};

@@ -1,0 +1,32 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { RefObject } from 'react';
+
+/** More rows than these are not all made: only those in view. */
+const ALL_MADE = 500;
+
+const rowHeight = (): number =>
+  Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row'), 10) || 34;
+
+/** @returns the rows to make, and the pixels that the others take above and below */
+export const useRowsInView = <Row>(
+  rows: readonly Row[],
+  frame: RefObject<HTMLElement | null>,
+): { rows: readonly Row[]; before: number; after: number } => {
+  const isLong = rows.length > ALL_MADE;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    enabled: isLong,
+    getScrollElement: () => frame.current,
+    estimateSize: rowHeight,
+    overscan: 12,
+  });
+  if (!isLong) return { rows, before: 0, after: 0 };
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0], items.at(-1)];
+  if (!first || !last) return { rows: rows.slice(0, 40), before: 0, after: 0 };
+  return {
+    rows: rows.slice(first.index, last.index + 1),
+    before: first.start,
+    after: virtual.getTotalSize() - last.end,
+  };
+};

@@ -1,0 +1,59 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { statusOf } from '../../data/error.ts';
+import { type Resource, useResource } from '../../data/queries.ts';
+import { send } from '../../data/request.ts';
+import { type AuditEvent, type AuditFilter, AuditPage, merged, queriesOf } from './audit-event.ts';
+
+/** The log as far as it was loaded, and what came since. */
+
+const PATH = '/v1/audit-log';
+
+export const AUDIT_OFF = { statuses: [404, 503], setting: 'SERVICE_AUDIT_LOG_ENABLED' } as const;
+
+const TAIL_MS = 5000;
+
+/** Where each of the requests goes on; undefined: from its start, null: it has ended. */
+type Cursors = readonly (string | undefined | null)[];
+
+type Page = { events: AuditEvent[]; next: Cursors };
+
+const readPage = async (filter: AuditFilter, cursors: Cursors, signal: AbortSignal): Promise<Page> => {
+  const pages = await Promise.all(
+    queriesOf(filter, Date.now()).map(async (query, index) => {
+      const cursor = cursors[index];
+      if (cursor === null) return { items: [], next_cursor: undefined };
+      return send({ path: PATH, query: { ...query, cursor }, signal }, AuditPage);
+    }),
+  );
+  return {
+    events: merged(pages.map(({ items }) => items)),
+    next: pages.map(({ next_cursor }) => next_cursor ?? null),
+  };
+};
+
+const tailOf = (filter: AuditFilter, newest: AuditEvent | undefined, isOn: boolean): Resource<AuditPage> => ({
+  path: PATH,
+  query: { ...queriesOf(filter, Date.now())[0], since: newest?.ts },
+  guard: AuditPage,
+  every: isOn ? TAIL_MS : undefined,
+});
+
+export const useAudit = (filter: AuditFilter, isTail: boolean) => {
+  const query = useInfiniteQuery({
+    queryKey: [PATH, 'pages', filter],
+    queryFn: ({ pageParam, signal }) => readPage(filter, pageParam, signal),
+    initialPageParam: [] as Cursors,
+    getNextPageParam: ({ next }) => (next.some((cursor) => cursor !== null) ? next : undefined),
+    retry: (count, error) => count < 1 && (statusOf(error) ?? 0) >= 500 && statusOf(error) !== 503,
+  });
+  const loaded = useMemo(() => merged(query.data?.pages.map(({ events }) => events) ?? []), [query.data]);
+  // What is newest when the tail is turned on stays where it looks from, so that its rows stay.
+  const isFollowing = isTail && query.data !== undefined;
+  const tail = useResource(tailOf(filter, loaded[0], isFollowing), isFollowing).data?.items;
+  const events = useMemo(
+    () => (tail && isFollowing ? merged([tail, loaded]) : loaded),
+    [tail, isFollowing, loaded],
+  );
+  return { query, events, loaded };
+};

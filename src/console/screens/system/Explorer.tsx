@@ -1,0 +1,148 @@
+import { useMutation } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { RequestError } from '../../data/error.ts';
+import { anyObject } from '../../data/guard.ts';
+import { type Resource, useResource } from '../../data/queries.ts';
+import { type Method, sendRaw } from '../../data/request.ts';
+import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { Field } from '../../design/Field.tsx';
+import { Json } from '../../design/Json.tsx';
+import { Card } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { addressOf, type Operation, operationsIn } from './operations.ts';
+import css from './System.module.css';
+import { texts } from './texts.ts';
+
+const DOCUMENT: Resource<unknown> = { path: '/openapi.json', guard: anyObject };
+
+type Answer = { status: number; ms: number; body: unknown };
+
+/** Of a stream only the head is read: it may never end. */
+const bodyOf = async (response: Response): Promise<unknown> => {
+  const type = response.headers.get('content-type') ?? '';
+  if (type.includes('event-stream')) {
+    await response.body?.cancel();
+    return type;
+  }
+  return type.includes('json') ? response.json() : response.text();
+};
+
+const call = async (operation: Operation, given: Record<string, string>, body: string): Promise<Answer> => {
+  const startedAt = performance.now();
+  const ms = (): number => performance.now() - startedAt;
+  const outgoing = {
+    // The document has no others (operations.ts).
+    method: operation.method as Method,
+    path: addressOf(operation, given),
+    ...(operation.hasBody && body.trim() !== '' && { body: JSON.parse(body) as unknown }),
+  };
+  try {
+    const response = await sendRaw(outgoing);
+    return { status: response.status, ms: ms(), body: await bodyOf(response) };
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.failure.kind !== 'http') throw error;
+    return { status: error.failure.status, ms: ms(), body: error.failure.body };
+  }
+};
+
+const problemIn = (body: string): string | undefined => {
+  try {
+    JSON.parse(body.trim() || 'null');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+const Call = ({ operation }: { operation: Operation }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const [given, setGiven] = useState<Record<string, string>>({});
+  const [body, setBody] = useState('');
+  const attempt = useMutation({ mutationFn: () => call(operation, given, body) });
+  const problem = operation.hasBody ? problemIn(body) : undefined;
+  const { data: answer } = attempt;
+  return (
+    <>
+      {operation.summary !== '' && <p className={css.quiet}>{operation.summary}</p>}
+      {operation.parameters.length > 0 && (
+        <div className={css.parameters}>
+          {operation.parameters.map(({ name, place }) => (
+            <Field key={name} label={name} required={place === 'path'}>
+              {(control) => (
+                <input
+                  {...control}
+                  type="text"
+                  value={given[name] ?? ''}
+                  onChange={(event) => setGiven({ ...given, [name]: event.target.value })}
+                />
+              )}
+            </Field>
+          ))}
+        </div>
+      )}
+      {operation.hasBody && (
+        <Field label={t('explorer.body')} error={problem && t('explorer.badJson', { message: problem })}>
+          {(control) => (
+            <textarea {...control} rows={6} value={body} onChange={(event) => setBody(event.target.value)} />
+          )}
+        </Field>
+      )}
+      <div className={css.row}>
+        <Button
+          tone="primary"
+          disabled={attempt.isPending || problem !== undefined}
+          onClick={() => attempt.mutate()}
+        >
+          {t('explorer.try')}
+        </Button>
+        {operation.method !== 'GET' && <span className={css.quiet}>{t('explorer.writes')}</span>}
+        {answer && (
+          <Chip tone={answer.status < 400 ? 'success' : 'error'}>
+            {t('explorer.answer', { status: answer.status, duration: format.duration(answer.ms) })}
+          </Chip>
+        )}
+        {attempt.error && <Chip tone="error">{attempt.error.message}</Chip>}
+      </div>
+      {answer && <Json value={answer.body} />}
+    </>
+  );
+};
+
+const Choice = ({ operations }: { operations: readonly Operation[] }) => {
+  const t = useTexts(texts);
+  const [name, choose] = useState('GET /v1/system/info');
+  const operation = operations.find((one) => one.name === name) ?? operations[0];
+  return (
+    <div className={css.explorer}>
+      <Field label={t('explorer.route')}>
+        {(control) => (
+          <select {...control} value={operation?.name} onChange={(event) => choose(event.target.value)}>
+            {operations.map((one) => (
+              <option key={one.name} value={one.name}>
+                {one.name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {operation && <Call key={operation.name} operation={operation} />}
+    </div>
+  );
+};
+
+/** Any route of the service, tried with the token of this browser. */
+export const Explorer = () => {
+  const t = useTexts(texts);
+  const query = useResource(DOCUMENT);
+  const operations = useMemo(() => operationsIn(query.data), [query.data]);
+  return (
+    <Card title={t('explorer')} note={t('explorer.note')}>
+      <Loaded query={query} plain>
+        {() => <Choice operations={operations} />}
+      </Loaded>
+    </Card>
+  );
+};

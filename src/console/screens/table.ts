@@ -1,0 +1,39 @@
+import type { Screen } from '../shell/screen.ts';
+
+/**
+ * All screens, in the order in which the sidebar shows them. What is not here does not exist: no link leads to it, no
+ * key, and no entry of the palette. A screen lives in a folder of its own, with its texts (`i18n/dictionaries.ts` lists
+ * them); its module exports it as `default`, and is loaded when it is first shown.
+ */
+export const screens: readonly Screen[] = [
+  {
+    path: '/agents',
+    label: 'nav.agents',
+    nav: { group: 'agents', icon: 'agents', key: 'a' },
+    load: () => import('./agents/Agents.tsx'),
+  },
+  {
+    path: '/tools',
+    label: 'nav.tools',
+    nav: { group: 'resources', icon: 'tools', key: 't' },
+    load: () => import('./tools/Tools.tsx'),
+  },
+  {
+    path: '/',
+    label: 'nav.dashboard',
+    nav: { group: 'observe', icon: 'dashboard', key: 'd' },
+    load: () => import('./dashboard/Dashboard.tsx'),
+  },
+  {
+    path: '/audit-log',
+    label: 'nav.auditLog',
+    nav: { group: 'observe', icon: 'audit', key: 'l' },
+    load: () => import('./audit-log/AuditLog.tsx'),
+  },
+  {
+    path: '/system',
+    label: 'nav.system',
+    nav: { group: 'observe', icon: 'system' },
+    load: () => import('./system/System.tsx'),
+  },
+];

@@ -1,0 +1,200 @@
+import { useMemo } from 'react';
+import { list, object, optional, text } from '../../data/guard.ts';
+import { sourceState } from '../../data/meta.ts';
+import { useResource } from '../../data/queries.ts';
+import { metaOf, recordsOf } from '../../data/records.ts';
+import { capabilities, runtimeStats } from '../../data/resources.ts';
+import { Chip } from '../../design/Chip.tsx';
+import { CheckField, FilterSelect } from '../../design/Field.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { freshOf } from '../../list/Freshness.tsx';
+import { List } from '../../list/List.tsx';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { createToolFilter } from './allowed.ts';
+import css from './Tools.module.css';
+import { texts } from './texts.ts';
+
+const AgentRules = object({
+  id: text,
+  allowed_tools: optional(list(text)),
+  allowed_tool_patterns: optional(list(text)),
+  excluded_tools: optional(list(text)),
+  excluded_tool_patterns: optional(list(text)),
+});
+
+const AGENTS = recordsOf('agents', AgentRules);
+const RECORDS = recordsOf('tools', object({ id: text, description: optional(text) }));
+const META = metaOf('tools');
+const FILTERS = ['source', 'customized'];
+
+type ToolRow = {
+  id: string;
+  name: string;
+  description: string;
+  kind: string;
+  from: string | undefined;
+  isCustomized: boolean;
+  agents: readonly string[];
+  calls: number | undefined;
+  failures: number;
+};
+
+/** Undefined while the tools themselves are not known. */
+const useRows = (): ToolRow[] => {
+  const tools = useResource(capabilities).data?.tools;
+  const records = useResource(RECORDS).data;
+  const meta = useResource(META).data;
+  const agents = useResource(AGENTS).data;
+  const stats = useResource(runtimeStats).data?.agents;
+  return useMemo(() => {
+    const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
+    const effective = new Map(records?.map(({ id, description }) => [id, description]));
+    const counted = (stats ?? []).flatMap((agent) => agent.tool_calls_by_tool);
+    return (tools ?? []).map(({ id, name, description, source }) => {
+      const own = counted.filter(({ tool }) => tool === id);
+      return {
+        id,
+        name,
+        description: effective.get(id) ?? description,
+        kind: source.kind,
+        from: source.id,
+        isCustomized: sourceState(meta?.get(id)) === 'customized',
+        agents: filters.filter(({ allows }) => allows(id)).map((agent) => agent.id),
+        calls: stats && own.reduce((sum, tool) => sum + tool.call_count, 0),
+        failures: own.reduce((sum, tool) => sum + tool.failure_count, 0),
+      };
+    });
+  }, [tools, records, meta, agents, stats]);
+};
+
+const KINDS = ['builtin', 'plugin', 'mcp'] as const;
+
+const Source = ({ row }: { row: ToolRow }) => {
+  const t = useTexts(texts);
+  const kind = KINDS.find((known) => known === row.kind);
+  return (
+    <span className={css.source}>
+      {kind ? t(`kind.${kind}`) : row.kind}
+      {row.from && <span className={css.quiet}>{row.from}</span>}
+      {row.isCustomized && <Chip tone="info">{t('customized')}</Chip>}
+    </span>
+  );
+};
+
+const Calls = ({ row }: { row: ToolRow }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  if (row.calls === undefined) return <span className={css.quiet}>—</span>;
+  return (
+    <>
+      {row.failures > 0 && (
+        <span className={css.bad}>
+          {t('failures', { share: format.percent(row.failures / row.calls) })} ·{' '}
+        </span>
+      )}
+      {format.number(row.calls)}
+    </>
+  );
+};
+
+const useColumns = (): Column<ToolRow>[] => {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        id: 'id',
+        label: t('column.id'),
+        always: true,
+        value: (row) => row.id,
+        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
+      },
+      { id: 'name', label: t('column.name'), value: (row) => row.name },
+      {
+        id: 'source',
+        label: t('column.source'),
+        value: (row) => row.kind,
+        cell: (row) => <Source row={row} />,
+      },
+      {
+        id: 'description',
+        label: t('column.description'),
+        value: (row) => row.description,
+        unsorted: true,
+        cell: (row, mark) => (
+          <span className={css.description} title={row.description}>
+            {mark(row.description)}
+          </span>
+        ),
+      },
+      {
+        id: 'agents',
+        label: t('column.agents'),
+        align: 'end',
+        value: (row) => row.agents.length,
+        text: (row) => row.agents.join(' '),
+        cell: (row) => <span title={row.agents.join(', ') || t('agents.none')}>{row.agents.length}</span>,
+      },
+      {
+        id: 'calls',
+        label: t('column.calls'),
+        align: 'end',
+        value: (row) => row.calls,
+        text: () => '',
+        cell: (row) => <Calls row={row} />,
+      },
+    ],
+    [t],
+  );
+};
+
+export default function Tools() {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const query = useResource(capabilities);
+  const [{ source = '', customized }, setQuery] = useQueryState();
+  const rows = useRows();
+  const columns = useColumns();
+  const shown = useMemo(
+    () => rows.filter((row) => (source === '' || row.kind === source) && (!customized || row.isCustomized)),
+    [rows, source, customized],
+  );
+  const filters = (
+    <>
+      <FilterSelect
+        label={t('filter.source')}
+        value={source}
+        options={[['', t('all')], ...KINDS.map((kind): [string, string] => [kind, t(`kind.${kind}`)])]}
+        onChange={(value) => setQuery({ source: value || undefined, page: undefined })}
+      />
+      <CheckField
+        label={t('customized.only')}
+        checked={customized === '1'}
+        onChange={(checked) => setQuery({ customized: checked ? '1' : undefined, page: undefined })}
+      />
+    </>
+  );
+  return (
+    <Page title={t('title')} count={query.data && format.number(rows.length)} purpose={t('purpose')}>
+      <Loaded query={query} off={capabilities.off}>
+        {() => (
+          <List
+            name="tools"
+            rows={shown}
+            columns={columns}
+            rowId={({ id }) => id}
+            rowHref={({ id }) => `/tools/${encodeURIComponent(id)}`}
+            searchPlaceholder={t('search')}
+            filters={filters}
+            filterKeys={FILTERS}
+            fresh={freshOf(query)}
+            empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,72 @@
+import { Popover } from '@mantine/core';
+import { type Connection, connection } from '../data/connection.ts';
+import { backendUrl } from '../data/request.ts';
+import { useAtom } from '../data/use-atom.ts';
+import { Dot, type Tone } from '../design/Chip.tsx';
+import { FilterSelect } from '../design/Field.tsx';
+import { Facts } from '../design/Layout.tsx';
+import { setZone, useTexts, zone } from '../i18n/locale.ts';
+import css from './Topbar.module.css';
+import { shellTexts } from './texts.ts';
+import { density, setDensity } from './theme.ts';
+
+export const TONES: Record<Connection, Tone> = {
+  checking: 'info',
+  ok: 'success',
+  limited: 'success',
+  missing: 'warn',
+  unauthorized: 'error',
+  disconnected: 'error',
+};
+
+/** How times and rows are shown, everywhere. */
+const Preferences = () => {
+  const t = useTexts(shellTexts);
+  return (
+    <div className={css.preferences}>
+      <FilterSelect
+        label={t('shell.zone')}
+        value={useAtom(zone)}
+        options={[
+          ['local', t('shell.zoneLocal')],
+          ['utc', t('shell.zoneUtc')],
+        ]}
+        onChange={(value) => setZone(value === 'utc' ? 'utc' : 'local')}
+      />
+      <FilterSelect
+        label={t('shell.density')}
+        value={useAtom(density)}
+        options={[
+          ['compact', t('shell.compact')],
+          ['comfortable', t('shell.comfortable')],
+        ]}
+        onChange={(value) => setDensity(value === 'comfortable' ? 'comfortable' : 'compact')}
+      />
+    </div>
+  );
+};
+
+/** A dot that says whether the service answers, and more when it is pressed. */
+export const ConnectionDot = () => {
+  const t = useTexts(shellTexts);
+  const status = useAtom(connection);
+  const label = t(`status.${status}`);
+  return (
+    <Popover position="bottom-start" trapFocus>
+      <Popover.Target>
+        <button type="button" className={css.dot} aria-label={t('shell.connection', { status: label })}>
+          <Dot tone={TONES[status]} />
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Facts
+          rows={[
+            [t('shell.status'), label],
+            [t('shell.backend'), <code key="url">{backendUrl()}</code>],
+          ]}
+        />
+        <Preferences />
+      </Popover.Dropdown>
+    </Popover>
+  );
+};

@@ -1,0 +1,83 @@
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { useTexts } from '../i18n/locale.ts';
+import { screenAt } from './crumbs.ts';
+import { Palette } from './Palette.tsx';
+import css from './Shell.module.css';
+import { ShortcutHelp } from './ShortcutHelp.tsx';
+import { Sidebar } from './Sidebar.tsx';
+import type { Screen } from './screen.ts';
+import { Toasts } from './Toasts.tsx';
+import { TokenDialog } from './TokenDialog.tsx';
+import { Preferences, Topbar } from './Topbar.tsx';
+import { shellTexts } from './texts.ts';
+import { useNotifications } from './use-notifications.ts';
+import { useShortcuts } from './use-shortcuts.ts';
+
+/** The menu of small screens closes when somewhere is gone to, and by Escape. */
+const useMenu = (path: string): [boolean, (isOpen: boolean) => void] => {
+  const [openAt, setOpenAt] = useState<string>();
+  const isOpen = openAt === path;
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') setOpenAt(undefined);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [isOpen]);
+  return [isOpen, (opens) => setOpenAt(opens ? path : undefined)];
+};
+
+const useTitle = (path: string, screens: readonly Screen[], title: string | undefined): void => {
+  const t = useTexts(shellTexts);
+  const label = screenAt(path, screens)?.label;
+  useEffect(() => {
+    document.title = [label && t(label), title, 'Troupe'].filter(Boolean).join(' · ');
+  }, [label, t, title]);
+};
+
+/** The frame around every screen. */
+export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: string | undefined }) => {
+  const t = useTexts(shellTexts);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const [isMenu, menu] = useMenu(path);
+  const [overlay, setOverlay] = useState<'palette' | 'help'>();
+  const close = useCallback(() => setOverlay(undefined), []);
+  const help = useCallback(() => setOverlay('help'), []);
+  const isWaiting = useShortcuts(screens, {
+    palette: () => setOverlay((shown) => (shown === 'palette' ? undefined : 'palette')),
+    help,
+  });
+  useTitle(path, screens, title);
+  useNotifications();
+  return (
+    <div className={css.shell}>
+      <a className={css.skip} href="#content">
+        {t('shell.skip')}
+      </a>
+      <Sidebar
+        screens={screens}
+        title={title}
+        isOpen={isMenu}
+        onClose={() => menu(false)}
+        tools={<Preferences />}
+      />
+      <div className={css.right}>
+        <Topbar screens={screens} onMenu={() => menu(true)} onPalette={() => setOverlay('palette')} />
+        <main className={css.main} id="content" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      {overlay === 'palette' && <Palette screens={screens} onHelp={help} onClose={close} />}
+      {overlay === 'help' && <ShortcutHelp screens={screens} onClose={close} />}
+      {isWaiting && (
+        <div className={css.waiting} role="status">
+          {t('keys.waiting')}
+        </div>
+      )}
+      <TokenDialog />
+      <Toasts />
+    </div>
+  );
+};

@@ -1,0 +1,130 @@
+import { Link, useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useResource } from '../data/queries.ts';
+import { systemInfo } from '../data/resources.ts';
+import { KEYS, readKey, writeKey } from '../data/storage.ts';
+import { IconButton } from '../design/Button.tsx';
+import { Icon } from '../design/Icon.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import mark from '../mark.svg';
+import { type Badge, useBadges } from './badges.ts';
+import { ConnectionDot } from './Connection.tsx';
+import css from './Sidebar.module.css';
+import type { Group, Screen } from './screen.ts';
+import { shellTexts } from './texts.ts';
+
+const GROUPS: readonly Group[] = ['agents', 'resources', 'infrastructure', 'operate', 'observe'];
+
+const NavLink = ({
+  screen,
+  isHere,
+  badge,
+}: {
+  screen: Screen;
+  isHere: boolean;
+  badge: Badge | undefined;
+}) => {
+  const t = useTexts(shellTexts);
+  if (!screen.nav) return null;
+  return (
+    <li>
+      <Link to={screen.path} className={css.link} aria-current={isHere ? 'page' : undefined} activeProps={{}}>
+        <Icon name={screen.nav.icon} />
+        {t(screen.label)}
+        {badge && (
+          <span className={css.badge} data-tone={badge.tone} aria-hidden="true">
+            {badge.count}
+          </span>
+        )}
+      </Link>
+    </li>
+  );
+};
+
+/** Whether a screen is shown, or one that is a part of it. */
+const isUnder = (path: string, screen: string): boolean =>
+  screen === '/' ? path === '/' : path === screen || path.startsWith(`${screen}/`);
+
+const Nav = ({ screens }: { screens: readonly Screen[] }) => {
+  const t = useTexts(shellTexts);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const badges = useBadges();
+  return (
+    <nav className={css.nav} aria-label={t('shell.nav')}>
+      {GROUPS.map((group) => {
+        const own = screens.filter(({ nav }) => nav?.group === group);
+        if (own.length === 0) return null;
+        return (
+          <div key={group}>
+            <div className={css.group}>{t(`group.${group}`)}</div>
+            <ul>
+              {own.map((screen) => (
+                <NavLink
+                  key={screen.path}
+                  screen={screen}
+                  isHere={isUnder(path, screen.path)}
+                  badge={badges[screen.path]}
+                />
+              ))}
+            </ul>
+          </div>
+        );
+      })}
+    </nav>
+  );
+};
+
+const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
+  const t = useTexts(shellTexts);
+  const info = useResource(systemInfo).data;
+  return (
+    <div className={css.foot}>
+      <span>{t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })}</span>
+      <IconButton
+        small
+        icon="sidebar"
+        label={t(isRail ? 'shell.expand' : 'shell.collapse')}
+        onClick={onRail}
+      />
+    </div>
+  );
+};
+
+export const Sidebar = (props: {
+  screens: readonly Screen[];
+  title: string | undefined;
+  isOpen: boolean;
+  onClose: () => void;
+  /** What the top bar has no room for on small screens. */
+  tools: ReactNode;
+}) => {
+  const t = useTexts(shellTexts);
+  const [isRail, setRail] = useState(readKey(KEYS.rail) === '1');
+  const turn = (): void => {
+    writeKey(KEYS.rail, isRail ? null : '1');
+    setRail(!isRail);
+  };
+  return (
+    <>
+      {props.isOpen && <div className={css.scrim} onPointerUp={props.onClose} />}
+      <aside className={css.sidebar} data-open={props.isOpen || undefined} data-rail={isRail || undefined}>
+        <div className={css.head}>
+          <img className={css.mark} src={mark} alt="" />
+          {!isRail && (
+            <>
+              <span className={css.name}>Troupe</span>
+              {props.title && <span className={css.scope}>{props.title}</span>}
+              <ConnectionDot />
+            </>
+          )}
+          {props.isOpen && (
+            <IconButton small icon="close" label={t('shell.closeMenu')} onClick={props.onClose} />
+          )}
+        </div>
+        <Nav screens={props.screens} />
+        <div className={css.drawerTools}>{props.tools}</div>
+        <Foot isRail={isRail} onRail={turn} />
+      </aside>
+    </>
+  );
+};

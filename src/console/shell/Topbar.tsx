@@ -1,0 +1,103 @@
+import { useRouterState } from '@tanstack/react-router';
+import { connection } from '../data/connection.ts';
+import { askForToken } from '../data/session.ts';
+import { useAtom } from '../data/use-atom.ts';
+import { IconButton } from '../design/Button.tsx';
+import { Dot } from '../design/Chip.tsx';
+import { Icon } from '../design/Icon.tsx';
+import { locale, setLocale, useTexts } from '../i18n/locale.ts';
+import { Bell } from './Bell.tsx';
+import { TONES } from './Connection.tsx';
+import { crumbsOf } from './crumbs.ts';
+import { ScreenLink } from './links.tsx';
+import type { Screen } from './screen.ts';
+import css from './Topbar.module.css';
+import { shellTexts } from './texts.ts';
+import { cycleTheme, theme } from './theme.ts';
+
+const isMac = (): boolean => /mac|iphone|ipad/i.test(navigator.userAgent);
+
+const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
+  const t = useTexts(shellTexts);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const crumbs = crumbsOf(path, screens);
+  return (
+    <nav className={css.crumbs} aria-label={t('shell.breadcrumb')}>
+      <ol>
+        {crumbs.map(({ label, text, href }, index) => (
+          <li key={`${label ?? text}`} aria-current={index === crumbs.length - 1 ? 'page' : undefined}>
+            {index > 0 && <Icon name="chevronRight" size={12} />}
+            {href !== undefined ? (
+              <ScreenLink to={href}>{label ? t(label) : text}</ScreenLink>
+            ) : (
+              <span>{label ? t(label) : text}</span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+};
+
+const THEME_ICONS = { light: 'sun', dark: 'moon', system: 'screen' } as const;
+
+/** Language and theme: in the top bar, and in the menu of small screens. */
+export const Preferences = () => {
+  const t = useTexts(shellTexts);
+  const language = useAtom(locale);
+  const other = language === 'en' ? 'zh-CN' : 'en';
+  const choice = useAtom(theme);
+  return (
+    <>
+      <IconButton
+        icon="language"
+        label={t('shell.locale', { language: other })}
+        onClick={() => setLocale(other)}
+      />
+      <IconButton
+        icon={THEME_ICONS[choice]}
+        label={t('shell.theme', { theme: t(`theme.${choice}`) })}
+        onClick={cycleTheme}
+      />
+    </>
+  );
+};
+
+const TokenPill = () => {
+  const t = useTexts(shellTexts);
+  const status = useAtom(connection);
+  const label = t(`status.${status}`);
+  return (
+    <button
+      type="button"
+      className={css.token}
+      aria-label={t('shell.token', { status: label })}
+      onClick={() => void askForToken('asked')}
+    >
+      <Dot tone={TONES[status]} />
+      <span>{label}</span>
+    </button>
+  );
+};
+
+export const Topbar = (props: { screens: readonly Screen[]; onMenu: () => void; onPalette: () => void }) => {
+  const t = useTexts(shellTexts);
+  return (
+    <header className={css.topbar}>
+      <span className={css.menu}>
+        <IconButton icon="menu" label={t('shell.openMenu')} onClick={props.onMenu} />
+      </span>
+      <Breadcrumb screens={props.screens} />
+      <button type="button" className={css.search} aria-label={t('shell.palette')} onClick={props.onPalette}>
+        <Icon name="search" />
+        <span>{t('shell.search')}</span>
+        <kbd>{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <span className={css.wide}>
+        <Preferences />
+      </span>
+      <Bell />
+      <TokenPill />
+    </header>
+  );
+};

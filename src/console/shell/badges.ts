@@ -1,0 +1,37 @@
+import { connection } from '../data/connection.ts';
+import { anything, flag, object, text, withDefault } from '../data/guard.ts';
+import { useResource } from '../data/queries.ts';
+import { NamedRecord, recordsOf } from '../data/records.ts';
+import { diagnostics, runsSummarySlowly } from '../data/resources.ts';
+import { useAtom } from '../data/use-atom.ts';
+import type { Tone } from '../design/Chip.tsx';
+import { isScreen } from './screen-paths.ts';
+
+/** What the sidebar says beside its links, from one cheap look a minute. */
+
+export type Badge = { count: number; tone: Tone };
+
+const EVERY_MS = 60_000;
+
+const ProviderRecord = object({ id: text, has_api_key: withDefault(flag, false), adapter: anything });
+
+/** By the path of the screen. */
+export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
+  const isOn = useAtom(connection) === 'ok';
+  const wants = (path: string): boolean => isOn && isScreen(path);
+  const runs = useResource(runsSummarySlowly, wants('/inbox')).data;
+  const found = useResource(diagnostics, wants('/diagnostics')).data;
+  const servers = useResource(recordsOf('mcp-servers', NamedRecord, EVERY_MS), wants('/mcp-servers')).data;
+  const providers = useResource(recordsOf('providers', ProviderRecord, EVERY_MS), wants('/providers')).data;
+  const errors = found?.diagnostics.filter(({ severity }) => severity === 'error').length ?? 0;
+  const keyless =
+    providers?.filter((record) => !record.has_api_key && record.adapter !== 'scripted').length ?? 0;
+  const badge = (count: number | undefined, tone: Tone): Badge | undefined =>
+    count ? { count, tone } : undefined;
+  return {
+    '/inbox': badge(runs?.waiting, 'warn'),
+    '/diagnostics': badge(errors, 'error'),
+    '/mcp-servers': badge(servers?.length, 'none'),
+    '/providers': badge(keyless, 'warn'),
+  };
+};

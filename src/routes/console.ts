@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BuiltFiles, createBuiltFiles } from '../http/built-files.ts';
+import { type Reply, reply } from '../http/reply.ts';
+import { plainText } from '../http/route.ts';
+import type { Unrouted } from '../http/unrouted.ts';
+
+/**
+ * The browser console (console.md 2.1): one page for every path that no route has, the files that it loads, and what it
+ * is told before it starts. All of it is public; what it shows it asks the routes for, with the token of its user.
+ *
+ * A folder that is built again under a running service is noticed by the next page that is asked for.
+ */
+export type ConsoleOptions = {
+  /** Where the build of the console is, or would be. */
+  folder: string;
+  settings: { backend_url?: string | undefined; title?: string | undefined };
+};
+
+export const createConsole = ({ folder, settings }: ConsoleOptions): Unrouted => {
+  const { backend_url: backendUrl, title } = settings;
+  const told = reply(200, { backendUrl, title }, { 'cache-control': 'no-cache', ...nosniff });
+  let built: Built | undefined;
+  const current = (): Built | undefined => {
+    const at = statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
+    if (at === undefined) built = undefined;
+    else if (built?.at !== at) built = readBuilt(folder, at, backendUrl);
+    return built;
+  };
+  return {
+    label: 'console',
+    answer({ method, path, header }) {
+      if (method !== 'GET' && method !== 'HEAD') return undefined;
+      if (path === '/console-config.json') return told;
+      if (path.startsWith(ASSETS)) {
+        const takesGzip = /\bgzip\b/.test(header('accept-encoding') ?? '');
+        return (built ?? current())?.files.get(path.slice(ASSETS.length), takesGzip, nosniff);
+      }
+      if (!isPage(path) || !header('accept')?.includes('text/html')) return undefined;
+      return current()?.page ?? NOT_BUILT;
+    },
+  };
+};
+
+type Built = { at: number; page: Reply; files: BuiltFiles };
+
+const ASSETS = '/assets/';
+
+/** Ids have dots too, so only endings that files have make a path one of a file. */
+const isPage = (path: string): boolean =>
+  !/^\/(v1|health|metrics|\.well-known)(\/|$)/.test(path) &&
+  !/\.(css|gif|html?|ico|jpe?g|js|json|map|mjs|php|png|svg|txt|webmanifest|webp|woff2?|xml)$/i.test(path);
+
+const nosniff = { 'x-content-type-options': 'nosniff' };
+
+const readBuilt = (folder: string, at: number, backendUrl: string | undefined): Built => {
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  return {
+    at,
+    page: page(200, html, policyOf(html, backendUrl)),
+    files: createBuiltFiles(join(folder, 'assets')),
+  };
+};
+
+/** The one script that is in the page itself runs before anything is painted. */
+const policyOf = (html: string, backendUrl: string | undefined): string => {
+  const inline = Array.from(html.matchAll(/<script>([\s\S]*?)<\/script>/g), ([, script = '']) => script);
+  const hashes = inline.map((script) => ` 'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  const backend = backendUrl === undefined ? '' : ` ${new URL(backendUrl).origin}`;
+  return [
+    "default-src 'self'",
+    `script-src 'self'${hashes.join('')}`,
+    `connect-src 'self'${backend}`,
+    "img-src 'self' data: blob:",
+    "media-src 'self' data: blob:",
+    "frame-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+};
+
+const page = (status: number, html: string, policy: string): Reply => ({
+  ...plainText(html, 'text/html; charset=utf-8', status),
+  headers: {
+    'cache-control': 'no-cache',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    vary: 'accept',
+    ...nosniff,
+  },
+});
+
+const NOT_BUILT = page(
+  503,
+  `<!doctype html>
+<html lang="en">
+<title>Troupe</title>
+<h1>The console is not built</h1>
+<p>The service runs; what is missing are the files of its console. In a checkout, build them and load this page again:</p>
+<pre>npm run build:console</pre>
+<p>The interface of the service is described at <a href="/openapi.json">/openapi.json</a>.</p>
+</html>
+`,
+  "default-src 'none'",
+);

@@ -1,0 +1,14 @@
+import t from 'tap';
+import { onEveryScreen } from './on-every-screen.ts';
+import { onShell } from './on-shell.ts';
+import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
+
+/** The console with its user, in a real browser, on a real service: one of each for all that follows. */
+
+if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
+else {
+  t.setTimeout(600_000);
+  const house = await startHouse(t);
+  await t.test('around all screens', (t) => onShell(t, house));
+  await t.test('every screen', (t) => onEveryScreen(t, house));
+}

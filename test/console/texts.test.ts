@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import ts from 'typescript-5';
+import { dictionaries } from '../../src/console/i18n/dictionaries.ts';
+import { en } from '../../src/console/i18n/en.ts';
+import { formatAge, formatDate, formatDuration, instantOf } from '../../src/console/i18n/format.ts';
+import { defineTexts, type Text, textIn } from '../../src/console/i18n/texts.ts';
+import { zhCN } from '../../src/console/i18n/zh-CN.ts';
+
+/** Everything that the console says is in both languages, and nowhere else. */
+
+const ROOT = fileURLToPath(new URL('../../src/console', import.meta.url));
+
+const files = readdirSync(ROOT, { recursive: true })
+  .map(String)
+  .filter((name) => /\.tsx?$/.test(name));
+
+const sources = new Map(files.map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]));
+
+const formsOf = (text: Text | undefined): string[] => {
+  if (text === undefined) return [];
+  return typeof text === 'string' ? [text] : Object.values(text);
+};
+
+t.test('both languages have the same keys, with the same values in them', async (t) => {
+  t.strictSame(Object.keys(zhCN).sort(), Object.keys(en).sort());
+  const valuesIn = (text: Text | undefined) =>
+    [...new Set(formsOf(text).flatMap((form) => form.match(/\{\w+\}/g) ?? []))].sort();
+  for (const key of Object.keys(en)) t.strictSame(valuesIn(zhCN[key]), valuesIn(en[key]), key);
+  const empty = Object.keys(en).filter((key) =>
+    [en[key], zhCN[key]].some((text) => formsOf(text).includes('')),
+  );
+  t.strictSame(empty, []);
+});
+
+t.test('each folder that has texts is among the dictionaries', async (t) => {
+  const folders = files.filter((name) => name.endsWith('/texts.ts') && !name.startsWith('i18n'));
+  t.equal(Object.keys(dictionaries).length, folders.length);
+});
+
+/** Keys are also put together, as in `t(\`status.${status}\`)`: then what stands before counts. */
+const isUsed = (key: string, text: string): boolean =>
+  text.includes(`'${key}'`) ||
+  Array.from(key.matchAll(/\./g), ({ index }) => key.slice(0, index + 1)).some((start) =>
+    text.includes(`\`${start}\${`),
+  ) ||
+  // A key of one word may be the value of a list.
+  (!key.includes('.') && new RegExp(`['"]${key}['"]`).test(text));
+
+t.test('each key is used', async (t) => {
+  const code = [...sources].filter(([name]) => !name.endsWith('texts.ts')).map(([, text]) => text);
+  const all = code.join('\n');
+  for (const [whose, texts] of Object.entries(dictionaries)) {
+    const unused = Object.keys(texts.en).filter((key) => !isUsed(key, all));
+    // What screens are called is there before they are.
+    const early = (key: string) => whose === 'shell' && /^(nav|entity|palette\.open|bell\.kind)\b/.test(key);
+    t.strictSame(
+      unused.filter((key) => !early(key)),
+      [],
+      whose,
+    );
+  }
+});
+
+const SAID = new Set(['aria-label', 'title', 'placeholder', 'label', 'alt', 'purpose']);
+const isWord = (text: string): boolean => /\p{L}{2,}/u.test(text);
+
+/** Names and units are the same everywhere. */
+const UNTRANSLATED = new Set(['Troupe', 'JSON', 'HTTP']);
+
+const hardCoded = (name: string, text: string): string[] => {
+  const file = ts.createSourceFile(name, text, ts.ScriptTarget.ESNext, true, ts.ScriptKind.TSX);
+  const found: string[] = [];
+  const look = (node: ts.Node): void => {
+    if (ts.isJsxText(node) && isWord(node.text)) found.push(node.text.trim());
+    if (ts.isJsxAttribute(node) && SAID.has(node.name.getText()) && node.initializer) {
+      if (ts.isStringLiteral(node.initializer) && isWord(node.initializer.text))
+        found.push(node.initializer.text);
+    }
+    ts.forEachChild(node, look);
+  };
+  look(file);
+  return found.filter((words) => !UNTRANSLATED.has(words)).map((words) => `${name}: ${words}`);
+};
+
+t.test('nothing is said that is in no dictionary', async (t) => {
+  t.strictSame(
+    [...sources].filter(([name]) => name.endsWith('.tsx')).flatMap(([name, text]) => hardCoded(name, text)),
+    [],
+  );
+});
+
+t.test('values are put in, and forms go by the count', async (t) => {
+  const texts = defineTexts(
+    { runs: { one: '{count} run', other: '{count} runs of {who}' } },
+    { runs: '{count} 次' },
+  );
+  t.equal(textIn(texts, 'en', 'runs', { count: 1 }), '1 run');
+  t.equal(textIn(texts, 'en', 'runs', { count: 2, who: '$&' }), '2 runs of $&');
+  t.equal(textIn(texts, 'zh-CN', 'runs', { count: 1 }), '1 次');
+  t.equal(textIn(texts, 'en', 'runs', { count: 2 }), '2 runs of {who}');
+});
+
+t.test('times are read in each form in which they come, and told as people tell them', async (t) => {
+  t.equal(instantOf(1_700_000_000), 1_700_000_000_000);
+  t.equal(instantOf(1_700_000_000_000), 1_700_000_000_000);
+  t.equal(instantOf('2026-01-02T03:04:05Z'), Date.parse('2026-01-02T03:04:05Z'));
+  for (const nothing of [0, null, undefined, 'soon', Number.NaN]) t.equal(instantOf(nothing), undefined);
+  t.strictSame(
+    [812, 3400, 59_960, 125_000, 3_600_000, 11_520_000, 604_800_000, 352_800_000].map(formatDuration),
+    ['812 ms', '3.4 s', '1 m 00 s', '2 m 05 s', '1 h', '3 h 12 m', '7 d', '4 d 2 h'],
+  );
+  t.equal(formatAge(0, 90_000, 'en'), '1 min. ago');
+  t.match(formatAge(0, 90_000, 'zh-CN'), /1.*分钟前/);
+  t.match(formatDate(0, 'en', 'utc'), /Jan 1, 1970.*00:00:00 UTC/);
+});
