@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 import { asShipped } from '../bench/as-shipped.ts';
 
@@ -39,7 +39,7 @@ const FOLDER = fileURLToPath(new URL('../.tap/children', import.meta.url));
 
 const bundles = new Map<string, string>();
 
-/** The program as JavaScript, made once a process. */
+/** The program as JavaScript, made once a process. It knows the place of its source, as the sources do in the bundle of tests. */
 export const bundled = (source: string): string => {
   const made = bundles.get(source);
   if (made !== undefined) return made;
@@ -49,6 +49,7 @@ export const bundled = (source: string): string => {
     entryPoints: [source],
     outfile,
     ...asShipped(),
+    define: { 'import.meta': JSON.stringify({ url: pathToFileURL(source).href }) },
   });
   bundles.set(source, outfile);
   process.once('exit', () => rmSync(outfile, { force: true }));

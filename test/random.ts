@@ -24,4 +24,14 @@ const report = (details: RunDetails<unknown>): void => {
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED, reporter: report });
 
+const SURROGATES = { first: 0xd800, count: 0x800 };
+
+const character = fc
+  .integer({ min: 0, max: 0x10ffff - SURROGATES.count })
+  .map((n) => String.fromCodePoint(n < SURROGATES.first ? n : n + SURROGATES.count));
+
+/** Any characters: strings of the unit `binary`, which costs fast-check a second of processor time to prepare. */
+export const anyText = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
+  fc.array(character, length).map((characters) => characters.join(''));
+
 export default fc;

@@ -1,23 +1,64 @@
+'use client';
+
 /** `troupe/react`: a thread of the service in a page of React, by the `useChat` of the AI SDK. */
 
-import { type UseChatHelpers, useChat } from '@ai-sdk/react';
-import type { UIMessage } from 'ai';
+import { type Chat, type UseChatHelpers, useChat } from '@ai-sdk/react';
+import { generateId, type UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { createThreadChat, type ThreadChatOptions } from './thread-chat.ts';
+import { enter, retry, stop } from './catch-up.ts';
+import { lookOut } from './look-out.ts';
+import { inOneTab } from './one-tab.ts';
+import type { ThreadChat, ThreadChatOptions } from './thread.ts';
+import { createThreadChat } from './thread-chat.ts';
 
-export type TroupeChatOptions<Message extends UIMessage = UIMessage> = ThreadChatOptions<Message> & {
+export { ConnectionLost, TroupeError, Unauthorized, Unavailable } from '../client/errors.ts';
+export type { PageTool, PageTools } from './thread.ts';
+
+/**
+ * What `useTroupeChat` is called with.
+ *
+ * @example
+ * const options: TroupeChatOptions = { url: 'http://127.0.0.1:38080', agentId: 'default', threadId: 'first' };
+ */
+export type TroupeChatOptions = Omit<ThreadChatOptions, 'threadId'> & {
+  /** Left out, a new thread for as long as the page is there. */
+  threadId?: string;
+  /**
+   * Milliseconds between two looks at what others may have done on the thread, while the page is looked at and nothing
+   * is under way; 0 for none. Default: 3000.
+   */
+  refresh?: number;
   /** Milliseconds between two renders while an answer comes; left out, each delta is one. */
   throttle?: number;
 };
 
-/** What somebody has decided about a call that waits for approval. */
+/**
+ * What somebody has decided about a call that waits for approval.
+ *
+ * @example
+ * const approval: Approval = { id: part.approval.id, reason: 'not in this folder' };
+ */
 export type Approval = {
   /** Of the `approval` of its part. */
   id: string;
   reason?: string;
 };
 
-/** Beside what `useChat` gives: the same names mean the same, but for `stop`, which ends the run on the service. */
+/**
+ * The result of a call, as somebody has given it in the page. The tool may also be one of the service that takes a
+ * decision, such as its edited arguments.
+ *
+ * @example
+ * const answer: Answer = { tool: 'askUserQuestion', toolCallId: part.toolCallId, output: { answer: 'Tokyo' } };
+ */
+export type Answer = { tool: string; toolCallId: string } & ({ output: unknown } | { error: string });
+
+/**
+ * Beside what `useChat` gives: the same names mean the same, but for `stop`, which ends the run on the service.
+ *
+ * @example
+ * const Stop = ({ chat }: { chat: TroupeChat }) => <button onClick={chat.stop} disabled={!chat.isBusy}>Stop</button>;
+ */
 export type TroupeChat<Message extends UIMessage = UIMessage> = Omit<
   UseChatHelpers<Message>,
   'stop' | 'addToolResult' | 'addToolApprovalResponse' | 'addToolOutput' | 'resumeStream'
@@ -29,12 +70,15 @@ export type TroupeChat<Message extends UIMessage = UIMessage> = Omit<
   isLoaded: boolean;
   /** The last thing said is a question, and nothing is under way that would answer it: `retry` asks again. */
   isUnanswered: boolean;
-  /** What went wrong last, with a stream, with a decision, or while looking for what is stored. */
+  /**
+   * What went wrong last: what the service refused is a `TroupeError` (`Unauthorized`, `Unavailable`, …) with its
+   * status, who could not be reached a `ConnectionLost` or a `TypeError`, and a run that failed an error with its text.
+   */
   error: Error | undefined;
   approve(approval: Approval): void;
   deny(approval: Approval): void;
-  /** What a tool of the page has given: its run goes on. */
-  answer(result: { tool: string; toolCallId: string; output: unknown }): void;
+  /** The run goes on with it. */
+  answer(answer: Answer): void;
   /** Says something else instead of an earlier message of the user; what came behind it is gone. */
   edit(messageId: string, text: string): void;
   /** After a failure: looks at what there is, and asks again if the question has no answer. */
@@ -51,80 +95,92 @@ export type TroupeChat<Message extends UIMessage = UIMessage> = Omit<
  * const { messages, sendMessage, isBusy, stop } = useTroupeChat({ url: 'http://127.0.0.1:38080', threadId: 'first' });
  */
 export const useTroupeChat = <Message extends UIMessage = UIMessage>(
-  options: TroupeChatOptions<Message>,
+  options: TroupeChatOptions,
 ): TroupeChat<Message> => {
-  const { url, threadId, agentId, throttle } = options;
-  // Functions may be new ones with each render; the chat is not.
-  const latest = useRef(options);
-  latest.current = options;
-  const thread = useMemo(
-    () =>
-      createThreadChat<Message>({
-        ...(url !== undefined && { url }),
-        threadId,
-        ...(agentId !== undefined && { agentId }),
-        headers: () => latest.current.headers?.() ?? {},
-        fetch: (input, init) => (latest.current.fetch ?? fetch)(input, init),
-        onToolCall: (call) => latest.current.onToolCall?.(call),
-      }),
-    [url, threadId, agentId],
-  );
-  const { addToolApprovalResponse, addToolOutput, ...chat } = useChat<Message>({
-    chat: thread.chat,
+  const { refresh = 3000, throttle } = options;
+  const thread = useThread(options);
+  const {
+    addToolApprovalResponse,
+    addToolOutput,
+    stop: _letGo,
+    ...chat
+  } = useChat<Message>({
+    // What a page knows of its messages (metadata, data, tools) is what its agents make them of.
+    chat: thread.chat as unknown as Chat<Message>,
     ...(throttle !== undefined && { experimental_throttle: throttle }),
   });
   const [problem, setProblem] = useState<Error>();
-  const [loaded, setLoaded] = useState<typeof thread>();
+  const [unseen, setUnseen] = useState<Error>();
+  const [loaded, setLoaded] = useState<ThreadChat>();
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
-  const isLoaded = loaded === thread;
+  // Whoever follows an answer has seen what is stored.
+  const isLoaded = loaded === thread || isBusy;
+
+  useEffect(() => {
+    const leave = enter(thread);
+    const lookAway = lookOut(thread, refresh, (error) => {
+      setUnseen(error);
+      setLoaded(thread);
+    });
+    return () => {
+      lookAway();
+      leave();
+    };
+  }, [thread, refresh]);
 
   const attempt = (act: () => Promise<unknown>): void => {
     setProblem(undefined);
     act().catch(setProblem);
   };
-
-  // Also on the way back from another tab, in which the conversation may have gone on.
-  useEffect(() => {
-    const leave = thread.enter();
-    const unwatch = onVisible(() => {
-      thread
-        .catchUp()
-        .then(() => setProblem(undefined), setProblem)
-        .finally(() => setLoaded(thread));
-    });
-    return () => {
-      unwatch();
-      leave();
-    };
-  }, [thread]);
+  const decide = (approved: boolean) => (approval: Approval) =>
+    attempt(async () => addToolApprovalResponse({ ...approval, approved }));
 
   return {
     ...chat,
-    threadId,
+    threadId: thread.chat.id,
     isBusy,
     isLoaded,
     isUnanswered: isLoaded && !isBusy && chat.messages.at(-1)?.role === 'user',
-    error: chat.error ?? problem,
-    approve: (approval) => attempt(async () => addToolApprovalResponse({ ...approval, approved: true })),
-    deny: (approval) => attempt(async () => addToolApprovalResponse({ ...approval, approved: false })),
-    // The types of tools are known to the page alone.
-    answer: (result) => attempt(async () => addToolOutput(result as Parameters<typeof addToolOutput>[0])),
+    error: chat.error ?? problem ?? unseen,
+    approve: decide(true),
+    deny: decide(false),
+    answer: ({ tool, toolCallId, ...told }) =>
+      attempt(async () => {
+        const result = 'error' in told ? { state: 'output-error', errorText: told.error } : told;
+        // The types of tools are known to the page alone.
+        await addToolOutput({ tool, toolCallId, ...result } as Parameters<typeof addToolOutput>[0]);
+      }),
+    sendMessage(...message) {
+      setProblem(undefined);
+      return chat.sendMessage(...message);
+    },
     edit: (messageId, text) => attempt(() => chat.sendMessage({ messageId, text })),
-    retry: () => attempt(thread.retry),
-    stop: () => attempt(thread.stop),
+    retry: () => attempt(() => retry(thread)),
+    stop: () => attempt(() => stop(thread)),
   };
 };
 
-/** Calls now, when the page is looked at again, and when there is a network again; returns how to end that. */
-const onVisible = (act: () => void): (() => void) => {
-  const look = (): void => {
-    if (document.visibilityState === 'visible') act();
-  };
-  look();
-  document.addEventListener('visibilitychange', look);
-  window.addEventListener('online', look);
-  return () => {
-    document.removeEventListener('visibilitychange', look);
-    window.removeEventListener('online', look);
-  };
+/** The thread of a page. Functions among the options may be new ones with each render; the chat is not. */
+const useThread = (options: TroupeChatOptions): ThreadChat => {
+  const { url, agentId } = options;
+  const [ownId] = useState(generateId);
+  const threadId = options.threadId ?? ownId;
+  const latest = useRef(options);
+  latest.current = options;
+  return useMemo(
+    () =>
+      createThreadChat({
+        threadId,
+        ...(url !== undefined && { url }),
+        ...(agentId !== undefined && { agentId }),
+        headers() {
+          const { headers = {} } = latest.current;
+          return typeof headers === 'function' ? headers() : headers;
+        },
+        fetch: (input, init) => (latest.current.fetch ?? fetch)(input, init),
+        tools: () => latest.current.tools ?? {},
+        alone: inOneTab,
+      }),
+    [url, threadId, agentId],
+  );
 };

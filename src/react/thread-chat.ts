@@ -3,136 +3,64 @@ import {
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
-  type UIMessage,
 } from 'ai';
-import { type Connection, call, path } from '../client/connection.ts';
+import { errorOf } from '../client/errors.ts';
+import { settle } from './catch-up.ts';
+import type { ThreadChat, ThreadChatInput } from './thread.ts';
 
-/**
- * One thread of the service as a chat of the AI SDK, by its stock transport: what is stored comes from the history, and
- * a run that is under way from its stream, which begins at the beginning of the answer. Leaving cancels nothing.
- */
-
-export type ThreadChatOptions<Message extends UIMessage> = {
-  /** Address of the service, such as `http://127.0.0.1:38080`; left out, that of the page. */
-  url?: string;
-  threadId: string;
-  /** Who answers; left out, the agent of the thread, or `default`. */
-  agentId?: string;
-  /** Of each request, such as `authorization`. */
-  headers?: () => Record<string, string>;
-  fetch?: typeof fetch;
-  /** For tools that the page executes: called for each call of one; what it gives to `answer` is the result. */
-  onToolCall?: ConstructorParameters<typeof Chat<Message>>[0]['onToolCall'];
-};
-
-export type ThreadChat<Message extends UIMessage> = {
-  chat: Chat<Message>;
-  /** From now on the chat is shown. Returns how to end that: its stream is let go, and the run goes on. */
-  enter(): () => void;
-  /**
-   * Shows what is stored, and follows what is under way. The user may say something at any time meanwhile.
-   * @throws TroupeError, ConnectionLost
-   */
-  catchUp(): Promise<void>;
-  /** After a failure: asks again, if the question has no answer. @throws as `catchUp` */
-  retry(): Promise<void>;
-  /** Ends the run, and with it its stream. @throws as `catchUp` */
-  stop(): Promise<void>;
-};
-
-export const createThreadChat = <Message extends UIMessage>({
-  url = '',
-  threadId,
-  agentId,
-  headers = () => ({}),
-  fetch: ask = (input, init) => fetch(input, init),
-  onToolCall,
-}: ThreadChatOptions<Message>): ThreadChat<Message> => {
-  const base = url.replace(/\/+$/, '');
-  // A request needs a whole address.
-  const here: Connection = { url: base || location.origin, headers, fetch: ask, pauses: [] };
-  let shown = 0;
-  let catching: Promise<void> | undefined;
-
-  const chat: Chat<Message> = new Chat<Message>({
-    id: threadId,
-    transport: new DefaultChatTransport<Message>({
-      api: `${base}/v1/ai-sdk/chat`,
-      headers,
-      fetch: ask,
-      ...(agentId !== undefined && { body: { agentId } }),
+/** Functions among what it is made of may be new ones at any time. */
+export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
+  const { threadId, agentId, headers } = input;
+  const url = (input.url ?? '').replace(/\/+$/, '');
+  const thread: ThreadChat = {
+    chat: new Chat({
+      id: threadId,
+      transport: new DefaultChatTransport({
+        api: `${url}/v1/ai-sdk/chat`,
+        headers,
+        fetch: (target, init) => ask(thread, input.fetch, target, init),
+        ...(agentId !== undefined && { body: { agentId } }),
+      }),
+      // Once the user has answered, the run that waits goes on.
+      sendAutomaticallyWhen: (options) =>
+        options.messages.at(-1) !== thread.unheard &&
+        (lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
+          lastAssistantMessageIsCompleteWithToolCalls(options)),
+      onFinish({ isAbort, isDisconnect, isError, finishReason }) {
+        // Browsers differ in how they say that a connection broke; a run that failed is no `TypeError`.
+        const isCut = isDisconnect || (isError && thread.chat.error instanceof TypeError);
+        thread.isStale = isCut || (!isAbort && !isError && finishReason === undefined);
+        thread.unheard = thread.isStale ? thread.chat.lastMessage : undefined;
+        // `error` of the chat says already what went wrong.
+        if (!isAbort) settle(thread, finishReason === 'tool-calls').catch(() => {});
+      },
     }),
-    ...(onToolCall && { onToolCall }),
-    // Once the user has answered, the run that waits goes on.
-    sendAutomaticallyWhen: (options) =>
-      lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
-      lastAssistantMessageIsCompleteWithToolCalls(options),
-    onFinish({ isDisconnect }) {
-      if (isDisconnect) catchUp().catch(() => {}); // `error` of the chat says so already
-    },
-  });
-
-  const stored = async (): Promise<Message[]> => {
-    type Active = { active_run: { status: string } | null };
-    // In this order: a run that ends in between is looked at again.
-    const { active_run } = await call<Active>(here, 'GET', path`/v1/threads/${threadId}/runs/active`);
-    const { messages } = await call<{ messages: Message[] }>(
-      here,
-      'GET',
-      path`/v1/ai-sdk/threads/${threadId}/messages`,
-      { query: { order: 'desc', limit: 200 } },
-    );
-    messages.reverse();
-    if (active_run?.status !== 'running') return messages;
-    // The stream tells its steps from the beginning, or from the last approval on; they are not to be there twice.
-    return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
+    connection: { url, headers, fetch: (request) => input.fetch(request), pauses: [] },
+    tools: input.tools,
+    alone: input.alone,
+    shown: 0,
+    asking: undefined,
+    catching: undefined,
+    isStale: true,
+    unheard: undefined,
+    seen: undefined,
+    begun: new Set(),
   };
+  return thread;
+};
 
-  /** An answer is on its way to this page; nothing else may write its messages. */
-  const isBusy = (): boolean => chat.status === 'submitted' || chat.status === 'streaming';
-  const mayWrite = (): boolean => shown > 0 && !isBusy();
-
-  const showStored = async (): Promise<void> => {
-    const messages = await stored();
-    if (!mayWrite()) return;
-    const last = chat.lastMessage;
-    const isSent = last?.role !== 'user' || messages.some(({ id }) => id === last.id);
-    chat.messages = isSent ? messages : [...messages, last];
-  };
-
-  const follow = async (): Promise<void> => {
-    if (!mayWrite()) return;
-    await showStored();
-    if (!mayWrite()) return;
-    await chat.resumeStream();
-    // The run may have ended in between, and then there was no stream.
-    if (chat.lastMessage?.role === 'user') await showStored();
-  };
-
-  /** Whoever asks meanwhile gets the same. */
-  const catchUp = (): Promise<void> => {
-    catching ??= follow().finally(() => {
-      catching = undefined;
-    });
-    return catching;
-  };
-
-  return {
-    chat,
-    enter() {
-      shown += 1;
-      return () => {
-        shown -= 1;
-        if (shown === 0) chat.stop();
-      };
-    },
-    catchUp,
-    async retry() {
-      await catchUp();
-      if (chat.lastMessage?.role === 'user') await chat.regenerate();
-    },
-    async stop() {
-      await call(here, 'POST', path`/v1/ai-sdk/threads/${threadId}/cancel`);
-    },
-  };
+/** What the service refuses is an error of its class; without an answer it is the one of the platform. */
+const ask = async (
+  thread: Pick<ThreadChat, 'asking'>,
+  send: typeof fetch,
+  target: Parameters<typeof fetch>[0],
+  init: RequestInit = {},
+): Promise<Response> => {
+  const { method = 'GET' } = init;
+  const answered = send(target, init);
+  if (method === 'POST') thread.asking = answered.catch(() => {});
+  const response = await answered;
+  if (response.ok) return response;
+  const address = target instanceof Request ? target.url : target;
+  throw await errorOf(`${method} ${new URL(address, 'http://page').pathname}`, response);
 };

@@ -32,17 +32,15 @@ t.test('a kill between any two moments of a write leaves one consistent configur
   const dir = t.testdir();
   let written = 0;
   let acknowledged = 0;
+  /** What runs were told, by what they resolved. */
+  const used = new Map<number, unknown>();
+  let service = await serve(t, dir);
   for (let kill = 0; kill < KILLS; kill += 1) {
-    const service = await serve(t, dir);
+    const { client, exit } = service;
     const writing = (async () => {
       for (;;) {
         written += 1;
-        const { status } = await service.client.call(
-          'PUT',
-          '/v1/config/agents/written',
-          agentOf(written),
-          admin,
-        );
+        const { status } = await client.call('PUT', '/v1/config/agents/written', agentOf(written), admin);
         if (status === 200) acknowledged = written;
       }
     })().catch(() => {});
@@ -51,10 +49,11 @@ t.test('a kill between any two moments of a write leaves one consistent configur
     // Somewhere in the next write.
     for (let turns = 0; turns < kill * 3; turns += 1) await new Promise(setImmediate);
     service.kill();
-    await service.exit;
+    await exit;
     await writing;
 
-    const again = await serve(t, dir);
+    service = await serve(t, dir);
+    const again = service;
     const { body: agent } = await again.client.call('GET', '/v1/config/agents/written', undefined, admin);
     const stored = Number(String(agent.system_prompt).replace('version ', ''));
     t.ok(stored >= acknowledged && stored <= written, `${acknowledged} ≤ ${stored} ≤ ${written}`);
@@ -72,16 +71,19 @@ t.test('a kill between any two moments of a write leaves one consistent configur
     const messages = [{ role: 'user', content: 'Go.' }];
     const [first] = await again.client.runToEnd({ agentId: 'written', messages });
     const { body: run } = await again.client.call('GET', `/v1/runs/${String(first?.run_id)}`);
-    again.kill();
-    await again.exit;
-
-    const store = await openStore({ dir: join(dir, 'data'), durability: 'process' });
-    const publication = store.publications.get('default', Number(run.resolution_id));
-    const entry = publication?.entries.find(({ kind, id }) => kind === 'agent' && id === 'written');
-    const live = entry && store.publications.version('default', 'agent', 'written', entry.version)?.value;
-    await store.close();
-    t.equal(live?.system_prompt, agent.system_prompt, 'a run uses what is stored');
+    used.set(Number(run.resolution_id), agent.system_prompt);
     written = Math.max(written, stored);
     acknowledged = stored;
   }
+  service.kill();
+  await service.exit;
+
+  const store = await openStore({ dir: join(dir, 'data'), durability: 'process' });
+  for (const [resolution, prompt] of used) {
+    const publication = store.publications.get('default', resolution);
+    const entry = publication?.entries.find(({ kind, id }) => kind === 'agent' && id === 'written');
+    const live = entry && store.publications.version('default', 'agent', 'written', entry.version)?.value;
+    t.equal(live?.system_prompt, prompt, 'a run uses what is stored');
+  }
+  await store.close();
 });

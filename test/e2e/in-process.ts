@@ -46,8 +46,16 @@ export const outputOf = async (work: () => Promise<unknown>): Promise<string> =>
 /** Stops what runs where the program would have ended its process. */
 class Exit extends Error {}
 
-/** A command that ends by itself. Nothing that it does after its end counts: its process would be gone. */
-export const runHere = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> => {
+/**
+ * A command that ends by itself. Nothing that it does after its end counts: its process would be gone.
+ *
+ * @param program that of a build; that of the sources unless said
+ */
+export const runHere = async (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  program: () => Promise<void> = runProgram,
+): Promise<Ended> => {
   const { argv, env: environment, exit, exitCode } = process;
   const [out, err] = [keep(process.stdout), keep(process.stderr)];
   let ended: Ended | undefined;
@@ -63,7 +71,7 @@ export const runHere = async (args: readonly string[], env: Record<string, strin
     throw new Exit();
   };
   try {
-    await runProgram().catch((error: unknown) => {
+    await program().catch((error: unknown) => {
       if (!(error instanceof Exit)) throw error;
     });
     return end(undefined);

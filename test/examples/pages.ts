@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import {
   type AddressInfo,
@@ -8,11 +8,10 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
-import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, extname, join } from 'node:path';
+import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { build } from 'vite';
 import { entriesFrom } from '../../src/settings.ts';
 import { withTools } from '../service/suspended.ts';
 import type { TestTools } from '../service/tools.ts';
@@ -22,12 +21,13 @@ import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
 
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
+/** Where screenshots go, if anywhere. */
+const SHOTS = process.env.TROUPE_TEST_SCREENSHOTS;
+
 export const hasChromium = (): boolean => existsSync(CHROMIUM);
 
 export type Site = {
   origin: string;
-  /** Where screenshots go. */
-  dir: string;
   browser: Browser;
 };
 
@@ -42,22 +42,20 @@ export type Visited = {
   screenshot(page: Page, name: string): Promise<void>;
 };
 
-const EXAMPLES = {
-  root: fileURLToPath(new URL('.', import.meta.url)),
-  pages: ['chat-page', 'ag-ui-page'],
-};
-
-/** @param sources folder, and the folders in it that have an `index.html` */
-export const startSite = async (t: Test, sources = EXAMPLES): Promise<Site> => {
+/** @param folders each with an `index.html` and a `main.tsx`; a page has the name of its folder */
+export const startSite = async (t: Test, folders: readonly string[]): Promise<Site> => {
   const dir = t.testdir();
   const pages = join(dir, 'pages');
-  await buildPages(sources, pages);
+  await buildPages(folders, pages);
   const origin = await serve(t, pages);
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--disable-software-rasterizer',
+      '--disable-site-isolation-trials',
+      '--renderer-process-limit=1',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
@@ -66,16 +64,31 @@ export const startSite = async (t: Test, sources = EXAMPLES): Promise<Site> => {
     ],
   });
   t.teardown(() => browser.close());
-  return { origin, dir, browser };
+  return { origin, browser };
 };
 
-const buildPages = async ({ root, pages }: typeof EXAMPLES, outDir: string): Promise<void> => {
-  const input = pages.map((page) => join(root, page, 'index.html'));
-  const { NODE_ENV } = process.env;
-  await build({ root, configFile: false, logLevel: 'error', build: { outDir, rolldownOptions: { input } } });
-  // The build sets it for itself and does not take it back.
-  if (NODE_ENV === undefined) delete process.env.NODE_ENV;
-  else process.env.NODE_ENV = NODE_ENV;
+/** As they are while somebody works on them: what React does twice then, it does twice here. */
+const buildPages = async (folders: readonly string[], outdir: string): Promise<void> => {
+  await build({
+    entryPoints: folders.map((folder) => ({
+      in: join(folder, 'main.tsx'),
+      out: join(basename(folder), 'main'),
+    })),
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"development"' },
+    logLevel: 'error',
+  });
+  for (const folder of folders) {
+    const styles = join(outdir, basename(folder), 'main.css');
+    const html = await readFile(join(folder, 'index.html'), 'utf8');
+    const built = html.replace('./main.tsx', './main.js');
+    const link = existsSync(styles) ? '<link rel="stylesheet" href="./main.css">' : '';
+    await writeFile(join(outdir, basename(folder), 'index.html'), built + link);
+  }
 };
 
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
@@ -100,7 +113,7 @@ const listening = (server: Server): Promise<string> =>
     });
   });
 
-export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Visited> => {
+export const visit = async (t: Test, { origin, browser }: Site): Promise<Visited> => {
   const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
   context.setDefaultTimeout(60_000);
   // What a page says of a service that is being stopped under it is no failure.
@@ -137,7 +150,8 @@ export const visit = async (t: Test, { origin, dir, browser }: Site): Promise<Vi
       return page;
     },
     async screenshot(page, name) {
-      await page.screenshot({ path: join(dir, `${name}.png`), fullPage: true });
+      // Nobody looks at them unless they are asked for, and each costs as much as a page.
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
     },
   };
 };

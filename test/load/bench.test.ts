@@ -7,15 +7,17 @@ import t from 'tap';
 import { BENCHMARKS } from '../../bench/catalogue.ts';
 import { type Outcome, readResult, resultOf, writeResult } from '../../bench/result-file.ts';
 import { rowOf } from '../../bench/row.ts';
-import { nodeCommand } from '../child.ts';
+import { bundled, nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
 
 /** The benchmarks as their command runs them. How large the figures are is not tested. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+const PROGRAM = join(ROOT, 'bench/index.ts');
+
 const bench = async (args: readonly string[]) => {
-  const child = spawn(...nodeCommand(['--import=tsx', 'bench/index.ts', ...args]), { cwd: ROOT });
+  const child = spawn(...nodeCommand([bundled(PROGRAM), ...args]), { cwd: ROOT });
   let printed = '';
   child.stdout.on('data', (chunk) => {
     printed += chunk;

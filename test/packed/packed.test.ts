@@ -14,11 +14,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import t from 'tap';
 import { pack } from '../../bench/package.ts';
 import { bundled, nodeCommand } from '../child.ts';
+import { runHere } from '../e2e/in-process.ts';
 import { runNode } from '../e2e/service.ts';
 import { LONG } from '../long.ts';
 import {
@@ -40,6 +42,7 @@ const FILES = [
   /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
+  /^dist\/console\/(index\.html|assets\/[\w-]+-[\w-]{8}\.(js|css|svg)(\.gz)?)$/,
 ];
 
 /** What must hold for whoever writes programs with the package. */
@@ -202,6 +205,15 @@ t.test('the test of a tool in the README passes', async (t) => {
 
 const troupe = join(project, 'node_modules/.bin/troupe');
 
+/** The program that the command loads, in this process. What it says on either stream. */
+const sayHere = async (...args: string[]): Promise<string> => {
+  const dist = join(project, 'node_modules/troupe/dist');
+  const [program = ''] = /program-\w+\.js/.exec(readFileSync(join(dist, 'src/main.js'), 'utf8')) ?? [];
+  const { runProgram } = await import(pathToFileURL(join(dist, program)).href);
+  const { output, errors } = await runHere(args, {}, runProgram);
+  return output + errors;
+};
+
 t.test('what is of uWebSockets.js for other systems can go', async (t) => {
   const server = join(project, 'node_modules/uWebSockets.js');
   const binaries = () => readdirSync(server).filter((name) => name.endsWith('.node'));
@@ -212,20 +224,18 @@ t.test('what is of uWebSockets.js for other systems can go', async (t) => {
   const sum = createHash('sha256')
     .update(readFileSync(join(server, BINARY)))
     .digest('hex');
-  const removed = await output(troupe, 'prune');
+  const removed = await sayHere('prune');
   t.match(removed, /^removed uws_plan9_arm64_137\.node/m);
   t.match(removed, `kept ${BINARY}, SHA-256 ${sum}\n`);
   t.strictSame(binaries(), [BINARY]);
 
   renameSync(join(server, BINARY), join(server, 'kept'));
   writeFileSync(join(server, 'uws_plan9_x64_115.node'), '');
-  t.match(
-    await output(troupe, 'prune'),
-    /^troupe: \S+ has no uws_\S+\.node, which Node v\S+ .*install it again/,
-  );
+  t.match(await sayHere('prune'), /^troupe: \S+ has no uws_\S+\.node, which Node v\S+ .*install it again/);
   t.strictSame(binaries(), ['uws_plan9_x64_115.node'], 'nothing goes when all would');
   renameSync(join(server, 'kept'), join(server, BINARY));
 
+  // A process remembers where it has found a package.
   renameSync(server, join(project, 'elsewhere'));
   symlinkSync(join(project, 'elsewhere'), server);
   t.match(await output(troupe, 'prune'), /^troupe: \S+elsewhere is not in a folder node_modules/);
@@ -237,8 +247,8 @@ t.test('what is of uWebSockets.js for other systems can go', async (t) => {
 t.test(
   'without the package that lays them out, statecharts are text, and a picture says what it needs',
   async (t) => {
-    t.match(await output(troupe, 'machines', '--machine', 'run'), /^stateDiagram-v2/m);
-    const svg = await output(troupe, 'machines', '--machine', 'run', '--format', 'svg');
+    t.match(await sayHere('machines', '--machine', 'run'), /^stateDiagram-v2/m);
+    const svg = await sayHere('machines', '--machine', 'run', '--format', 'svg');
     t.equal(
       svg,
       'troupe: an SVG is laid out by the package elkjs, which is not installed: npm install elkjs\n',

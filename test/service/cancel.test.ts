@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { roundsOf } from '../long.ts';
 import { asks, hangs } from './models.ts';
 import { createTestTools } from './tools.ts';
 import { eventually, startTroupe } from './troupe.ts';
@@ -296,7 +297,8 @@ t.test(
   async (t) => {
     const troupe = await startTroupe(t);
     const statuses = new Set<number>();
-    for (let round = 0; round < 60; round += 1) {
+    const half = roundsOf(30);
+    for (let round = 0; round < 2 * half; round += 1) {
       const thread = `T${round}`;
       const view = viewOf(troupe, thread);
       const stream = await troupe.run(start('slow', thread));
@@ -305,12 +307,12 @@ t.test(
         async () => troupe.models.waiting(),
         (waiting) => waiting === 1,
       );
-      const delay = Math.abs(round - 30) / 15;
-      if (round < 30) troupe.models.release();
-      if (round < 30 && delay > 0) await pause(delay);
+      const delay = (Math.abs(round - half) * 2) / half;
+      if (round < half) troupe.models.release();
+      if (round < half && delay > 0) await pause(delay);
       const path = round % 2 ? 'interrupt' : 'cancel';
       const answered = view.post(`/${path}`);
-      if (round >= 30 && delay > 0) await pause(delay);
+      if (round >= half && delay > 0) await pause(delay);
       troupe.models.releaseAll();
       const [{ status }, events] = await Promise.all([answered, stream.rest()]);
       statuses.add(status);

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { textOf } from '../../src/schema/message.ts';
+import { roundsOf } from '../long.ts';
 import { asks } from './models.ts';
 import { suspend, withTools } from './suspended.ts';
 import { eventually, type Troupe } from './troupe.ts';
@@ -179,7 +180,7 @@ t.test('queued input for another agent leaves the run waiting, and it can still 
 
 t.test('input and a decision at once: one run, no call without its result, nothing lost', async (t) => {
   const { troupe, tools } = await withTools(t);
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < roundsOf(30); round += 1) {
     const thread = `T${round}`;
     const call = `call-${round}`;
     await suspend(troupe, thread, [call, 'risky']);

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import { textOf } from '../../src/schema/message.ts';
 import { defer } from '../http/serve.ts';
+import { roundsOf } from '../long.ts';
 import { asks, type Inference } from './models.ts';
 import { createTestTools } from './tools.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
@@ -170,7 +171,8 @@ t.test('input steered just as the run ends is processed exactly once, 100 times'
 
 t.test('several inputs steered at once as a run ends are all processed, each once', async (t) => {
   const troupe = await startTroupe(t);
-  for (let round = 0; round < 20; round += 1) {
+  const rounds = roundsOf(20);
+  for (let round = 0; round < rounds; round += 1) {
     const last = gated(answers('first'));
     troupe.models.steps.push(last.inference);
     const stream = await troupe.run(run(`T${round}`));
@@ -178,7 +180,7 @@ t.test('several inputs steered at once as a run ends are all processed, each onc
     const view = viewOf(troupe, `T${round}`);
     const modes = ['steer', 'queue', 'steer', 'queue', 'steer'];
     const sent = modes.map(async (mode, index) => {
-      await pause((index * round) / 40);
+      await pause((index * round) / (2 * rounds));
       return view.say(`text ${index}`, { mode });
     });
     last.go();

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { roundsOf } from '../long.ts';
 import { asks, type Call } from './models.ts';
 import { decline, resume, suspend, withTools } from './suspended.ts';
 import { eventually } from './troupe.ts';
@@ -49,7 +50,7 @@ t.test('of two tickets one is decided, then the other, in the order of the contr
 
 t.test('decisions on all tickets at once are all applied, each once', async (t) => {
   const { troupe, tools } = await withTools(t);
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < roundsOf(20); round += 1) {
     const view = viewOf(troupe, `T${round}`);
     const calls = ['a', 'b', 'c', 'd'].map((id) => `${id}${round}`);
     const { run_id } = await suspend(troupe, `T${round}`, ...calls.map((id): Call => [id, 'risky']));
@@ -68,7 +69,7 @@ t.test('decisions on all tickets at once are all applied, each once', async (t) 
 
 t.test('the same decision twice at once executes the tool once, and one of them is refused', async (t) => {
   const { troupe, tools } = await withTools(t);
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < roundsOf(20); round += 1) {
     const view = viewOf(troupe, `T${round}`);
     const call = `c${round}`;
     const { run_id } = await suspend(troupe, `T${round}`, [call, 'risky']);
@@ -88,7 +89,7 @@ t.test('the same decision twice at once executes the tool once, and one of them 
 
 t.test('a decision that arrives as the run goes over to waiting is accepted', async (t) => {
   const { troupe, tools } = await withTools(t);
-  for (let round = 0; round < 40; round += 1) {
+  for (let round = 0; round < roundsOf(40); round += 1) {
     const view = viewOf(troupe, `T${round}`);
     const call = `c${round}`;
     troupe.models.steps.push(asks([call, 'risky']));

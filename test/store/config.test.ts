@@ -3,7 +3,7 @@ import t from 'tap';
 import { Invalid } from '../../src/schema/outcome.ts';
 import { openStore } from '../../src/store/index.ts';
 import { isId } from '../../src/store/keys.ts';
-import fc from '../random.ts';
+import fc, { anyText } from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
 import { storeFor } from './open.ts';
 import { write } from './records.ts';
@@ -44,10 +44,7 @@ t.test('a list is in the order of the bytes of its ids, whatever they are', asyn
   const store = await storeFor(t);
   // A surrogate pair sorts before U+FFFD in UTF-16, and behind it in bytes; long ids are encoded in another way.
   const id = fc
-    .oneof(
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 90 }),
-      fc.constantFrom('\ufffd', '😀', 'a', 'a!'),
-    )
+    .oneof(anyText({ minLength: 1, maxLength: 90 }), fc.constantFrom('\ufffd', '😀', 'a', 'a!'))
     .filter(isId);
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(id, { maxLength: 20 }), async (ids) => {

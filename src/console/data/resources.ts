@@ -15,9 +15,6 @@ import type { Resource } from './queries.ts';
 
 /** Routes that more than one part of the console reads. */
 
-/** Of the routes of the configuration, the setting that serves them. */
-export const CONFIG_OFF = { statuses: [], setting: 'SERVICE_EXPOSE_CONFIG_ROUTES' } as const;
-
 const SystemInfo = object({
   version: text,
   scope_id: text,

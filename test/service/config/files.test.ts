@@ -6,27 +6,17 @@ import { readBundle, writeDocument } from '../../../src/commands/config/bundle.t
 import { exportBundle } from '../../../src/commands/config/export.ts';
 import { linesOf, type Plan, planImport } from '../../../src/commands/config/plan.ts';
 import { connectService } from '../../../src/commands/config/service.ts';
+import { type Ended, runHere } from '../../e2e/in-process.ts';
 import { runCommand } from '../../e2e/service.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { model, type Plane, provider, startPlane } from './plane.ts';
 
 /** `troupe config`: the configuration as files, against running services. */
 
-type Ended = { code: number | null; output: string; errors: string };
+const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN };
 
-const config = async (
-  t: Test,
-  url: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Ended> => {
-  const command = runCommand(t, ['config', ...args, '--url', url], {
-    SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN,
-    ...env,
-  });
-  const code = await command.ended();
-  return { code, output: command.output(), errors: command.errors() };
-};
+const config = (url: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+  runHere(['config', ...args, '--url', url], { ...TOKEN, ...env });
 
 const remote = ({ troupe }: Plane) => connectService({ url: troupe.url, token: ADMIN_TOKEN });
 
@@ -98,18 +88,20 @@ t.test('what is exported brings a fresh service to the same effective configurat
   const source = await startPlane(t);
   await configure(source);
   const dir = join(t.testdirName, 'files');
-  t.match(await config(t, source.troupe.url, ['export', '--dir', dir, '--references']), {
-    code: 0,
-    errors:
-      /^not included, because the service brings them itself .*: providers \d+, models \d+, skills \d+, agents \d+\n$/,
-  });
+  const exported = ['config', 'export', '--dir', dir, '--references', '--url', source.troupe.url];
+  const command = runCommand(t, exported, TOKEN);
+  t.equal(await command.ended(), 0);
+  t.match(
+    command.errors(),
+    /^not included, because the service brings them itself .*: providers \d+, models \d+, skills \d+, agents \d+\n$/,
+  );
   t.ok(readdirSync(dir).includes('model-pools.yaml'));
   const files = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'));
   t.notMatch(files.join(), /key-of-main|a2a-token|far-token|"\*\*\*"/);
 
   await t.test('onto another service', async (t) => {
     const target = await startPlane(t);
-    const first = await config(t, target.troupe.url, ['import', dir], SECRETS);
+    const first = await config(target.troupe.url, ['import', dir], SECRETS);
     t.match(first, { code: 0, errors: '' });
     t.match(first.output, /^create {4}providers\/main\ncreate {4}models\/m\n/);
     t.strictSame(await effective(target), await effective(source));
@@ -247,15 +239,15 @@ t.test('files are checked by a service, and the end of a command tells what came
   const dir = join(t.testdirName, 'files');
   mkdirSync(dir);
   writeFileSync(join(dir, 'a.yaml'), 'models: [{ id: m, provider_id: p, upstream_model: u }]');
-  const incomplete = await config(t, troupe.url, ['validate', dir]);
+  const incomplete = await config(troupe.url, ['validate', dir]);
   t.match(incomplete, { code: 1, output: '', errors: /^models\/m: .* missing provider 'p'\n$/ });
   writeFileSync(join(dir, 'b.json'), '{"providers": [{"id": "p", "adapter": "groq", "api_key": "k"}]}');
-  t.match(await config(t, troupe.url, ['validate', dir]), { code: 0, output: '2 entries are legal\n' });
-  t.match(await config(t, troupe.url, ['import', dir, '--dry-run']), {
+  t.match(await config(troupe.url, ['validate', dir]), { code: 0, output: '2 entries are legal\n' });
+  t.match(await config(troupe.url, ['import', dir, '--dry-run']), {
     code: 0,
     output: 'create    providers/p\ncreate    models/m\nnothing was changed\n',
   });
-  t.match(await config(t, troupe.url, ['export', '--token', 'wrong']), {
+  t.match(await config(troupe.url, ['export', '--token', 'wrong']), {
     code: 1,
     errors: 'invalid admin bearer token\n',
   });
@@ -269,11 +261,11 @@ t.test('a command that cannot begin ends with 2', async (t) => {
     ['export', '--dir', 'a', '--out', 'b'],
     ['frobnicate'],
   ];
-  for (const args of usage) t.equal((await config(t, nowhere, args)).code, 2, args.join(' '));
-  t.match(await config(t, nowhere, ['export'], { SERVICE_ADMIN_API_BEARER_TOKEN: ' ' }), {
+  for (const args of usage) t.equal((await config(nowhere, args)).code, 2, args.join(' '));
+  t.match(await config(nowhere, ['export'], { SERVICE_ADMIN_API_BEARER_TOKEN: ' ' }), {
     code: 2,
     errors: /SERVICE_ADMIN_API_BEARER_TOKEN/,
   });
-  t.match(await config(t, nowhere, ['export']), { code: 1, errors: /no service answers at/ });
-  t.match(await config(t, nowhere, ['import', '--help']), { code: 0, output: /--prune/ });
+  t.match(await config(nowhere, ['export']), { code: 1, errors: /no service answers at/ });
+  t.match(await config(nowhere, ['import', '--help']), { code: 0, output: /--prune/ });
 });

@@ -1,16 +1,12 @@
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import { asks } from '../service/models.ts';
-import { CHROMIUM, hasChromium, startSite, visit } from './pages.ts';
+import { type Site, visit } from './pages.ts';
 import { click, ended, looks, say, shows, showsParagraphs, showsStatuses } from './user.ts';
 
 /** The AG-UI page with its user, in a real browser, on a real service. */
 
-if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
-else {
-  t.setTimeout(300_000);
-  const site = await startSite(t);
-
+export const testAgUiPage = (t: Test, site: Site): void => {
   t.test('has reasoning, tools, answers and state, and the same after it is loaded again', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     troupe.models.steps.push(looks);
@@ -128,4 +124,4 @@ else {
     await say(page, 'hello');
     await page.getByRole('alert').filter({ hasText: 'the provider is down' }).waitFor();
   });
-}
+};

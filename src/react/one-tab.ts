@@ -1,0 +1,9 @@
+import type { Alone } from './thread.ts';
+
+/** By the locks of the browser, which it has on pages of HTTPS and of this machine; elsewhere each tab does it. */
+export const inOneTab: Alone = (name, act) => {
+  const { locks } = navigator;
+  const done = locks ? locks.request(name, { ifAvailable: true }, (lock) => lock && act()) : act();
+  // What goes wrong is told by the chat.
+  done.catch(() => {});
+};

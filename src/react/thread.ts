@@ -1,0 +1,61 @@
+import type { Chat } from '@ai-sdk/react';
+import type { UIMessage } from 'ai';
+import type { Connection } from '../client/connection.ts';
+
+/**
+ * One thread of the service as a chat of the AI SDK, by its stock transport: what is stored comes from the history, and
+ * a run that is under way from its stream, which begins at the beginning of the answer. Leaving cancels nothing.
+ *
+ * Guarantees: while an answer comes, its stream alone writes messages; what is stored is shown in between. Whoever asks
+ * for it meanwhile gets the same look, so nothing is fetched, shown or executed twice.
+ */
+
+/** What it gives, or what it throws as the error, is the result of the call, and its run goes on. */
+export type PageTool = (input: unknown, call: { toolCallId: string }) => unknown;
+
+export type PageTools = Readonly<Record<string, PageTool>>;
+
+export type ThreadChatOptions = {
+  /** Address of the service, such as `http://127.0.0.1:38080`; left out, that of the page. */
+  url?: string;
+  threadId: string;
+  /** Who answers; left out, the agent of the thread, or `default`. */
+  agentId?: string;
+  /** Of each request, such as the authorization; a function is asked anew each time. */
+  headers?: Record<string, string> | (() => Record<string, string>);
+  /** Default: that of the platform. */
+  fetch?: typeof fetch;
+  /** What the page executes itself, by the name of the tool. */
+  tools?: PageTools;
+};
+
+/** Does something unless another tab is doing it, by its name. */
+export type Alone = (name: string, act: () => Promise<void>) => void;
+
+/** Functions among them may be new ones at any time. */
+export type ThreadChatInput = Omit<ThreadChatOptions, 'headers' | 'fetch' | 'tools'> & {
+  headers: () => Record<string, string>;
+  fetch: typeof fetch;
+  tools: () => PageTools;
+  alone: Alone;
+};
+
+export type ThreadChat = {
+  readonly chat: Chat<UIMessage>;
+  readonly connection: Connection;
+  readonly tools: () => PageTools;
+  readonly alone: Alone;
+  /** How many pages show it. */
+  shown: number;
+  /** A question that is on its way: nobody knows of its run before it is answered. */
+  asking: Promise<unknown> | undefined;
+  catching: Promise<void> | undefined;
+  /** What is shown may not be all: it was never read, or a stream has ended before its time. */
+  isStale: boolean;
+  /** Answers in it came too late: nobody waits for them any more, and they are not to be sent again and again. */
+  unheard: UIMessage | undefined;
+  /** The thread as the service had it when what is shown was read; undefined: that is to be asked. */
+  seen: string | undefined;
+  /** Calls that the page has begun to execute. */
+  readonly begun: Set<string>;
+};
