@@ -16,6 +16,8 @@ export const KEYS = {
   recent: `${PREFIX}.admin.recent`,
   columns: `${PREFIX}.admin.columns`,
   dismissed: `${PREFIX}.admin.dismissed`,
+  playgroundTools: `${PREFIX}.admin.playgroundTools`,
+  assistantOpen: `${PREFIX}.admin.assistantOpen`,
   mutedKinds: `${PREFIX}.admin.muted`,
 } as const;
 

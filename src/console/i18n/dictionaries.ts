@@ -5,6 +5,7 @@ import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
+import { texts as playground } from '../screens/playground/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
@@ -23,6 +24,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   auditLog,
   chat,
   dashboard,
+  playground,
   sandbox,
   snippets,
   system,

@@ -13,6 +13,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./agents/Agents.tsx'),
   },
   {
+    path: '/playground',
+    label: 'nav.playground',
+    nav: { group: 'agents', icon: 'playground' },
+    load: () => import('./playground/Playground.tsx'),
+  },
+  {
     path: '/tools',
     label: 'nav.tools',
     nav: { group: 'resources', icon: 'tools', key: 't' },
