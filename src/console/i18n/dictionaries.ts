@@ -1,8 +1,10 @@
+import { texts as assistant } from '../assistant/texts.ts';
 import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
+import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
@@ -21,6 +23,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   list: listTexts,
   shell: shellTexts,
   agents,
+  assistant,
+  assistantScreen,
   auditLog,
   chat,
   dashboard,

@@ -19,6 +19,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./playground/Playground.tsx'),
   },
   {
+    path: '/assistant',
+    label: 'nav.assistant',
+    nav: { group: 'agents', icon: 'assistant' },
+    load: () => import('./assistant/Assistant.tsx'),
+  },
+  {
     path: '/tools',
     label: 'nav.tools',
     nav: { group: 'resources', icon: 'tools', key: 't' },
