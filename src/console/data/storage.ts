@@ -16,7 +16,11 @@ export const KEYS = {
   recent: `${PREFIX}.admin.recent`,
   columns: `${PREFIX}.admin.columns`,
   dismissed: `${PREFIX}.admin.dismissed`,
+  playgroundTools: `${PREFIX}.admin.playgroundTools`,
+  assistantOpen: `${PREFIX}.admin.assistantOpen`,
   mutedKinds: `${PREFIX}.admin.muted`,
+  /** Of a tab, followed by what it is a draft of: `.new` for an agent that is not stored yet. */
+  draft: `${PREFIX}.admin.draft`,
 } as const;
 
 /** Null also where the browser keeps nothing for this page. */

@@ -1,11 +1,17 @@
+import { texts as assistant } from '../assistant/texts.ts';
+import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
+import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
+import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
+import { texts as playground } from '../screens/playground/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
+import { texts as snippets } from '../snippets/texts.ts';
 import type { Text, Texts } from './texts.ts';
 
 /**
@@ -17,8 +23,14 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   list: listTexts,
   shell: shellTexts,
   agents,
+  assistant,
+  assistantScreen,
   auditLog,
+  chat,
   dashboard,
+  playground,
+  sandbox,
+  snippets,
   system,
   tools,
 };

@@ -13,6 +13,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./agents/Agents.tsx'),
   },
   {
+    path: '/playground',
+    label: 'nav.playground',
+    nav: { group: 'agents', icon: 'playground' },
+    load: () => import('./playground/Playground.tsx'),
+  },
+  {
+    path: '/assistant',
+    label: 'nav.assistant',
+    nav: { group: 'agents', icon: 'assistant' },
+    load: () => import('./assistant/Assistant.tsx'),
+  },
+  {
     path: '/tools',
     label: 'nav.tools',
     nav: { group: 'resources', icon: 'tools', key: 't' },

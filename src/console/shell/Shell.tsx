@@ -1,5 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { panelOpen } from '../assistant/state.ts';
+import { useAtom } from '../data/use-atom.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
 import { Palette } from './Palette.tsx';
@@ -13,6 +15,8 @@ import { Preferences, Topbar } from './Topbar.tsx';
 import { shellTexts } from './texts.ts';
 import { useNotifications } from './use-notifications.ts';
 import { useShortcuts } from './use-shortcuts.ts';
+
+const AssistantPanel = lazy(() => import('../assistant/Panel.tsx'));
 
 /** The menu of small screens closes when somewhere is gone to, and by Escape. */
 const useMenu = (path: string): [boolean, (isOpen: boolean) => void] => {
@@ -43,6 +47,7 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isMenu, menu] = useMenu(path);
   const [overlay, setOverlay] = useState<'palette' | 'help'>();
+  const isAssistant = useAtom(panelOpen) && path !== '/assistant';
   const close = useCallback(() => setOverlay(undefined), []);
   const help = useCallback(() => setOverlay('help'), []);
   const isWaiting = useShortcuts(screens, {
@@ -69,6 +74,11 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
           <Outlet />
         </main>
       </div>
+      {isAssistant && (
+        <Suspense>
+          <AssistantPanel />
+        </Suspense>
+      )}
       {overlay === 'palette' && <Palette screens={screens} onHelp={help} onClose={close} />}
       {overlay === 'help' && <ShortcutHelp screens={screens} onClose={close} />}
       {isWaiting && (

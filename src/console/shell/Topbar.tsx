@@ -1,4 +1,5 @@
 import { useRouterState } from '@tanstack/react-router';
+import { panelOpen, setPanelOpen } from '../assistant/state.ts';
 import { connection } from '../data/connection.ts';
 import { askForToken } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
@@ -63,6 +64,22 @@ export const Preferences = () => {
   );
 };
 
+/** Opens the panel; on its own screen there is none. */
+const AssistantLauncher = () => {
+  const t = useTexts(shellTexts);
+  const isOpen = useAtom(panelOpen);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  if (path === '/assistant') return null;
+  return (
+    <IconButton
+      icon="assistant"
+      label={t('shell.assistant')}
+      aria-expanded={isOpen}
+      onClick={() => setPanelOpen(!isOpen)}
+    />
+  );
+};
+
 const TokenPill = () => {
   const t = useTexts(shellTexts);
   const status = useAtom(connection);
@@ -96,6 +113,7 @@ export const Topbar = (props: { screens: readonly Screen[]; onMenu: () => void; 
       <span className={css.wide}>
         <Preferences />
       </span>
+      <AssistantLauncher />
       <Bell />
       <TokenPill />
     </header>

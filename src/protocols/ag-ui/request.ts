@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { withAliases } from '../../schema/aliases.ts';
-import { Json, JsonObject } from '../../schema/json.ts';
+import { Json, type JsonObject } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
 import { frontendContext, saysSomething } from '../frontend-context.ts';
+import { FrontendTool } from '../frontend-tool.ts';
 
 /**
  * The body of the routes that start an AG-UI run (chat-and-agui.md 11, 13.2). The content of messages is looked at
@@ -17,20 +18,6 @@ const AgUiMessage = z.object({
   error: z.string().nullish(),
 });
 export type AgUiMessage = z.output<typeof AgUiMessage>;
-
-/** A tool that the client executes, of this run alone. */
-const FrontendTool = z
-  .object({
-    name: z.string(),
-    description: z.string().nullish(),
-    parameters: JsonObject.nullish(),
-  })
-  .transform(({ name, description, parameters }) => ({
-    name,
-    description: description ?? 'Frontend tool',
-    parameters: parameters ?? { type: 'object', properties: {} },
-  }));
-export type FrontendTool = z.output<typeof FrontendTool>;
 
 const Answer = z.object({
   interruptId: z.string(),

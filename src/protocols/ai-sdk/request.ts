@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { withAliases } from '../../schema/aliases.ts';
-import { Json } from '../../schema/json.ts';
+import { Json, JsonObject } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
 import { frontendContext } from '../frontend-context.ts';
+import { FrontendTool } from '../frontend-tool.ts';
 
 /**
  * The body of the routes that start a chat run (chat-and-agui.md 3.1). The stock client sends its chat as `id` and
@@ -27,13 +28,17 @@ export const ChatBody = withAliases(
     agentId: z.string().nullish(),
     id: z.string().nullish(),
     state: Json.optional(),
+    // Some clients put an object of their own here.
+    tools: z.union([listOf(FrontendTool), JsonObject.transform(() => undefined)]).nullish(),
     trigger: z.unknown().optional(),
     messageId: z.unknown().optional(),
   },
-).transform(({ messages, state, threadId, agentId, id, trigger, messageId }) => ({
+).transform(({ messages, state, tools, threadId, agentId, id, trigger, messageId }) => ({
   messages,
   /** As the text that it becomes, so that a large one is written while the body is read. */
   said: frontendContext(state),
+  /** Tools that the client executes; none given: a run that goes on keeps those that it has. */
+  tools: tools ?? undefined,
   thread_id: threadId?.trim() || id?.trim() || undefined,
   agent_id: agentId?.trim() || undefined,
   /** The client asks for another answer to what it has sent before. */

@@ -4,8 +4,8 @@ import { createEventStream } from '../../http/sse.ts';
 import { decodeAgUi } from '../../protocols/ag-ui/decode.ts';
 import { AgUiEvent } from '../../protocols/ag-ui/events.ts';
 import { frame } from '../../protocols/ag-ui/frames.ts';
-import { AgUiBody, type FrontendTool } from '../../protocols/ag-ui/request.ts';
-import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { AgUiBody } from '../../protocols/ag-ui/request.ts';
+import { descriptorOf } from '../../protocols/frontend-tool.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import { type Addressing, createAddressing } from '../addressing.ts';
 import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
@@ -54,11 +54,3 @@ const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
     return stream;
   };
 };
-
-const descriptorOf = ({ name, description, parameters }: FrontendTool): ToolDescriptor => ({
-  id: name,
-  name,
-  description,
-  parameters,
-  category: null,
-});

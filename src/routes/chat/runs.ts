@@ -5,6 +5,7 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
 import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
+import { descriptorOf } from '../../protocols/frontend-tool.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import { createAddressing } from '../addressing.ts';
 import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
@@ -55,7 +56,13 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
           const { messages, decisions, rewind } = request;
           // What the open run waits for is gone with it.
           const view = rewind ? { ...thread, run_id: undefined, tickets: [] } : thread;
-          return { messages, decisions, attach: answer.attachTo(view, decisions), ...(rewind && { rewind }) };
+          return {
+            messages,
+            decisions,
+            attach: answer.attachTo(view, decisions),
+            ...(rewind && { rewind }),
+            ...(body.tools && { frontend_tools: body.tools.map(descriptorOf) }),
+          };
         },
       });
       if (repeated) await repeatAnswer(answer.stream, scope, body, repeated);

@@ -53,3 +53,36 @@ t.test('a forbidden tool ends the run', async (t) => {
   t.notOk(typesOf(frames).includes('error'));
   t.strictSame(chat.tools.executed, []);
 });
+
+t.test('a tool that the request declares is executed by its client', async (t) => {
+  const chat = await startChat(t);
+  chat.models.steps.push(asks(['c1', 'pick_colour', { of: 'the sky' }]));
+  const tools = [
+    { name: 'pick_colour', parameters: { type: 'object', properties: { of: { type: 'string' } } } },
+  ];
+  const asked = await chat.open('/v1/ai-sdk/agents/steps/runs', {
+    threadId: 'T',
+    messages: [user('u1', 'hi')],
+    tools,
+  });
+  const frames = (await asked.rest()).map(({ frame }) => frame);
+  t.match(find(frames, 'tool-input-available'), { toolCallId: 'c1', input: { of: 'the sky' } });
+  t.match(frames.at(-1), { type: 'finish', finishReason: 'tool-calls' });
+  const part = {
+    type: 'tool-pick_colour',
+    toolCallId: 'c1',
+    state: 'output-available',
+    input: {},
+    output: 'blue',
+  };
+  const answered = await chat.say('steps', 'T', user('u1', 'hi'), {
+    id: 'a1',
+    role: 'assistant',
+    parts: [part],
+  });
+  t.match(answered.at(-1), { type: 'finish', finishReason: 'stop' });
+  const refused = await chat.open('/v1/ai-sdk/chat', { messages: [user('u2', 'hi')], tools: [{}] });
+  t.equal(refused.status, 422);
+  const other = await chat.say('steps', 'T', user('u3', 'hi'));
+  t.match(other.at(-1), { type: 'finish', finishReason: 'stop' }, 'one that declares none has none');
+});

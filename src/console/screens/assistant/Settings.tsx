@@ -1,0 +1,175 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { adminAssistant } from '../../assistant/state.ts';
+import { statusOf } from '../../data/error.ts';
+import { invalidate, useResource } from '../../data/queries.ts';
+import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { send } from '../../data/request.ts';
+import { capabilities } from '../../data/resources.ts';
+import { Button } from '../../design/Button.tsx';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
+import { Field } from '../../design/Field.tsx';
+import { Card } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { toast, toastError } from '../../shell/toasts.ts';
+import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
+import css from './Assistant.module.css';
+import { BoundTools } from './BoundTools.tsx';
+import {
+  AssistantConfig,
+  assistantConfig,
+  bodyOf,
+  bytesOf,
+  type Form,
+  formOf,
+  isChanged,
+  MOST_BYTES,
+  PATH,
+} from './settings.ts';
+import { texts } from './texts.ts';
+
+const ModelField = (props: {
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}) => {
+  const t = useTexts(texts);
+  const models = useResource(capabilities).data?.models ?? [];
+  const pools = useResource(recordsOf('model-pools', NamedRecord)).data ?? [];
+  const chosen = useResource(adminAssistant).data?.model_id;
+  const known = [...new Set([...models, ...pools].map(({ id }) => id).concat(props.value || []))].sort();
+  return (
+    <Field label={t('model')} error={props.error} hint={t('model.hint')}>
+      {(control) => (
+        <select {...control} value={props.value} onChange={(event) => props.onChange(event.target.value)}>
+          <option value="">{t('model.auto', { id: chosen ?? '—' })}</option>
+          {known.map((id) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+const PolicyField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const bytes = bytesOf(value);
+  const count = t('policy.bytes', { used: format.number(bytes), most: format.number(MOST_BYTES) });
+  return (
+    <Field
+      label={t('policy')}
+      hint={`${t('policy.hint')} ${count}`}
+      error={bytes > MOST_BYTES ? t('policy.long') : undefined}
+    >
+      {(control) => (
+        <textarea {...control} rows={8} value={value} onChange={(event) => onChange(event.target.value)} />
+      )}
+    </Field>
+  );
+};
+
+/** Stored settings, and what is typed over them: a save of somebody else is not overwritten. */
+const useSettings = (config: AssistantConfig, reload: () => Promise<unknown>) => {
+  const t = useTexts(texts);
+  const [form, setForm] = useState<Form>(() => formOf(config));
+  const [base, setBase] = useState(config);
+  const [refused, setRefused] = useState<string>();
+  const [isConflict, setConflict] = useState(false);
+  const save = useMutation({
+    mutationFn: () => send({ method: 'PUT', path: PATH, body: bodyOf(form, base) }, AssistantConfig),
+    onSuccess(saved) {
+      setBase(saved);
+      setForm(formOf(saved));
+      invalidate(PATH, '/v1/capabilities', '/v1/audit-log');
+      toast('success', t('saved'));
+    },
+    onError(error) {
+      if (statusOf(error) === 409) setConflict(true);
+      else if (statusOf(error) === 400) setRefused(error.message);
+      else toastError(error);
+    },
+  });
+  // Nothing is typed: what others have saved meanwhile is shown.
+  if (config.revision > base.revision && !isChanged(form, base)) {
+    setBase(config);
+    setForm(formOf(config));
+  }
+  return {
+    form,
+    isDirty: isChanged(form, base),
+    refused,
+    isConflict,
+    isSaving: save.isPending,
+    save: () => save.mutate(),
+    change(changed: Partial<Form>) {
+      setRefused(undefined);
+      setForm({ ...form, ...changed });
+    },
+    keep: () => setConflict(false),
+    async takeTheirs() {
+      setConflict(false);
+      setForm(formOf(base));
+      await reload();
+    },
+  };
+};
+
+const SettingsForm = ({ config, reload }: { config: AssistantConfig; reload: () => Promise<unknown> }) => {
+  const t = useTexts(texts);
+  const settings = useSettings(config, reload);
+  const { form, change } = settings;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    settings.save();
+  };
+  return (
+    <form className={css.form} onSubmit={submit} noValidate>
+      <UnsavedGuard isDirty={settings.isDirty} />
+      <ModelField value={form.modelId} error={settings.refused} onChange={(modelId) => change({ modelId })} />
+      <PolicyField value={form.policy} onChange={(policy) => change({ policy })} />
+      <div className={css.save}>
+        <span>{settings.isDirty && t('unsaved')}</span>
+        <Button
+          type="submit"
+          tone="primary"
+          disabled={!settings.isDirty || settings.isSaving || bytesOf(form.policy) > MOST_BYTES}
+        >
+          {t('save')}
+        </Button>
+      </div>
+      {settings.isConflict && (
+        <ConfirmDialog
+          title={t('conflict.title')}
+          confirm={t('conflict.theirs')}
+          cancel={t('conflict.keep')}
+          onConfirm={() => void settings.takeTheirs()}
+          onClose={settings.keep}
+        >
+          <p>{t('conflict.text')}</p>
+        </ConfirmDialog>
+      )}
+    </form>
+  );
+};
+
+/** What an operator may set, and what nobody can. */
+export const Settings = () => {
+  const t = useTexts(texts);
+  const query = useResource(assistantConfig);
+  const assistant = useResource(adminAssistant).data;
+  return (
+    <>
+      <Card title={t('settings')}>
+        <Loaded query={query}>
+          {(config) => <SettingsForm config={config} reload={() => query.refetch()} />}
+        </Loaded>
+      </Card>
+      {assistant && <BoundTools tools={assistant.bound_tools} />}
+    </>
+  );
+};

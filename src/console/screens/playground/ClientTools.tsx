@@ -1,0 +1,71 @@
+import { useState } from 'react';
+import { Button, IconButton } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { Card } from '../../design/Layout.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { ClientTool } from './client-tools.ts';
+import css from './Playground.module.css';
+import { ToolDialog } from './ToolDialog.tsx';
+import { texts } from './texts.ts';
+
+const Row = (props: { tool: ClientTool; onEdit: () => void; onRemove: () => void }) => {
+  const t = useTexts(texts);
+  const { name, description, fixed } = props.tool;
+  return (
+    <li title={description}>
+      <code>{name}</code>
+      <Chip>{t(fixed ? 'tool.fixed' : 'tool.byHand')}</Chip>
+      <IconButton small icon="edit" label={t('tool.edit', { name })} onClick={props.onEdit} />
+      <IconButton small icon="trash" label={t('tool.remove', { name })} onClick={props.onRemove} />
+    </li>
+  );
+};
+
+/** What this page can do for the agent. */
+export const ClientTools = (props: {
+  tools: readonly ClientTool[];
+  onChange: (tools: ClientTool[]) => void;
+}) => {
+  const t = useTexts(texts);
+  const { tools, onChange } = props;
+  /** `new`, or the one that is edited. */
+  const [open, setOpen] = useState<ClientTool | 'new'>();
+  const put = (tool: ClientTool): void => {
+    onChange(open === 'new' ? [...tools, tool] : tools.map((before) => (before === open ? tool : before)));
+    setOpen(undefined);
+  };
+  return (
+    <Card
+      title={t('tools')}
+      flush={tools.length > 0}
+      actions={
+        <Button small tone="quiet" icon="plus" onClick={() => setOpen('new')}>
+          {t('tool.new')}
+        </Button>
+      }
+    >
+      {tools.length === 0 ? (
+        <p className={css.hint}>{t('tools.none')}</p>
+      ) : (
+        <ul className={css.tools}>
+          {tools.map((tool) => (
+            <Row
+              key={tool.name}
+              tool={tool}
+              onEdit={() => setOpen(tool)}
+              onRemove={() => onChange(tools.filter((other) => other !== tool))}
+            />
+          ))}
+        </ul>
+      )}
+      {open !== undefined && (
+        <ToolDialog
+          tool={open === 'new' ? undefined : open}
+          others={tools.filter((other) => other !== open).map(({ name }) => name)}
+          onDone={put}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </Card>
+  );
+};

@@ -1,0 +1,65 @@
+import { anything, list, object, optional, text } from '../../data/guard.ts';
+import { type Resource, useResource } from '../../data/queries.ts';
+import { Card } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { SkeletonRows } from '../../design/Notice.tsx';
+import { Ago } from '../../design/Time.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import css from './Playground.module.css';
+import { texts } from './texts.ts';
+
+const Summary = object({
+  id: text,
+  title: optional(text),
+  agent_id: optional(text),
+  updated_at: anything,
+});
+
+const threads: Resource<{ items: ReturnType<typeof Summary>[] }> = {
+  path: '/v1/threads/summaries',
+  query: { limit: 40, root: true },
+  guard: object({ items: list(Summary) }),
+};
+
+const SHOWN = 12;
+
+/** Tries of drafts are threads too. */
+const isConversation = ({ id }: { id: string }): boolean => !id.startsWith('preview-');
+
+/** Threads that changed last, to go on with. */
+export const RecentThreads = (props: {
+  threadId: string;
+  onOpen: (threadId: string, agentId: string | undefined) => void;
+}) => {
+  const t = useTexts(texts);
+  const query = useResource(threads);
+  return (
+    <Card title={t('threads')} flush>
+      <Loaded query={query} skeleton={<SkeletonRows rows={3} />}>
+        {({ items: all }) => {
+          const items = all.filter(isConversation).slice(0, SHOWN);
+          return items.length === 0 ? (
+            <p className={css.none}>{t('threads.none')}</p>
+          ) : (
+            <ul className={css.threads}>
+              {items.map(({ id, title, agent_id, updated_at }) => (
+                <li key={id}>
+                  <button
+                    type="button"
+                    aria-pressed={id === props.threadId}
+                    title={id}
+                    onClick={() => props.onOpen(id, agent_id)}
+                  >
+                    <span data-mono={title === undefined || undefined}>{title ?? id}</span>
+                    <small>{agent_id}</small>
+                    <Ago at={updated_at} />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+};
