@@ -17,6 +17,8 @@ export const KEYS = {
   columns: `${PREFIX}.admin.columns`,
   dismissed: `${PREFIX}.admin.dismissed`,
   mutedKinds: `${PREFIX}.admin.muted`,
+  /** Of a tab, followed by what it is a draft of: `.new` for an agent that is not stored yet. */
+  draft: `${PREFIX}.admin.draft`,
 } as const;
 
 /** Null also where the browser keeps nothing for this page. */

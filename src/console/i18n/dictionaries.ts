@@ -1,5 +1,11 @@
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
+import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
+import { texts as agentBasics } from '../screens/agent-editor/basics/texts.ts';
+import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts';
+import { texts as agentReferences } from '../screens/agent-editor/references/texts.ts';
+import { texts as agentEditor } from '../screens/agent-editor/texts.ts';
+import { texts as agentTools } from '../screens/agent-editor/tools/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
@@ -16,6 +22,12 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   design: designTexts,
   list: listTexts,
   shell: shellTexts,
+  agentAdvanced,
+  agentBasics,
+  agentEditor,
+  agentHistory,
+  agentReferences,
+  agentTools,
   agents,
   auditLog,
   dashboard,
