@@ -7,7 +7,17 @@ import type { House } from './visit.ts';
 
 /** What holds for each screen. It comes last, so that screens have something to show. */
 
-const SCREENS = ['/', '/agents', '/tools', '/audit-log', '/system'];
+const SCREENS = [
+  '/',
+  '/agents',
+  '/agents/new',
+  '/agents/permission?tab=tools',
+  '/agents/compact?tab=advanced',
+  '/agents/default/dashboard',
+  '/tools',
+  '/audit-log',
+  '/system',
+];
 
 const row = (page: Page, id: string) => page.getByRole('row', { name: id }).first();
 

@@ -6,6 +6,7 @@ import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts'
 import { texts as agentReferences } from '../screens/agent-editor/references/texts.ts';
 import { texts as agentEditor } from '../screens/agent-editor/texts.ts';
 import { texts as agentTools } from '../screens/agent-editor/tools/texts.ts';
+import { texts as agentStats } from '../screens/agent-stats/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
@@ -27,6 +28,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   agentEditor,
   agentHistory,
   agentReferences,
+  agentStats,
   agentTools,
   agents,
   auditLog,

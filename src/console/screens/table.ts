@@ -18,6 +18,12 @@ export const screens: readonly Screen[] = [
   { path: '/agents/new', label: 'nav.new', under: '/agents', load: agentEditor },
   { path: '/agents/$id', label: 'nav.agents', under: '/agents', load: agentEditor },
   {
+    path: '/agents/$id/dashboard',
+    label: 'nav.stats',
+    under: '/agents',
+    load: () => import('./agent-stats/AgentStats.tsx'),
+  },
+  {
     path: '/tools',
     label: 'nav.tools',
     nav: { group: 'resources', icon: 'tools', key: 't' },

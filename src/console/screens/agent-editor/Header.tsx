@@ -105,7 +105,7 @@ export const Header = (props: {
       </ScreenLink>
       <div className={css.title}>
         <h1 title={id}>{editing.isNew ? t('title.new') : t('title', { id })}</h1>
-        <Chip tone={dirty ? 'warn' : undefined}>{t(dirty ? 'unsaved' : 'clean')}</Chip>
+        {dirty ? <Chip tone="warn">{t('unsaved')}</Chip> : !editing.isNew && <Chip>{t('clean')}</Chip>}
         {!editing.isNew && <SourceChip state={sourceOf(editing)} />}
         {!editing.isNew && (
           <span className={css.tools}>

@@ -19,10 +19,11 @@ export const Overrides = ({ fields, onReset, children }: Known & { children: Rea
 export const Resettable = ({ field, children }: { field: string; children: ReactNode }) => {
   const t = useTexts(texts);
   const { fields, onReset } = useContext(Context);
+  const isSet = fields.has(field);
   return (
-    <div className={css.resettable}>
+    <div className={css.resettable} data-reset={isSet || undefined}>
       {children}
-      {fields.has(field) && (
+      {isSet && (
         <span className={css.reset}>
           <IconButton small icon="history" label={t('resetField')} onClick={() => onReset(field)} />
         </span>

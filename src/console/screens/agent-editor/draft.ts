@@ -85,13 +85,11 @@ export const meaningOf = (spec: JsonObject, field: string): unknown => {
   return EMPTY_IS_NONE.includes(field) && isEmpty(value) ? undefined : value;
 };
 
-/** Without what the spec itself says. */
-const backendOf = (spec: JsonObject): unknown => {
-  const { backend } = spec;
+/** Without what the spec itself says: where the two differ, the spec counts. */
+const backendOf = ({ backend }: JsonObject): unknown => {
   if (!isObject(backend)) return undefined;
-  const own = Object.entries(configOf(spec)).filter(
-    ([key, value]) => !MIRRORED.some((field) => field === key) || !same(value, spec[key]),
-  );
+  const config = isObject(backend.config) ? backend.config : {};
+  const own = Object.entries(config).filter(([key]) => !MIRRORED.some((field) => field === key));
   return { ...backend, config: Object.fromEntries(own) };
 };
 

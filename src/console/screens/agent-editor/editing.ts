@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../data/guard.ts';
 import { type Meta, type SourceState, sourceState } from '../../data/meta.ts';
-import { type Outgoing, pathOf } from '../../data/request.ts';
+import type { Outgoing } from '../../data/request.ts';
 import { changedFields, newDraft, withFields } from './draft.ts';
 import { merged, mergeParts } from './merge.ts';
 import { baseOf, patchOf } from './override-patch.ts';
@@ -102,11 +102,13 @@ export const overridePatch = (editing: Editing, localKind: string): JsonObject =
 export const dropsOverrides = (editing: Editing): boolean =>
   sourceOf(editing) === 'user' && Object.keys(overridesOf(editing)).length > 0;
 
+const entryOf = (id: string): string => `/v1/config/agents/${encodeURIComponent(id)}`;
+
 export const saveRequest = (editing: Editing, localKind: string): Outgoing => {
   const { draft } = editing;
   if (editing.isNew) return { method: 'POST', path: '/v1/config/agents', body: draft };
-  if (!isPatched(editing)) return { method: 'PUT', path: pathOf`/v1/config/agents/${draft.id}`, body: draft };
-  const path = pathOf`/v1/config/agents/${draft.id}/overrides`;
+  if (!isPatched(editing)) return { method: 'PUT', path: entryOf(draft.id), body: draft };
+  const path = `${entryOf(draft.id)}/overrides`;
   return { method: 'PATCH', path, body: overridePatch(editing, localKind) };
 };
 
@@ -118,7 +120,7 @@ export const validateRequest = (editing: Editing, localKind: string): Outgoing =
   if (!isPatched(editing)) return { method: 'POST', path, query: { id: draft.id }, body: draft };
   return {
     method: 'POST',
-    path: pathOf`/v1/config/agents/${draft.id}/overrides`,
+    path: `${entryOf(draft.id)}/overrides`,
     body: overridePatch(editing, localKind),
   };
 };

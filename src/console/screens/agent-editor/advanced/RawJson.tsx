@@ -7,7 +7,7 @@ import { CopyButton } from '../../../design/Copy.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { toast } from '../../../shell/toasts.ts';
-import { discoveredAt, isLocal } from '../draft.ts';
+import { discoveredAt, isLocal, withFields } from '../draft.ts';
 import { isPatched, overridePatch, validateRequest } from '../editing.ts';
 import type { Draft } from '../panel.ts';
 import css from './Advanced.module.css';
@@ -52,7 +52,7 @@ const useApply = (props: AdvancedProps, text: string, onApplied: () => void) => 
     const locked = lockedFields(editing.isNew, isWritten);
     const reading = readRaw(text, draft, { locked, allowed: fieldsIn(capabilities.namespaces) });
     if ('problem' in reading) setProblem(t(reading.problem, { what: reading.what }));
-    else void check(reading.draft);
+    else void check(withFields(reading.draft, {}, localKind));
   };
   return { problem, busy, apply, forget: () => setProblem(undefined) };
 };

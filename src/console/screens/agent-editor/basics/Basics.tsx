@@ -28,7 +28,11 @@ const Identity = ({ draft, change, errors, isNew }: BasicsProps) => {
   const { description } = draft;
   return (
     <>
-      <Field label={t('id')} error={errors.get('id')} required {...(!isNew && { hint: t('id.fixed') })}>
+      <Field
+        label={t('id')}
+        error={errors.get('id')}
+        {...(isNew ? { required: true } : { hint: t('id.fixed') })}
+      >
         {(control) => (
           <input
             {...control}
@@ -100,17 +104,19 @@ export const Basics = (props: BasicsProps) => {
       <div className={css.two}>
         <Identity {...props} />
       </div>
-      {capabilities.backends.length > 1 && <Backend {...props} />}
-      {local && (
-        <Resettable field="model_id">
-          <ModelField
-            value={typeof draft.model_id === 'string' ? draft.model_id : ''}
-            capabilities={capabilities}
-            error={errors.get('model_id')}
-            onChange={(model_id) => change({ model_id })}
-          />
-        </Resettable>
-      )}
+      <div className={css.placed}>
+        {local && (
+          <Resettable field="model_id">
+            <ModelField
+              value={typeof draft.model_id === 'string' ? draft.model_id : ''}
+              capabilities={capabilities}
+              error={errors.get('model_id')}
+              onChange={(model_id) => change({ model_id })}
+            />
+          </Resettable>
+        )}
+        {capabilities.backends.length > 1 && <Backend {...props} />}
+      </div>
       {!local && (
         <Endpoint
           config={isObject(draft.backend) && isObject(draft.backend.config) ? draft.backend.config : {}}

@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { Tool } from '../../../data/resources.ts';
 import { Button, IconButton } from '../../../design/Button.tsx';
-import { Chip } from '../../../design/Chip.tsx';
 import { boxLook, controlLook, Field } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { Scroller } from '../../../design/Scroller.tsx';
@@ -135,9 +134,9 @@ const Group = (props: SelectorProps & { group: ToolGroup; byPattern: ReadonlySet
             checked={selection.names.includes(id)}
             onChange={(event) => toggle(id, event.target.checked)}
           />
-          <span className={css.mono}>{id}</span>
-          {props.byPattern.has(id) && <Chip>{t('byPattern')}</Chip>}
+          <span className={css.name}>{id}</span>
           <span className={css.about}>{description}</span>
+          {props.byPattern.has(id) && <span className={css.by}>{t('byPattern')}</span>}
         </label>
       ))}
     </>
