@@ -26,6 +26,7 @@ export const bannerOf = (
   const { url } = app;
   const file = join(settings.storage_dir, TOKEN_FILE);
   const rows: Row[] = [
+    ...(settings.console.enabled ? [['Console', `${url}/`] as const] : []),
     ['API', url],
     ['OpenAPI', `${url}/openapi.json`],
     ['Metrics', `${url}/metrics`],

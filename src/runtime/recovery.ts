@@ -74,12 +74,14 @@ export const createRecovery = (
     note: (row: Row) => void,
   ): Promise<void> => {
     let after: Row | undefined;
-    do {
+    // Whoever has stopped it may have closed the store meanwhile.
+    while (!isStopped) {
       const page = read(after, ROWS_A_TURN);
       for (const row of page) note(row);
       after = page.at(-1);
       await turn();
-    } while (after !== undefined && !isStopped);
+      if (after === undefined) return;
+    }
   };
 
   const take = async ({ scope, thread_id }: Thread): Promise<void> => {
@@ -131,11 +133,12 @@ export const createRecovery = (
 
   const wakeAll = async (): Promise<void> => {
     let after: ListedRun | undefined;
-    do {
+    while (!isStopped) {
       const page = store.awaiting.all(after, THREADS_A_TURN);
       await Promise.all(page.map(wake));
       after = page.at(-1);
-    } while (after !== undefined && !isStopped);
+      if (after === undefined) return;
+    }
   };
 
   return {

@@ -58,6 +58,9 @@ t.test('dev prints a curl line that streams an answer when it is pasted', async 
   const [, url] = await dev.says(/API\s+(\S+)/);
   const info = await fetch(`${url}/v1/system/info`, { headers: { authorization: `Bearer ${token}` } });
   t.equal(info.status, 200);
+  const [, page = ''] = await dev.says(/Console\s+(\S+)/);
+  const shown = await fetch(page, { headers: { accept: 'text/html' } });
+  t.match(shown.headers.get('content-type'), 'text/html');
 
   dev.child.kill('SIGTERM');
   t.equal(await dev.ended(), 0);

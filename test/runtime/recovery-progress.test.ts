@@ -9,6 +9,9 @@ import { dispatch, SCOPE, write } from '../store/records.ts';
 
 /** Whoever starts a service on much work of an earlier process hears how far it is. */
 
+const observe = () =>
+  createObserver({ metrics: createMetrics({ prefix: 'service_', version: '1' }), stats: undefined });
+
 t.test('what takes long is told once a second, and its end', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
@@ -27,10 +30,7 @@ t.test('what takes long is told once a second, and its end', async (t) => {
       store,
       log: createLog({ level: 'info', destination }),
       clock: { now: () => now },
-      observe: createObserver({
-        metrics: createMetrics({ prefix: 'service_', version: '1' }),
-        stats: undefined,
-      }),
+      observe: observe(),
     },
     // What a thread does when it is taken up is not looked at here.
     () => ({ use: use as unknown as Supervisor['use'] }),
@@ -41,4 +41,16 @@ t.test('what takes long is told once a second, and its end', async (t) => {
     { threads: 100, msg: 'work of an earlier process goes on' },
   ]);
   t.equal(lines.length, 2);
+});
+
+t.test('a service that stops as soon as it has started reads nothing of a closed store', async (t) => {
+  const store = await storeFor(t);
+  const log = createLog({ level: 'silent' });
+  const recovery = createRecovery({ store, log, clock: { now: () => 0 }, observe: observe() }, () => {
+    throw new Error('nothing is taken up');
+  });
+  const begun = recovery.begin();
+  recovery.stop();
+  await store.close();
+  await t.resolves(begun);
 });

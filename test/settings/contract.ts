@@ -30,7 +30,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EXPOSE_EVAL_ROUTES', 'AdminApiConfig.expose_eval_routes', 'bool', 'true'],
   ['SERVICE_EXPOSE_TRACE_ROUTES', 'AdminApiConfig.expose_trace_routes', 'bool', 'false'],
   ['SERVICE_CONSOLE_ENABLED', 'console.enabled', 'bool', 'true'],
-  ['SERVICE_CONSOLE_BACKEND_URL', 'console.backend_url', 'URL', 'unset = same origin'],
+  ['SERVICE_CONSOLE_BACKEND_URL', 'console.backend_url', 'URL', 'unset'],
   ['SERVICE_CONSOLE_TITLE', 'console.title', 'string', 'unset'],
   ['SERVICE_LOCAL_BACKEND_KIND', 'local_backend_kind', 'string', 'local'],
   ['SERVICE_CONFIG_REFRESH_INTERVAL_SECS', 'config_refresh_interval_secs', 'int', '5'],

@@ -1,58 +1,27 @@
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { Button } from '../design/Button.tsx';
 import { EmptyState } from '../design/Notice.tsx';
 import { Scroller } from '../design/Scroller.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { type BulkAction, BulkBar } from './BulkBar.tsx';
+import { BulkBar } from './BulkBar.tsx';
 import { ColumnMenu, useColumnChoice } from './ColumnMenu.tsx';
-import type { Column } from './column.ts';
 import { Foot } from './Foot.tsx';
-import { type Fresh, Freshness } from './Freshness.tsx';
+import { Freshness } from './Freshness.tsx';
 import css from './List.module.css';
-import { chosenColumns, type Sorting } from './list-state.ts';
+import type { ListProps } from './list-props.ts';
+import { chosenColumns } from './list-state.ts';
 import { SearchBox } from './SearchBox.tsx';
 import { Table } from './Table.tsx';
 import { listTexts } from './texts.ts';
 import { useList } from './use-list.ts';
 import { useQueryState } from './use-query-state.ts';
 
+const NO_KEYS: readonly string[] = [];
+
 /**
  * The one list of all screens (console.md 3.8): search, order, pages, columns, selection and freshness. What it shows is
  * in the address, so that it can be sent to somebody else.
  */
-export type ListProps<Row> = {
-  /** Under which the choice of columns is kept. */
-  name: string;
-  rows: readonly Row[];
-  columns: readonly Column<Row>[];
-  rowId: (row: Row) => string;
-  /** Where a row leads. Undefined: nowhere, or `onOpen` does something else. */
-  rowHref?: ((row: Row) => string | undefined) | undefined;
-  onOpen?: (row: Row) => void;
-  /** The row whose details are open. */
-  openId?: string | undefined;
-  /** At the right of each row. */
-  actions?: (row: Row) => ReactNode;
-  bulk?: readonly BulkAction<Row>[];
-  usualSort?: Sorting;
-  searchPlaceholder?: string;
-  /** Beside the search. They keep their state in the address too. */
-  filters?: ReactNode;
-  /** Keys of the address that filters use: who clears them clears these. */
-  filterKeys?: readonly string[];
-  /** At the right of the bar. */
-  tools?: ReactNode;
-  fresh?: Fresh;
-  /** Shown when there are no rows at all. */
-  empty: ReactNode;
-  /** All rows on one page: beyond some hundreds, only those in view are made. */
-  unpaged?: boolean;
-  /** Below the rows, such as a button for more. */
-  after?: ReactNode;
-};
-
-const NO_KEYS: readonly string[] = [];
-
 export const List = <Row,>(props: ListProps<Row>) => {
   const t = useTexts(listTexts);
   const { rows, columns, rowId, filterKeys = NO_KEYS, unpaged = false } = props;

@@ -5,8 +5,8 @@ import { ScreenLink, useGo } from '../shell/links.tsx';
 import { isScreen } from '../shell/screen-paths.ts';
 import type { Column } from './column.ts';
 import css from './List.module.css';
+import type { TableProps } from './list-props.ts';
 import { Marked } from './Marked.tsx';
-import type { TableProps } from './Table.tsx';
 import { listTexts } from './texts.ts';
 
 type RowProps<R> = TableProps<R> & { row: R; showsCheck: boolean; onHover: () => void };

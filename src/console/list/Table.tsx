@@ -1,23 +1,15 @@
-import { type RefObject, useState } from 'react';
+import { useState } from 'react';
 import { boxLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { Column } from './column.ts';
 import css from './List.module.css';
-import type { ListProps } from './List.tsx';
+import type { TableProps } from './list-props.ts';
 import { nextDirection } from './order.ts';
 import { Row } from './Row.tsx';
 import { listTexts } from './texts.ts';
 import type { Listed } from './use-list.ts';
 import { useRowsInView } from './use-rows-in-view.ts';
-
-export type TableProps<R> = ListProps<R> & {
-  listed: Listed<R>;
-  /** What scrolls. */
-  frame: RefObject<HTMLElement | null>;
-  selected: ReadonlySet<string>;
-  select: (ids: ReadonlySet<string>) => void;
-};
 
 const ARIA = { asc: 'ascending', desc: 'descending' } as const;
 

@@ -48,8 +48,7 @@ export const adminSettings = [
     key: 'console.backend_url',
     env: 'SERVICE_CONSOLE_BACKEND_URL',
     type: url(),
-    unset: 'unset = same origin',
-    doc: 'the service that the console talks to',
+    doc: 'the service that the console talks to; unset: the one that serves it',
   }),
   setting({
     key: 'console.title',
