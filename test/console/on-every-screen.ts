@@ -37,9 +37,11 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
         .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
   };
 
-  /** By its link, once the page is there. */
+  /** By its link where the sidebar has one, once the page is there. */
   const follow = async (page: Page, path: string): Promise<void> => {
-    await page.locator(`nav a[href="${path}"]`).first().click();
+    const link = page.locator(`nav a[href="${path}"]`).first();
+    if ((await link.count()) === 0) await page.goto(`${troupe.url}${path}`);
+    else await link.click();
     await page.waitForURL(`${troupe.url}${path}`);
   };
 

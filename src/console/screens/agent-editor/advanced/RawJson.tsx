@@ -11,7 +11,7 @@ import { discoveredAt, isLocal, withFields } from '../draft.ts';
 import { isPatched, overridePatch, validateRequest } from '../editing.ts';
 import type { Draft } from '../panel.ts';
 import css from './Advanced.module.css';
-import type { AdvancedProps } from './Advanced.tsx';
+import type { AdvancedProps } from './props.ts';
 import { lockedFields, rawText, readRaw } from './raw-json.ts';
 import { texts } from './texts.ts';
 

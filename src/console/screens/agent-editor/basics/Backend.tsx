@@ -4,7 +4,7 @@ import { useTexts } from '../../../i18n/locale.ts';
 import { ScreenLink } from '../../../shell/links.tsx';
 import { isLocal } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
-import type { BasicsProps } from './Basics.tsx';
+import type { BasicsProps } from './props.ts';
 import { texts } from './texts.ts';
 
 /** Where the agent runs. Another place starts with what it says of itself. */

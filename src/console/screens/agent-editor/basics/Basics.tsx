@@ -4,24 +4,18 @@ import { useTexts } from '../../../i18n/locale.ts';
 import { CountField } from '../CountField.tsx';
 import { isLocal } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
-import type { Draft, PanelProps } from '../panel.ts';
 import { Backend } from './Backend.tsx';
 import css from './Basics.module.css';
 import { Endpoint } from './Endpoint.tsx';
 import { ModelField } from './ModelField.tsx';
 import { Prompt } from './Prompt.tsx';
+import type { BasicsProps } from './props.ts';
 import { ReasoningEffort } from './ReasoningEffort.tsx';
 import { StartFrom } from './StartFrom.tsx';
 import { StopConditions } from './StopConditions.tsx';
 import { texts } from './texts.ts';
 
 /** What an agent is: its name, its model, its prompt, and when it stops. */
-
-export type BasicsProps = PanelProps & {
-  isNew: boolean;
-  localKind: string;
-  onReplace: (draft: Draft) => void;
-};
 
 const Identity = ({ draft, change, errors, isNew }: BasicsProps) => {
   const t = useTexts(texts);

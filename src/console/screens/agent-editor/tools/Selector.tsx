@@ -25,6 +25,7 @@ export type SelectorProps = {
 };
 
 const MOST_SHOWN = 3;
+const EXAMPLE = 'get_*';
 
 const Pattern = (props: SelectorProps & { pattern: string }) => {
   const t = useTexts(texts);
@@ -87,7 +88,7 @@ const Patterns = (props: SelectorProps) => {
               {...control}
               type="text"
               className={css.mono}
-              placeholder="get_*"
+              placeholder={EXAMPLE}
               spellCheck={false}
               value={typed}
               onChange={(event) => {
