@@ -26,6 +26,7 @@ export type ConsoleRecord = {
 const SOURCES = [
   'src/console',
   'src/client',
+  'src/react',
   'src/schema',
   'machines',
   '.build/console.ts',

@@ -67,7 +67,7 @@ const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
   }
 };
 
-const nameOf = ({ method = 'GET', path }: Outgoing): string => `${method} ${path}`;
+const nameOf = ({ method = 'GET', path }: Pick<Outgoing, 'method' | 'path'>): string => `${method} ${path}`;
 
 const bodyOf = async (response: Response): Promise<unknown> => {
   const said = await response.text();
@@ -79,7 +79,11 @@ const bodyOf = async (response: Response): Promise<unknown> => {
   }
 };
 
-const refusalOf = async (outgoing: Outgoing, response: Response): Promise<RequestError> => {
+/** What the service says of why it did not. */
+export const refusalOf = async (
+  outgoing: Pick<Outgoing, 'method' | 'path'>,
+  response: Response,
+): Promise<RequestError> => {
   const body = await bodyOf(response);
   const requestId = response.headers.get('x-request-id') ?? undefined;
   const { status } = response;
@@ -91,21 +95,26 @@ const refusalOf = async (outgoing: Outgoing, response: Response): Promise<Reques
   });
 };
 
+/** Asks; after a 401 the user is asked for another token once, and the same is asked once more. */
+export const askWithToken = async (ask: () => Promise<Response>): Promise<Response> => {
+  const sentWith = token.get();
+  const response = await ask();
+  if (response.status !== 401) return response;
+  // Meanwhile somebody else may have been asked and have answered.
+  const isNew = token.get() !== sentWith && token.get() !== '';
+  if (!isNew && (isSettled(sentWith) || !(await askForToken('refused')))) return response;
+  const another = await ask();
+  if (another.status === 401) settleToken(token.get());
+  return another;
+};
+
 /**
  * The answer as it comes, of 2xx. After a 401 the user is asked once, and the request is sent once more.
  * @throws RequestError
  */
 export const sendRaw = async (outgoing: Outgoing): Promise<Response> => {
-  const sentWith = token.get();
-  let response = await fetchOnce(outgoing);
-  if (response.status === 401 && !outgoing.quiet) {
-    // Meanwhile somebody else may have been asked and have answered.
-    const isNew = token.get() !== sentWith && token.get() !== '';
-    if (isNew || (!isSettled(sentWith) && (await askForToken('refused')))) {
-      response = await fetchOnce(outgoing);
-      if (response.status === 401) settleToken(token.get());
-    }
-  }
+  const ask = (): Promise<Response> => fetchOnce(outgoing);
+  const response = await (outgoing.quiet ? ask() : askWithToken(ask));
   if (!response.ok) throw await refusalOf(outgoing, response);
   return response;
 };

@@ -59,6 +59,11 @@ const PATHS = {
   filter: 'M2 3h12l-4.5 5.5v4L6.5 14V8.5z',
   dot: 'M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
   sidebar: 'M2.5 3h11v10h-11zM6.2 3v10',
+  send: 'M2.5 8h9M7.5 3.5L12 8l-4.5 4.5',
+  stop: 'M4 4h8v8H4z',
+  attach: 'M13 7.5l-5 5a3 3 0 0 1-4.3-4.3l5.3-5.3a2 2 0 0 1 2.9 2.9L6.7 11a1 1 0 0 1-1.4-1.4L10 5',
+  file: 'M4 2h5l3 3v9H4zM9 2v3h3',
+  compare: 'M2.5 3h4.5v10H2.5zM9 3h4.5v10H9z',
   keyboard: 'M1.5 4h13v8h-13zM4 6.5h.1M6.7 6.5h.1M9.3 6.5h.1M12 6.5h.1M5 9.5h6',
 } as const;
 

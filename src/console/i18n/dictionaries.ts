@@ -1,5 +1,7 @@
+import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
+import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
 import { texts as agentBasics } from '../screens/agent-editor/basics/texts.ts';
 import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts';
@@ -13,6 +15,7 @@ import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
+import { texts as snippets } from '../snippets/texts.ts';
 import type { Text, Texts } from './texts.ts';
 
 /**
@@ -32,7 +35,10 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   agentTools,
   agents,
   auditLog,
+  chat,
   dashboard,
+  sandbox,
+  snippets,
   system,
   tools,
 };

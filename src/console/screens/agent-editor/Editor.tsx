@@ -16,6 +16,7 @@ import { Overrides } from './Overridden.tsx';
 import { overriddenIn } from './override-patch.ts';
 import { Panel } from './Panel.tsx';
 import { tabOf } from './problems.ts';
+import { SandboxPlace } from './SandboxPlace.tsx';
 import { SaveBar } from './SaveBar.tsx';
 import { TabList, useTab } from './Tabs.tsx';
 import { useEditorCommands } from './use-commands.ts';
@@ -122,6 +123,7 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
           />
         )}
       </div>
+      <SandboxPlace draft={editing.draft} storedId={editing.isNew ? undefined : id} />
       {saving.conflict && <ConflictDialog editing={editing} conflict={saving.conflict} saving={saving} />}
     </div>
   );

@@ -1,0 +1,31 @@
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import css from './StatsBar.module.css';
+import { texts } from './texts.ts';
+import type { Stats } from './turn.ts';
+
+/** What a conversation has taken so far, in a line. */
+export const StatsBar = ({ stats }: { stats: Stats }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const rows: [string, string, string?][] = [
+    [t('stats.messages'), format.number(stats.messages)],
+    [t('stats.calls'), format.number(stats.calls)],
+    [t('stats.lastTurn'), stats.lastTurnMs === undefined ? '—' : format.duration(stats.lastTurnMs)],
+    [
+      t('stats.tokens'),
+      format.compact(stats.inputTokens + stats.outputTokens),
+      t('tokens', { input: format.number(stats.inputTokens), output: format.number(stats.outputTokens) }),
+    ],
+    [t('stats.cost'), stats.costUsd === undefined ? t('unknown') : format.usd(stats.costUsd)],
+  ];
+  return (
+    <dl className={css.stats}>
+      {rows.map(([name, value, title]) => (
+        <div key={name} title={title}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+};

@@ -1,0 +1,73 @@
+import type { FileUIPart } from 'ai';
+
+/** Files that go along with a message: as many, as large and of such kinds as the service takes. */
+
+export const MOST_FILES = 4;
+export const MOST_BYTES = 8 * 1024 * 1024;
+
+const TYPES = ['application/pdf', 'text/plain', 'text/markdown', 'application/json'];
+const FAMILIES = ['image/', 'audio/', 'video/'];
+
+/** For the dialog of the browser. */
+export const ACCEPT = [...FAMILIES.map((family) => `${family}*`), ...TYPES, '.md'].join(',');
+
+/** Browsers do not know the type of every file: then its name tells. */
+const BY_ENDING: Record<string, string> = {
+  md: 'text/markdown',
+  markdown: 'text/markdown',
+  txt: 'text/plain',
+  json: 'application/json',
+  pdf: 'application/pdf',
+};
+
+export const typeOf = ({ name, type }: Pick<File, 'name' | 'type'>): string => {
+  const [mime = ''] = type.toLowerCase().split(';');
+  return mime.trim() || (BY_ENDING[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '');
+};
+
+const isAllowed = (mime: string): boolean =>
+  TYPES.includes(mime) || FAMILIES.some((family) => mime.startsWith(family) && mime.length > family.length);
+
+export type Attached = FileUIPart & { filename: string; bytes: number };
+
+export type Refusal = { reason: 'many' | 'large' | 'type'; name: string };
+
+/** All of them, or nothing and why: half of what was dropped would be a surprise. */
+export const refusalOf = (
+  added: readonly Pick<File, 'name' | 'type' | 'size'>[],
+  attached: readonly Pick<Attached, 'bytes'>[],
+): Refusal | undefined => {
+  const name = added[0]?.name ?? '';
+  if (added.length + attached.length > MOST_FILES) return { reason: 'many', name };
+  const foreign = added.find((file) => !isAllowed(typeOf(file)));
+  if (foreign) return { reason: 'type', name: foreign.name };
+  const bytes =
+    added.reduce((sum, { size }) => sum + size, 0) + attached.reduce((sum, file) => sum + file.bytes, 0);
+  return bytes > MOST_BYTES ? { reason: 'large', name } : undefined;
+};
+
+const base64Of = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+
+/** Without parameters in its URL: the service takes `data:<type>;base64,…` and nothing else. */
+export const attach = async (file: File): Promise<Attached> => {
+  const mediaType = typeOf(file);
+  return {
+    type: 'file',
+    mediaType,
+    filename: file.name,
+    url: `data:${mediaType};base64,${await base64Of(file)}`,
+    bytes: file.size,
+  };
+};
+
+/** `1.2 MB`, `34 KB` */
+export const sizeText = (bytes: number): string =>
+  bytes < 1024 * 1024
+    ? `${Math.max(1, Math.round(bytes / 1024))} KB`
+    : `${(bytes / 1024 / 1024).toFixed(1)} MB`;

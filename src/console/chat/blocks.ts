@@ -1,0 +1,81 @@
+import { type FileUIPart, isToolUIPart, type UIMessage } from 'ai';
+import { type CallPart, toolOf } from './call.ts';
+
+/**
+ * What of a message is drawn, one below the other. Calls of one tool in a row are one block, so that an agent that
+ * repeats itself is read at a glance; a step begins with a line, unless it only goes on with such a block.
+ */
+export type Block =
+  | { kind: 'text'; key: string; text: string }
+  | { kind: 'reasoning'; key: string; text: string; isStreaming: boolean }
+  | { kind: 'file'; key: string; file: FileUIPart }
+  | { kind: 'source'; key: string; title: string; url: string | undefined }
+  | { kind: 'calls'; key: string; tool: string; calls: CallPart[] }
+  | { kind: 'step'; key: string; step: number };
+
+type Part = UIMessage['parts'][number];
+
+const simpleBlock = (part: Part, key: string): Block | undefined => {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? undefined : { kind: 'text', key, text: part.text };
+    case 'reasoning':
+      return part.text === ''
+        ? undefined
+        : { kind: 'reasoning', key, text: part.text, isStreaming: part.state === 'streaming' };
+    case 'file':
+      return { kind: 'file', key, file: part };
+    case 'source-url':
+      return { kind: 'source', key, title: part.title ?? part.url, url: part.url };
+    case 'source-document':
+      return { kind: 'source', key, title: part.title, url: undefined };
+    default:
+      return undefined;
+  }
+};
+
+export const blocksOf = ({ parts }: Pick<UIMessage, 'parts'>): Block[] => {
+  const blocks: Block[] = [];
+  let step = 0;
+  let drawnStep = 1;
+  const add = (block: Block): void => {
+    if (step > drawnStep && blocks.length > 0) blocks.push({ kind: 'step', key: `step-${step}`, step });
+    drawnStep = Math.max(step, 1);
+    blocks.push(block);
+  };
+  for (const [index, part] of parts.entries()) {
+    const last = blocks.at(-1);
+    if (part.type === 'step-start') step += 1;
+    else if (isToolUIPart(part)) {
+      const tool = toolOf(part);
+      if (last?.kind === 'calls' && last.tool === tool) {
+        last.calls.push(part);
+        drawnStep = Math.max(step, 1);
+      } else add({ kind: 'calls', key: `calls-${part.toolCallId}`, tool, calls: [part] });
+    } else {
+      const block = simpleBlock(part, `${part.type}-${index}`);
+      if (block) add(block);
+    }
+  }
+  return blocks;
+};
+
+/** All that was said in it. */
+export const textOf = ({ parts }: Pick<UIMessage, 'parts'>): string =>
+  parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join('\n\n');
+
+/** A conversation as text, for the clipboard. */
+export const transcriptOf = (messages: readonly UIMessage[]): string =>
+  messages
+    .map((message) =>
+      [
+        `${message.role}:`,
+        ...blocksOf(message).flatMap((block) => {
+          if (block.kind === 'text') return [block.text];
+          if (block.kind === 'file') return [`[${block.file.filename ?? block.file.mediaType}]`];
+          if (block.kind === 'calls') return [`[${block.tool} × ${block.calls.length}]`];
+          return [];
+        }),
+      ].join('\n'),
+    )
+    .join('\n\n');

@@ -1,0 +1,8 @@
+/** What somebody typed, or why it is no JSON. */
+export const parseJson = (text: string): { value: unknown } | { reason: string } => {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
+};

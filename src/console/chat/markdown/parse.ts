@@ -1,0 +1,157 @@
+import { type Inline, parseInline } from './inline.ts';
+
+/**
+ * Markdown as models write it, made into a tree that React draws: headings, lists, quotes, tables, code. Nothing of it
+ * becomes HTML by itself, so there is nothing to sanitise. What is still being written is shown as far as it is.
+ */
+export type Node =
+  | { kind: 'heading'; level: number; children: Inline[] }
+  | { kind: 'paragraph'; children: Inline[] }
+  | { kind: 'code'; language: string; text: string }
+  | { kind: 'list'; start: number | undefined; items: ListItem[] }
+  | { kind: 'quote'; children: Node[] }
+  | { kind: 'table'; head: Inline[][]; rows: Inline[][][] }
+  | { kind: 'rule' };
+
+export type ListItem = { checked: boolean | undefined; children: Node[] };
+
+/** What begins at this line, and the line behind it. */
+type Found = { node: Node; next: number };
+type Lines = readonly string[];
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
+const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)(.*)$/;
+const QUOTE = /^ {0,3}> ?/;
+const DIVIDER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+
+const isBlank = (line: string | undefined): boolean => line === undefined || line.trim() === '';
+const indentOf = (line: string): number => line.length - line.trimStart().length;
+
+const fence = (lines: Lines, at: number): Found | undefined => {
+  const [, mark = '', language = ''] = FENCE.exec(lines[at] ?? '') ?? [];
+  if (mark === '') return undefined;
+  const indent = indentOf(lines[at] ?? '');
+  const text: string[] = [];
+  let next = at + 1;
+  for (; next < lines.length; next += 1) {
+    const line = lines[next] ?? '';
+    const trimmed = line.trim();
+    if (trimmed.startsWith(mark) && trimmed.replaceAll(mark.charAt(0), '') === '') break;
+    text.push(line.slice(Math.min(indent, indentOf(line))));
+  }
+  return { node: { kind: 'code', language, text: text.join('\n') }, next: next + 1 };
+};
+
+const heading = (lines: Lines, at: number): Found | undefined => {
+  const [, marks = '', text = ''] = HEADING.exec(lines[at] ?? '') ?? [];
+  if (marks === '') return undefined;
+  return { node: { kind: 'heading', level: marks.length, children: parseInline(text) }, next: at + 1 };
+};
+
+const quote = (lines: Lines, at: number): Found | undefined => {
+  let next = at;
+  while (QUOTE.test(lines[next] ?? '')) next += 1;
+  if (next === at) return undefined;
+  const inside = lines.slice(at, next).map((line) => line.replace(QUOTE, ''));
+  return { node: { kind: 'quote', children: blocks(inside) }, next };
+};
+
+const cellsOf = (line: string): Inline[][] =>
+  line
+    .trim()
+    .replace(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => parseInline(cell.trim().replaceAll('\\|', '|')));
+
+const table = (lines: Lines, at: number): Found | undefined => {
+  const [first = '', divider = ''] = [lines[at], lines[at + 1]];
+  if (!first.includes('|') || !DIVIDER.test(divider) || !divider.includes('-')) return undefined;
+  const head = cellsOf(first);
+  if (head.length < 2 && !first.trim().startsWith('|')) return undefined;
+  let next = at + 2;
+  const rows: Inline[][][] = [];
+  for (; !isBlank(lines[next]) && (lines[next] ?? '').includes('|'); next += 1) {
+    rows.push(cellsOf(lines[next] ?? '').slice(0, head.length));
+  }
+  return { node: { kind: 'table', head, rows }, next };
+};
+
+const checkOf = (text: string): { checked: boolean | undefined; text: string } => {
+  const [whole, mark] = /^\[([ xX])\]\s+/.exec(text) ?? [];
+  return whole === undefined
+    ? { checked: undefined, text }
+    : { checked: mark !== ' ', text: text.slice(whole.length) };
+};
+
+const list = (lines: Lines, at: number): Found | undefined => {
+  const [, indent = '', marker = ''] = ITEM.exec(lines[at] ?? '') ?? [];
+  if (marker === '') return undefined;
+  const isOrdered = /\d/.test(marker);
+  const items: ListItem[] = [];
+  let next = at;
+  while (next < lines.length) {
+    const [, ownIndent = '', own = '', gap = '', rest = ''] = ITEM.exec(lines[next] ?? '') ?? [];
+    if (own === '' || ownIndent.length !== indent.length || /\d/.test(own) !== isOrdered) break;
+    const first = checkOf(rest);
+    const inside = [first.text];
+    const width = ownIndent.length + own.length + Math.min(Math.max(gap.length, 1), 4);
+    for (next += 1; next < lines.length; next += 1) {
+      const line = lines[next] ?? '';
+      const isInside = indentOf(line) > ownIndent.length;
+      if (isBlank(line) ? !isMore(lines, next, ownIndent.length) : !isInside && !isLazy(lines, next)) break;
+      inside.push(line.slice(Math.min(width, indentOf(line))));
+    }
+    items.push({ checked: first.checked, children: blocks(inside) });
+    while (isBlank(lines[next]) && next < lines.length && ITEM.test(lines[next + 1] ?? '')) next += 1;
+  }
+  const start = isOrdered ? Number.parseInt(marker, 10) : undefined;
+  return { node: { kind: 'list', start, items }, next };
+};
+
+/** Behind blank lines, something that still belongs to the item. */
+const isMore = (lines: Lines, at: number, indent: number): boolean => {
+  const line = lines.slice(at).find((candidate) => !isBlank(candidate));
+  return line !== undefined && indentOf(line) > indent;
+};
+
+const BEGINNINGS = [FENCE, HEADING, RULE, ITEM, QUOTE];
+const begins = (line: string): boolean => BEGINNINGS.some((pattern) => pattern.test(line));
+
+/** A line that goes on with the text above it without being indented. */
+const isLazy = (lines: Lines, at: number): boolean => !isBlank(lines[at - 1]) && !begins(lines[at] ?? '');
+
+const rule = (lines: Lines, at: number): Found | undefined =>
+  RULE.test(lines[at] ?? '') ? { node: { kind: 'rule' }, next: at + 1 } : undefined;
+
+const paragraph = (lines: Lines, at: number): Found => {
+  let next = at + 1;
+  while (!isBlank(lines[next]) && !begins(lines[next] ?? '') && !table(lines, next)) next += 1;
+  const text = lines
+    .slice(at, next)
+    .map((line) => line.trimStart())
+    .join('\n');
+  return { node: { kind: 'paragraph', children: parseInline(text.trimEnd()) }, next };
+};
+
+const KINDS = [fence, heading, rule, quote, table, list];
+
+const blocks = (lines: Lines): Node[] => {
+  const nodes: Node[] = [];
+  for (let at = 0; at < lines.length; ) {
+    if (isBlank(lines[at])) {
+      at += 1;
+      continue;
+    }
+    let found: Found | undefined;
+    for (const kind of KINDS) found ??= kind(lines, at);
+    found ??= paragraph(lines, at);
+    nodes.push(found.node);
+    at = found.next;
+  }
+  return nodes;
+};
+
+export const parseMarkdown = (text: string): Node[] =>
+  blocks(text.replaceAll('\r\n', '\n').replaceAll('\t', '    ').split('\n'));

@@ -1,0 +1,21 @@
+import type { FileUIPart, UIMessage } from 'ai';
+
+/** A conversation with an agent, wherever it is kept: what is shown of it, and what may be done. */
+export type Talk = {
+  messages: readonly UIMessage[];
+  /** An answer is under way. */
+  isBusy: boolean;
+  error: Error | undefined;
+  send(text: string, files: FileUIPart[]): void;
+  /** Ends the run, and with it the answer. */
+  stop(): void;
+  decide(approvalId: string, approved: boolean): void;
+  /** For tools that the page executes. */
+  answer(call: Answer): void;
+  /** Says something else in the place of an earlier message; what came behind it is gone. */
+  edit(messageId: string, text: string): void;
+  /** Another answer to the last question. */
+  again(): void;
+};
+
+export type Answer = { tool: string; toolCallId: string } & ({ output: unknown } | { errorText: string });

@@ -1,0 +1,54 @@
+import { Composer } from '../chat/Composer.tsx';
+import { Conversation, useLastPrompt } from '../chat/Conversation.tsx';
+import { StatsBar } from '../chat/StatsBar.tsx';
+import { statsOf } from '../chat/turn.ts';
+import { Dialog } from '../design/Dialog.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import type { Draft } from '../screens/agent-editor/panel.ts';
+import { modelOf } from './preview.ts';
+import css from './Sandbox.module.css';
+import { texts } from './texts.ts';
+import { useModel } from './use-model.ts';
+import { type Preview, usePreview, usePublished } from './use-preview.ts';
+
+const Side = (props: { title: string; preview: Preview; modelId: string }) => {
+  const t = useTexts(texts);
+  const { prices } = useModel(props.modelId);
+  const { talk } = props.preview;
+  return (
+    <section className={css.side} aria-label={props.title}>
+      <h3>{props.title}</h3>
+      <Conversation talk={talk} prices={prices} empty={<p>{t('compare.empty')}</p>} />
+      <StatsBar stats={statsOf(talk.messages, prices)} />
+    </section>
+  );
+};
+
+/** One question to the draft and to what is published, beside each other. */
+const Compare = (props: { draft: Draft; storedId: string; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const draft = usePreview(props.draft);
+  const published = usePublished(props.storedId);
+  const both = [draft.talk, published.talk];
+  const last = useLastPrompt(draft.talk.messages);
+  return (
+    <Dialog title={t('compare')} size={1200} onClose={props.onClose}>
+      <div className={css.compare}>
+        <Side title={t('compare.draft')} preview={draft} modelId={modelOf(props.draft)} />
+        <Side title={t('compare.published')} preview={published} modelId="" />
+      </div>
+      <Composer
+        isBusy={both.some(({ isBusy }) => isBusy)}
+        last={last}
+        onSend={(text, files) => {
+          for (const talk of both) talk.send(text, files);
+        }}
+        onStop={() => {
+          for (const talk of both) if (talk.isBusy) talk.stop();
+        }}
+      />
+    </Dialog>
+  );
+};
+
+export default Compare;

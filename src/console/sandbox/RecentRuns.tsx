@@ -1,0 +1,105 @@
+import { useState } from 'react';
+import { statusOf } from '../data/error.ts';
+import { useResource } from '../data/queries.ts';
+import { Chip } from '../design/Chip.tsx';
+import { Drawer } from '../design/Dialog.tsx';
+import { ErrorBox, Loaded } from '../design/Loaded.tsx';
+import { EmptyState, Notice } from '../design/Notice.tsx';
+import { Ago } from '../design/Time.tsx';
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import { ScreenLink } from '../shell/links.tsx';
+import css from './Sandbox.module.css';
+import { TraceRow } from './TraceRow.tsx';
+import { texts } from './texts.ts';
+import { recentRuns, spanOf, type TracedRun, traceEvents } from './traces.ts';
+
+const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => void }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { run_id, started_at, ended_at, final_status } = props.run;
+  return (
+    <button type="button" aria-pressed={props.isChosen} onClick={props.onChoose}>
+      <Chip tone={final_status === 'error' ? 'error' : 'success'}>
+        {t(final_status === 'error' ? 'run.error' : 'run.ok')}
+      </Chip>
+      <code title={run_id}>{run_id}</code>
+      <span data-number>
+        {ended_at === undefined ? '—' : format.duration((ended_at - started_at) * 1000)}
+      </span>
+      <Ago at={started_at} />
+    </button>
+  );
+};
+
+const Events = ({ runId }: { runId: string }) => {
+  const t = useTexts(texts);
+  const resource = traceEvents(runId);
+  const query = useResource(resource);
+  return (
+    <section className={css.events} data-testid="recent-traces-events" aria-label={t('events')}>
+      <div className={css.eventsHead}>
+        <h3>{t('events')}</h3>
+        <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
+      </div>
+      <Loaded query={query}>
+        {(events) => {
+          const span = spanOf(events);
+          return (
+            <ol>
+              {events.map((event, place) => {
+                const key = place;
+                return <TraceRow key={key} event={event} span={span} />;
+              })}
+            </ol>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+};
+
+/** The runs of an agent that left a trace, and what happened in the one that is chosen. */
+const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const resource = recentRuns(agentId);
+  const query = useResource(resource);
+  const [chosen, setChosen] = useState<string>();
+  const isOff = statusOf(query.error) === 404;
+  const runs = query.data?.runs ?? [];
+  return (
+    <>
+      <div className={css.scrim} data-testid="recent-traces-scrim" onPointerUp={onClose} />
+      <Drawer title={t('runs.of', { agent: agentId })} onClose={onClose}>
+        <div className={css.drawer} data-testid="recent-traces-drawer">
+          {isOff && (
+            <div data-testid="recent-traces-not-configured">
+              <Notice title={t('runs.off')}>{t('runs.off.text')}</Notice>
+            </div>
+          )}
+          {query.error && !isOff && <ErrorBox error={query.error} onRetry={() => void query.refetch()} />}
+          {query.data && runs.length === 0 && (
+            <div data-testid="recent-traces-empty">
+              <EmptyState title={t('runs.none')}>{t('runs.none.text')}</EmptyState>
+            </div>
+          )}
+          {runs.length > 0 && (
+            <ul className={css.runs} data-testid="recent-traces-list">
+              {runs.map((run) => (
+                <li key={run.run_id}>
+                  <RunButton
+                    run={run}
+                    isChosen={run.run_id === chosen}
+                    onChoose={() => setChosen(run.run_id)}
+                  />
+                </li>
+              ))}
+            </ul>
+          )}
+          {chosen !== undefined && <Events key={chosen} runId={chosen} />}
+        </div>
+      </Drawer>
+    </>
+  );
+};
+
+export default RecentRuns;

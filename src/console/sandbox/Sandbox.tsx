@@ -1,0 +1,122 @@
+import { lazy, Suspense, useState } from 'react';
+import { Composer } from '../chat/Composer.tsx';
+import { Conversation, useLastPrompt } from '../chat/Conversation.tsx';
+import type { View } from '../chat/Message.tsx';
+import { StatsBar } from '../chat/StatsBar.tsx';
+import { statsOf } from '../chat/turn.ts';
+import { ViewSwitch } from '../chat/ViewSwitch.tsx';
+import { useResource } from '../data/queries.ts';
+import { capabilities } from '../data/resources.ts';
+import { Button, IconButton } from '../design/Button.tsx';
+import { EmptyState, Notice } from '../design/Notice.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import type { SandboxProps } from '../screens/agent-editor/panel.ts';
+import { blockedBy, modelOf } from './preview.ts';
+import css from './Sandbox.module.css';
+import { texts } from './texts.ts';
+import { useModel } from './use-model.ts';
+import { usePreview } from './use-preview.ts';
+
+const RecentRuns = lazy(() => import('./RecentRuns.tsx'));
+const Compare = lazy(() => import('./Compare.tsx'));
+const Snippets = lazy(() => import('../snippets/SnippetDialog.tsx'));
+
+type Overlay = 'runs' | 'compare' | 'snippets';
+
+const Head = (props: {
+  isStored: boolean;
+  mayReset: boolean;
+  onReset: () => void;
+  onOpen: (overlay: Overlay) => void;
+}) => {
+  const t = useTexts(texts);
+  return (
+    <header className={css.head}>
+      <h2>{t('title')}</h2>
+      {props.isStored && (
+        <>
+          <Button
+            small
+            tone="quiet"
+            icon="history"
+            data-testid="open-recent-traces"
+            onClick={() => props.onOpen('runs')}
+          >
+            {t('runs')}
+          </Button>
+          <IconButton small icon="compare" label={t('compare')} onClick={() => props.onOpen('compare')} />
+          <IconButton small icon="external" label={t('snippets')} onClick={() => props.onOpen('snippets')} />
+        </>
+      )}
+      <IconButton
+        small
+        icon="refresh"
+        label={t('reset')}
+        disabled={!props.mayReset}
+        onClick={props.onReset}
+      />
+    </header>
+  );
+};
+
+const Overlays = (props: SandboxProps & { overlay: Overlay | undefined; onClose: () => void }) => {
+  const { overlay, storedId, draft, onClose } = props;
+  if (overlay === undefined || storedId === undefined) return null;
+  return (
+    <Suspense>
+      {overlay === 'runs' && <RecentRuns agentId={storedId} onClose={onClose} />}
+      {overlay === 'compare' && <Compare draft={draft} storedId={storedId} onClose={onClose} />}
+      {overlay === 'snippets' && <Snippets agentId={storedId} onClose={onClose} />}
+    </Suspense>
+  );
+};
+
+/** A chat beside the editor, with the agent as it is being edited. Nothing of the draft has to be stored for it. */
+export const Sandbox = ({ draft, storedId }: SandboxProps) => {
+  const t = useTexts(texts);
+  const [view, setView] = useState<View>('readable');
+  const [overlay, setOverlay] = useState<Overlay>();
+  const { talk, reset } = usePreview(draft);
+  const model = useModel(modelOf(draft));
+  const localKind = useResource(capabilities).data?.backends[0]?.kind;
+  const blocked = blockedBy(draft, localKind);
+  const last = useLastPrompt(talk.messages);
+  return (
+    <aside className={css.sandbox} aria-label={t('title')}>
+      <Head
+        isStored={storedId !== undefined}
+        mayReset={talk.messages.length > 0}
+        onReset={reset}
+        onOpen={setOverlay}
+      />
+      <div className={css.bar}>
+        <ViewSwitch view={view} onChange={setView} />
+        {model.isScripted && <span className={css.note}>{t('scripted')}</span>}
+      </div>
+      {blocked && (
+        <div className={css.blocked}>
+          <Notice title={t(`blocked.${blocked}`)}>{t(`blocked.${blocked}.text`)}</Notice>
+        </div>
+      )}
+      <Conversation
+        talk={talk}
+        view={view}
+        prices={model.prices}
+        empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
+      />
+      <div className={css.composer}>
+        <Composer
+          isBusy={talk.isBusy}
+          disabled={blocked !== undefined}
+          last={last}
+          onSend={talk.send}
+          onStop={talk.stop}
+        />
+      </div>
+      <StatsBar stats={statsOf(talk.messages, model.prices)} />
+      <Overlays draft={draft} storedId={storedId} overlay={overlay} onClose={() => setOverlay(undefined)} />
+    </aside>
+  );
+};
+
+export default Sandbox;

@@ -1,0 +1,69 @@
+import type { Prices } from '../chat/turn.ts';
+import { type Guarded, isObject, list, number, object, optional, text } from '../data/guard.ts';
+import type { Draft } from '../screens/agent-editor/panel.ts';
+
+/** What of a draft is sent to be tried, and what is known of the model that will answer. */
+
+/** Whatever says where an agent lives is not for a preview: it always runs here. */
+const NOT_SENT = new Set(['backend', 'endpoint', 'registry']);
+
+export const previewAgent = (draft: Draft): Draft => {
+  const sent = Object.fromEntries(Object.entries(draft).filter(([name]) => !NOT_SENT.has(name)));
+  return { ...sent, id: draft.id, model_id: modelOf(draft) };
+};
+
+export const modelOf = ({ model_id, backend }: Draft): string => {
+  const config = isObject(backend) ? backend.config : undefined;
+  const own = typeof model_id === 'string' ? model_id : '';
+  return own || (isObject(config) && typeof config.model_id === 'string' ? config.model_id : '');
+};
+
+export type Blocked = 'remote' | 'noModel';
+
+/** @param localKind of the backend that runs agents here */
+export const blockedBy = (draft: Draft, localKind: string | undefined): Blocked | undefined => {
+  const kind = isObject(draft.backend) ? draft.backend.kind : undefined;
+  const isRemote =
+    typeof kind === 'string' && localKind !== undefined && kind !== localKind && kind !== 'local';
+  const has = (field: unknown): boolean => field !== undefined && field !== null;
+  if (isRemote || has(draft.endpoint) || has(draft.registry)) return 'remote';
+  return modelOf(draft).trim() === '' ? 'noModel' : undefined;
+};
+
+export const Model = object({
+  id: text,
+  provider_id: text,
+  input_token_price_per_million_usd: optional(number),
+  output_token_price_per_million_usd: optional(number),
+});
+export type Model = Guarded<typeof Model>;
+
+export const Pool = object({ id: text, members: list(object({ model_id: text })) });
+export type Pool = Guarded<typeof Pool>;
+
+export const Provider = object({ id: text, adapter: optional(text) });
+export type Provider = Guarded<typeof Provider>;
+
+/** The models that an id stands for: itself, or the members of a pool. */
+export const modelsBehind = (id: string, models: readonly Model[], pools: readonly Pool[]): Model[] => {
+  const pool = pools.find((candidate) => candidate.id === id);
+  const ids = pool ? pool.members.map(({ model_id }) => model_id) : [id];
+  return models.filter((model) => ids.includes(model.id));
+};
+
+/** Known only where whichever model answers costs the same. */
+export const pricesOf = (models: readonly Model[]): Prices | undefined => {
+  const [first] = models;
+  const input = first?.input_token_price_per_million_usd;
+  const output = first?.output_token_price_per_million_usd;
+  const isSame = models.every(
+    (model) =>
+      model.input_token_price_per_million_usd === input &&
+      model.output_token_price_per_million_usd === output,
+  );
+  return input === undefined || output === undefined || !isSame ? undefined : { input, output };
+};
+
+export const isScripted = (models: readonly Model[], providers: readonly Provider[]): boolean =>
+  models.length > 0 &&
+  models.every(({ provider_id }) => providers.find(({ id }) => id === provider_id)?.adapter === 'scripted');

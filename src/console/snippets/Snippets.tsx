@@ -1,0 +1,26 @@
+import { useState } from 'react';
+import { Code } from '../chat/markdown/Markdown.tsx';
+import { backendUrl } from '../data/request.ts';
+import { FilterSelect } from '../design/Field.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import css from './Snippets.module.css';
+import { LANGUAGES, SNIPPET_KINDS, type SnippetKind, snippetOf } from './snippets.ts';
+import { texts } from './texts.ts';
+
+/** How an agent is called by a program, by the protocol that its reader chooses. */
+export const Snippets = ({ agentId, threadId }: { agentId: string; threadId?: string | undefined }) => {
+  const t = useTexts(texts);
+  const [kind, setKind] = useState<SnippetKind>('chat');
+  const url = backendUrl() || location.origin;
+  return (
+    <div className={css.snippets}>
+      <FilterSelect
+        label={t('label')}
+        value={kind}
+        options={SNIPPET_KINDS.map((each) => [each, t(`kind.${each}`)])}
+        onChange={(value) => setKind(SNIPPET_KINDS.find((each) => each === value) ?? 'chat')}
+      />
+      <Code language={LANGUAGES[kind]} text={snippetOf(kind, { url, agentId, threadId })} />
+    </div>
+  );
+};
