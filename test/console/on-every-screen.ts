@@ -12,7 +12,7 @@ const SCREENS = [
   '/agents',
   '/agents/new',
   '/agents/permission?tab=tools',
-  '/agents/compact?tab=advanced',
+  '/agents/creative?tab=advanced',
   '/agents/default/dashboard',
   '/tools',
   '/audit-log',

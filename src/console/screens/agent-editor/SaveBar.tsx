@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Button } from '../../design/Button.tsx';
-import { Dialog } from '../../design/Dialog.tsx';
+import { Dialog, DialogClose } from '../../design/Dialog.tsx';
 import { Diff } from '../../design/Diff.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { unmirrored } from '../audit-log/audit-event.ts';
@@ -53,6 +53,7 @@ export const SaveBar = (props: {
       {isDiff && (
         <Dialog title={t('diff')} size={860} onClose={() => showDiff(false)}>
           <Diff before={unmirrored(editing.start)} after={unmirrored(editing.draft)} />
+          <DialogClose onClose={() => showDiff(false)} />
         </Dialog>
       )}
     </div>

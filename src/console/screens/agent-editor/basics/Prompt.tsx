@@ -74,7 +74,7 @@ export const Prompt = (props: {
           <span className={css.counts}>
             {t('prompt.counts', {
               characters: format.number(counts.characters),
-              lines: format.number(counts.lines),
+              count: counts.lines,
               tokens: format.number(counts.tokens),
             })}
           </span>

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../data/guard.ts';
 import { Button } from '../../../design/Button.tsx';
 import { Id } from '../../../design/Copy.tsx';
-import { ConfirmDialog, Dialog } from '../../../design/Dialog.tsx';
+import { ConfirmDialog, Dialog, DialogClose } from '../../../design/Dialog.tsx';
 import { Diff } from '../../../design/Diff.tsx';
 import { Facts } from '../../../design/Layout.tsx';
 import { DateTime } from '../../../design/Time.tsx';
@@ -47,6 +47,7 @@ export const View = (props: {
       />
       {event.error && <p className={css.wrong}>{event.error}</p>}
       <Diff before={unmirrored(event.before)} after={unmirrored(event.after)} />
+      <DialogClose onClose={props.onClose} />
     </Dialog>
   );
 };
@@ -63,6 +64,7 @@ export const Compare = (props: { before: AuditEvent; after: AuditEvent; onClose:
         ]}
       />
       <Diff before={versionOf(before)} after={versionOf(after)} />
+      <DialogClose onClose={props.onClose} />
     </Dialog>
   );
 };

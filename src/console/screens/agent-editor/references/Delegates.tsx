@@ -55,7 +55,9 @@ const Row = (props: { choice: Choice; isChosen: boolean; onChange: (wanted: bool
         <span className={css.mono}>{id}</span>
         {state === 'remote' && <Chip tone="agent">{t('remote')}</Chip>}
         {state === 'gone' && <Chip tone="error">{t('gone')}</Chip>}
-        <span className={css.about}>{about || (state === 'gone' ? '' : t('noDescription'))}</span>
+        <span className={css.about}>
+          {about || (props.isChosen && state === 'known' ? t('noDescription') : '')}
+        </span>
       </label>
     </li>
   );
