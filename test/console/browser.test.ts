@@ -1,4 +1,5 @@
 import t from 'tap';
+import { onAgentEditor } from './on-agent-editor.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onShell } from './on-shell.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
@@ -10,5 +11,6 @@ else {
   t.setTimeout(600_000);
   const house = await startHouse(t);
   await t.test('around all screens', (t) => onShell(t, house));
+  await t.test('the editor of agents', (t) => onAgentEditor(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

@@ -7,7 +7,17 @@ import type { House } from './visit.ts';
 
 /** What holds for each screen. It comes last, so that screens have something to show. */
 
-const SCREENS = ['/', '/agents', '/tools', '/audit-log', '/system'];
+const SCREENS = [
+  '/',
+  '/agents',
+  '/agents/new',
+  '/agents/permission?tab=tools',
+  '/agents/creative?tab=advanced',
+  '/agents/default/dashboard',
+  '/tools',
+  '/audit-log',
+  '/system',
+];
 
 const row = (page: Page, id: string) => page.getByRole('row', { name: id }).first();
 
@@ -27,9 +37,11 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
         .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
   };
 
-  /** By its link, once the page is there. */
+  /** By its link where the sidebar has one, once the page is there. */
   const follow = async (page: Page, path: string): Promise<void> => {
-    await page.locator(`nav a[href="${path}"]`).first().click();
+    const link = page.locator(`nav a[href="${path}"]`).first();
+    if ((await link.count()) === 0) await page.goto(`${troupe.url}${path}`);
+    else await link.click();
     await page.waitForURL(`${troupe.url}${path}`);
   };
 

@@ -40,11 +40,13 @@ t.test('each folder that has texts is among the dictionaries', async (t) => {
   t.equal(Object.keys(dictionaries).length, folders.length);
 });
 
-/** Keys are also put together, as in `t(\`status.${status}\`)`: then what stands before counts. */
+/** Keys are also put together, as in `t(\`status.${status}\`)` or `t(\`${field}.hint\`)`: then what is written counts. */
 const isUsed = (key: string, text: string): boolean =>
   text.includes(`'${key}'`) ||
-  Array.from(key.matchAll(/\./g), ({ index }) => key.slice(0, index + 1)).some((start) =>
-    text.includes(`\`${start}\${`),
+  Array.from(key.matchAll(/\./g), ({ index }) => [key.slice(0, index), key.slice(index + 1)]).some(
+    ([start, end]) =>
+      text.includes(`\`${start}.\${`) ||
+      (text.includes(`}.${end}\``) && new RegExp(`\\b${start}\\b`).test(text)),
   ) ||
   // A key of one word may be the value of a list.
   (!key.includes('.') && new RegExp(`['"]${key}['"]`).test(text));

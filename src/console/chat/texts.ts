@@ -109,7 +109,7 @@ export const texts = defineTexts(
     'stats.messages': '消息',
     'stats.calls': '工具调用',
     'stats.lastTurn': '上一轮',
-    'stats.tokens': 'Token',
+    'stats.tokens': 'Token 数',
     'stats.cost': '费用',
     unknown: '未知',
     'composer.placeholder': '输入消息…',

@@ -90,13 +90,24 @@ const Tool = object({
 });
 export type Tool = Guarded<typeof Tool>;
 
-const Backend = object({ kind: text, display_name: withDefault(text, '') });
+const Backend = object({
+  kind: text,
+  version: withDefault(number, 1),
+  display_name: withDefault(text, ''),
+  description: withDefault(text, ''),
+  schema: withDefault(anyObject, {}),
+  default_config: withDefault(anyObject, {}),
+  ui_schema: withDefault(anyObject, {}),
+});
 
 const Capabilities = object({
   agents: withDefault(list(text), []),
   tools: withDefault(list(Tool), []),
   plugins: withDefault(list(anyObject), []),
-  skills: withDefault(list(object({ id: text, name: withDefault(text, '') })), []),
+  skills: withDefault(
+    list(object({ id: text, name: withDefault(text, ''), description: withDefault(text, '') })),
+    [],
+  ),
   models: withDefault(list(object({ id: text, provider_id: text, upstream_model: text })), []),
   providers: withDefault(list(object({ id: text })), []),
   backends: withDefault(list(Backend), []),

@@ -35,6 +35,18 @@ export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className={css.actions}>{children}</div>
 );
 
+/** For what is only looked at. */
+export const DialogClose = ({ onClose }: { onClose: () => void }) => {
+  const t = useTexts(designTexts);
+  return (
+    <DialogActions>
+      <Button data-autofocus onClick={onClose}>
+        {t('close')}
+      </Button>
+    </DialogActions>
+  );
+};
+
 /**
  * Asks before something is done that cannot be undone easily. The first focus is on Cancel, and Escape means no.
  * `typed`: what has to be typed first, such as the id of something that others depend on.

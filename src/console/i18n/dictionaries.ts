@@ -3,6 +3,13 @@ import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
+import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
+import { texts as agentBasics } from '../screens/agent-editor/basics/texts.ts';
+import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts';
+import { texts as agentReferences } from '../screens/agent-editor/references/texts.ts';
+import { texts as agentEditor } from '../screens/agent-editor/texts.ts';
+import { texts as agentTools } from '../screens/agent-editor/tools/texts.ts';
+import { texts as agentStats } from '../screens/agent-stats/texts.ts';
 import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
@@ -22,6 +29,13 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   design: designTexts,
   list: listTexts,
   shell: shellTexts,
+  agentAdvanced,
+  agentBasics,
+  agentEditor,
+  agentHistory,
+  agentReferences,
+  agentStats,
+  agentTools,
   agents,
   assistant,
   assistantScreen,

@@ -1,5 +1,8 @@
 import type { Screen } from '../shell/screen.ts';
 
+/** Of a new agent and of one that is stored: the same place, so that creating it leaves nothing behind. */
+const agentEditor: Screen['load'] = () => import('./agent-editor/AgentEditor.tsx');
+
 /**
  * All screens, in the order in which the sidebar shows them. What is not here does not exist: no link leads to it, no
  * key, and no entry of the palette. A screen lives in a folder of its own, with its texts (`i18n/dictionaries.ts` lists
@@ -11,6 +14,14 @@ export const screens: readonly Screen[] = [
     label: 'nav.agents',
     nav: { group: 'agents', icon: 'agents', key: 'a' },
     load: () => import('./agents/Agents.tsx'),
+  },
+  { path: '/agents/new', label: 'nav.new', under: '/agents', load: agentEditor },
+  { path: '/agents/$id', label: 'nav.agents', under: '/agents', load: agentEditor },
+  {
+    path: '/agents/$id/dashboard',
+    label: 'nav.stats',
+    under: '/agents',
+    load: () => import('./agent-stats/AgentStats.tsx'),
   },
   {
     path: '/playground',

@@ -53,7 +53,16 @@ class Boundary extends Component<{ children: ReactNode }, BoundaryState> {
   }
 }
 
+/** Screens of the same module are one: what it has stays while one of its addresses leads to the other. */
+const hosts = new Map<Screen['load'], () => ReactNode>();
+
 const hostOf = ({ load }: Screen) => {
+  const host = hosts.get(load) ?? createHost(load);
+  hosts.set(load, host);
+  return host;
+};
+
+const createHost = (load: Screen['load']) => {
   const Lazy = lazy(load);
   return () => (
     <Boundary>

@@ -1,0 +1,73 @@
+import { useParams } from '@tanstack/react-router';
+import { statusOf } from '../../data/error.ts';
+import { useResource } from '../../data/queries.ts';
+import { type Capabilities, capabilities } from '../../data/resources.ts';
+import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
+import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import css from './AgentEditor.module.css';
+import { discoveredAt } from './draft.ts';
+import { Editor } from './Editor.tsx';
+import { RemoteAgent } from './RemoteAgent.tsx';
+import { texts } from './texts.ts';
+import { useOpened } from './use-opened.ts';
+
+/** One agent: found elsewhere and only shown, or edited here. */
+
+const Missing = ({ id }: { id: string }) => {
+  const t = useTexts(texts);
+  return (
+    <EmptyState
+      title={t('missing.title', { id })}
+      actions={<ScreenLink to="/agents">{t('back')}</ScreenLink>}
+    >
+      {t('missing.text')}
+    </EmptyState>
+  );
+};
+
+/** Agents of other services are named by the server that they were found at. */
+const isDiscovered = (id: string | undefined, known: Capabilities): id is string =>
+  id?.includes('/') === true && known.agents.includes(id);
+
+const Opened = ({ id, known }: { id: string | undefined; known: Capabilities }) => {
+  const [{ from }] = useQueryState();
+  const localKind = known.backends[0]?.kind ?? '';
+  const isRemote = isDiscovered(id, known);
+  const opening = useOpened(isRemote ? undefined : { id, from, localKind });
+  const { editing, error } = opening;
+  if (isRemote) return <RemoteAgent id={id} server={id.slice(0, id.indexOf('/'))} />;
+  if (error !== undefined && id !== undefined && statusOf(error) === 404) return <Missing id={id} />;
+  if (error !== undefined) {
+    return (
+      <div className={css.alone}>
+        <ErrorBox error={error} onRetry={opening.retry} />
+      </div>
+    );
+  }
+  if (!editing) return <SkeletonRows />;
+  const server = discoveredAt(editing.start);
+  if (server !== undefined && !editing.isNew) return <RemoteAgent id={editing.start.id} server={server} />;
+  return (
+    <Editor
+      key={editing.key}
+      editing={editing}
+      opening={opening}
+      capabilities={known}
+      localKind={localKind}
+    />
+  );
+};
+
+export default function AgentEditor() {
+  // Of `/agents/new` there is none.
+  const { id }: { id?: string } = useParams({ strict: false });
+  const query = useResource(capabilities);
+  return (
+    <Loaded query={query} off={capabilities.off}>
+      {(known) => <Opened id={id} known={known} />}
+    </Loaded>
+  );
+}

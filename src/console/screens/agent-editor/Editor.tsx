@@ -1,0 +1,132 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { JsonObject } from '../../data/guard.ts';
+import { useResource } from '../../data/queries.ts';
+import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { pathOf } from '../../data/request.ts';
+import type { Capabilities } from '../../data/resources.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
+import css from './AgentEditor.module.css';
+import { ConflictDialog } from './Conflict.tsx';
+import { type Editing, edited, isDirty, overridesOf, rebased, reopened, sourceOf } from './editing.ts';
+import { Header } from './Header.tsx';
+import { KeptOffer, useKept } from './KeptOffer.tsx';
+import { Overrides } from './Overridden.tsx';
+import { overriddenIn } from './override-patch.ts';
+import { Panel } from './Panel.tsx';
+import { tabOf } from './problems.ts';
+import { SandboxPlace } from './SandboxPlace.tsx';
+import { SaveBar } from './SaveBar.tsx';
+import { TabList, useTab } from './Tabs.tsx';
+import { useEditorCommands } from './use-commands.ts';
+import type { Opening } from './use-opened.ts';
+import { useSaving } from './use-saving.ts';
+
+const POOLS = recordsOf('model-pools', NamedRecord);
+
+/** Ids that name a model: an agent of the same name would be taken for it. */
+const useTaken = (capabilities: Capabilities, isNew: boolean): ReadonlySet<string> => {
+  const pools = useResource(POOLS, isNew).data;
+  return useMemo(
+    () => new Set([...capabilities.models, ...(pools ?? [])].map(({ id }) => id)),
+    [capabilities, pools],
+  );
+};
+
+/** Once what is wrong is on the screen, its first field is typed into. */
+const useShowField = (): ((field: string) => void) => {
+  const [, setQuery] = useQueryState();
+  const [wanted, want] = useState<{ field: string }>();
+  useEffect(() => {
+    if (!wanted) return;
+    const first = document.querySelector<HTMLElement>('[role="tabpanel"] [aria-invalid="true"]');
+    first?.focus();
+  }, [wanted]);
+  return useCallback(
+    (field) => {
+      const tab = tabOf(field);
+      setQuery({ tab: tab === 'basics' ? undefined : tab });
+      // The tab is there after the address has changed.
+      setTimeout(() => want({ field }));
+    },
+    [setQuery],
+  );
+};
+
+/** A new one that was stored has an address of its own from then on. */
+const useOwnAddress = ({ isNew, start }: Editing): void => {
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (isNew || !location.pathname.endsWith('/agents/new')) return;
+    const search = (before: Record<string, unknown>) => ({ ...before, from: undefined });
+    void navigate({ to: `/agents/${encodeURIComponent(start.id)}`, search, replace: true });
+  }, [isNew, start.id, navigate]);
+};
+
+type EditorProps = {
+  editing: Editing;
+  opening: Opening;
+  capabilities: Capabilities;
+  localKind: string;
+};
+
+export const Editor = ({ editing, opening, capabilities, localKind }: EditorProps) => {
+  const taken = useTaken(capabilities, editing.isNew);
+  const saving = useSaving(opening, { localKind, taken, show: useShowField() });
+  const [tab, setTab] = useTab();
+  const dirty = isDirty(editing);
+  const kept = useKept(editing, dirty);
+  useOwnAddress(editing);
+  const change = (fields: JsonObject): void => {
+    saving.forget(Object.keys(fields));
+    opening.set((before) => edited(before, fields, localKind));
+  };
+  const replace = (draft: Editing['draft']): void => opening.set((before) => ({ ...before, draft }));
+  const { id } = editing.start;
+  const rewrite = (path: string) =>
+    void saving.rewrite({ method: 'DELETE', path }, (spec, meta) => rebased(editing, spec, meta));
+  const actions = {
+    save: () => void saving.save(editing),
+    validate: () => void saving.validate(editing),
+    reset: () => rewrite(pathOf`/v1/config/agents/${id}/overrides`),
+  };
+  useEditorCommands(editing, actions);
+  const isUser = sourceOf(editing) === 'user';
+  return (
+    <div className={css.editor}>
+      <UnsavedGuard isDirty={dirty} />
+      <div className={css.main}>
+        <Header editing={editing} dirty={dirty} {...actions} />
+        <KeptOffer kept={kept} onTake={replace} />
+        <TabList tab={tab} editing={editing} errors={saving.errors} onChange={setTab} />
+        <Overrides
+          fields={isUser ? NOTHING : overriddenIn(overridesOf(editing))}
+          onReset={(field) => rewrite(pathOf`/v1/config/agents/${id}/overrides/${field}`)}
+        >
+          <Panel
+            tab={tab}
+            editing={editing}
+            localKind={localKind}
+            onReplace={replace}
+            onReopen={(spec, meta) => opening.set((before) => reopened(before, spec, meta))}
+            panel={{ draft: editing.draft, change, capabilities, errors: saving.errors }}
+          />
+        </Overrides>
+        {(dirty || editing.isNew) && (
+          <SaveBar
+            editing={editing}
+            saving={saving}
+            localKind={localKind}
+            {...actions}
+            onDiscard={() => replace(editing.start)}
+          />
+        )}
+      </div>
+      <SandboxPlace draft={editing.draft} storedId={editing.isNew ? undefined : id} />
+      {saving.conflict && <ConflictDialog editing={editing} conflict={saving.conflict} saving={saving} />}
+    </div>
+  );
+};
+
+const NOTHING: ReadonlySet<string> = new Set();

@@ -1,0 +1,33 @@
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { IconButton } from '../../design/Button.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import css from './AgentEditor.module.css';
+import { texts } from './texts.ts';
+
+/** Which fields of a built-in agent its user has set, and the way back for each of them. */
+
+type Known = { fields: ReadonlySet<string>; onReset: (field: string) => void };
+
+const Context = createContext<Known>({ fields: new Set(), onReset: () => {} });
+
+export const Overrides = ({ fields, onReset, children }: Known & { children: ReactNode }) => {
+  const known = useMemo(() => ({ fields, onReset }), [fields, onReset]);
+  return <Context value={known}>{children}</Context>;
+};
+
+/** Around the field or the block of one or more top-level fields. */
+export const Resettable = ({ field, children }: { field: string; children: ReactNode }) => {
+  const t = useTexts(texts);
+  const { fields, onReset } = useContext(Context);
+  const isSet = fields.has(field);
+  return (
+    <div className={css.resettable} data-reset={isSet || undefined}>
+      {children}
+      {isSet && (
+        <span className={css.reset}>
+          <IconButton small icon="history" label={t('resetField')} onClick={() => onReset(field)} />
+        </span>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,99 @@
+import { type KeyboardEvent, useState } from 'react';
+import { IconButton } from '../../../design/Button.tsx';
+import { Field } from '../../../design/Field.tsx';
+import { useFormat, useTexts } from '../../../i18n/locale.ts';
+import css from './Prompt.module.css';
+import { countsOf, piecesOf } from './prompt-text.ts';
+import { texts } from './texts.ts';
+
+/**
+ * A text that grows with what is written. Behind the field is the same text again, in the same letters: it gives the
+ * field its height, marks variables, and numbers the lines also where they wrap.
+ */
+
+const Behind = ({ text }: { text: string }) => {
+  let line = 0;
+  return (
+    <div className={css.behind} aria-hidden="true">
+      {text.split('\n').map((content) => {
+        line += 1;
+        return (
+          <div key={line} className={css.line}>
+            {piecesOf(content).map((piece) =>
+              piece.isVariable ? (
+                <mark key={piece.at}>{piece.text}</mark>
+              ) : (
+                <span key={piece.at}>{piece.text}</span>
+              ),
+            )}
+            {content === '' && '\u200b'}
+          </div>
+        );
+      })}
+    </div>
+  );
+};
+
+export const Prompt = (props: {
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const [isNumbered, number] = useState(false);
+  const [isFull, fill] = useState(false);
+  const counts = countsOf(props.value);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || !isFull) return;
+    event.preventDefault();
+    fill(false);
+  };
+  return (
+    <div className={css.prompt} data-full={isFull || undefined} data-numbered={isNumbered || undefined}>
+      <span className={css.tools}>
+        <IconButton
+          small
+          icon="menu"
+          label={t('prompt.lines')}
+          aria-pressed={isNumbered}
+          onClick={() => number(!isNumbered)}
+        />
+        <IconButton
+          small
+          icon={isFull ? 'close' : 'screen'}
+          label={t(isFull ? 'prompt.small' : 'prompt.full')}
+          aria-pressed={isFull}
+          onClick={() => fill(!isFull)}
+        />
+      </span>
+      <Field
+        label={t('prompt')}
+        error={props.error}
+        hint={
+          <span className={css.counts}>
+            {t('prompt.counts', {
+              characters: format.number(counts.characters),
+              count: counts.lines,
+              tokens: format.number(counts.tokens),
+            })}
+          </span>
+        }
+      >
+        {(control) => (
+          <div className={css.stack}>
+            <Behind text={props.value} />
+            <textarea
+              {...control}
+              rows={6}
+              spellCheck={false}
+              value={props.value}
+              onChange={(event) => props.onChange(event.target.value)}
+              onKeyDown={onKeyDown}
+            />
+          </div>
+        )}
+      </Field>
+    </div>
+  );
+};

@@ -1,0 +1,26 @@
+/** What is shown of a prompt while it is written. */
+
+export type Piece = { at: number; text: string; isVariable: boolean };
+
+/** A line in pieces: `{name}` and `{{name}}` are variables. Empty lines have one empty piece. */
+export const piecesOf = (line: string): Piece[] => {
+  const pieces: Piece[] = [];
+  let last = 0;
+  for (const { index, 0: text } of line.matchAll(/\{\{\s*[\w.-]+\s*\}\}|\{[\w.-]+\}/g)) {
+    if (index > last) pieces.push({ at: last, text: line.slice(last, index), isVariable: false });
+    pieces.push({ at: index, text, isVariable: true });
+    last = index + text.length;
+  }
+  if (last < line.length || pieces.length === 0)
+    pieces.push({ at: last, text: line.slice(last), isVariable: false });
+  return pieces;
+};
+
+export type Counts = { characters: number; lines: number; tokens: number };
+
+/** Tokens are a guess: four characters each. */
+export const countsOf = (text: string): Counts => ({
+  characters: text.length,
+  lines: text === '' ? 0 : text.split('\n').length,
+  tokens: Math.ceil(text.length / 4),
+});

@@ -1,0 +1,129 @@
+import type { JsonObject } from '../../data/guard.ts';
+import { type Meta, type SourceState, sourceState } from '../../data/meta.ts';
+import type { Outgoing } from '../../data/request.ts';
+import { changedFields, newDraft, withFields } from './draft.ts';
+import { merged, mergeParts } from './merge.ts';
+import { baseOf, patchOf } from './override-patch.ts';
+import type { Draft } from './panel.ts';
+
+/** One agent while it is open: what it was, what became of it, and how that is written. */
+export type Editing = {
+  /** Of this opening: it stays while a new agent becomes a stored one. */
+  key: number;
+  isNew: boolean;
+  /** As the service has it; of a new one, what it started with. */
+  start: Draft;
+  /** Undefined: nothing is known of it beside itself. */
+  meta: Meta | undefined;
+  /** What is known of it without its overrides. */
+  base: JsonObject;
+  draft: Draft;
+};
+
+let keys = 0;
+
+const nextKey = (): number => {
+  keys += 1;
+  return keys;
+};
+
+const asDraft = (spec: JsonObject): Draft => ({ ...spec, id: typeof spec.id === 'string' ? spec.id : '' });
+
+/** @param copied what it takes over from another */
+export const startNew = (localKind: string, copied: Draft = newDraft(localKind)): Editing => ({
+  key: nextKey(),
+  isNew: true,
+  start: copied,
+  meta: undefined,
+  base: {},
+  draft: copied,
+});
+
+export const overridesOf = ({ meta }: Pick<Editing, 'meta'>): JsonObject => meta?.user_overrides ?? {};
+
+export const opened = (spec: JsonObject, meta: Meta | undefined): Editing => ({
+  key: nextKey(),
+  isNew: false,
+  start: asDraft(spec),
+  meta,
+  base: baseOf(spec, meta?.user_overrides ?? {}),
+  draft: asDraft(spec),
+});
+
+/** The same after a write: nothing is unsaved. */
+export const reopened = (before: Editing, spec: JsonObject, meta: Meta | undefined): Editing => ({
+  key: before.key,
+  isNew: false,
+  start: asDraft(spec),
+  meta,
+  base: baseOf(spec, meta?.user_overrides ?? {}, before.base),
+  draft: asDraft(spec),
+});
+
+/** Something else has changed it: what is unsaved stays so, all else is as it is now. */
+export const rebased = (before: Editing, spec: JsonObject, meta: Meta | undefined): Editing => ({
+  ...reopened(before, spec, meta),
+  draft: merged(
+    spec,
+    before.draft,
+    mergeParts(before.start, spec, before.draft).map((part) =>
+      part.isConflict ? { ...part, from: 'mine' } : part,
+    ),
+  ),
+});
+
+export const edited = (editing: Editing, fields: JsonObject, localKind: string): Editing => ({
+  ...editing,
+  draft: withFields(editing.draft, fields, localKind),
+});
+
+export const isDirty = ({ start, draft }: Editing): boolean => changedFields(start, draft).length > 0;
+
+/** Undefined for a new one. */
+export const sourceOf = ({ meta, isNew }: Editing): SourceState | undefined =>
+  isNew ? undefined : sourceState(meta);
+
+/** Built-in ones are given overrides; all others are written as a whole. */
+export const isPatched = (editing: Editing): boolean => {
+  const source = sourceOf(editing);
+  return source === 'builtin' || source === 'customized';
+};
+
+export const overridePatch = (editing: Editing, localKind: string): JsonObject =>
+  patchOf({
+    stored: editing.start,
+    draft: editing.draft,
+    base: editing.base,
+    overrides: overridesOf(editing),
+    localKind,
+  });
+
+/** Saving an agent that a user has made, as a whole, drops its overrides. */
+export const dropsOverrides = (editing: Editing): boolean =>
+  sourceOf(editing) === 'user' && Object.keys(overridesOf(editing)).length > 0;
+
+const entryOf = (id: string): string => `/v1/config/agents/${encodeURIComponent(id)}`;
+
+export const saveRequest = (editing: Editing, localKind: string): Outgoing => {
+  const { draft } = editing;
+  if (editing.isNew) return { method: 'POST', path: '/v1/config/agents', body: draft };
+  if (!isPatched(editing)) return { method: 'PUT', path: entryOf(draft.id), body: draft };
+  const path = `${entryOf(draft.id)}/overrides`;
+  return { method: 'PATCH', path, body: overridePatch(editing, localKind) };
+};
+
+/** The same, without storing anything. */
+export const validateRequest = (editing: Editing, localKind: string): Outgoing => {
+  const { draft } = editing;
+  const path = '/v1/config/agents/validate';
+  if (editing.isNew) return { method: 'POST', path, body: draft };
+  if (!isPatched(editing)) return { method: 'POST', path, query: { id: draft.id }, body: draft };
+  return {
+    method: 'POST',
+    path: `${entryOf(draft.id)}/overrides`,
+    body: overridePatch(editing, localKind),
+  };
+};
+
+/** What a write counts up. */
+export const revisionOf = (meta: Meta | undefined): number | undefined => meta?.revision ?? meta?.version;

@@ -1,0 +1,28 @@
+/** Which agents may hand work to which others. */
+
+/** Ids by agent. */
+export type Delegations = ReadonlyMap<string, readonly string[]>;
+
+/** From the agent back to itself: the ids on the way, it at both ends; undefined where there is none. */
+export const cycleThrough = (
+  agent: string,
+  own: readonly string[],
+  others: Delegations,
+): string[] | undefined => {
+  const seen = new Set<string>();
+  const walk = (at: string, path: readonly string[]): string[] | undefined => {
+    if (at === agent) return [agent, ...path, agent];
+    if (seen.has(at)) return undefined;
+    seen.add(at);
+    for (const next of others.get(at) ?? []) {
+      const found = walk(next, [...path, at]);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  for (const next of own) {
+    const found = walk(next, []);
+    if (found) return found;
+  }
+  return undefined;
+};

@@ -1,0 +1,42 @@
+import { isObject, type JsonObject } from '../../../data/guard.ts';
+import { sectionsOf, textsOf } from '../draft.ts';
+import { fieldsOf, selectionOf, verdictsOf } from '../tools/selection.ts';
+
+/** Which skills an agent may use, and what it needs for that. */
+
+export const DISCOVERY = 'skills-discovery';
+export const INSTRUCTIONS = 'skills-active-instructions';
+
+/** The tools by which a model uses skills. */
+export const SKILL_TOOLS = ['skill', 'load_skill_resource', 'skill_script'] as const;
+
+/** Undefined: all of them. */
+export const allowlistOf = (spec: JsonObject): string[] | undefined => {
+  const { skills } = sectionsOf(spec);
+  if (!isObject(skills)) return undefined;
+  const list = skills.allowlist ?? skills.ids;
+  return Array.isArray(list) ? textsOf(list) : undefined;
+};
+
+/** The section with this list; undefined where nothing is left of it. */
+export const skillsSection = (spec: JsonObject, allowlist: readonly string[] | undefined) => {
+  const { skills } = sectionsOf(spec);
+  const { allowlist: _, ids: __, ...others } = isObject(skills) ? skills : {};
+  const section = allowlist === undefined ? others : { ...others, allowlist };
+  return Object.keys(section).length > 0 ? section : undefined;
+};
+
+/** Of the skill tools that there are, those that the agent does not see. */
+export const hiddenSkillTools = (spec: JsonObject, tools: readonly string[]): string[] => {
+  const known = SKILL_TOOLS.filter((id) => tools.includes(id));
+  return verdictsOf(spec, known).flatMap(({ id, isVisible }) => (isVisible ? [] : [id]));
+};
+
+/** Allowed by name, and taken out of what is excluded by name. */
+export const withSkillTools = (spec: JsonObject, ids: readonly string[]): JsonObject => {
+  const [allowed, excluded] = [selectionOf(spec, 'allowed'), selectionOf(spec, 'excluded')];
+  return {
+    ...fieldsOf('allowed', { ...allowed, names: [...new Set([...allowed.names, ...ids])] }),
+    ...fieldsOf('excluded', { ...excluded, names: excluded.names.filter((id) => !ids.includes(id)) }),
+  };
+};

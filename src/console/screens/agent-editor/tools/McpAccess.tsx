@@ -1,0 +1,77 @@
+import { type Loaded, useResource } from '../../../data/queries.ts';
+import { type McpStatus, mcpStatus } from '../../../data/resources.ts';
+import { Button } from '../../../design/Button.tsx';
+import { Dot } from '../../../design/Chip.tsx';
+import { boxLook } from '../../../design/Field.tsx';
+import { Card } from '../../../design/Layout.tsx';
+import { useTexts } from '../../../i18n/locale.ts';
+import { hasServer, mcpPattern, type Selection } from './selection.ts';
+import css from './Tools.module.css';
+import { texts } from './texts.ts';
+
+/** Whole servers of tools, each by one pattern. */
+
+const EVERY_MS = 30_000;
+
+const stateOf = ({ data, error }: Loaded<McpStatus>) => {
+  if (error) return 'unknown';
+  if (!data) return 'checking';
+  if (data.permanently_failed) return 'failed';
+  return data.connected ? 'connected' : 'reconnecting';
+};
+
+const TONES = {
+  unknown: 'none',
+  checking: 'none',
+  failed: 'error',
+  connected: 'success',
+  reconnecting: 'warn',
+} as const;
+
+const Server = (props: { id: string; isChosen: boolean; onChange: (wanted: boolean) => void }) => {
+  const t = useTexts(texts);
+  const status = useResource(mcpStatus(props.id, EVERY_MS));
+  const state = stateOf(status);
+  return (
+    <li className={css.server}>
+      <label className={css.tool}>
+        <input
+          type="checkbox"
+          className={boxLook}
+          checked={props.isChosen}
+          onChange={(event) => props.onChange(event.target.checked)}
+        />
+        <strong>{props.id}</strong>
+        <span className={css.about}>{mcpPattern(props.id)}</span>
+      </label>
+      <span className={css.state} title={status.data?.last_error}>
+        <Dot tone={TONES[state]} /> {t(`mcp.${state}`)}
+      </span>
+      <Button small tone="quiet" disabled={status.isFetching} onClick={() => void status.refetch()}>
+        {t('mcp.verify')}
+      </Button>
+    </li>
+  );
+};
+
+export const McpAccess = (props: {
+  servers: readonly string[];
+  selection: Selection;
+  onChange: (server: string, wanted: boolean) => void;
+}) => {
+  const t = useTexts(texts);
+  return (
+    <Card title={t('mcp')} flush>
+      <ul>
+        {props.servers.map((id) => (
+          <Server
+            key={id}
+            id={id}
+            isChosen={hasServer(props.selection, id)}
+            onChange={(wanted) => props.onChange(id, wanted)}
+          />
+        ))}
+      </ul>
+    </Card>
+  );
+};

@@ -1,0 +1,89 @@
+import { isObject, type JsonObject } from '../../../data/guard.ts';
+import { globOf } from '../../tools/allowed.ts';
+import { sectionsOf, textsOf } from '../draft.ts';
+
+/** What the permission plugin would say of each tool: deny beats allow, allow beats ask (console.md 4.3.3). */
+
+export type Behavior = 'allow' | 'ask' | 'deny';
+
+type Rule = {
+  text: string;
+  behavior: Behavior;
+  /** It looks at arguments too, so a tool alone does not decide. */
+  isConditional: boolean;
+  matches: (tool: string) => boolean;
+};
+
+export type Permission = {
+  tool: string;
+  behavior: Behavior;
+  /** The rule that decides; undefined: what holds without one. */
+  by: string | undefined;
+  /** Rules on arguments that may decide otherwise. */
+  conditional: readonly string[];
+};
+
+const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
+
+const behaviorOf = (value: unknown): Behavior | undefined => RANK.find((known) => known === value);
+
+export const isPermissionOn = (spec: JsonObject): boolean => {
+  const filter = textsOf(spec.active_hook_filter);
+  return (
+    textsOf(spec.plugin_ids).includes('permission') && (filter.length === 0 || filter.includes('permission'))
+  );
+};
+
+const never = (): boolean => false;
+
+const matcherOf = (name: string): ((tool: string) => boolean) => {
+  const regex = /^\/(.*)\/$/s.exec(name);
+  if (!regex) {
+    const glob = globOf(name);
+    return (tool) => glob.test(tool);
+  }
+  try {
+    const pattern = new RegExp(regex[1] ?? '');
+    return (tool) => pattern.test(tool);
+  } catch {
+    return never;
+  }
+};
+
+const ruleOf = (value: unknown): Rule[] => {
+  if (!isObject(value) || typeof value.tool !== 'string') return [];
+  const behavior = behaviorOf(value.behavior) ?? 'ask';
+  const at = value.tool.startsWith('/') ? -1 : value.tool.indexOf('(');
+  const name = at < 0 ? value.tool : value.tool.slice(0, at);
+  return [{ text: value.tool, behavior, isConditional: at >= 0, matches: matcherOf(name.trim()) }];
+};
+
+export const permissionSection = (spec: JsonObject): { fallback: Behavior; rules: Rule[] } => {
+  const { permission } = sectionsOf(spec);
+  const section = isObject(permission) ? permission : {};
+  return {
+    fallback: behaviorOf(section.default_behavior) ?? 'ask',
+    rules: (Array.isArray(section.rules) ? section.rules : []).flatMap(ruleOf),
+  };
+};
+
+/** As the spec has it; where the plugin does not act, everything is allowed. */
+export const permissionsOf = (spec: JsonObject, tools: readonly string[]): Permission[] => {
+  if (!isPermissionOn(spec)) {
+    return tools.map((tool) => ({ tool, behavior: 'allow', by: undefined, conditional: [] }));
+  }
+  const { fallback, rules } = permissionSection(spec);
+  return tools.map((tool) => {
+    const matching = rules.filter((rule) => rule.matches(tool));
+    const plain = matching.filter((rule) => !rule.isConditional);
+    const deciding = RANK.flatMap((behavior) => plain.filter((rule) => rule.behavior === behavior))[0];
+    return {
+      tool,
+      behavior: deciding?.behavior ?? fallback,
+      by: deciding?.text,
+      conditional: matching
+        .filter((rule) => rule.isConditional)
+        .map((rule) => `${rule.behavior} ${rule.text}`),
+    };
+  });
+};

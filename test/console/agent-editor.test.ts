@@ -1,0 +1,503 @@
+import t from 'tap';
+import { lockedFields, rawText, readRaw } from '../../src/console/screens/agent-editor/advanced/raw-json.ts';
+import { countsOf, piecesOf } from '../../src/console/screens/agent-editor/basics/prompt-text.ts';
+import {
+  kindOf,
+  newStop,
+  STOP_KINDS,
+} from '../../src/console/screens/agent-editor/basics/stop-conditions.ts';
+import {
+  changedFields,
+  copyOf,
+  discoveredAt,
+  isLocal,
+  newDraft,
+  withFields,
+  withSection,
+} from '../../src/console/screens/agent-editor/draft.ts';
+import {
+  dropsOverrides,
+  edited,
+  isDirty,
+  opened,
+  overridePatch,
+  rebased,
+  reopened,
+  saveRequest,
+  sourceOf,
+  startNew,
+  validateRequest,
+} from '../../src/console/screens/agent-editor/editing.ts';
+import {
+  comparedIn,
+  versionOf,
+  withChosen,
+} from '../../src/console/screens/agent-editor/history/versions.ts';
+import { keptFrom } from '../../src/console/screens/agent-editor/kept-draft.ts';
+import { merged, mergeParts } from '../../src/console/screens/agent-editor/merge.ts';
+import {
+  countByTab,
+  fieldErrors,
+  isToolPattern,
+  problemsOf,
+  tabOf,
+} from '../../src/console/screens/agent-editor/problems.ts';
+import { cycleThrough } from '../../src/console/screens/agent-editor/references/delegation.ts';
+import {
+  allowlistOf,
+  hiddenSkillTools,
+  skillsSection,
+  withSkillTools,
+} from '../../src/console/screens/agent-editor/references/skill-access.ts';
+import { snippetOf } from '../../src/console/screens/agent-editor/snippet.ts';
+import { permissionsOf } from '../../src/console/screens/agent-editor/tools/permission.ts';
+import {
+  fieldsOf,
+  groupsOf,
+  hasServer,
+  matchesOf,
+  mcpPattern,
+  selectionOf,
+  verdictsOf,
+  withPattern,
+  withServer,
+} from '../../src/console/screens/agent-editor/tools/selection.ts';
+import { barsOf, isWindow, placeOf, shareOfChange } from '../../src/console/screens/agent-stats/snapshot.ts';
+
+/** The editor of agents, as far as it needs no browser. */
+
+const LOCAL = 'local';
+
+const stored = {
+  id: 'helper',
+  backend: { kind: LOCAL, version: 1, config: { model_id: 'm', system_prompt: 'Be brief', max_rounds: 3 } },
+  model_id: 'm',
+  system_prompt: 'Be brief',
+  max_rounds: 3,
+  max_continuation_retries: 2,
+  plugin_ids: ['permission'],
+  allowed_tools: null,
+  allowed_tool_patterns: ['*'],
+};
+
+const meta = (kind: string, overrides?: Record<string, unknown>) => ({
+  source: { kind },
+  user_overrides: overrides,
+  created_at: 1,
+  updated_at: 1,
+  actor: 'alice',
+  version: 1,
+  revision: 1,
+});
+
+t.test('a draft repeats what its backend says, and is changed only by what means something', async (t) => {
+  const draft = newDraft(LOCAL);
+  t.strictSame(changedFields(draft, draft), []);
+  const next = withFields(draft, { model_id: 'm', max_rounds: 4, system_prompt: 'Hi' }, LOCAL);
+  t.match(next.backend, { config: { model_id: 'm', max_rounds: 4, system_prompt: 'Hi' } });
+  t.strictSame(changedFields(draft, next).sort(), ['max_rounds', 'model_id', 'system_prompt']);
+  t.strictSame(changedFields(draft, { ...draft, description: '', stop_conditions: [], endpoint: null }), []);
+  t.strictSame(changedFields(draft, { ...draft, sections: { a: {} } }), ['sections']);
+  t.strictSame(changedFields(stored, { ...stored, allowed_tool_patterns: null }), ['allowed_tool_patterns']);
+  t.notOk('description' in withFields({ ...draft, description: 'x' }, { description: undefined }, LOCAL));
+  t.strictSame(withSection({ sections: { a: {}, b: {} } }, 'a', undefined), { sections: { b: {} } });
+});
+
+t.test('a remote backend has no model and no prompt', async (t) => {
+  const remote = withFields(
+    { ...stored, id: 'helper' },
+    { backend: { kind: 'a2a', version: 1, config: { base_url: 'https://far' } } },
+    LOCAL,
+  );
+  t.match(remote, { model_id: '', system_prompt: '', backend: { config: { base_url: 'https://far' } } });
+  t.notOk(isLocal(remote, LOCAL));
+  t.notOk(isLocal({ endpoint: {} }, LOCAL));
+  t.equal(discoveredAt({ endpoint: { backend: 'a2a', options: { a2a_server_id: 'far' } } }), 'far');
+  t.equal(discoveredAt({ endpoint: { backend: 'a2a', options: { a2a_server_id: ' ' } } }), undefined);
+  t.equal(discoveredAt(stored), undefined);
+});
+
+t.test('a copy takes over everything but who it is and where it runs', async (t) => {
+  const copy = copyOf({ ...stored, created_at: 1, registry: 'r' }, LOCAL);
+  t.match(copy, { id: '', model_id: 'm', plugin_ids: ['permission'] });
+  t.notOk('created_at' in copy || 'registry' in copy);
+  const far = copyOf({ id: 'far', backend: { kind: 'a2a', config: {} }, endpoint: {} }, LOCAL);
+  t.ok(isLocal(far, LOCAL));
+});
+
+t.test('who made an agent decides how it is written', async (t) => {
+  const change = (editing: ReturnType<typeof opened>) => edited(editing, { max_rounds: 8 }, LOCAL);
+  const fresh = change(startNew(LOCAL));
+  t.match(saveRequest(fresh, LOCAL), { method: 'POST', path: '/v1/config/agents', body: { max_rounds: 8 } });
+  t.match(validateRequest(fresh, LOCAL), { path: '/v1/config/agents/validate', query: undefined });
+  const user = change(opened({ ...stored, future: 1 }, meta('user')));
+  t.match(saveRequest(user, LOCAL), { method: 'PUT', path: '/v1/config/agents/helper', body: { future: 1 } });
+  t.match(validateRequest(user, LOCAL), { query: { id: 'helper' } });
+  const builtin = change(opened(stored, meta('builtin')));
+  t.strictSame(saveRequest(builtin, LOCAL), {
+    method: 'PATCH',
+    path: '/v1/config/agents/helper/overrides',
+    body: { max_rounds: 8 },
+  });
+  t.match(validateRequest(builtin, LOCAL), { method: 'POST', path: '/v1/config/agents/helper/overrides' });
+  t.ok(isDirty(builtin));
+  t.equal(sourceOf(opened(stored, meta('builtin', { max_rounds: 3 }))), 'customized');
+  t.ok(dropsOverrides(opened(stored, meta('user', { max_rounds: 3 }))));
+  t.notOk(dropsOverrides(user));
+});
+
+t.test('overrides are what differs, and what is as it was is cleared', async (t) => {
+  const patch = (
+    from: Record<string, unknown>,
+    fields: Record<string, unknown>,
+    overrides?: Record<string, unknown>,
+  ) => overridePatch(edited(opened(from, meta('builtin', overrides)), fields, LOCAL), LOCAL);
+  t.strictSame(patch(stored, { max_rounds: 3 }), {});
+  t.strictSame(patch(stored, { description: 'x', delegates: ['a'] }), { description: 'x', delegates: ['a'] });
+  t.strictSame(patch({ ...stored, context_policy: {} }, { context_policy: null }), { context_policy: null });
+  t.strictSame(patch({ ...stored, active_hook_filter: ['permission'] }, { active_hook_filter: [] }), {
+    active_hook_filter: [],
+  });
+  t.strictSame(patch({ ...stored, description: 'x' }, { description: undefined }), { description: null });
+  const sections = { permission: { default_behavior: 'ask' }, reminder: {}, same: { a: 1 } };
+  t.strictSame(
+    patch(
+      { ...stored, sections },
+      { sections: { permission: { default_behavior: 'deny' }, same: { a: 1 } } },
+    ),
+    { sections: { permission: { default_behavior: 'deny' }, reminder: null } },
+  );
+  t.strictSame(patch({ ...stored, max_rounds: 8 }, { max_rounds: 9 }, { max_rounds: 8 }), { max_rounds: 9 });
+  const far = { kind: 'a2a', version: 1, config: { base_url: 'https://far' } };
+  t.strictSame(patch(stored, { backend: far }), { backend: far });
+  t.strictSame(patch(stored, { backend: far }, { endpoint: {} }), { backend: far, _clear: ['endpoint'] });
+});
+
+t.test('a field that was overridden here and is set back is cleared', async (t) => {
+  const first = edited(opened(stored, meta('builtin')), { max_rounds: 8 }, LOCAL);
+  const saved = reopened(first, first.draft, meta('builtin', { max_rounds: 8 }));
+  t.equal(saved.key, first.key);
+  t.notOk(isDirty(saved));
+  t.strictSame(overridePatch(edited(saved, { max_rounds: 3 }, LOCAL), LOCAL), { _clear: ['max_rounds'] });
+});
+
+t.test('two that change the same agent are told field by field', async (t) => {
+  const base = { ...stored, sections: { a: 1, b: 1 } };
+  const theirs = { ...base, max_rounds: 5, system_prompt: 'Theirs', sections: { a: 2, b: 1 } };
+  const mine = { ...base, description: 'Mine', system_prompt: 'Mine', sections: { a: 1, b: 3 } };
+  const parts = mergeParts(base, theirs, mine);
+  t.strictSame(
+    Object.fromEntries(parts.map(({ path, isConflict, from }) => [path, isConflict ? 'conflict' : from])),
+    {
+      description: 'mine',
+      max_rounds: 'theirs',
+      system_prompt: 'conflict',
+      'sections.a': 'theirs',
+      'sections.b': 'mine',
+    },
+  );
+  t.match(merged(theirs, mine, parts), { max_rounds: 5, description: 'Mine', system_prompt: 'Theirs' });
+  t.match(merged(theirs, mine, parts, { system_prompt: 'mine', max_rounds: 'mine' }), {
+    max_rounds: 3,
+    system_prompt: 'Mine',
+    sections: { a: 2, b: 3 },
+  });
+  const gone = mergeParts(base, base, { ...base, sections: { a: 1 } });
+  t.strictSame(merged(base, { ...base, sections: { a: 1 } }, gone).sections, { a: 1 });
+  const editing = edited(opened(base, meta('builtin')), { system_prompt: 'Mine' }, LOCAL);
+  t.match(rebased(editing, theirs, meta('builtin')).draft, { system_prompt: 'Mine', max_rounds: 5 });
+});
+
+t.test('what is wrong is found before anything is sent, in the tab where it is', async (t) => {
+  const context = { localKind: LOCAL, isNew: true, taken: new Set(['pool']) };
+  const fieldsIn = (fields: Record<string, unknown>, isNew = true) =>
+    problemsOf({ ...newDraft(LOCAL), model_id: 'm', id: 'x', ...fields }, { ...context, isNew }).map(
+      ({ field, key }) => `${field} ${key.slice(8)}`,
+    );
+  t.strictSame(fieldsIn({}), []);
+  t.strictSame(fieldsIn({ id: '', model_id: '' }), ['id required', 'model_id required']);
+  t.strictSame(fieldsIn({ id: 'a b' }), ['id id']);
+  t.strictSame(fieldsIn({ id: 'a b' }, false), []);
+  t.strictSame(fieldsIn({ id: 'pool' }), ['id idTaken']);
+  t.strictSame(fieldsIn({ id: 'x'.repeat(129) }), ['id id']);
+  t.strictSame(fieldsIn({ max_rounds: -1, max_continuation_retries: '1.5' }), [
+    'max_rounds integer',
+    'max_continuation_retries integer',
+  ]);
+  t.strictSame(fieldsIn({ reasoning_effort: { budget: '' } }), ['reasoning_effort integer']);
+  t.strictSame(
+    fieldsIn({
+      stop_conditions: [
+        { type: 'timeout', seconds: 'x' },
+        { type: 'stop_on_tool', tool_name: '' },
+      ],
+    }),
+    ['stop_conditions.0 integer', 'stop_conditions.1 required'],
+  );
+  t.strictSame(fieldsIn({ context_policy: { max_context_tokens: 1, max_output_tokens: 1 } }), [
+    'context_policy.min_recent_messages integer',
+  ]);
+  t.strictSame(
+    fieldsIn({ sections: { compaction: { summarizer_user_prompt: 'x', min_savings_ratio: 2 } } }),
+    ['sections.compaction.summarizer_system_prompt required', 'sections.compaction.min_savings_ratio share'],
+  );
+  t.strictSame(fieldsIn({ allowed_tool_patterns: ['a('] }), ['allowed_tool_patterns pattern']);
+  t.strictSame(fieldsIn({ model_id: '', backend: { kind: 'a2a', config: {} } }), []);
+  t.strictSame(['*', 'a\\*', 'a\\\\', 'a\\', '', 'a(b)'].map(isToolPattern), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  t.strictSame(
+    ['id', 'allowed_tools', 'sections.permission.x', 'sections.compaction.mode', 'delegates'].map(tabOf),
+    ['basics', 'tools', 'plugins', 'advanced', 'delegates'],
+  );
+  t.strictSame(
+    [...countByTab(['id', 'model_id', 'delegates'])],
+    [
+      ['basics', 2],
+      ['delegates', 1],
+    ],
+  );
+});
+
+t.test('what the service says of a field is said at the field', async (t) => {
+  const first = (message: string) => [...fieldErrors(message)][0];
+  t.strictSame(first("invalid payload: invalid agent spec: field 'max_rounds': must be a number"), [
+    'max_rounds',
+    "field 'max_rounds': must be a number",
+  ]);
+  const fields: [string, string][] = [
+    ["invalid payload: invalid managed config: agent 'z' references missing model 'm'", 'model_id'],
+    ['conflict: agents/default already exists', 'id'],
+    [
+      'invalid payload: invalid managed config: z: invalid config for plugin permission: section "permission" — default_behavior: must be one of',
+      'sections.permission.default_behavior',
+    ],
+    [
+      "invalid payload: agent spec 'z' has invalid tool catalog: allowed_tool_patterns[a\\] is not",
+      'allowed_tool_patterns',
+    ],
+    ['invalid payload: invalid agent spec: timeout.seconds must be <= 86400, got 86401', 'stop_conditions'],
+    [
+      "invalid payload: invalid agent spec: missing field 'context_policy.max_context_tokens'",
+      'context_policy.max_context_tokens',
+    ],
+    ['remote endpoint base_url must not be empty', 'backend'],
+    ['something else', ''],
+  ];
+  for (const [message, field] of fields) t.equal(first(message)?.[0], field, message);
+  t.strictSame(
+    [
+      ...fieldErrors(
+        "invalid payload: invalid managed config: registry validation failed: agent 'z' delegates to missing agent 'n'; agent 'z' active hook filter references unloaded plugin 'x'",
+      ).keys(),
+    ],
+    ['delegates', 'active_hook_filter'],
+  );
+});
+
+t.test('JSON that is typed becomes the draft only where it may', async (t) => {
+  const draft = { ...stored, endpoint: { auth: { type: 'bearer', token: 'hush-hush' } } };
+  const text = rawText(draft);
+  t.notMatch(text, /hush/);
+  t.match(text, /\n {2}"id": "helper"/);
+  const read = (typed: string, locked = lockedFields(false, false)) => readRaw(typed, draft, { locked });
+  t.strictSame(read(text), { draft });
+  t.match(read(text.replace('"max_rounds": 3,', '"max_rounds": 4,')), {
+    draft: { endpoint: draft.endpoint },
+  });
+  const problem = (typed: string) => {
+    const reading = read(typed);
+    return 'problem' in reading ? `${reading.problem} ${reading.what}` : undefined;
+  };
+  t.match(problem('{'), /^raw\.syntax ./);
+  t.equal(problem('[]'), 'raw.object ');
+  t.equal(problem(text.replace('{', '{"colour": 1,')), 'raw.unknown colour');
+  t.equal(problem(text.replace('"helper"', '"other"')), 'raw.locked id');
+  t.match(
+    problem(text.replace('"Be brief"', String(text.match(/"__.*__"/)))),
+    /^raw\.secret \/backend\/config\/system_prompt/,
+  );
+  t.strictSame(lockedFields(true, true), ['created_at', 'updated_at', 'registry']);
+  t.match(
+    readRaw(text.replace('{', '{"colour": 1,'), draft, {
+      locked: [],
+      allowed: ['colour', ...Object.keys(draft)],
+    }),
+    {
+      draft: { colour: 1 },
+    },
+  );
+});
+
+t.test('drafts that were kept are read with care', async (t) => {
+  t.strictSame(keptFrom('{"spec":{"id":"a"},"kept":5}'), { spec: { id: 'a' }, kept: 5 });
+  t.strictSame(keptFrom('{"spec":{"model_id":"m"}}'), { spec: { id: '', model_id: 'm' } });
+  for (const nothing of [null, '', '{', '{}', '[]', '{"spec":1}']) t.equal(keptFrom(nothing), undefined);
+});
+
+t.test('which tools an agent sees, and why', async (t) => {
+  const tools = ['get_weather', 'get_stock', 'shell', 'mcp__my_files__read'];
+  t.strictSame(selectionOf({}, 'allowed'), { names: [], patterns: ['*'] });
+  t.strictSame(selectionOf({ allowed_tools: null }, 'allowed'), { names: [], patterns: [] });
+  t.strictSame(
+    verdictsOf(
+      { allowed_tools: ['shell'], allowed_tool_patterns: ['get_*'], excluded_tools: ['get_stock'] },
+      tools,
+    ),
+    [
+      { id: 'get_weather', isVisible: true, reason: { kind: 'allowed', by: 'get_*' } },
+      { id: 'get_stock', isVisible: false, reason: { kind: 'excluded', by: 'get_stock' } },
+      { id: 'shell', isVisible: true, reason: { kind: 'allowed', by: 'shell' } },
+      { id: 'mcp__my_files__read', isVisible: false, reason: { kind: 'unlisted' } },
+    ],
+  );
+  t.strictSame(fieldsOf('allowed', { names: [], patterns: [] }), {
+    allowed_tools: null,
+    allowed_tool_patterns: null,
+  });
+  t.strictSame(fieldsOf('excluded', { names: ['a'], patterns: [] }), {
+    excluded_tools: ['a'],
+    excluded_tool_patterns: undefined,
+  });
+  const empty = { names: [], patterns: [] };
+  t.equal(mcpPattern('my-files.'), 'mcp__my_files__*');
+  t.ok(hasServer({ names: [], patterns: ['mcp__my-files__*'] }, 'my-files'));
+  t.strictSame(withServer({ names: [], patterns: ['mcp__my-files__*', 'x'] }, 'my-files', true).patterns, [
+    'x',
+    'mcp__my_files__*',
+  ]);
+  t.strictSame(withServer({ names: [], patterns: ['mcp__my_files__*'] }, 'my-files', false).patterns, []);
+  t.strictSame(matchesOf('mcp__my-files__*', tools, ['my-files']), ['mcp__my_files__read']);
+  t.strictSame(withPattern(empty, ' a* ')?.patterns, ['a*']);
+  t.equal(withPattern({ names: [], patterns: ['a'] }, 'a'), undefined);
+  t.equal(withPattern(empty, ' '), undefined);
+  const tool = (id: string, kind: string, from?: string) => ({
+    id,
+    name: id,
+    description: '',
+    source: { kind, id: from },
+  });
+  t.strictSame(
+    groupsOf([tool('c', 'mcp', 's'), tool('a', 'builtin'), tool('d', 'mcp', 's'), tool('b', 'builtin')]).map(
+      ({ tools: own }) => own.map(({ id }) => id).join(),
+    ),
+    ['a,b', 'c,d'],
+  );
+});
+
+t.test('what becomes of a call: deny beats allow, allow beats ask, whatever the order', async (t) => {
+  const spec = {
+    plugin_ids: ['permission'],
+    sections: {
+      permission: {
+        default_behavior: 'ask',
+        rules: [
+          { tool: 'get_*', behavior: 'allow' },
+          { tool: 'get_weather', behavior: 'ask' },
+          { tool: '/^del/', behavior: 'deny' },
+          { tool: 'delete_one', behavior: 'allow' },
+          { tool: 'http(url ~ "*x*")', behavior: 'deny' },
+          { tool: '/[/', behavior: 'deny' },
+        ],
+      },
+    },
+  };
+  const of = (agent: object, tool: string) => permissionsOf({ ...agent }, [tool])[0];
+  t.match(of(spec, 'get_weather'), { behavior: 'allow', by: 'get_*' });
+  t.match(of(spec, 'delete_one'), { behavior: 'deny', by: '/^del/' });
+  t.match(of(spec, 'other'), { behavior: 'ask', by: undefined });
+  t.match(of(spec, 'http'), { behavior: 'ask', conditional: ['deny http(url ~ "*x*")'] });
+  t.match(of({ ...spec, active_hook_filter: ['reminder'] }, 'delete_one'), { behavior: 'allow' });
+  t.match(of({}, 'x'), { behavior: 'allow' });
+});
+
+t.test('skills: which, and whether the tools for them are there', async (t) => {
+  t.equal(allowlistOf({}), undefined);
+  t.equal(allowlistOf({ sections: { skills: { allowlist: null } } }), undefined);
+  t.strictSame(allowlistOf({ sections: { skills: { ids: ['a'] } } }), ['a']);
+  t.equal(skillsSection({ sections: { skills: { allowlist: ['a'] } } }, undefined), undefined);
+  t.strictSame(skillsSection({ sections: { skills: { other: 1 } } }, []), { other: 1, allowlist: [] });
+  const spec = { allowed_tools: ['a'], excluded_tools: ['skill'] };
+  t.strictSame(hiddenSkillTools(spec, ['skill', 'a']), ['skill']);
+  const fixed = withSkillTools(spec, ['skill']);
+  t.strictSame(hiddenSkillTools(fixed, ['skill']), []);
+  t.match(fixed, { allowed_tools: ['a', 'skill'] });
+});
+
+t.test('delegation that leads back is found, however long it is', async (t) => {
+  const others = new Map([
+    ['b', ['c', 'd']],
+    ['c', ['b']],
+    ['d', ['a']],
+  ]);
+  t.strictSame(cycleThrough('a', ['b'], others), ['a', 'b', 'd', 'a']);
+  t.strictSame(cycleThrough('a', ['a'], others), ['a', 'a']);
+  t.equal(cycleThrough('x', ['b'], others), undefined);
+});
+
+t.test('versions come from events, and two are compared the older first', async (t) => {
+  const event = (id: string, action: string, before?: object, after?: object) => ({
+    id,
+    ts: '',
+    actor: '',
+    action,
+    resource: 'agents/a',
+    before: before && { ...before },
+    after: after && { ...after },
+    overrides: undefined,
+    ip: undefined,
+    request_id: undefined,
+    restored_from: undefined,
+    error: undefined,
+  });
+  t.strictSame(versionOf(event('1', 'delete', { a: 1 })), { a: 1 });
+  t.strictSame(versionOf(event('1', 'update', { a: 1 }, { a: 2 })), { a: 2 });
+  t.equal(versionOf(event('1', 'apply_failed', { a: 1 }, { a: 2 })), undefined);
+  t.strictSame(withChosen(['1', '2'], '3', true), ['2', '3']);
+  t.strictSame(withChosen(['1', '2'], '1', false), ['2']);
+  const events = [event('3', 'update'), event('2', 'update'), event('1', 'create')];
+  t.match(comparedIn(events, ['1', '3']), { before: { id: '1' }, after: { id: '3' } });
+  t.equal(comparedIn(events, ['1']), undefined);
+});
+
+t.test('prompts, conditions and snippets', async (t) => {
+  t.strictSame(
+    piecesOf('Hi {name}, {{ x.y }}!').map(({ text, isVariable }) => `${isVariable ? '*' : ''}${text}`),
+    ['Hi ', '*{name}', ', ', '*{{ x.y }}', '!'],
+  );
+  t.strictSame(piecesOf('').length, 1);
+  t.strictSame(countsOf('a\nbcde'), { characters: 6, lines: 2, tokens: 2 });
+  t.ok(STOP_KINDS.every((kind) => kindOf(newStop(kind)) === kind));
+  t.match(snippetOf('http://x', "it's"), /'\\''/);
+});
+
+t.test('durations on a scale that gets wider', async (t) => {
+  const bars = barsOf([
+    { upper_bound_ms: 10, count: 2 },
+    { upper_bound_ms: 100, count: 1 },
+    { upper_bound_ms: null, count: 0 },
+  ]);
+  t.strictSame(
+    bars.map(({ height }) => height),
+    [1, 0.5, 0],
+  );
+  t.equal(placeOf(bars, 5), 0.5);
+  t.ok(Math.abs(placeOf(bars, Math.sqrt(1000)) - 1.5) < 1e-9);
+  t.equal(placeOf(bars, 5000), 2.5);
+  t.strictSame(['1h', '90', '7d', '0h', '5x', 'abc', ''].map(isWindow), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  t.equal(shareOfChange(2, 3), 0.5);
+  t.equal(shareOfChange(0, 3), undefined);
+});
