@@ -72,7 +72,7 @@ const Overlays = (props: SandboxProps & { overlay: Overlay | undefined; onClose:
 };
 
 /** A chat beside the editor, with the agent as it is being edited. Nothing of the draft has to be stored for it. */
-export const Sandbox = ({ draft, storedId }: SandboxProps) => {
+export default function Sandbox({ draft, storedId }: SandboxProps) {
   const t = useTexts(texts);
   const [view, setView] = useState<View>('readable');
   const [overlay, setOverlay] = useState<Overlay>();
@@ -117,6 +117,4 @@ export const Sandbox = ({ draft, storedId }: SandboxProps) => {
       <Overlays draft={draft} storedId={storedId} overlay={overlay} onClose={() => setOverlay(undefined)} />
     </aside>
   );
-};
-
-export default Sandbox;
+}
