@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { InlineConfig, Plugin } from 'vite';
+import { statecharts } from './statecharts.ts';
 
 /**
  * Builds the browser console into `dist/console`, unless what is there was made of the same sources. With `--serve` it
@@ -28,8 +29,10 @@ const SOURCES = [
   'src/client',
   'src/react',
   'src/schema',
+  'src/statecharts',
   'machines',
   '.build/console.ts',
+  '.build/statecharts.ts',
   'package-lock.json',
 ];
 
@@ -118,7 +121,7 @@ export const buildConsole = async (): Promise<boolean> => {
   if (isBuiltOf(sources)) return false;
   // Not before: whoever has a build does not need the bundler.
   const { build } = await import('vite');
-  await build({ ...configuration, plugins: [finish(sources)] });
+  await build({ ...configuration, plugins: [statecharts(), finish(sources)] });
   return true;
 };
 
@@ -128,7 +131,7 @@ const serve = async (): Promise<void> => {
     ...configuration,
     logLevel: 'info',
     cacheDir: join(ROOT, 'node_modules/.vite-console'),
-    plugins: [emptyConfiguration],
+    plugins: [statecharts(), emptyConfiguration],
     server: { host: '127.0.0.1', port: 3002, strictPort: true },
   });
   await server.listen();

@@ -21,6 +21,7 @@ const CHIP = { x: 5, y: 2 } as const;
 const DOT = 12;
 /** What stands above the states: the name and the purpose of the machine. */
 const TITLE = 56;
+const MARGIN = 20;
 
 export type Box = { x: number; y: number; width: number; height: number };
 export type PlacedState = Box & { shown: Shown; rows: Row[] };
@@ -164,7 +165,7 @@ const startsOf = ({ machine, states }: Picture): Start[] => [
 
 const graphOf = (plan: Plan, top: number): ElkNode => ({
   id: 'machine',
-  layoutOptions: { ...LAYOUT, 'elk.padding': `[top=${top},left=20,bottom=20,right=20]` },
+  layoutOptions: { ...LAYOUT, 'elk.padding': `[top=${top},left=${MARGIN},bottom=${MARGIN},right=${MARGIN}]` },
   children: nodesIn(plan, null, plan.picture.machine.initial),
   edges: [
     ...startsOf(plan.picture).map(({ parent, initial }) => ({
@@ -207,12 +208,14 @@ const runElk = async (graph: ElkNode): Promise<ElkNode> => {
   return new Elk().layout(graph);
 };
 
-export const place = async (picture: Picture): Promise<Placed> => {
+/** `titled`: there is room for the name and the purpose of the machine above the states. */
+export const place = async (picture: Picture, { titled }: { titled: boolean }): Promise<Placed> => {
   const plan = planOf(picture);
   const rows = picture.activities.flatMap((line) =>
     rowsOf({ ...line, text: `in every state: ${line.text}` }),
   );
-  const laidOut = await runElk(graphOf(plan, TITLE + rows.length * FONT.lineHeight));
+  const top = titled ? TITLE + rows.length * FONT.lineHeight : MARGIN;
+  const laidOut = await runElk(graphOf(plan, top));
   const nodes = new Map(within(laidOut).map((node) => [node.id, node]));
   const edges = new Map(edgesWithin(laidOut).map((edge) => [edge.id, edge]));
   return {

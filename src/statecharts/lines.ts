@@ -79,6 +79,10 @@ export const explainLines = (lines: readonly Line[]): string =>
     .flatMap(({ text, transitions }) => (transitions.length ? transitions.map(sentence) : [text]))
     .join('\n');
 
+/** An arrow is of a kind when all that it stands for is. */
+export const kindOfAll = ([first, ...others]: readonly Line[]): Kind =>
+  first && others.every(({ kind }) => kind === first.kind) ? first.kind : 'event';
+
 const LONGEST = 40;
 const INDENT = 2;
 const MOST_ROWS = 3;

@@ -1,8 +1,18 @@
+import type { MachineDescription, StateDescription } from './description.ts';
+
 /** The colours of a drawn machine, for light and for dark pages. Status tags decide what a state is filled with. */
 
-export const STATUS_TAGS = ['created', 'running', 'waiting', 'done'] as const;
+const STATUS_TAGS = ['created', 'running', 'waiting', 'done'] as const;
 type StatusTag = (typeof STATUS_TAGS)[number];
-export type Tint = StatusTag | 'plain';
+type Tint = StatusTag | 'plain';
+
+/** The status that a state stands for: its own tag, else that of the nearest state around it. */
+export const tintOf = (machine: MachineDescription, state: StateDescription): Tint => {
+  const own = STATUS_TAGS.find((tag) => state.tags.includes(tag));
+  if (own) return own;
+  const parent = machine.states.find(({ path }) => path === state.parent);
+  return parent ? tintOf(machine, parent) : 'plain';
+};
 
 type Colours = Record<
   'paper' | 'ink' | 'soft' | 'line' | 'error' | 'timer' | 'live' | Tint | `${Tint}-line`,

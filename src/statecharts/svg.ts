@@ -1,11 +1,11 @@
-import type { MachineDescription, StateDescription } from './description.ts';
+import type { MachineDescription } from './description.ts';
 import { explain, isLive, type Picture, type Shown } from './diagram.ts';
 import { type Box, FONT, type Placed, type PlacedArrow, type PlacedState, place } from './layout.ts';
 import { drawLegend } from './legend.ts';
-import { explainLines, type Kind, type Line } from './lines.ts';
+import { explainLines, type Kind, kindOfAll } from './lines.ts';
 import { baseline, element, rectangle, tooltip, write, writeRows } from './markup.ts';
 import { nameOf } from './nesting.ts';
-import { STATUS_TAGS, STYLE, type Tint } from './palette.ts';
+import { STYLE, tintOf } from './palette.ts';
 
 /**
  * A picture as one SVG document: states as boxes in boxes, arrows labelled `EVENT [guard] / actions`, and what
@@ -13,14 +13,6 @@ import { STATUS_TAGS, STYLE, type Tint } from './palette.ts';
  * it finds its parts by `data-state` and `data-head` (the texts of an open state), `data-from`, `data-to` and `data-transitions` (ids, as JSON), and the states
  * that can be folded or unfolded by `data-fold`.
  */
-
-/** The status that a state stands for: its own tag, else that of the nearest state around it. */
-const tintOf = (machine: MachineDescription, state: StateDescription): Tint => {
-  const own = STATUS_TAGS.find((tag) => state.tags.includes(tag));
-  if (own) return own;
-  const parent = machine.states.find(({ path }) => path === state.parent);
-  return parent ? tintOf(machine, parent) : 'plain';
-};
 
 const inset = ({ x, y, width, height }: Box, by: number): Box => ({
   x: x + by,
@@ -80,16 +72,12 @@ const drawLine = (
     'marker-end': `url(#${headId(machine, kind)})`,
   });
 
-/** An arrow is of a kind when all that it stands for is. */
-const kindOf = ([first, ...others]: readonly Line[]): Kind =>
-  first && others.every(({ kind }) => kind === first.kind) ? first.kind : 'event';
-
 const drawArrow = ({ arrow, points, label, rows }: PlacedArrow, machine: MachineDescription): string =>
   element(
     'g',
     { 'data-from': arrow.from ?? '*', 'data-to': arrow.to },
     tooltip(explainLines(arrow.lines)),
-    drawLine(points, kindOf(arrow.lines), machine),
+    drawLine(points, kindOfAll(arrow.lines), machine),
     rectangle(label, { rx: arrow.inward ? 10 : 4, class: arrow.inward ? 'origin' : 'chip' }),
     writeRows(rows, { x: label.x + 5, y: label.y + 2 }),
   );
@@ -126,7 +114,7 @@ const captionOf = ({ machine }: Picture): string => `${machine.name}: ${machine.
  */
 export const toSvg = async (picture: Picture, live: readonly string[] = []): Promise<string> => {
   const { machine } = picture;
-  const placed = await place(picture);
+  const placed = await place(picture, { titled: true });
   const width = Math.ceil(Math.max(placed.width, captionOf(picture).length * FONT.small * FONT.advance + 40));
   const legend = drawLegend(picture, { x: 20, y: placed.height, width: width - 40 });
   const height = Math.ceil(placed.height + legend.height + 12);

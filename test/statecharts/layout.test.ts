@@ -62,7 +62,7 @@ const runsAlong = (one: Box, other: Box): boolean => {
 };
 
 for (const { title, picture } of pictures) {
-  const placed: Placed = await place(picture);
+  const placed: Placed = await place(picture, { titled: true });
   const { states, arrows, starts, width, height } = placed;
   const boxOf = (path: string | null): Box | undefined =>
     states.find(({ shown }) => shown.state.path === path);

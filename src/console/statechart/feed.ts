@@ -1,0 +1,152 @@
+import { framesOf } from '../../client/connection.ts';
+import { RequestError } from '../data/error.ts';
+import { sendRaw } from '../data/request.ts';
+import { type Actor, ActorPage, type Actors, actorOf, type Frame, frameOf, take } from './actors.ts';
+
+/**
+ * Follows the live actors of the service, for as long as somebody looks.
+ *
+ * Guarantees: one connection, whoever listens; it is taken up again after growing pauses, and let go while the page has
+ * been hidden for a minute. Listeners of frames are told at once, listeners of the whole at most once a rendering.
+ */
+
+export type ActorFilter = {
+  machine?: string | undefined;
+  run?: string | undefined;
+  thread?: string | undefined;
+};
+
+export type FeedState =
+  | { name: 'connecting' }
+  | { name: 'live' }
+  | { name: 'cut' }
+  | { name: 'refused'; error: unknown };
+
+export type Told = { frame: Frame; actor: Actor };
+
+export type Feed = {
+  readonly actors: Actors;
+  state(): FeedState;
+  /** Grows with whatever changes. */
+  version(): number;
+  subscribe(listener: () => void): () => void;
+  onFrame(listener: (told: Told) => void): () => void;
+  close(): void;
+};
+
+/** Pauses before a stream that was cut is taken up again. */
+const PAUSES = [1000, 2000, 4000, 8000, 15_000, 30_000];
+
+/** Nobody has looked for so long: others may have the connection. */
+const HIDDEN_MS = 60_000;
+
+const AT_REST_PAGE = 200;
+
+export const openFeed = (filter: ActorFilter): Feed => {
+  const actors: Actors = new Map();
+  const listeners = new Set<() => void>();
+  const frameListeners = new Set<(told: Told) => void>();
+  let state: FeedState = { name: 'connecting' };
+  let version = 0;
+  let isDue = false;
+  let failures = 0;
+  let connection: AbortController | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const changed = (): void => {
+    version += 1;
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      for (const listener of listeners) listener();
+    });
+  };
+
+  const settle = (next: FeedState): void => {
+    state = next;
+    changed();
+  };
+
+  const tell = (frame: Frame): void => {
+    const actor = take(actors, frame);
+    if (!actor) return;
+    for (const listener of frameListeners) listener({ frame, actor });
+    changed();
+  };
+
+  /** Runs that wait in the store have no actor: the stream does not know them. */
+  const readRest = async (signal: AbortSignal): Promise<void> => {
+    if (filter.machine !== undefined && filter.machine !== 'run') return;
+    const query = { ...filter, machine: 'run', state: 'waiting', limit: AT_REST_PAGE };
+    const response = await sendRaw({ path: '/v1/system/actors', query, signal, quiet: true });
+    for (const live of ActorPage(await response.json(), '').items) {
+      if (live.at_rest && !actors.has(live.id)) actors.set(live.id, actorOf(live, true));
+    }
+    changed();
+  };
+
+  const read = async (signal: AbortSignal): Promise<void> => {
+    const response = await sendRaw({ path: '/v1/system/actors/stream', query: filter, signal });
+    failures = 0;
+    // Whoever is not told of again has ended meanwhile.
+    actors.clear();
+    settle({ name: 'live' });
+    void readRest(signal).catch(() => {});
+    for await (const { data } of framesOf(response)) {
+      const frame = frameOf(data, 'frame');
+      if (frame) tell(frame);
+    }
+  };
+
+  const connect = async (): Promise<void> => {
+    const attempt = new AbortController();
+    connection = attempt;
+    clearTimeout(timer);
+    try {
+      await read(attempt.signal);
+    } catch (error) {
+      if (attempt.signal.aborted) return;
+      if (error instanceof RequestError && error.failure.kind === 'http') {
+        settle({ name: 'refused', error });
+        return;
+      }
+    }
+    if (attempt.signal.aborted) return;
+    settle({ name: 'cut' });
+    timer = setTimeout(() => void connect(), PAUSES[Math.min(failures, PAUSES.length - 1)]);
+    failures += 1;
+  };
+
+  const leave = (): void => {
+    clearTimeout(timer);
+    connection?.abort();
+    connection = undefined;
+  };
+
+  const onVisibility = (): void => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'hidden') timer = setTimeout(leave, HIDDEN_MS);
+    else if (!connection || state.name === 'cut') void connect();
+  };
+
+  document.addEventListener('visibilitychange', onVisibility);
+  void connect();
+  return {
+    actors,
+    state: () => state,
+    version: () => version,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onFrame(listener) {
+      frameListeners.add(listener);
+      return () => frameListeners.delete(listener);
+    },
+    close() {
+      document.removeEventListener('visibilitychange', onVisibility);
+      leave();
+    },
+  };
+};
