@@ -33,6 +33,9 @@ const withoutDetails = (picture: Picture): Picture => ({
   arrows: picture.arrows.map((arrow) => ({ ...arrow, lines: eventsOf(picture.machine, arrow.lines) })),
 });
 
+/** Room for those who are in a state. */
+const FOR_ACTORS = { width: 120, height: 18 };
+
 const rowOf = ({ text, indented, soft }: Row): ChartRow => ({ text, indented, soft });
 
 const round = (value: number): number => Math.round(value * 10) / 10;
@@ -83,7 +86,10 @@ const insideOf = ({ transitions }: MachineDescription, folded: ReadonlySet<strin
 
 const chartOf = async (machine: MachineDescription, folded: ReadonlySet<string>): Promise<Chart> => {
   const picture = pictureOf(machine, folded);
-  const { width, height, states, arrows, starts } = await place(withoutDetails(picture), { titled: false });
+  const { width, height, states, arrows, starts } = await place(withoutDetails(picture), {
+    titled: false,
+    inside: FOR_ACTORS,
+  });
   const drawn = arrows.map(arrowOf);
   return {
     width: Math.ceil(width),

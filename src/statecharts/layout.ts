@@ -89,14 +89,24 @@ const dotOf = (parent: string | null): string => `start of ${parent ?? 'the mach
 const arrowId = (index: number): string => `arrow ${index}`;
 const originId = (index: number): string => `origin of arrow ${index}`;
 
+/** How a picture is laid out, beside what is in it. */
+export type Room = {
+  /** For the name and the purpose of the machine above the states. */
+  titled: boolean;
+  /** What a state without states inside is at least wide, and has below its texts, for those who put something there. */
+  inside?: { width: number; height: number };
+};
+
 /** A picture on its way to the layout engine, with every text in rows. */
 type Plan = {
+  room: Room;
   picture: Picture;
   states: { shown: Shown; rows: Row[] }[];
   arrows: { arrow: Arrow; rows: Row[]; index: number }[];
 };
 
-const planOf = (picture: Picture): Plan => ({
+const planOf = (picture: Picture, room: Room): Plan => ({
+  room,
   picture,
   states: picture.states.map((shown) => ({ shown, rows: rowsIn(shown) })),
   arrows: picture.arrows.map((arrow, index) => ({ arrow, rows: rowsOn(arrow), index })),
@@ -119,7 +129,10 @@ const nodesIn = (plan: Plan, parent: string | null, initial: string | null): Elk
 const nodeOf = (plan: Plan, shown: Shown, rows: readonly Row[]): ElkNode => {
   const head = headOf(shown, rows);
   const { path, initial } = shown.state;
-  if (!shown.open) return { id: path, ...head };
+  if (!shown.open) {
+    const { width, height } = plan.room.inside ?? { width: 0, height: 0 };
+    return { id: path, width: Math.max(head.width, width), height: head.height + height };
+  }
   return {
     id: path,
     layoutOptions: {
@@ -208,13 +221,12 @@ const runElk = async (graph: ElkNode): Promise<ElkNode> => {
   return new Elk().layout(graph);
 };
 
-/** `titled`: there is room for the name and the purpose of the machine above the states. */
-export const place = async (picture: Picture, { titled }: { titled: boolean }): Promise<Placed> => {
-  const plan = planOf(picture);
+export const place = async (picture: Picture, room: Room): Promise<Placed> => {
+  const plan = planOf(picture, room);
   const rows = picture.activities.flatMap((line) =>
     rowsOf({ ...line, text: `in every state: ${line.text}` }),
   );
-  const top = titled ? TITLE + rows.length * FONT.lineHeight : MARGIN;
+  const top = room.titled ? TITLE + rows.length * FONT.lineHeight : MARGIN;
   const laidOut = await runElk(graphOf(plan, top));
   const nodes = new Map(within(laidOut).map((node) => [node.id, node]));
   const edges = new Map(edgesWithin(laidOut).map((edge) => [edge.id, edge]));

@@ -1,19 +1,19 @@
+import { Segmented } from '../design/Segmented.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { View } from './Message.tsx';
 import { texts } from './texts.ts';
-import css from './ViewSwitch.module.css';
-
-const VIEWS: readonly View[] = ['readable', 'json'];
 
 export const ViewSwitch = ({ view, onChange }: { view: View; onChange: (view: View) => void }) => {
   const t = useTexts(texts);
   return (
-    <fieldset className={css.switch} aria-label={t('view.label')}>
-      {VIEWS.map((each) => (
-        <button key={each} type="button" aria-pressed={view === each} onClick={() => onChange(each)}>
-          {t(`view.${each}`)}
-        </button>
-      ))}
-    </fieldset>
+    <Segmented
+      label={t('view.label')}
+      value={view}
+      options={[
+        ['readable', t('view.readable')],
+        ['json', t('view.json')],
+      ]}
+      onChange={onChange}
+    />
   );
 };

@@ -65,6 +65,10 @@ const PATHS = {
   file: 'M4 2h5l3 3v9H4zM9 2v3h3',
   compare: 'M2.5 3h4.5v10H2.5zM9 3h4.5v10H9z',
   playground: 'M2.5 3h11v7h-7L4 12.5V10H2.5zM5.5 6.5h.1M8 6.5h.1M10.5 6.5h.1',
+  zoomIn: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6L14 14M4.8 7h4.4M7 4.8v4.4',
+  zoomOut: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6L14 14M4.8 7h4.4',
+  fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
+  statecharts: 'M2 2.5h5v4H2zM9 9.5h5v4H9zM7 4.5h4.5v5M4.5 6.5v5H9',
   keyboard: 'M1.5 4h13v8h-13zM4 6.5h.1M6.7 6.5h.1M9.3 6.5h.1M12 6.5h.1M5 9.5h6',
 } as const;
 

@@ -15,10 +15,12 @@ import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
+import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
 import { texts as snippets } from '../snippets/texts.ts';
+import { texts as statechart } from '../statechart/texts.ts';
 import type { Text, Texts } from './texts.ts';
 
 /**
@@ -45,6 +47,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   playground,
   sandbox,
   snippets,
+  statechart,
+  statecharts,
   system,
   tools,
 };

@@ -56,6 +56,21 @@ export const formatDate = (at: number, locale: Locale, zone: Zone): string =>
       }),
   ).format(at) + (zone === 'utc' ? ' UTC' : '');
 
+/** `14:03:59.120`: for what happens within a second. */
+export const formatClock = (at: number, locale: Locale, zone: Zone): string =>
+  kept(
+    `c${locale}${zone}`,
+    () =>
+      new Intl.DateTimeFormat(locale, {
+        hour: '2-digit',
+        minute: '2-digit',
+        second: '2-digit',
+        fractionalSecondDigits: 3,
+        hourCycle: 'h23',
+        ...(zone === 'utc' && { timeZone: 'UTC' }),
+      }),
+  ).format(at);
+
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

@@ -4,6 +4,7 @@ import { KEYS, onKey, readKey, writeKey } from '../data/storage.ts';
 import { useAtom } from '../data/use-atom.ts';
 import {
   formatAge,
+  formatClock,
   formatCompact,
   formatDate,
   formatDuration,
@@ -73,6 +74,7 @@ export const useFormat = () => {
       percent: (share: number) => formatPercent(share, language),
       usd: (value: number) => formatUsd(value, language),
       date: (at: number) => formatDate(at, language, where),
+      clock: (at: number) => formatClock(at, language, where),
       age: (at: number, now: number) => formatAge(at, now, language),
       duration: formatDuration,
     }),

@@ -48,6 +48,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./dashboard/Dashboard.tsx'),
   },
   {
+    path: '/statecharts',
+    label: 'nav.statecharts',
+    nav: { group: 'observe', icon: 'statecharts' },
+    load: () => import('./statecharts/Catalogue.tsx'),
+  },
+  {
+    path: '/statecharts/$machine',
+    label: 'nav.statecharts',
+    under: '/statecharts',
+    load: () => import('./statecharts/Machine.tsx'),
+  },
+  {
     path: '/audit-log',
     label: 'nav.auditLog',
     nav: { group: 'observe', icon: 'audit', key: 'l' },

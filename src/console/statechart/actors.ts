@@ -2,7 +2,15 @@ import { flag, type Guard, list, number, object, text, withDefault } from '../da
 
 /** What is known of live actors, as their stream tells it. Pure: frames in, what they change out. */
 
-export type Step = { event: string; from: string; to: string; transition: string; time: number };
+export type Step = {
+  /** Counts what its actor did since somebody looked. */
+  serial: number;
+  event: string;
+  from: string;
+  to: string;
+  transition: string;
+  time: number;
+};
 
 export type Actor = {
   id: string;
@@ -61,12 +69,22 @@ export const ActorPage = object({ items: list(LiveActor) });
 const statesOf = (state: string): string[] => state.split(' ').filter(Boolean);
 
 /** So much of what one actor did is kept. */
-export const MOST_STEPS = 400;
+export const MOST_STEPS = 200;
 
 /** So many that have ended are kept, the newest. */
 export const MOST_ENDED = 100;
 
-export type Actors = Map<string, Actor>;
+export type Actors = {
+  /** Those that live or rest, in the order in which they were told of. */
+  readonly live: Map<string, Actor>;
+  /** The newest of those that have ended, the newest last. */
+  readonly ended: Map<string, Actor>;
+};
+
+export const createActors = (): Actors => ({ live: new Map(), ended: new Map() });
+
+export const findActor = ({ live, ended }: Actors, id: string): Actor | undefined =>
+  live.get(id) ?? ended.get(id);
 
 export const actorOf = (live: LiveActor, isCut: boolean): Actor => ({
   id: live.id,
@@ -82,15 +100,12 @@ export const actorOf = (live: LiveActor, isCut: boolean): Actor => ({
 });
 
 /** One that was known keeps what it did; what it missed meanwhile is a cut. */
-const seen = (actors: Actors, live: LiveActor, isNew: boolean): Actor => {
-  const known = actors.get(live.id);
-  const actor = actorOf(live, !isNew);
-  if (!known || known.hasEnded || isNew) return actor;
+const seenAgain = (known: Actor, live: LiveActor): Actor => {
   const isSame = known.state.join(' ') === live.state;
-  return { ...actor, steps: isSame ? known.steps : [], isCut: !isSame || known.isCut };
+  return { ...actorOf(live, !isSame || known.isCut), steps: isSame ? known.steps : [] };
 };
 
-const stepped = (actor: Actor, { event, from, to, transition, time }: Step): Actor => {
+const stepped = (actor: Actor, { event, from, to, transition, time }: Omit<Step, 'serial'>): Actor => {
   const isFull = actor.steps.length >= MOST_STEPS;
   return {
     ...actor,
@@ -98,48 +113,54 @@ const stepped = (actor: Actor, { event, from, to, transition, time }: Step): Act
     since: from === to ? actor.since : time,
     steps: [
       ...(isFull ? actor.steps.slice(MOST_STEPS / 4) : actor.steps),
-      { event, from, to, transition, time },
+      { serial: (actor.steps.at(-1)?.serial ?? 0) + 1, event, from, to, transition, time },
     ],
     isCut: actor.isCut || isFull,
   };
 };
 
 /** Runs go to rest and come back; everything else that ends is gone. */
-const ended = (actor: Actor, state: string): Actor => {
+const endedIn = (actor: Actor, state: string): Actor => {
   const states = statesOf(state);
   const rests = actor.machine === 'run' && states.some((path) => path.split('.')[0] === 'waiting');
   return { ...actor, state: states, isAtRest: rests, hasEnded: !rests };
 };
 
-const forgetOldest = (actors: Actors): void => {
-  const over: string[] = [];
-  for (const { id, hasEnded } of actors.values()) if (hasEnded) over.push(id);
-  for (const id of over.slice(0, -MOST_ENDED)) actors.delete(id);
+const begin = ({ live, ended }: Actors, frame: Extract<Frame, { live: LiveActor }>): Actor => {
+  const known = live.get(frame.live.id);
+  const isNew = frame.type === 'began' || !known;
+  const actor = isNew ? actorOf(frame.live, frame.type !== 'began') : seenAgain(known, frame.live);
+  ended.delete(actor.id);
+  live.set(actor.id, actor);
+  return actor;
+};
+
+const end = ({ live, ended }: Actors, actor: Actor): void => {
+  if (!actor.hasEnded) {
+    live.set(actor.id, actor);
+    return;
+  }
+  live.delete(actor.id);
+  ended.set(actor.id, actor);
+  const [oldest] = ended.keys();
+  if (oldest !== undefined && ended.size > MOST_ENDED) ended.delete(oldest);
 };
 
 /** Takes a frame in. @returns the actor that it is about, as it is now; undefined for one that is not known */
 export const take = (actors: Actors, frame: Frame): Actor | undefined => {
-  if ('live' in frame) {
-    const actor = seen(actors, frame.live, frame.type === 'began');
-    // What begins again goes to the end: the oldest come first.
-    if (actors.get(actor.id)?.hasEnded) actors.delete(actor.id);
-    actors.set(actor.id, actor);
-    return actor;
-  }
-  const known = actors.get(frame.actor);
+  if ('live' in frame) return begin(actors, frame);
+  const known = actors.live.get(frame.actor);
   if (!known) return undefined;
-  const actor = frame.type === 'ended' ? ended(known, frame.state) : stepped(known, frame);
-  if (frame.type === 'ended') actors.delete(actor.id);
-  actors.set(actor.id, actor);
-  if (actor.hasEnded) forgetOldest(actors);
+  const actor = frame.type === 'ended' ? endedIn(known, frame.state) : stepped(known, frame);
+  if (frame.type === 'ended') end(actors, actor);
+  else actors.live.set(actor.id, actor);
   return actor;
 };
 
 /** How many are in each state and in those around it, of those that live or rest. */
-export const countByState = (actors: Iterable<Actor>): Map<string, number> => {
+export const countByState = ({ live }: Actors): Map<string, number> => {
   const counts = new Map<string, number>();
-  for (const { state, hasEnded } of actors) {
-    if (hasEnded) continue;
+  for (const { state } of live.values()) {
     const around = new Set(
       state.flatMap((path) => path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.'))),
     );

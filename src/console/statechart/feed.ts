@@ -1,13 +1,23 @@
 import { framesOf } from '../../client/connection.ts';
 import { RequestError } from '../data/error.ts';
 import { sendRaw } from '../data/request.ts';
-import { type Actor, ActorPage, type Actors, actorOf, type Frame, frameOf, take } from './actors.ts';
+import {
+  type Actor,
+  ActorPage,
+  type Actors,
+  actorOf,
+  createActors,
+  type Frame,
+  frameOf,
+  take,
+} from './actors.ts';
 
 /**
  * Follows the live actors of the service, for as long as somebody looks.
  *
- * Guarantees: one connection, whoever listens; it is taken up again after growing pauses, and let go while the page has
- * been hidden for a minute. Listeners of frames are told at once, listeners of the whole at most once a rendering.
+ * Guarantees: one connection, whoever listens; it is taken up again after growing pauses, and let go when the page has
+ * been hidden for a minute. Listeners of frames are told at once, listeners of the whole at most once a rendering, and
+ * where many actors live some times a second.
  */
 
 export type ActorFilter = {
@@ -24,11 +34,13 @@ export type FeedState =
 
 export type Told = { frame: Frame; actor: Actor };
 
+/** All that is known at a moment: another object whenever any of it has changed. */
+export type Known = { actors: Actors; state: FeedState };
+
 export type Feed = {
+  /** As they are at any moment, changed in place. */
   readonly actors: Actors;
-  state(): FeedState;
-  /** Grows with whatever changes. */
-  version(): number;
+  known(): Known;
   subscribe(listener: () => void): () => void;
   onFrame(listener: (told: Told) => void): () => void;
   close(): void;
@@ -42,25 +54,31 @@ const HIDDEN_MS = 60_000;
 
 const AT_REST_PAGE = 200;
 
+/** Of more actors than these the whole is told less often: nobody reads so many. */
+const FEW = 200;
+const MANY_MS = 150;
+
 export const openFeed = (filter: ActorFilter): Feed => {
-  const actors: Actors = new Map();
+  const actors = createActors();
   const listeners = new Set<() => void>();
   const frameListeners = new Set<(told: Told) => void>();
   let state: FeedState = { name: 'connecting' };
-  let version = 0;
+  let known: Known = { actors, state };
   let isDue = false;
   let failures = 0;
   let connection: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const changed = (): void => {
-    version += 1;
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => {
+    const tellAll = (): void => {
       isDue = false;
+      known = { actors: { ...actors }, state };
       for (const listener of listeners) listener();
-    });
+    };
+    if (actors.live.size <= FEW) requestAnimationFrame(tellAll);
+    else setTimeout(tellAll, MANY_MS);
   };
 
   const settle = (next: FeedState): void => {
@@ -81,7 +99,7 @@ export const openFeed = (filter: ActorFilter): Feed => {
     const query = { ...filter, machine: 'run', state: 'waiting', limit: AT_REST_PAGE };
     const response = await sendRaw({ path: '/v1/system/actors', query, signal, quiet: true });
     for (const live of ActorPage(await response.json(), '').items) {
-      if (live.at_rest && !actors.has(live.id)) actors.set(live.id, actorOf(live, true));
+      if (live.at_rest && !actors.live.has(live.id)) actors.live.set(live.id, actorOf(live, true));
     }
     changed();
   };
@@ -90,7 +108,7 @@ export const openFeed = (filter: ActorFilter): Feed => {
     const response = await sendRaw({ path: '/v1/system/actors/stream', query: filter, signal });
     failures = 0;
     // Whoever is not told of again has ended meanwhile.
-    actors.clear();
+    actors.live.clear();
     settle({ name: 'live' });
     void readRest(signal).catch(() => {});
     for await (const { data } of framesOf(response)) {
@@ -134,8 +152,7 @@ export const openFeed = (filter: ActorFilter): Feed => {
   void connect();
   return {
     actors,
-    state: () => state,
-    version: () => version,
+    known: () => known,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { Actors } from './actors.ts';
-import { type ActorFilter, type Feed, type FeedState, openFeed } from './feed.ts';
+import { createActors } from './actors.ts';
+import { type ActorFilter, type Feed, type Known, openFeed } from './feed.ts';
 
 /** The feed of a filter, open while its screen is; undefined in the first rendering. */
 export const useFeed = ({ machine, run, thread }: ActorFilter): Feed | undefined => {
@@ -16,10 +16,10 @@ export const useFeed = ({ machine, run, thread }: ActorFilter): Feed | undefined
 const nothing = (): void => {};
 const never = (): (() => void) => nothing;
 
-/** Renders anew with whatever the feed is told; the actors are the same map, changed in place. */
-export const useActors = (
-  feed: Feed | undefined,
-): { actors: Actors | undefined; version: number; state: FeedState } => {
-  const version = useSyncExternalStore(feed?.subscribe ?? never, () => feed?.version() ?? 0);
-  return { actors: feed?.actors, version, state: feed?.state() ?? { name: 'connecting' } };
-};
+const nobody: Known = { actors: createActors(), state: { name: 'connecting' } };
+
+const nobodyKnown = (): Known => nobody;
+
+/** Renders anew with whatever the feed is told. */
+export const useKnown = (feed: Feed | undefined): Known =>
+  useSyncExternalStore(feed?.subscribe ?? never, feed?.known ?? nobodyKnown);

@@ -1,0 +1,27 @@
+import css from './Segmented.module.css';
+
+/** One of a few ways to see the same thing. */
+export const Segmented = <Value extends string>(props: {
+  label: string;
+  /** The label is also seen, before the choices. */
+  isLabelShown?: boolean;
+  value: Value;
+  options: readonly (readonly [value: Value, text: string])[];
+  onChange: (value: Value) => void;
+}) => (
+  <span className={css.whole}>
+    {props.isLabelShown && <span aria-hidden="true">{props.label}</span>}
+    <fieldset className={css.switch} aria-label={props.label}>
+      {props.options.map(([value, text]) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={props.value === value}
+          onClick={() => props.onChange(value)}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  </span>
+);

@@ -1,0 +1,80 @@
+import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { CopyButton } from '../../design/Copy.tsx';
+import { Facts } from '../../design/Layout.tsx';
+import { Ago } from '../../design/Time.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import type { Actor } from '../../statechart/actors.ts';
+import { PathPanel } from '../../statechart/PathPanel.tsx';
+import { shortId } from './ActorList.tsx';
+import css from './Statecharts.module.css';
+import { texts } from './texts.ts';
+
+const machineOf = (id: string): string => id.slice(0, id.indexOf(':'));
+
+const Other = ({ id }: { id: string }) => (
+  <ScreenLink to={`/statecharts/${machineOf(id)}?actor=${encodeURIComponent(id)}`} className={css.other}>
+    {machineOf(id)} {shortId(id).slice(0, 14)}
+  </ScreenLink>
+);
+
+/** So many of those that work for an actor are named. */
+const MOST_CHILDREN = 8;
+
+export const ActorDetail = ({
+  actor,
+  at,
+  onGo,
+  onClose,
+}: {
+  actor: Actor;
+  at: number | undefined;
+  onGo: (at: number | undefined) => void;
+  onClose: () => void;
+}) => {
+  const t = useTexts(texts);
+  const { id, state, since, parent, children, isAtRest, hasEnded } = actor;
+  return (
+    <>
+      <div className={css.detail}>
+        <div className={css.detailHead}>
+          <Button small tone="quiet" icon="chevronLeft" onClick={onClose}>
+            {t('actor.close')}
+          </Button>
+        </div>
+        <h2 className={css.detailId}>
+          {shortId(id)} <CopyButton text={shortId(id)} />
+        </h2>
+        <Facts
+          rows={[
+            [
+              t('actor.state'),
+              <span key="state" className={css.states}>
+                <code>{state.join(' ')}</code>
+                {isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
+                {hasEnded && <Chip>{t('actor.ended')}</Chip>}
+              </span>,
+            ],
+            [t('actor.since'), <Ago key="since" at={since} />],
+            ...(parent === null ? [] : [[t('actor.parent'), <Other key="parent" id={parent} />] as const]),
+            ...(children.length === 0
+              ? []
+              : [
+                  [
+                    t('actor.children'),
+                    <span key="children" className={css.others}>
+                      {children.slice(0, MOST_CHILDREN).map((child) => (
+                        <Other key={child} id={child} />
+                      ))}
+                      {children.length > MOST_CHILDREN && `+${children.length - MOST_CHILDREN}`}
+                    </span>,
+                  ] as const,
+                ]),
+          ]}
+        />
+      </div>
+      <PathPanel actor={actor} at={at} onGo={onGo} />
+    </>
+  );
+};

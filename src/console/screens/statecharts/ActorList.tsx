@@ -1,0 +1,111 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
+import { Ago } from '../../design/Time.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { type Actor, type Actors, isIn } from '../../statechart/actors.ts';
+import css from './Statecharts.module.css';
+import { texts } from './texts.ts';
+
+const ROW = 48;
+
+export const shortId = (id: string): string => id.slice(id.indexOf(':') + 1);
+
+/** The newest first; those that have ended behind those that live. */
+const matching = ({ live, ended }: Actors, q: string, state: string | undefined): Actor[] => {
+  const word = q.trim().toLowerCase();
+  const isMeant = (actor: Actor): boolean =>
+    (word === '' || actor.id.toLowerCase().includes(word)) && (state === undefined || isIn(actor, state));
+  return [...[...live.values()].reverse(), ...[...ended.values()].reverse()].filter(isMeant);
+};
+
+const Row = ({ actor, onOpen }: { actor: Actor; onOpen: (id: string) => void }) => {
+  const t = useTexts(texts);
+  return (
+    <button
+      type="button"
+      className={css.actor}
+      data-testid={`actor-${actor.id}`}
+      data-ended={actor.hasEnded || undefined}
+      onClick={() => onOpen(actor.id)}
+    >
+      <span className={css.actorId}>{shortId(actor.id)}</span>
+      <span className={css.actorFacts}>
+        <span className={css.actorState}>{actor.state.join(' ')}</span>
+        {actor.isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
+        {actor.hasEnded && <Chip>{t('actor.ended')}</Chip>}
+        <Ago at={actor.since} />
+      </span>
+    </button>
+  );
+};
+
+export const ActorList = (props: {
+  actors: Actors;
+  q: string;
+  state: string | undefined;
+  onSearch: (q: string) => void;
+  onEverywhere: () => void;
+  onOpen: (id: string) => void;
+}) => {
+  const t = useTexts(texts);
+  const frame = useRef<HTMLElement>(null);
+  const { actors, q, state } = props;
+  const rows = useMemo(() => matching(actors, q, state), [actors, q, state]);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW,
+    overscan: 8,
+  });
+  return (
+    <>
+      <div className={css.search}>
+        <input
+          type="search"
+          aria-label={t('list.search')}
+          placeholder={t('list.search')}
+          value={q}
+          onChange={(event) => props.onSearch(event.target.value)}
+        />
+        {state !== undefined && (
+          <span className={css.chosenState}>
+            <Chip tone="info">{t('list.in', { state })}</Chip>
+            <Button small tone="quiet" onClick={props.onEverywhere}>
+              {t('list.everywhere')}
+            </Button>
+          </span>
+        )}
+      </div>
+      {rows.length === 0 ? (
+        <div className={css.none}>
+          {q === '' && state === undefined ? (
+            <>
+              <strong>{t('list.none')}</strong>
+              <p>{t('list.noneText')}</p>
+            </>
+          ) : (
+            <p>{t('list.noMatch')}</p>
+          )}
+        </div>
+      ) : (
+        <Scroller ref={frame} label={t('list.title')} className={css.actors}>
+          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+            {virtual.getVirtualItems().map(({ index, start }) => {
+              const actor = rows[index];
+              return (
+                actor && (
+                  <div key={actor.id} className={css.slot} style={{ transform: `translateY(${start}px)` }}>
+                    <Row actor={actor} onOpen={props.onOpen} />
+                  </div>
+                )
+              );
+            })}
+          </div>
+        </Scroller>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,20 @@
+import { redactText } from '../../data/redaction.ts';
+import { Chip } from '../../design/Chip.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { FeedState } from '../../statechart/feed.ts';
+import { texts } from '../../statechart/texts.ts';
+
+const TONES = { connecting: 'info', live: 'success', cut: 'warn', refused: 'error' } as const;
+
+/** Whether what is seen is what happens. */
+export const FeedChip = ({ state }: { state: FeedState }) => {
+  const t = useTexts(texts);
+  const why = state.name === 'refused' && state.error instanceof Error ? state.error.message : undefined;
+  return (
+    <span role="status">
+      <Chip tone={TONES[state.name]} {...(why !== undefined && { title: redactText(why) })}>
+        {t(`feed.${state.name}`)}
+      </Chip>
+    </span>
+  );
+};
