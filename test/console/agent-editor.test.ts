@@ -1,4 +1,5 @@
 import t from 'tap';
+import { merged, mergeParts } from '../../src/console/entry/merge.ts';
 import { lockedFields, rawText, readRaw } from '../../src/console/screens/agent-editor/advanced/raw-json.ts';
 import { countsOf, piecesOf } from '../../src/console/screens/agent-editor/basics/prompt-text.ts';
 import {
@@ -11,6 +12,7 @@ import {
   copyOf,
   discoveredAt,
   isLocal,
+  meaningOf,
   newDraft,
   withFields,
   withSection,
@@ -34,7 +36,6 @@ import {
   withChosen,
 } from '../../src/console/screens/agent-editor/history/versions.ts';
 import { keptFrom } from '../../src/console/screens/agent-editor/kept-draft.ts';
-import { merged, mergeParts } from '../../src/console/screens/agent-editor/merge.ts';
 import {
   countByTab,
   fieldErrors,
@@ -185,7 +186,7 @@ t.test('two that change the same agent are told field by field', async (t) => {
   const base = { ...stored, sections: { a: 1, b: 1 } };
   const theirs = { ...base, max_rounds: 5, system_prompt: 'Theirs', sections: { a: 2, b: 1 } };
   const mine = { ...base, description: 'Mine', system_prompt: 'Mine', sections: { a: 1, b: 3 } };
-  const parts = mergeParts(base, theirs, mine);
+  const parts = mergeParts({ base, theirs, mine }, meaningOf);
   t.strictSame(
     Object.fromEntries(parts.map(({ path, isConflict, from }) => [path, isConflict ? 'conflict' : from])),
     {
@@ -202,7 +203,7 @@ t.test('two that change the same agent are told field by field', async (t) => {
     system_prompt: 'Mine',
     sections: { a: 2, b: 3 },
   });
-  const gone = mergeParts(base, base, { ...base, sections: { a: 1 } });
+  const gone = mergeParts({ base, theirs: base, mine: { ...base, sections: { a: 1 } } }, meaningOf);
   t.strictSame(merged(base, { ...base, sections: { a: 1 } }, gone).sections, { a: 1 });
   const editing = edited(opened(base, meta('builtin')), { system_prompt: 'Mine' }, LOCAL);
   t.match(rebased(editing, theirs, meta('builtin')).draft, { system_prompt: 'Mine', max_rounds: 5 });

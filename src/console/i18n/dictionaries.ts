@@ -1,6 +1,7 @@
 import { texts as assistant } from '../assistant/texts.ts';
 import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
+import { texts as entry } from '../entry/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
@@ -44,6 +45,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   auditLog,
   chat,
   dashboard,
+  entry,
   playground,
   sandbox,
   snippets,

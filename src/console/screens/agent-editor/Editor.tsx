@@ -5,10 +5,11 @@ import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { pathOf } from '../../data/request.ts';
 import type { Capabilities } from '../../data/resources.ts';
+import { MergeDialog } from '../../entry/MergeDialog.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
 import css from './AgentEditor.module.css';
-import { ConflictDialog } from './Conflict.tsx';
+import { meaningOf } from './draft.ts';
 import { type Editing, edited, isDirty, overridesOf, rebased, reopened, sourceOf } from './editing.ts';
 import { Header } from './Header.tsx';
 import { KeptOffer, useKept } from './KeptOffer.tsx';
@@ -124,7 +125,18 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
         )}
       </div>
       <SandboxPlace draft={editing.draft} storedId={editing.isNew ? undefined : id} />
-      {saving.conflict && <ConflictDialog editing={editing} conflict={saving.conflict} saving={saving} />}
+      {saving.conflict && (
+        <MergeDialog
+          base={editing.start}
+          mine={editing.draft}
+          theirs={saving.conflict.spec}
+          actor={saving.conflict.meta?.actor}
+          read={meaningOf}
+          onMerge={saving.resolve}
+          onTakeTheirs={saving.takeTheirs}
+          onClose={saving.leaveConflict}
+        />
+      )}
     </div>
   );
 };

@@ -1,9 +1,10 @@
 import type { KeyboardEvent } from 'react';
 import { isObject } from '../../data/guard.ts';
+import { sectionsOf } from '../../data/spec.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import css from './AgentEditor.module.css';
-import { sectionsOf, textsOf } from './draft.ts';
+import { textsOf } from './draft.ts';
 import type { Editing } from './editing.ts';
 import type { Draft } from './panel.ts';
 import { countByTab, TABS, type Tab } from './problems.ts';

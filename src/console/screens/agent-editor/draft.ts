@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
+import { same, sectionsOf } from '../../data/spec.ts';
 import type { Draft } from './panel.ts';
 
 /** An agent while it is edited: how it starts, how a change is made to it, and when it differs from another. */
@@ -93,17 +94,6 @@ const backendOf = ({ backend }: JsonObject): unknown => {
   return { ...backend, config: Object.fromEntries(own) };
 };
 
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
-};
-
-/** The order of keys does not count. */
-export const same = (a: unknown, b: unknown): boolean =>
-  Object.is(a, b) || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
-
 /** Top-level fields in which two differ. */
 export const changedFields = (before: JsonObject, after: JsonObject): string[] => {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
@@ -113,8 +103,6 @@ export const changedFields = (before: JsonObject, after: JsonObject): string[] =
 /** Texts of a list; anything else in it is left out. */
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-
-export const sectionsOf = (spec: JsonObject): JsonObject => (isObject(spec.sections) ? spec.sections : {});
 
 /** One section replaced, or taken out. */
 export const withSection = (spec: JsonObject, key: string, section: JsonObject | undefined): JsonObject => {

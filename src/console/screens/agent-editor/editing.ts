@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../data/guard.ts';
 import { type Meta, type SourceState, sourceState } from '../../data/meta.ts';
 import type { Outgoing } from '../../data/request.ts';
-import { changedFields, newDraft, withFields } from './draft.ts';
-import { merged, mergeParts } from './merge.ts';
+import { merged, mergeParts } from '../../entry/merge.ts';
+import { changedFields, meaningOf, newDraft, withFields } from './draft.ts';
 import { baseOf, patchOf } from './override-patch.ts';
 import type { Draft } from './panel.ts';
 
@@ -66,7 +66,7 @@ export const rebased = (before: Editing, spec: JsonObject, meta: Meta | undefine
   draft: merged(
     spec,
     before.draft,
-    mergeParts(before.start, spec, before.draft).map((part) =>
+    mergeParts({ base: before.start, theirs: spec, mine: before.draft }, meaningOf).map((part) =>
       part.isConflict ? { ...part, from: 'mine' } : part,
     ),
   ),

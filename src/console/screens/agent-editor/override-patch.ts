@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
-import { changedFields, isLocal, meaningOf, same, sectionsOf } from './draft.ts';
+import { same, sectionsOf } from '../../data/spec.ts';
+import { changedFields, isLocal, meaningOf } from './draft.ts';
 
 /** What a built-in agent is given to become what its user wants: only what differs (config.md 5.1). */
 

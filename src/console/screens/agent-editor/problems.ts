@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
-import { isLocal, sectionsOf, textsOf } from './draft.ts';
+import { sectionsOf } from '../../data/spec.ts';
+import { isLocal, textsOf } from './draft.ts';
 import type { Draft } from './panel.ts';
 
 /** What is wrong with a draft as far as the console can tell, and where what the service says of it belongs. */

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
+import { sectionsOf } from '../../../data/spec.ts';
 import { CheckField, Field } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { CountField } from '../CountField.tsx';
-import { sectionsOf, withSection } from '../draft.ts';
+import { withSection } from '../draft.ts';
 import type { PanelProps } from '../panel.ts';
 import css from './Advanced.module.css';
 import { texts } from './texts.ts';

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { fromEditable, MovedSecret, toEditable } from '../../../data/redaction.ts';
-import { same } from '../draft.ts';
+import { same } from '../../../data/spec.ts';
 import type { Draft } from '../panel.ts';
 
 /** A draft as a text that is edited, and the way back (console.md 4.3.4). */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
-import { sectionsOf, textsOf } from '../draft.ts';
+import { sectionsOf } from '../../../data/spec.ts';
+import { textsOf } from '../draft.ts';
 import { fieldsOf, selectionOf, verdictsOf } from '../tools/selection.ts';
 
 /** Which skills an agent may use, and what it needs for that. */

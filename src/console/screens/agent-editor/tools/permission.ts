@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
+import { sectionsOf } from '../../../data/spec.ts';
 import { globOf } from '../../tools/allowed.ts';
-import { sectionsOf, textsOf } from '../draft.ts';
+import { textsOf } from '../draft.ts';
 
 /** What the permission plugin would say of each tool: deny beats allow, allow beats ask (console.md 4.3.3). */
 

@@ -1,16 +1,32 @@
 import { useMemo, useState } from 'react';
-import { redact } from '../../data/redaction.ts';
-import { Button } from '../../design/Button.tsx';
-import { Chip } from '../../design/Chip.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { useTexts } from '../../i18n/locale.ts';
-import css from './AgentEditor.module.css';
-import type { Editing } from './editing.ts';
-import { type Choices, type MergePart, merged, mergeParts } from './merge.ts';
+import type { JsonObject } from '../data/guard.ts';
+import { redact } from '../data/redaction.ts';
+import { Button } from '../design/Button.tsx';
+import { Chip } from '../design/Chip.tsx';
+import { Dialog, DialogActions } from '../design/Dialog.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import css from './MergeDialog.module.css';
+import { type Choices, type MergePart, merged, mergeParts, type ReadField } from './merge.ts';
 import { texts } from './texts.ts';
-import type { Conflict, Saving } from './use-saving.ts';
 
-/** Somebody else has saved the same agent: theirs, mine, and what is saved of both. */
+/** Somebody else has saved the same entry: theirs, mine, and what is saved of both. */
+
+type Spec = JsonObject & { id: string };
+
+export type MergeDialogProps = {
+  /** What both have started from. */
+  base: Spec;
+  mine: Spec;
+  /** Undefined: it is gone. */
+  theirs: JsonObject | undefined;
+  /** Who that was, where it is known. */
+  actor: string | undefined;
+  /** How fields are compared. */
+  read?: ReadField;
+  onMerge: (merged: Spec) => void;
+  onTakeTheirs: () => void;
+  onClose: () => void;
+};
 
 const shown = (value: unknown): string =>
   value === undefined ? '—' : typeof value === 'string' ? value : JSON.stringify(value, null, 1);
@@ -46,16 +62,16 @@ const Part = (props: {
   );
 };
 
-const Gone = ({ editing, saving }: { editing: Editing; saving: Saving }) => {
+const Gone = ({ mine, onMerge, onClose }: Pick<MergeDialogProps, 'mine' | 'onMerge' | 'onClose'>) => {
   const t = useTexts(texts);
   return (
-    <Dialog title={t('conflict.gone')} onClose={saving.leaveConflict}>
+    <Dialog title={t('conflict.gone', { id: mine.id })} onClose={onClose}>
       <p>{t('conflict.goneText')}</p>
       <DialogActions>
-        <Button data-autofocus onClick={saving.leaveConflict}>
+        <Button data-autofocus onClick={onClose}>
           {t('conflict.cancel')}
         </Button>
-        <Button tone="primary" onClick={() => saving.resolve(editing.draft)}>
+        <Button tone="primary" onClick={() => onMerge(mine)}>
           {t('conflict.again')}
         </Button>
       </DialogActions>
@@ -63,17 +79,19 @@ const Gone = ({ editing, saving }: { editing: Editing; saving: Saving }) => {
   );
 };
 
-export const ConflictDialog = (props: { editing: Editing; conflict: Conflict; saving: Saving }) => {
+export const MergeDialog = (props: MergeDialogProps) => {
   const t = useTexts(texts);
-  const { editing, conflict, saving } = props;
-  const { spec } = conflict;
+  const { base, mine, theirs, read, onMerge, onClose } = props;
   const [choices, choose] = useState<Choices>({});
-  const parts = useMemo(() => (spec ? mergeParts(editing.start, spec, editing.draft) : []), [editing, spec]);
-  if (!spec) return <Gone editing={editing} saving={saving} />;
+  const parts = useMemo(
+    () => (theirs ? mergeParts({ base, theirs, mine }, read) : []),
+    [base, theirs, mine, read],
+  );
+  if (!theirs) return <Gone mine={mine} onMerge={onMerge} onClose={onClose} />;
   const open = parts.filter(({ isConflict, path }) => isConflict && choices[path] === undefined).length;
   return (
-    <Dialog title={t('conflict.title', { id: editing.start.id })} size={900} onClose={saving.leaveConflict}>
-      <p>{t('conflict.text', { actor: conflict.meta?.actor ?? '—' })}</p>
+    <Dialog title={t('conflict.title', { id: base.id })} size={900} onClose={onClose}>
+      <p>{t('conflict.text', { actor: props.actor ?? '—' })}</p>
       <table className={css.merge}>
         <thead>
           <tr>
@@ -95,13 +113,13 @@ export const ConflictDialog = (props: { editing: Editing; conflict: Conflict; sa
       </table>
       {open > 0 && <p className={css.note}>{t('conflict.open', { count: open })}</p>}
       <DialogActions>
-        <Button data-autofocus onClick={saving.leaveConflict}>
+        <Button data-autofocus onClick={onClose}>
           {t('conflict.cancel')}
         </Button>
-        <Button tone="danger" onClick={saving.takeTheirs}>
+        <Button tone="danger" onClick={props.onTakeTheirs}>
           {t('conflict.discard')}
         </Button>
-        <Button tone="primary" onClick={() => saving.resolve(merged(spec, editing.draft, parts, choices))}>
+        <Button tone="primary" onClick={() => onMerge(merged(theirs, mine, parts, choices))}>
           {t('conflict.merge')}
         </Button>
       </DialogActions>

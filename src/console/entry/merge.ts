@@ -1,8 +1,7 @@
-import type { JsonObject } from '../../data/guard.ts';
-import { meaningOf, same, sectionsOf } from './draft.ts';
-import type { Draft } from './panel.ts';
+import type { JsonObject } from '../data/guard.ts';
+import { same, sectionsOf } from '../data/spec.ts';
 
-/** Two have changed the same agent: field by field, and section by section, who has changed what. */
+/** Two have changed the same entry: field by field, and section by section, who has changed what. */
 
 /** `max_rounds`, or `sections.permission` */
 export type MergePart = {
@@ -22,8 +21,13 @@ const SECTION = 'sections.';
 /** Identity is nobody's change. */
 const LEFT_OUT = new Set(['id', 'sections']);
 
-const valueAt = (spec: JsonObject, path: string): unknown =>
-  path.startsWith(SECTION) ? sectionsOf(spec)[path.slice(SECTION.length)] : meaningOf(spec, path);
+/** A field as it is compared: undefined where it says nothing. */
+export type ReadField = (spec: JsonObject, field: string) => unknown;
+
+const asItIs: ReadField = (spec, field) => spec[field];
+
+const valueAt = (spec: JsonObject, path: string, read: ReadField): unknown =>
+  path.startsWith(SECTION) ? sectionsOf(spec)[path.slice(SECTION.length)] : read(spec, path);
 
 const pathsOf = (specs: readonly JsonObject[]): string[] => {
   const fields = specs.flatMap((spec) => Object.keys(spec)).filter((key) => !LEFT_OUT.has(key));
@@ -32,9 +36,12 @@ const pathsOf = (specs: readonly JsonObject[]): string[] => {
 };
 
 /** What differs between the two, from what both have started from. */
-export const mergeParts = (base: JsonObject, theirs: JsonObject, mine: JsonObject): MergePart[] =>
+export const mergeParts = (
+  { base, theirs, mine }: Record<'base' | 'theirs' | 'mine', JsonObject>,
+  read: ReadField = asItIs,
+): MergePart[] =>
   pathsOf([base, theirs, mine]).flatMap((path) => {
-    const [was, other, own] = [valueAt(base, path), valueAt(theirs, path), valueAt(mine, path)];
+    const [was, other, own] = [base, theirs, mine].map((spec) => valueAt(spec, path, read));
     if (same(other, own)) return [];
     const isMine = same(was, other);
     return [
@@ -49,20 +56,24 @@ export const mergeParts = (base: JsonObject, theirs: JsonObject, mine: JsonObjec
   });
 
 /** Theirs, with what is mine of it put in. */
-export const merged = (
+export const merged = <Spec extends JsonObject & { id: string }>(
   theirs: JsonObject,
-  mine: Draft,
+  mine: Spec,
   parts: readonly MergePart[],
   choices: Choices = {},
-): Draft => {
+): JsonObject & { id: string } => {
   const fields: JsonObject = { ...theirs };
   const sections: JsonObject = { ...sectionsOf(theirs) };
   for (const { path, from } of parts) {
     if ((choices[path] ?? from) === 'theirs') continue;
-    if (path.startsWith(SECTION)) sections[path.slice(SECTION.length)] = valueAt(mine, path);
+    if (path.startsWith(SECTION))
+      sections[path.slice(SECTION.length)] = sectionsOf(mine)[path.slice(SECTION.length)];
     else fields[path] = mine[path];
   }
   const present = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
-  return { ...present(fields), sections: present(sections), id: mine.id };
+  const whole = present(fields);
+  const own = present(sections);
+  const hasSections = 'sections' in theirs || Object.keys(own).length > 0;
+  return { ...whole, ...(hasSections && { sections: own }), id: mine.id };
 };
