@@ -23,6 +23,15 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
 export const SUPPORTED_ADAPTERS: readonly string[] = Object.keys(ADAPTERS);
 
+/** Where each adapter asks and which variable of the environment its key is in, unless a provider says otherwise. */
+export const ADAPTER_DEFAULTS: Readonly<Record<string, { base_url: string | null; key_variable: string }>> =
+  Object.fromEntries(
+    Object.entries(ADAPTERS).map(([name, { baseUrl, keyVariable }]) => [
+      name,
+      { base_url: typeof baseUrl === 'string' ? baseUrl : null, key_variable: keyVariable },
+    ]),
+  );
+
 /** The one spelling of an adapter's name. */
 export const adapterName = (adapter: string): string => {
   const name = adapter.trim().toLowerCase();

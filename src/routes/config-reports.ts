@@ -75,6 +75,12 @@ const Capabilities = z
     providers: z.array(named),
     backends: z.array(z.looseObject({ kind: z.string(), schema: JsonObject, default_config: JsonObject })),
     supported_adapters: z.array(z.string()),
+    adapter_defaults: z
+      .record(z.string(), z.object({ base_url: z.string().nullable(), key_variable: z.string() }))
+      .meta({
+        description:
+          'where each adapter asks and which environment variable has its key, unless a provider says otherwise; null: it depends on its options',
+      }),
     namespaces: z.array(z.object({ namespace: z.string(), schema: JsonObject })),
     admin_assistant: JsonObject,
   })

@@ -112,6 +112,7 @@ const Capabilities = object({
   providers: withDefault(list(object({ id: text })), []),
   backends: withDefault(list(Backend), []),
   supported_adapters: withDefault(list(text), []),
+  adapter_defaults: withDefault(anyObject, {}),
   namespaces: withDefault(list(object({ namespace: text })), []),
   admin_assistant: anything,
 });

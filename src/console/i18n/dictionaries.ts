@@ -16,6 +16,7 @@ import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
+import { texts as providers } from '../screens/providers/texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
@@ -47,6 +48,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   dashboard,
   entry,
   playground,
+  providers,
   sandbox,
   snippets,
   statechart,

@@ -42,6 +42,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./tools/Tools.tsx'),
   },
   {
+    path: '/providers',
+    label: 'nav.providers',
+    nav: { group: 'infrastructure', icon: 'providers', key: 'p' },
+    load: () => import('./providers/Providers.tsx'),
+  },
+  {
     path: '/',
     label: 'nav.dashboard',
     nav: { group: 'observe', icon: 'dashboard', key: 'd' },

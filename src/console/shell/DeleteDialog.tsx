@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { RequestError, statusOf } from '../data/error.ts';
 import { readResource } from '../data/queries.ts';
 import { type Dependant, dependantsIn, type Namespace } from '../data/records.ts';
@@ -52,7 +52,14 @@ const hasAuditLog = (): Promise<boolean> =>
     () => false,
   );
 
-export const DeleteDialog = (props: Deletion & { note?: string | undefined; onClose: () => void }) => {
+export const DeleteDialog = (
+  props: Deletion & {
+    note?: string | undefined;
+    /** What is known before the service is asked. */
+    children?: ReactNode;
+    onClose: () => void;
+  },
+) => {
   const t = useTexts(shellTexts);
   const { namespace, entity, id, onClose } = props;
   const [users, setUsers] = useState<readonly Dependant[]>();
@@ -92,7 +99,10 @@ export const DeleteDialog = (props: Deletion & { note?: string | undefined; onCl
           <Dependants entries={users} />
         </>
       ) : (
-        <p>{props.note ?? t('delete.text')}</p>
+        <>
+          <p>{props.note ?? t('delete.text')}</p>
+          {props.children}
+        </>
       )}
     </ConfirmDialog>
   );

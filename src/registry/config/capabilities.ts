@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SUPPORTED_ADAPTERS } from '../../models/provider.ts';
+import { ADAPTER_DEFAULTS, SUPPORTED_ADAPTERS } from '../../models/provider.ts';
 import type { Plugin, Section } from '../../plugins/plugin.ts';
 import type { SkillSpec } from '../../plugins/skills/skill.ts';
 import type { Json, JsonObject } from '../../schema/endpoint.ts';
@@ -32,6 +32,7 @@ export const createCapabilities = ({
   const fixed = {
     backends: backendsOf(localKind),
     supported_adapters: [...SUPPORTED_ADAPTERS],
+    adapter_defaults: ADAPTER_DEFAULTS,
     namespaces: namespaces.all.flatMap(({ name, listed, schema }) =>
       listed ? [{ namespace: name, schema: schema() }] : [],
     ),

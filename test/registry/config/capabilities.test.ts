@@ -36,6 +36,7 @@ t.test('the document has every part, sorted by id, and asks the assistant anew',
   for (const id of ['b', 'a']) await create('agents', agent(id));
   const document = service.capabilities();
   t.strictSame(Object.keys(document).sort(), [
+    'adapter_defaults',
     'admin_assistant',
     'agents',
     'backends',
@@ -82,6 +83,10 @@ t.test('the document has every part, sorted by id, and asks the assistant anew',
     { kind: 'a2a', schema: { required: ['base_url'] } },
   ]);
   t.match(document.supported_adapters, ['anthropic', 'openai', 'openai_resp']);
+  t.match(document.adapter_defaults, {
+    ollama: { base_url: 'http://localhost:11434/v1/', key_variable: 'OLLAMA_API_KEY' },
+    vertex: { base_url: null },
+  });
   t.strictSame(
     rowsOf(document.namespaces).map(({ namespace }) => namespace),
     ['agents', 'models', 'model-pools', 'providers', 'mcp-servers', 'skills', 'tools'],

@@ -28,6 +28,7 @@ t.test('the capabilities name everything that agents are made of, and no secret'
   const { status, body } = await get('/v1/capabilities');
   t.equal(status, 200);
   t.strictSame(Object.keys(body).sort(), [
+    'adapter_defaults',
     'admin_assistant',
     'agents',
     'backends',
