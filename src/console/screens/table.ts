@@ -48,6 +48,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./providers/Providers.tsx'),
   },
   {
+    path: '/models',
+    label: 'nav.models',
+    nav: { group: 'infrastructure', icon: 'models', key: 'o' },
+    load: () => import('./models/Models.tsx'),
+  },
+  {
     path: '/',
     label: 'nav.dashboard',
     nav: { group: 'observe', icon: 'dashboard', key: 'd' },

@@ -7,7 +7,8 @@ import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
-import { newEntry, useEntryAddress, useStoredEntry } from '../../entry/use-opened.ts';
+import { StoredEntry } from '../../entry/StoredEntry.tsx';
+import { newEntry, useEntryAddress } from '../../entry/use-opened.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { freshOf } from '../../list/Freshness.tsx';
@@ -103,13 +104,6 @@ const RowActions = (props: { id: string; onEdit: () => void; onDelete: () => voi
   );
 };
 
-/** A stored one, once it is read. */
-const StoredForm = ({ id, onClose }: { id: string; onClose: () => void }) => {
-  const { query, opened } = useStoredEntry(PROVIDER, id);
-  if (opened) return <ProviderForm opened={opened} onClose={onClose} />;
-  return query.error ? <Loaded query={query}>{() => null}</Loaded> : null;
-};
-
 export default function Providers() {
   const t = useTexts(texts);
   const format = useFormat();
@@ -170,7 +164,11 @@ export default function Providers() {
         )}
       </Loaded>
       {address.isNew && <ProviderForm opened={newEntry({ id: '', adapter: '' })} onClose={address.close} />}
-      {address.id !== undefined && <StoredForm key={address.id} id={address.id} onClose={address.close} />}
+      {address.id !== undefined && (
+        <StoredEntry kind={PROVIDER} id={address.id}>
+          {(opened) => <ProviderForm opened={opened} onClose={address.close} />}
+        </StoredEntry>
+      )}
       {doomed !== undefined && <RemovalDialog id={doomed} onClose={() => setDoomed(undefined)} />}
     </Page>
   );
