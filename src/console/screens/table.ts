@@ -54,6 +54,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./models/Models.tsx'),
   },
   {
+    path: '/model-pools',
+    label: 'nav.modelPools',
+    nav: { group: 'infrastructure', icon: 'pools' },
+    load: () => import('./model-pools/ModelPools.tsx'),
+  },
+  {
     path: '/',
     label: 'nav.dashboard',
     nav: { group: 'observe', icon: 'dashboard', key: 'd' },
