@@ -41,8 +41,8 @@ export const TextEntry = (
 };
 
 /** The id: it stays as it is once there is such an entry. */
-export const IdEntry = ({ form, label }: { form: EntryForm; label: string }) => (
-  <TextEntry form={form} name="id" label={label} required isFixed={!form.opened.isNew} />
+export const IdEntry = (props: { form: EntryForm; label: string; hint?: string }) => (
+  <TextEntry {...props} name="id" required isFixed={!props.form.opened.isNew} />
 );
 
 /** A number as it is typed: what is none stays a text, and is said to be wrong. */

@@ -15,6 +15,7 @@ import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
+import { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
 import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
@@ -49,6 +50,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   chat,
   dashboard,
   entry,
+  mcpServers,
   modelPools,
   models,
   playground,

@@ -36,6 +36,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./assistant/Assistant.tsx'),
   },
   {
+    path: '/mcp-servers',
+    label: 'nav.mcpServers',
+    nav: { group: 'resources', icon: 'mcp', key: 'm' },
+    load: () => import('./mcp-servers/McpServers.tsx'),
+  },
+  {
+    path: '/mcp-servers/$id',
+    label: 'nav.mcpServers',
+    under: '/mcp-servers',
+    load: () => import('./mcp-servers/McpServer.tsx'),
+  },
+  {
     path: '/tools',
     label: 'nav.tools',
     nav: { group: 'resources', icon: 'tools', key: 't' },
