@@ -3,7 +3,9 @@ import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { texts as entry } from '../entry/texts.ts';
 import { listTexts } from '../list/texts.ts';
+import { texts as remote } from '../remote/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
+import { texts as a2aServers } from '../screens/a2a-servers/texts.ts';
 import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
 import { texts as agentBasics } from '../screens/agent-editor/basics/texts.ts';
 import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts';
@@ -36,6 +38,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   design: designTexts,
   list: listTexts,
   shell: shellTexts,
+  a2aServers,
   agentAdvanced,
   agentBasics,
   agentEditor,
@@ -55,6 +58,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   models,
   playground,
   providers,
+  remote,
   sandbox,
   snippets,
   statechart,

@@ -36,6 +36,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./assistant/Assistant.tsx'),
   },
   {
+    path: '/a2a-servers',
+    label: 'nav.a2aServers',
+    nav: { group: 'resources', icon: 'a2a' },
+    load: () => import('./a2a-servers/A2aServers.tsx'),
+  },
+  {
     path: '/mcp-servers',
     label: 'nav.mcpServers',
     nav: { group: 'resources', icon: 'mcp', key: 'm' },

@@ -1,0 +1,69 @@
+import { isObject } from '../data/guard.ts';
+import { redactText } from '../data/redaction.ts';
+import { Chip } from '../design/Chip.tsx';
+import { Json } from '../design/Json.tsx';
+import { Facts } from '../design/Layout.tsx';
+import { Notice } from '../design/Notice.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import { ScreenLink } from '../shell/links.tsx';
+import css from './Remote.module.css';
+import { factsOf, type RemoteStatus } from './status.ts';
+import { texts } from './texts.ts';
+
+/** What a service says of its agents. */
+
+const Words = ({ words }: { words: readonly string[] }) =>
+  words.length === 0 ? (
+    <>—</>
+  ) : (
+    <span className={css.words}>
+      {words.map((word) => (
+        <Chip key={word}>{word}</Chip>
+      ))}
+    </span>
+  );
+
+export const AgentCard = ({ server, status }: { server: string; status: RemoteStatus }) => {
+  const t = useTexts(texts);
+  const card = isObject(status.card) ? status.card : undefined;
+  if (!card)
+    return (
+      <Notice tone="error" title={t('unreachable')}>
+        {status.last_error && redactText(status.last_error)}
+      </Notice>
+    );
+  const facts = factsOf(card);
+  return (
+    <div className={css.card}>
+      <Facts
+        rows={[
+          [t('name'), facts.name ?? '—'],
+          [t('version'), facts.version ?? '—'],
+          [t('description'), facts.description ?? '—'],
+          [
+            t('server'),
+            <ScreenLink key="server" to={`/a2a-servers?server=${encodeURIComponent(server)}`}>
+              {server}
+            </ScreenLink>,
+          ],
+          [
+            t('skills'),
+            <ul key="skills" className={css.skills}>
+              {facts.skills.map((skill) => (
+                <li key={skill.name}>
+                  <strong>{skill.name}</strong> <Words words={skill.tags} />
+                  {skill.description && <div className={css.quiet}>{skill.description}</div>}
+                </li>
+              ))}
+            </ul>,
+          ],
+          [t('interfaces'), <Words key="interfaces" words={facts.interfaces} />],
+          [t('modes'), <Words key="modes" words={facts.modes} />],
+          [t('capabilities'), <Words key="capabilities" words={facts.capabilities} />],
+          [t('auth'), facts.auth.length === 0 ? t('auth.none') : <Words key="auth" words={facts.auth} />],
+        ]}
+      />
+      <Json value={card} label={t('card')} />
+    </div>
+  );
+};

@@ -1,0 +1,59 @@
+import { useResource } from '../../data/queries.ts';
+import { capabilities } from '../../data/resources.ts';
+import { Button } from '../../design/Button.tsx';
+import { Drawer } from '../../design/Dialog.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { useNow } from '../../design/Time.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { AgentCard } from '../../remote/AgentCard.tsx';
+import { remoteStatus } from '../../remote/status.ts';
+import { texts as remoteTexts } from '../../remote/texts.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import css from './A2aServers.module.css';
+import { texts } from './texts.ts';
+
+/** The card of a server, and which agents came of it. */
+export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const remote = useTexts(remoteTexts);
+  const format = useFormat();
+  const query = useResource(remoteStatus(id));
+  const now = Math.max(useNow(), query.dataUpdatedAt);
+  const agents = useResource(capabilities).data?.agents.filter((agent) => agent.startsWith(`${id}/`));
+  return (
+    <Drawer
+      title={t('detail.title', { id })}
+      onClose={onClose}
+      actions={
+        <>
+          {query.dataUpdatedAt > 0 && (
+            <span className={css.quiet}>
+              {remote('probe', { age: format.age(query.dataUpdatedAt, now) })}
+            </span>
+          )}
+          <Button small disabled={query.isFetching} onClick={() => void query.refetch()}>
+            {remote('refresh')}
+          </Button>
+        </>
+      }
+    >
+      <Loaded query={query} plain>
+        {(status) => <AgentCard server={id} status={status} />}
+      </Loaded>
+      <section aria-label={remote('agents')}>
+        <h3>{remote('agents')}</h3>
+        {agents?.length ? (
+          <ul className={css.agents}>
+            {agents.map((agent) => (
+              <li key={agent}>
+                <ScreenLink to={`/agents/${encodeURIComponent(agent)}`}>{agent}</ScreenLink>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p className={css.quiet}>{remote('agents.none')}</p>
+        )}
+      </section>
+    </Drawer>
+  );
+};
