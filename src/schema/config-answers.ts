@@ -8,6 +8,9 @@ export const ConfigEntryMeta = z
     source: z.object({ kind: z.enum(['user', 'builtin']), binary_version: z.string().optional() }),
     hidden: z.boolean(),
     user_overrides: JsonObject.optional(),
+    base: JsonObject.optional().meta({
+      description: 'what the overridden fields say without their overrides',
+    }),
     created_at: z.int().meta({ description: 'milliseconds since the epoch; 0 = unknown' }),
     updated_at: z.int(),
     revision: z.int(),

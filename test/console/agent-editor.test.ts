@@ -84,6 +84,7 @@ const stored = {
 const meta = (kind: string, overrides?: Record<string, unknown>) => ({
   source: { kind },
   user_overrides: overrides,
+  base: undefined,
   created_at: 1,
   updated_at: 1,
   actor: 'alice',

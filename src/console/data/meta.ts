@@ -5,6 +5,8 @@ import { anyObject, type Guarded, number, object, optional, text } from './guard
 export const Meta = object({
   source: object({ kind: text }),
   user_overrides: optional(anyObject),
+  /** What the overridden fields say without that. */
+  base: optional(anyObject),
   created_at: optional(number),
   updated_at: optional(number),
   actor: optional(text),

@@ -24,6 +24,7 @@ import { texts as playground } from '../screens/playground/texts.ts';
 import { texts as providers } from '../screens/providers/texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
+import { texts as toolEditor } from '../screens/tool-editor/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
 import { texts as snippets } from '../snippets/texts.ts';
@@ -64,6 +65,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   statechart,
   statecharts,
   system,
+  toolEditor,
   tools,
 };
 

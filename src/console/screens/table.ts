@@ -60,6 +60,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./tools/Tools.tsx'),
   },
   {
+    path: '/tools/$id',
+    label: 'nav.tools',
+    under: '/tools',
+    load: () => import('./tool-editor/ToolEditor.tsx'),
+  },
+  {
     path: '/providers',
     label: 'nav.providers',
     nav: { group: 'infrastructure', icon: 'providers', key: 'p' },

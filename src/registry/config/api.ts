@@ -20,6 +20,8 @@ export type EntryMeta = {
   source: ConfigSource;
   hidden: boolean;
   user_overrides?: JsonObject;
+  /** What the overridden fields say without their overrides. */
+  base?: JsonObject;
   created_at: number;
   updated_at: number;
   revision: number;

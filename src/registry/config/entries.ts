@@ -32,6 +32,9 @@ export const createReads = ({
     return { namespace, record };
   };
 
+  const metasOf = (namespace: Namespace, page: Page) =>
+    recordsOf(namespace, page).map((record) => ({ id: record.id, meta: metaOf(namespace, record) }));
+
   return {
     list(name, page): Entries {
       const namespace = namespaces.of(name);
@@ -44,9 +47,11 @@ export const createReads = ({
       return shown(namespace, record);
     },
     schema: (name) => namespaces.of(name).schema(),
-    metas: (name, page) =>
-      recordsOf(namespaces.of(name), page).map((record) => ({ id: record.id, meta: metaOf(record) })),
-    meta: (name, id) => metaOf(recordOf(name, id).record),
+    metas: (name, page) => metasOf(namespaces.of(name), page),
+    meta(name, id) {
+      const { namespace, record } = recordOf(name, id);
+      return metaOf(namespace, record);
+    },
     providerSpec(id) {
       const record = store.config.get('providers', id);
       if (!record) throw missing('providers', id);
@@ -63,13 +68,24 @@ export const missing = (namespace: ConfigNamespace, id: string): NotFound =>
 const shown = (namespace: Namespace, record: ConfigRecord): JsonObject =>
   namespace.redact(effectiveOf(namespace, record));
 
-const metaOf = ({ source, hidden, user_overrides, ...record }: ConfigRecord): EntryMeta => ({
-  source,
-  hidden,
-  ...(user_overrides && Object.keys(user_overrides).length > 0 && { user_overrides: redact(user_overrides) }),
+const metaOf = (namespace: Namespace, record: ConfigRecord): EntryMeta => ({
+  source: record.source,
+  hidden: record.hidden,
+  ...overridesOf(namespace, record),
   created_at: record.created_at,
   updated_at: record.updated_at,
   revision: record.revision,
   version: record.revision,
   actor: record.actor,
 });
+
+/** What was overridden, and what the same fields say without that. */
+const overridesOf = (
+  namespace: Namespace,
+  { user_overrides = {}, spec }: ConfigRecord,
+): Pick<EntryMeta, 'user_overrides' | 'base'> => {
+  const fields = Object.keys(user_overrides);
+  if (fields.length === 0) return {};
+  const base = Object.entries(namespace.redact(spec)).filter(([field]) => fields.includes(field));
+  return { user_overrides: redact(user_overrides), base: Object.fromEntries(base) };
+};

@@ -30,6 +30,7 @@ t.test('an override lies over the base, for readers and for runs', async (t) => 
   t.match(at().meta(), {
     source: { kind: 'builtin', binary_version: '1.0.0' },
     user_overrides: { max_rounds: 3, system_prompt: 'mine' },
+    base: { system_prompt: 'base' },
     revision: 3,
     actor: 'tester',
   });
