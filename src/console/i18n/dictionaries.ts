@@ -2,6 +2,7 @@ import { texts as assistant } from '../assistant/texts.ts';
 import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { texts as entry } from '../entry/texts.ts';
+import { texts as evals } from '../evals/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as remote } from '../remote/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
@@ -17,6 +18,7 @@ import { texts as agents } from '../screens/agents/texts.ts';
 import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
+import { texts as evalRuns } from '../screens/eval-runs/texts.ts';
 import { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
 import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
@@ -54,6 +56,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   chat,
   dashboard,
   entry,
+  evalRuns,
+  evals,
   mcpServers,
   modelPools,
   models,

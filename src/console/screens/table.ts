@@ -90,6 +90,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./dashboard/Dashboard.tsx'),
   },
   {
+    path: '/eval-runs',
+    label: 'nav.evalRuns',
+    nav: { group: 'observe', icon: 'evalRuns' },
+    load: () => import('./eval-runs/EvalRuns.tsx'),
+  },
+  {
+    path: '/eval-runs/$id',
+    label: 'nav.evalRuns',
+    under: '/eval-runs',
+    load: () => import('./eval-runs/EvalRun.tsx'),
+  },
+  {
     path: '/statecharts',
     label: 'nav.statecharts',
     nav: { group: 'observe', icon: 'statecharts' },

@@ -1,0 +1,164 @@
+import type { ReactNode } from 'react';
+import { redactText } from '../data/redaction.ts';
+import { IconButton } from '../design/Button.tsx';
+import { Drawer } from '../design/Dialog.tsx';
+import { Diff } from '../design/Diff.tsx';
+import { Facts } from '../design/Layout.tsx';
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import { ScreenLink } from '../shell/links.tsx';
+import type { Result } from './compare.ts';
+import css from './Evals.module.css';
+import { failureText } from './failure-text.ts';
+import { cellText, type Failure } from './report.ts';
+import { texts } from './texts.ts';
+
+/** One result: what was said, what was expected, and what is wrong with it. */
+
+const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+
+/** The tools that were to be called beside those that were. */
+const Sequence = ({ failure }: { failure: Failure }) => {
+  const t = useTexts(texts);
+  const [expected, actual] = [textsIn(failure.expected), textsIn(failure.actual)];
+  const places = Array.from({ length: Math.max(expected.length, actual.length) }, (_, place) => ({
+    place: place + 1,
+    expected: expected[place],
+    actual: actual[place],
+  }));
+  return (
+    <section className={css.section} aria-label={t('item.tools')}>
+      <h3>{t('item.tools')}</h3>
+      <table className={css.pairs}>
+        <thead>
+          <tr>
+            <th scope="col">{t('item.expected')}</th>
+            <th scope="col">{t('item.actual')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {places.map((row) => (
+            <tr key={row.place} data-differs={row.expected !== row.actual || undefined}>
+              <td className={css.mono}>{row.expected ?? '—'}</td>
+              <td className={css.mono}>{row.actual ?? '—'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+const Answer = ({ result }: { result: Result }) => {
+  const t = useTexts(texts);
+  const now = redactText(result.item.report.final_text);
+  const before = result.isGone ? undefined : result.before?.report.final_text;
+  const isDifferent = before !== undefined && redactText(before) !== now;
+  const title = t(isDifferent ? 'item.answerDiff' : 'item.answer');
+  return (
+    <section className={css.section} aria-label={title}>
+      <h3>{title}</h3>
+      {isDifferent ? (
+        <Diff before={{ final_text: before }} after={{ final_text: now }} />
+      ) : (
+        <div className={css.answer}>{now || t('item.noAnswer')}</div>
+      )}
+    </section>
+  );
+};
+
+export const ItemDrawer = (props: {
+  result: Result;
+  about?: ReactNode;
+  onPrevious: (() => void) | undefined;
+  onNext: (() => void) | undefined;
+  onClose: () => void;
+}) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { item, entry, isGone } = props.result;
+  const { report } = item;
+  const sequence = report.failures.find(({ kind }) => kind === 'tool_sequence_mismatch');
+  return (
+    <Drawer
+      title={t('item.title', { fixture: item.fixture_id })}
+      onClose={props.onClose}
+      actions={
+        <>
+          <IconButton
+            small
+            icon="arrowUp"
+            label={t('item.previous')}
+            disabled={!props.onPrevious}
+            onClick={props.onPrevious}
+          />
+          <IconButton
+            small
+            icon="arrowDown"
+            label={t('item.next')}
+            disabled={!props.onNext}
+            onClick={props.onNext}
+          />
+        </>
+      }
+    >
+      {isGone && <p className={css.bad}>{t('item.gone')}</p>}
+      {report.failures.length > 0 && (
+        <section className={css.section} aria-label={t('item.failures')}>
+          <h3>{t('item.failures')}</h3>
+          <ul className={css.list}>
+            {report.failures.map((failure) => (
+              <li key={JSON.stringify(failure)} className={css.bad}>
+                {failureText(failure, t)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {entry && entry.fields.length > 0 && (
+        <p>
+          {t('item.fields')}: <code>{entry.fields.join(', ')}</code>
+        </p>
+      )}
+      {props.about}
+      <Answer result={props.result} />
+      {sequence && <Sequence failure={sequence} />}
+      {report.judge_reasoning && (
+        <section className={css.section} aria-label={t('item.judge')}>
+          <h3>{t('item.judge')}</h3>
+          <p>{redactText(report.judge_reasoning)}</p>
+        </section>
+      )}
+      <section className={css.section} aria-label={t('item.facts')}>
+        <h3>{t('item.facts')}</h3>
+        <Facts
+          rows={[
+            [t('column.cell'), cellText(item) || '—'],
+            [
+              t('total.tokens'),
+              `${format.number(report.total_input_tokens)} / ${format.number(report.total_output_tokens)}`,
+            ],
+            [t('column.duration'), format.duration(report.session_duration_ms)],
+            [t('column.cost'), report.cost_usd === undefined ? '—' : format.usd(report.cost_usd)],
+            [t('column.judge'), report.judge_score?.toFixed(2) ?? '—'],
+            [t('item.inferences'), format.number(report.inference_count)],
+            [
+              t('item.toolCalls'),
+              `${format.number(report.tool_count)} (${format.number(report.tool_failures)})`,
+            ],
+            ...(item.trace_run_id === undefined
+              ? []
+              : [
+                  [
+                    t('item.trace'),
+                    <ScreenLink key="trace" to={`/traces?run=${encodeURIComponent(item.trace_run_id)}`}>
+                      <code>{item.trace_run_id}</code>
+                    </ScreenLink>,
+                  ] as const,
+                ]),
+          ]}
+        />
+      </section>
+    </Drawer>
+  );
+};

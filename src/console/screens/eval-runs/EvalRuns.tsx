@@ -1,0 +1,174 @@
+import { useMemo } from 'react';
+import { useResource } from '../../data/queries.ts';
+import { buttonLook } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { FilterSelect } from '../../design/Field.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Bars } from '../../design/Sparkline.tsx';
+import { Ago } from '../../design/Time.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { freshOf } from '../../list/Freshness.tsx';
+import { List } from '../../list/List.tsx';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { ScreenLink, useGo } from '../../shell/links.tsx';
+import { toast } from '../../shell/toasts.ts';
+import css from './EvalRuns.module.css';
+import { areComparable, durationOf, OFF, passRates, type RunSummary, runsOf } from './runs.ts';
+import { texts } from './texts.ts';
+
+const PassBar = ({ run }: { run: RunSummary }) => {
+  const format = useFormat();
+  const { passed_count: passed, item_count: items } = run;
+  return (
+    <span className={css.pass}>
+      <progress value={passed} max={Math.max(1, items)} aria-hidden="true" />
+      {format.number(passed)} / {format.number(items)}
+    </span>
+  );
+};
+
+const useColumns = (): Column<RunSummary>[] => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  return useMemo(
+    () => [
+      {
+        id: 'run',
+        label: t('column.run'),
+        always: true,
+        value: (run) => run.id,
+        cell: (run, mark) => <span className={css.mono}>{mark(run.id)}</span>,
+      },
+      {
+        id: 'dataset',
+        label: t('column.dataset'),
+        value: (run) => run.dataset_id,
+        cell: (run) => (
+          <>
+            <ScreenLink to={`/datasets/${encodeURIComponent(run.dataset_id)}`}>{run.dataset_id}</ScreenLink>
+            <span className={css.quiet}>@{run.dataset_revision}</span>
+          </>
+        ),
+      },
+      {
+        id: 'mode',
+        label: t('column.mode'),
+        value: (run) => t(run.execution_mode === 'live' ? 'mode.live' : 'mode.scripted'),
+      },
+      {
+        id: 'passed',
+        label: t('column.passed'),
+        value: (run) => (run.item_count === 0 ? 0 : run.passed_count / run.item_count),
+        text: () => '',
+        cell: (run) => <PassBar run={run} />,
+      },
+      {
+        id: 'failed',
+        label: t('column.failed'),
+        align: 'end',
+        value: (run) => run.failed_count,
+        cell: (run) => (
+          <span className={run.failed_count > 0 ? css.bad : css.quiet}>
+            {format.number(run.failed_count)}
+          </span>
+        ),
+      },
+      {
+        id: 'duration',
+        label: t('column.duration'),
+        align: 'end',
+        value: durationOf,
+        text: () => '',
+        cell: (run) => {
+          const ms = durationOf(run);
+          if (ms !== undefined) return format.duration(ms);
+          return <Chip tone="info">{t(run.status === 'cancelled' ? 'cancelled' : 'running')}</Chip>;
+        },
+      },
+      {
+        id: 'started',
+        label: t('column.started'),
+        value: (run) => run.started_at_secs,
+        text: () => '',
+        cell: (run) => <Ago at={run.started_at_secs} />,
+      },
+    ],
+    [t, format],
+  );
+};
+
+const NEWEST_FIRST = { id: 'started', direction: 'desc' } as const;
+
+export default function EvalRuns() {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const go = useGo();
+  const [{ dataset }, setQuery] = useQueryState();
+  const resource = runsOf();
+  const query = useResource(resource);
+  const columns = useColumns();
+  const all = query.data ?? [];
+  const datasets = useMemo(() => [...new Set(all.map(({ dataset_id }) => dataset_id))].sort(), [all]);
+  const shown = useMemo(
+    () => all.filter(({ dataset_id }) => dataset === undefined || dataset_id === dataset),
+    [all, dataset],
+  );
+  const compare = ([newer, older, ...more]: readonly RunSummary[]): void => {
+    if (!newer || !older || more.length > 0 || !areComparable(newer, older)) {
+      toast('info', t('compare.two'));
+      return;
+    }
+    const [first, second] = newer.started_at_secs < older.started_at_secs ? [newer, older] : [older, newer];
+    go(`/eval-runs/${encodeURIComponent(second.id)}?baseline=${encodeURIComponent(first.id)}`);
+  };
+  return (
+    <Page title={t('title')} count={query.data && format.number(all.length)} purpose={t('purpose')}>
+      <Loaded query={query} off={OFF}>
+        {() => (
+          <List
+            name="eval-runs"
+            rows={shown}
+            columns={columns}
+            rowId={({ id }) => id}
+            rowHref={({ id }) => `/eval-runs/${encodeURIComponent(id)}`}
+            usualSort={NEWEST_FIRST}
+            searchPlaceholder={t('search')}
+            bulk={[{ label: t('compare'), run: compare }]}
+            filters={
+              <>
+                <FilterSelect
+                  label={t('filter.dataset')}
+                  value={dataset ?? ''}
+                  options={[['', t('dataset.all')], ...datasets.map((id): [string, string] => [id, id])]}
+                  onChange={(value) => setQuery({ dataset: value || undefined, page: undefined })}
+                />
+                {dataset !== undefined && (
+                  <span className={css.trend}>
+                    <Bars values={passRates(all, dataset)} label={t('trend', { dataset })} />
+                  </span>
+                )}
+              </>
+            }
+            filterKeys={['dataset']}
+            fresh={freshOf(query)}
+            empty={
+              <EmptyState
+                title={t('empty.title')}
+                actions={
+                  <ScreenLink to="/datasets" className={buttonLook}>
+                    {t('empty.action')}
+                  </ScreenLink>
+                }
+              >
+                {t('empty.text')}
+              </EmptyState>
+            }
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}

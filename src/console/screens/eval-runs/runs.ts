@@ -1,0 +1,97 @@
+import { flag, type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
+import type { Resource } from '../../data/queries.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { DiffEntry, Item } from '../../evals/report.ts';
+
+const Facts = {
+  id: text,
+  dataset_id: text,
+  dataset_revision: withDefault(number, 0),
+  execution_mode: text,
+  started_at_secs: number,
+  ended_at_secs: optional(number),
+  status: optional(text),
+  planned_item_count: optional(number),
+};
+
+const Summary = object({ ...Facts, item_count: number, passed_count: number, failed_count: number });
+export type RunSummary = Guarded<typeof Summary>;
+
+const Page = object({ runs: list(Summary), next_cursor: optional(text) });
+
+export const OFF = { statuses: [404] };
+
+/** The most that the service gives at once, and so many pages that nobody reads on. */
+const PAGE = 200;
+const MOST_PAGES = 25;
+
+const readAll = async (dataset: string | undefined, signal: AbortSignal): Promise<RunSummary[]> => {
+  const runs: RunSummary[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = { dataset_id: dataset, limit: PAGE, cursor };
+    const got = await send({ path: '/v1/eval/runs', query, signal }, Page);
+    runs.push(...got.runs);
+    cursor = got.next_cursor;
+    if (cursor === undefined) break;
+  }
+  return runs;
+};
+
+/** The newest first. */
+export const runsOf = (dataset?: string): Resource<RunSummary[]> => ({
+  path: '/v1/eval/runs',
+  query: { dataset_id: dataset, all: true },
+  guard: list(Summary),
+  read: (signal) => readAll(dataset, signal),
+  off: OFF,
+});
+
+const Aggregate = object({
+  fixture_id: text,
+  cell: optional(object({ model_id: text })),
+  samples: number,
+  pass_rate: number,
+  pass_at_k: flag,
+  pass_pow_k: flag,
+});
+export type Aggregate = Guarded<typeof Aggregate>;
+
+const Answer = object({
+  run: object({ ...Facts, items: list(Item) }),
+  diff: optional(object({ entries: list(DiffEntry) })),
+  aggregates: withDefault(list(Aggregate), []),
+});
+export type RunAnswer = Guarded<typeof Answer>;
+
+/** How often a run that goes on is looked at. */
+const LOOK_MS = 2000;
+
+export const runOf = (id: string, baseline: string | undefined, isRunning: boolean): Resource<RunAnswer> => ({
+  path: pathOf`/v1/eval/runs/${id}`,
+  query: { baseline, aggregate: 'samples' },
+  guard: Answer,
+  off: OFF,
+  every: isRunning ? LOOK_MS : undefined,
+});
+
+export const isRunning = ({ status }: { status: string | undefined }): boolean => status === 'running';
+
+/** Only these can be held against each other. */
+export const areComparable = (
+  one: Pick<RunSummary, 'dataset_id' | 'dataset_revision' | 'execution_mode'>,
+  other: Pick<RunSummary, 'dataset_id' | 'dataset_revision' | 'execution_mode'>,
+): boolean =>
+  one.dataset_id === other.dataset_id &&
+  one.dataset_revision === other.dataset_revision &&
+  one.execution_mode === other.execution_mode;
+
+export const durationOf = ({ started_at_secs: from, ended_at_secs: to }: RunSummary): number | undefined =>
+  to === undefined ? undefined : (to - from) * 1000;
+
+/** Of one dataset, from the oldest run to the newest. */
+export const passRates = (runs: readonly RunSummary[], dataset: string): number[] =>
+  runs
+    .filter((run) => run.dataset_id === dataset && run.item_count > 0)
+    .map(({ passed_count, item_count }) => passed_count / item_count)
+    .reverse();
