@@ -102,6 +102,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./eval-runs/EvalRun.tsx'),
   },
   {
+    path: '/eval-reports',
+    label: 'nav.evalReports',
+    nav: { group: 'observe', icon: 'reports' },
+    load: () => import('./eval-reports/EvalReports.tsx'),
+  },
+  {
     path: '/statecharts',
     label: 'nav.statecharts',
     nav: { group: 'observe', icon: 'statecharts' },

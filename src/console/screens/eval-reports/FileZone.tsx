@@ -1,0 +1,101 @@
+import { useId, useState } from 'react';
+import { Button, IconButton } from '../../design/Button.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import css from './EvalReports.module.css';
+import type { Opened } from './open.ts';
+import { texts } from './texts.ts';
+
+/** So many lines that cannot be read are named. */
+const MOST_ISSUES = 20;
+
+const Issues = ({ opened }: { opened: Opened }) => {
+  const t = useTexts(texts);
+  const { issues } = opened;
+  if (issues.length === 0) return null;
+  return (
+    <details className={css.issues} open>
+      <summary>{t('issues', { count: issues.length })}</summary>
+      <ul>
+        {issues.slice(0, MOST_ISSUES).map(({ line, reason, why = '' }) => (
+          <li key={line}>{t('issue.line', { line, reason: t(`issue.${reason}`, { why }) })}</li>
+        ))}
+        {issues.length > MOST_ISSUES && <li>{t('issue.more', { count: issues.length - MOST_ISSUES })}</li>}
+      </ul>
+    </details>
+  );
+};
+
+/** A place for a file: it is dropped there, chosen, or its text is pasted. */
+export const FileZone = (props: {
+  kind: 'report' | 'baseline';
+  opened: Opened | undefined;
+  /** Of a file that is being read, how much of it has been. */
+  share: number | undefined;
+  onFile: (file: File) => void;
+  onText: (text: string) => void;
+  onRemove: () => void;
+}) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const id = useId();
+  const [isOver, setOver] = useState(false);
+  const { kind, opened, share } = props;
+  return (
+    <section
+      className={css.zone}
+      aria-label={t(kind)}
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const [file] = event.dataTransfer.files;
+        if (file) props.onFile(file);
+      }}
+      onPaste={(event) => {
+        const [file] = event.clipboardData.files;
+        if (file) props.onFile(file);
+        else props.onText(event.clipboardData.getData('text'));
+      }}
+    >
+      <h2>{t(kind)}</h2>
+      {opened ? (
+        <p className={css.file}>
+          <strong>{opened.name ?? t('pasted')}</strong>
+          <span className={css.quiet}>{t('lines', { count: format.number(opened.items.length) })}</span>
+          <IconButton
+            small
+            icon="close"
+            label={t('remove', { name: opened.name ?? t('pasted') })}
+            onClick={props.onRemove}
+          />
+        </p>
+      ) : (
+        <p className={css.quiet}>
+          {share === undefined ? t('drop') : t('reading', { share: format.percent(share) })}
+        </p>
+      )}
+      <input
+        id={id}
+        className={css.input}
+        type="file"
+        accept=".ndjson,.jsonl,.json,application/json,application/x-ndjson"
+        aria-label={t(`choose.${kind}`)}
+        tabIndex={-1}
+        onChange={({ target }) => {
+          const file = target.files?.[0];
+          if (file) props.onFile(file);
+          target.value = '';
+        }}
+      />
+      <Button small onClick={() => document.getElementById(id)?.click()}>
+        {t('choose')}
+      </Button>
+      {opened && <Issues opened={opened} />}
+    </section>
+  );
+};
