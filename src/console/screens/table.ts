@@ -90,6 +90,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./dashboard/Dashboard.tsx'),
   },
   {
+    path: '/datasets',
+    label: 'nav.datasets',
+    nav: { group: 'observe', icon: 'datasets' },
+    load: () => import('./datasets/Datasets.tsx'),
+  },
+  {
+    path: '/datasets/$id',
+    label: 'nav.datasets',
+    under: '/datasets',
+    load: () => import('./datasets/Dataset.tsx'),
+  },
+  {
     path: '/eval-runs',
     label: 'nav.evalRuns',
     nav: { group: 'observe', icon: 'evalRuns' },

@@ -1,0 +1,199 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useId, useState } from 'react';
+import { statusOf } from '../../data/error.ts';
+import { Button, buttonLook } from '../../design/Button.tsx';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
+import { Field } from '../../design/Field.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { type Dataset as DatasetRecord, EVALS_OFF, isScriptable } from '../../fixtures/dataset.ts';
+import { useTexts } from '../../i18n/locale.ts';
+import { download } from '../../list/download.ts';
+import { ScreenLink, useGo } from '../../shell/links.tsx';
+import { toast, toastError } from '../../shell/toasts.ts';
+import css from './Datasets.module.css';
+import { DeleteDataset } from './DeleteDataset.tsx';
+import { Fixtures, fixturesIn } from './Fixtures.tsx';
+import { ImportTraces } from './ImportTraces.tsx';
+import { RunPanel } from './RunPanel.tsx';
+import { type RunSettings, startRun, USUAL } from './run-request.ts';
+import { texts } from './texts.ts';
+import { type DatasetWrite, useDatasetWrite } from './write.ts';
+
+const Description = ({ dataset, write }: { dataset: DatasetRecord; write: DatasetWrite }) => {
+  const t = useTexts(texts);
+  const { description } = dataset.spec;
+  const [typed, type] = useState(description);
+  return (
+    <form
+      className={css.description}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void write.change((spec) => ({ ...spec, description: typed }));
+      }}
+    >
+      <Field label={t('column.description')}>
+        {(control) => (
+          <input {...control} type="text" value={typed} onChange={({ target }) => type(target.value)} />
+        )}
+      </Field>
+      {typed !== description && (
+        <Button type="submit" disabled={write.busy}>
+          {t('fixture.save')}
+        </Button>
+      )}
+    </form>
+  );
+};
+
+/** Whatever stands in the way of playing it as it is set up; undefined: nothing does. */
+const useObstacle = (settings: RunSettings, dataset: DatasetRecord | undefined): string | undefined => {
+  const t = useTexts(texts);
+  if (!dataset || dataset.spec.fixtures.length === 0) return t('fixture.empty');
+  if (settings.mode === 'live') return settings.models.length === 0 ? t('run.noModels') : undefined;
+  return dataset.spec.fixtures.some(isScriptable) ? undefined : t('run.liveOnly');
+};
+
+const ImportFile = ({ write }: { write: DatasetWrite }) => {
+  const t = useTexts(texts);
+  const id = useId();
+  const load = async (file: File): Promise<void> => {
+    try {
+      const fixtures = fixturesIn(await file.text());
+      const isStored = await write.change((spec) => ({
+        ...spec,
+        fixtures: [
+          ...spec.fixtures.filter((old) => fixtures.every((fixture) => fixture.id !== old.id)),
+          ...fixtures,
+        ],
+      }));
+      if (isStored) toast('success', t('import.done', { count: fixtures.length }));
+    } catch (error) {
+      toast('error', t('import.failed', { why: error instanceof Error ? error.message : '' }));
+    }
+  };
+  return (
+    <>
+      <input
+        id={id}
+        className={css.file}
+        type="file"
+        accept=".json,application/json"
+        aria-label={t('import.file')}
+        tabIndex={-1}
+        onChange={({ target }) => {
+          const file = target.files?.[0];
+          if (file) void load(file);
+          target.value = '';
+        }}
+      />
+      <Button disabled={write.busy} onClick={() => document.getElementById(id)?.click()}>
+        {t('import.file')}
+      </Button>
+    </>
+  );
+};
+
+export default function Dataset() {
+  const t = useTexts(texts);
+  const { id = '' } = useParams({ strict: false });
+  const go = useGo();
+  const navigate = useNavigate();
+  const write = useDatasetWrite(id);
+  const { query } = write;
+  const dataset = query.data;
+  const [settings, setSettings] = useState<RunSettings>(USUAL);
+  const [busy, setBusy] = useState(false);
+  const [open, setOpen] = useState<'traces' | 'delete'>();
+  const obstacle = useObstacle(settings, dataset);
+  const play = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      go(`/eval-runs/${encodeURIComponent(await startRun(id, settings))}`);
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  if (statusOf(query.error) === 404) {
+    return (
+      <EmptyState
+        title={t('notFound', { id })}
+        actions={
+          <ScreenLink to="/datasets" className={buttonLook}>
+            {t('all')}
+          </ScreenLink>
+        }
+      />
+    );
+  }
+  return (
+    <Page
+      title={id}
+      count={dataset && t('revision', { revision: dataset.meta.revision })}
+      actions={
+        <>
+          <Button
+            tone="primary"
+            icon="runs"
+            disabled={busy || obstacle !== undefined}
+            title={obstacle}
+            onClick={() => void play()}
+          >
+            {t('run')}
+          </Button>
+          <Button onClick={() => setOpen('traces')}>{t('traces.title')}</Button>
+          <ImportFile write={write} />
+          <Button
+            onClick={() =>
+              download(`${id}.json`, 'application/json', JSON.stringify({ id, ...dataset }, null, 2))
+            }
+          >
+            {t('export')}
+          </Button>
+          <Button tone="danger" icon="trash" onClick={() => setOpen('delete')}>
+            {t('delete.confirm')}
+          </Button>
+        </>
+      }
+    >
+      <Loaded query={query} off={EVALS_OFF}>
+        {(read) => (
+          <>
+            <Description key={read.spec.description} dataset={read} write={write} />
+            {obstacle !== undefined && read.spec.fixtures.length > 0 && (
+              <p className={css.quiet}>{obstacle}</p>
+            )}
+            <RunPanel settings={settings} fixtures={read.spec.fixtures.length} onChange={setSettings} />
+            <Fixtures fixtures={read.spec.fixtures} write={write} />
+          </>
+        )}
+      </Loaded>
+      {open === 'traces' && dataset && (
+        <ImportTraces id={id} revision={dataset.meta.revision} onClose={() => setOpen(undefined)} />
+      )}
+      {open === 'delete' && dataset && (
+        <DeleteDataset
+          id={id}
+          revision={dataset.meta.revision}
+          onDone={() => void navigate({ to: '/datasets' })}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+      {write.isRefused && (
+        <ConfirmDialog
+          title={t('conflict.title')}
+          confirm={t('conflict.apply')}
+          cancel={t('conflict.discard')}
+          tone="primary"
+          busy={write.busy}
+          onConfirm={() => void write.again()}
+          onClose={write.drop}
+        >
+          <p>{t('conflict.text')}</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  );
+}

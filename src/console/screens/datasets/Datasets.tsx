@@ -1,0 +1,130 @@
+import { useMemo, useState } from 'react';
+import { useResource } from '../../data/queries.ts';
+import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { datasets, EVALS_OFF, type ListedDataset } from '../../fixtures/dataset.ts';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { freshOf } from '../../list/Freshness.tsx';
+import { List } from '../../list/List.tsx';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { type RunSummary, runsOf } from '../eval-runs/runs.ts';
+import css from './Datasets.module.css';
+import { DeleteDataset } from './DeleteDataset.tsx';
+import { NewDialog } from './NewDialog.tsx';
+import { texts } from './texts.ts';
+
+type Row = ListedDataset & { last: RunSummary | undefined };
+
+const Last = ({ row: { last } }: { row: Row }) => {
+  const t = useTexts(texts);
+  if (!last) return <span className={css.quiet}>{t('last.none')}</span>;
+  const { passed_count: passed, item_count: items, failed_count: failed } = last;
+  return (
+    <ScreenLink to={`/eval-runs/${encodeURIComponent(last.id)}`}>
+      <Chip tone={failed > 0 ? 'error' : 'success'}>{t('last.passed', { passed, items })}</Chip>
+    </ScreenLink>
+  );
+};
+
+const useColumns = (): Column<Row>[] => {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        id: 'id',
+        label: t('column.dataset'),
+        always: true,
+        value: (row) => row.id,
+        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
+      },
+      { id: 'description', label: t('column.description'), value: (row) => row.description },
+      { id: 'fixtures', label: t('column.fixtures'), align: 'end', value: (row) => row.fixture_count },
+      {
+        id: 'last',
+        label: t('column.last'),
+        value: (row) => (row.last ? row.last.passed_count / Math.max(1, row.last.item_count) : undefined),
+        text: () => '',
+        cell: (row) => <Last row={row} />,
+      },
+    ],
+    [t],
+  );
+};
+
+export default function Datasets() {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const query = useResource(datasets);
+  const runs = useResource(runsOf()).data;
+  const columns = useColumns();
+  const [{ new: isNew }, setQuery] = useQueryState();
+  const [doomed, setDoomed] = useState<ListedDataset>();
+  const rows = useMemo(
+    () =>
+      (query.data?.datasets ?? []).map((dataset) => ({
+        ...dataset,
+        last: runs?.find((run) => run.dataset_id === dataset.id),
+      })),
+    [query.data, runs],
+  );
+  const create = (
+    <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
+      {t('new')}
+    </Button>
+  );
+  return (
+    <Page
+      title={t('title')}
+      count={query.data && format.number(rows.length)}
+      purpose={t('purpose')}
+      actions={create}
+    >
+      <Loaded query={query} off={EVALS_OFF}>
+        {() => (
+          <List
+            name="datasets"
+            rows={rows}
+            columns={columns}
+            rowId={({ id }) => id}
+            rowHref={({ id }) => `/datasets/${encodeURIComponent(id)}`}
+            searchPlaceholder={t('search')}
+            fresh={freshOf(query)}
+            actions={(row) => (
+              <>
+                <ScreenLink to={`/eval-runs?dataset=${encodeURIComponent(row.id)}`} className={buttonLook}>
+                  {t('runs', { id: row.id })}
+                </ScreenLink>
+                <IconButton
+                  small
+                  icon="trash"
+                  tone="danger"
+                  label={t('remove', { id: row.id })}
+                  onClick={() => setDoomed(row)}
+                />
+              </>
+            )}
+            empty={
+              <EmptyState title={t('empty.title')} actions={create}>
+                {t('empty.text')}
+              </EmptyState>
+            }
+          />
+        )}
+      </Loaded>
+      {isNew === '1' && <NewDialog onClose={() => setQuery({ new: undefined })} />}
+      {doomed && (
+        <DeleteDataset
+          id={doomed.id}
+          revision={doomed.revision}
+          onDone={() => {}}
+          onClose={() => setDoomed(undefined)}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { anything } from '../../data/guard.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { toast, toastError } from '../../shell/toasts.ts';
+import { texts } from './texts.ts';
+import { changedDatasets } from './write.ts';
+
+export const DeleteDataset = (props: {
+  id: string;
+  revision: number;
+  onDone: () => void;
+  onClose: () => void;
+}) => {
+  const t = useTexts(texts);
+  const [busy, setBusy] = useState(false);
+  const { id, revision } = props;
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const query = { expected_revision: revision };
+      await send({ method: 'DELETE', path: pathOf`/v1/eval/datasets/${id}`, query }, anything);
+      toast('success', t('deleted', { id }));
+      props.onDone();
+    } catch (error) {
+      toastError(error);
+    }
+    changedDatasets();
+    props.onClose();
+  };
+  return (
+    <ConfirmDialog
+      title={t('delete.title', { id })}
+      confirm={t('delete.confirm')}
+      busy={busy}
+      onConfirm={() => void remove()}
+      onClose={props.onClose}
+    >
+      <p>{t('delete.text')}</p>
+    </ConfirmDialog>
+  );
+};

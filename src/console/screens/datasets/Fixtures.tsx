@@ -1,0 +1,186 @@
+import { useMemo } from 'react';
+import { isObject, type JsonObject } from '../../data/guard.ts';
+import { Button, IconButton } from '../../design/Button.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { type Fixture, isScriptable } from '../../fixtures/dataset.ts';
+import { useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { List } from '../../list/List.tsx';
+import { useQueryState } from '../../list/use-query-state.ts';
+import css from './Datasets.module.css';
+import { FixtureForm } from './FixtureForm.tsx';
+import { freeId, summaryOf } from './fixture.ts';
+import { texts } from './texts.ts';
+import type { DatasetWrite } from './write.ts';
+
+type Row = Fixture & { place: number };
+
+const useColumns = (): Column<Row>[] => {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        id: 'id',
+        label: t('column.id'),
+        always: true,
+        value: (row) => row.id,
+        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
+      },
+      {
+        id: 'input',
+        label: t('column.input'),
+        value: (row) => row.user_input,
+        cell: (row, mark) => (
+          <div className={css.cut} title={row.user_input}>
+            {mark(row.user_input)}
+          </div>
+        ),
+      },
+      {
+        id: 'turns',
+        label: t('column.turns'),
+        align: 'end',
+        value: (row) => 1 + row.continued_turns.length,
+        text: () => '',
+      },
+      {
+        id: 'played',
+        label: t('column.played'),
+        value: (row) => t(isScriptable(row) ? 'played.scripted' : 'played.live'),
+        cell: (row) => (
+          <span title={row.provider_script_error}>
+            {t(isScriptable(row) ? 'played.scripted' : 'played.live')}
+          </span>
+        ),
+      },
+      {
+        id: 'expect',
+        label: t('column.expect'),
+        unsorted: true,
+        value: (row) => summaryOf(row.expect),
+        cell: (row) => (
+          <div className={css.cut} title={summaryOf(row.expect)}>
+            {summaryOf(row.expect) || <span className={css.quiet}>{t('expect.none')}</span>}
+          </div>
+        ),
+      },
+    ],
+    [t],
+  );
+};
+
+/** One item put in the place of another, or behind the last. */
+const withFixture = (fixtures: readonly JsonObject[], id: string | undefined, fixture: JsonObject) =>
+  id === undefined ? [...fixtures, fixture] : fixtures.map((other) => (other.id === id ? fixture : other));
+
+export const Fixtures = ({ fixtures, write }: { fixtures: readonly Fixture[]; write: DatasetWrite }) => {
+  const t = useTexts(texts);
+  const columns = useColumns();
+  const [{ fixture: openId, new: isNew }, setQuery] = useQueryState();
+  const rows = useMemo(() => fixtures.map((fixture, place) => ({ ...fixture, place })), [fixtures]);
+  const open = fixtures.find(({ id }) => id === openId);
+  const taken = useMemo(
+    () => new Set(fixtures.map(({ id }) => id).filter((id) => id !== openId)),
+    [fixtures, openId],
+  );
+  const close = (): void => setQuery({ fixture: undefined, new: undefined });
+  const move = (id: string, by: 1 | -1): void =>
+    void write.change((spec) => {
+      const next = [...spec.fixtures];
+      const at = next.findIndex((fixture) => fixture.id === id);
+      const [moved] = next.splice(at, 1);
+      if (moved) next.splice(Math.max(0, at + by), 0, moved);
+      return { ...spec, fixtures: next };
+    });
+  const duplicate = (id: string): void =>
+    void write.change((spec) => {
+      const found = spec.fixtures.find((fixture) => fixture.id === id);
+      const ids = new Set(spec.fixtures.map((fixture) => fixture.id));
+      return found ? { ...spec, fixtures: [...spec.fixtures, { ...found, id: freeId(id, ids) }] } : spec;
+    });
+  const add = (
+    <Button icon="plus" onClick={() => setQuery({ new: '1', fixture: undefined })} data-new>
+      {t('fixture.add')}
+    </Button>
+  );
+  return (
+    <>
+      <List
+        name="fixtures"
+        rows={rows}
+        columns={columns}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => setQuery({ fixture: id, new: undefined })}
+        openId={openId}
+        tools={add}
+        actions={({ id, place }) => (
+          <>
+            <IconButton
+              small
+              icon="arrowUp"
+              label={t('fixture.up', { id })}
+              disabled={write.busy || place === 0}
+              onClick={() => move(id, -1)}
+            />
+            <IconButton
+              small
+              icon="arrowDown"
+              label={t('fixture.down', { id })}
+              disabled={write.busy || place === fixtures.length - 1}
+              onClick={() => move(id, 1)}
+            />
+            <IconButton
+              small
+              icon="duplicate"
+              label={t('fixture.duplicate', { id })}
+              disabled={write.busy}
+              onClick={() => duplicate(id)}
+            />
+            <IconButton
+              small
+              icon="trash"
+              tone="danger"
+              label={t('fixture.remove', { id })}
+              disabled={write.busy}
+              onClick={() =>
+                void write.change((spec) => ({
+                  ...spec,
+                  fixtures: spec.fixtures.filter((fixture) => fixture.id !== id),
+                }))
+              }
+            />
+          </>
+        )}
+        empty={
+          <EmptyState title={t('fixture.empty')} actions={add}>
+            {t('fixture.emptyText')}
+          </EmptyState>
+        }
+      />
+      {(isNew === '1' || open) && (
+        <FixtureForm
+          key={open?.id ?? ''}
+          fixture={isNew === '1' ? undefined : open}
+          taken={taken}
+          busy={write.busy}
+          onSave={(fixture) =>
+            write.change((spec) => ({
+              ...spec,
+              fixtures: withFixture(spec.fixtures, isNew === '1' ? undefined : openId, fixture),
+            }))
+          }
+          onClose={close}
+        />
+      )}
+    </>
+  );
+};
+
+/** What a file holds: a dataset, its spec, or a list of test cases. @throws Error */
+export const fixturesIn = (text: string): JsonObject[] => {
+  const value: unknown = JSON.parse(text);
+  const spec = isObject(value) && isObject(value.spec) ? value.spec : value;
+  const list = isObject(spec) ? spec.fixtures : spec;
+  if (!Array.isArray(list)) throw new Error('fixtures');
+  return list.filter(isObject);
+};
