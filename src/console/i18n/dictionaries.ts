@@ -3,6 +3,7 @@ import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { texts as entry } from '../entry/texts.ts';
 import { texts as evals } from '../evals/texts.ts';
+import { texts as fixtures } from '../fixtures/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as remote } from '../remote/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
@@ -62,6 +63,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   evalReports,
   evalRuns,
   evals,
+  fixtures,
   mcpServers,
   modelPools,
   models,

@@ -6,6 +6,7 @@ import { Drawer } from '../design/Dialog.tsx';
 import { ErrorBox, Loaded } from '../design/Loaded.tsx';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { Ago } from '../design/Time.tsx';
+import { FixtureButton } from '../fixtures/FixtureDialog.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../shell/links.tsx';
 import css from './Sandbox.module.css';
@@ -40,6 +41,7 @@ const Events = ({ runId }: { runId: string }) => {
       <div className={css.eventsHead}>
         <h3>{t('events')}</h3>
         <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
+        <FixtureButton runId={runId} />
       </div>
       <Loaded query={query}>
         {(events) => {
