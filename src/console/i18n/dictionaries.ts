@@ -3,9 +3,11 @@ import { texts as chat } from '../chat/texts.ts';
 import { designTexts } from '../design/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
+import { texts as schemaForm } from '../schema-form/texts.ts';
 import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
 import { texts as agentBasics } from '../screens/agent-editor/basics/texts.ts';
 import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts';
+import { texts as agentPlugins } from '../screens/agent-editor/plugins/texts.ts';
 import { texts as agentReferences } from '../screens/agent-editor/references/texts.ts';
 import { texts as agentEditor } from '../screens/agent-editor/texts.ts';
 import { texts as agentTools } from '../screens/agent-editor/tools/texts.ts';
@@ -33,6 +35,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   agentBasics,
   agentEditor,
   agentHistory,
+  agentPlugins,
   agentReferences,
   agentStats,
   agentTools,
@@ -44,6 +47,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   dashboard,
   playground,
   sandbox,
+  schemaForm,
   snippets,
   system,
   tools,

@@ -1,7 +1,7 @@
 import { isObject } from '../../../data/guard.ts';
+import { CountField } from '../../../design/CountField.tsx';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { CountField } from '../CountField.tsx';
 import { isLocal } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
 import { Backend } from './Backend.tsx';

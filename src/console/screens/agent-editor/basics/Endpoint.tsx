@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { MASK } from '../../../data/redaction.ts';
+import { CountField } from '../../../design/CountField.tsx';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { CountField } from '../CountField.tsx';
 import css from './Basics.module.css';
 import { texts } from './texts.ts';
 

@@ -6,7 +6,7 @@ import { sectionsOf, textsOf } from '../draft.ts';
 
 export type Behavior = 'allow' | 'ask' | 'deny';
 
-type Rule = {
+export type Rule = {
   text: string;
   behavior: Behavior;
   /** It looks at arguments too, so a tool alone does not decide. */
@@ -23,7 +23,8 @@ export type Permission = {
   conditional: readonly string[];
 };
 
-const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
+/** The strongest first. */
+export const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
 
 const behaviorOf = (value: unknown): Behavior | undefined => RANK.find((known) => known === value);
 
@@ -50,7 +51,7 @@ const matcherOf = (name: string): ((tool: string) => boolean) => {
   }
 };
 
-const ruleOf = (value: unknown): Rule[] => {
+export const ruleOf = (value: unknown): Rule[] => {
   if (!isObject(value) || typeof value.tool !== 'string') return [];
   const behavior = behaviorOf(value.behavior) ?? 'ask';
   const at = value.tool.startsWith('/') ? -1 : value.tool.indexOf('(');
