@@ -14,6 +14,7 @@ import {
   hintOf,
   type NodeProps,
   NumberNode,
+  optionNames,
   type SeenProps,
   TextNode,
   textIn,
@@ -21,7 +22,7 @@ import {
   withMember,
 } from './scalars.tsx';
 import { nameOf, type Property, placeOf, type Schema, seen } from './schema.ts';
-import { startOf } from './start.ts';
+import { asEdited, startOf } from './start.ts';
 import { texts } from './texts.ts';
 import { variantName } from './variant-name.ts';
 
@@ -159,7 +160,8 @@ const Clearing = (props: SeenProps) => {
   const t = useTexts(texts);
   const { forget } = useForm();
   const { seen: own, value, label, path, isRequired, onChange } = props;
-  if (value === undefined || value === null || (isRequired && !own.isNullable)) return null;
+  const isThere = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  if (!(isThere || (own.isNullable && value)) || (isRequired && !own.isNullable)) return null;
   const clear = (): void => {
     forget(path);
     onChange(own.isNullable ? null : undefined);
@@ -168,10 +170,17 @@ const Clearing = (props: SeenProps) => {
 };
 
 const ObjectNode = (props: SeenProps) => {
+  const { root } = useForm();
   const { seen: own, ui, label, path, value, onChange } = props;
   return (
-    <Group label={label} path={path} hint={hintOf(props)} actions=<Clearing {...props} />>
-      <Members seen={own} ui={ui} path={path} value={isObject(value) ? value : {}} onChange={onChange} />
+    <Group label={label} path={path} hint={hintOf(props)} actions={<Clearing {...props} />}>
+      <Members
+        seen={own}
+        ui={ui}
+        path={path}
+        value={isObject(value) ? value : {}}
+        onChange={(next) => onChange(isObject(next) ? asEdited(own, root, value, next) : next)}
+      />
     </Group>
   );
 };
@@ -180,6 +189,9 @@ const ChoiceNode = (props: SeenProps & { variants: readonly Schema[] }) => {
   const t = useTexts(texts);
   const { root, errors, forget } = useForm();
   const { variants, seen: own, label, path, value, isRequired, onChange } = props;
+  const names = optionNames(props.ui);
+  const named = (variant: Schema, index: number): string =>
+    String(names[index] ?? variantName(variant, root, (kind) => t(`variant.${kind}`)));
   const isSet = value !== undefined && value !== null;
   const at = isSet ? variantOf(variants, value, root) : -1;
   const chosen = variants[at];
@@ -198,7 +210,7 @@ const ChoiceNode = (props: SeenProps & { variants: readonly Schema[] }) => {
           <select {...control} value={at < 0 ? '' : at} onChange={(event) => choose(event.target.value)}>
             {(!isRequired || own.isNullable || at < 0) && <option value="">{t('unset')}</option>}
             {variants.map((variant, index) => {
-              const name = variantName(variant, root, (kind) => t(`variant.${kind}`));
+              const name = named(variant, index);
               return (
                 <option key={name} value={index}>
                   {name}
@@ -217,7 +229,7 @@ const ChoiceNode = (props: SeenProps & { variants: readonly Schema[] }) => {
         </div>
       )}
       {chosen && inner && inner.view.kind !== 'object' && inner.view.kind !== 'const' && (
-        <Node {...props} schema={chosen} label={t('variant', { what: label })} isRequired />
+        <Node {...props} schema={chosen} label={named(chosen, at)} isRequired />
       )}
     </div>
   );

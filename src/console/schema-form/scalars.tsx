@@ -135,7 +135,7 @@ const Options = (props: SeenProps & { options: readonly Scalar[]; named: (option
 };
 
 /** Names of options, where `ui_schema` has them. */
-const optionNames = (ui: JsonObject): readonly unknown[] => {
+export const optionNames = (ui: JsonObject): readonly unknown[] => {
   const names = ui['ui:enumNames'];
   return Array.isArray(names) ? names : [];
 };

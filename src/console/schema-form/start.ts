@@ -1,5 +1,5 @@
-import type { JsonObject } from '../data/guard.ts';
-import { type Schema, seen } from './schema.ts';
+import { isObject, type JsonObject } from '../data/guard.ts';
+import { type Schema, type Seen, seen } from './schema.ts';
 
 /** What a value begins with when somebody adds it: as little as the schema asks for. */
 export const startOf = (raw: Schema, root: Schema): unknown => {
@@ -35,3 +35,23 @@ export const startOf = (raw: Schema, root: Schema): unknown => {
 /** Of a property that has to be there. */
 const firstOf = (raw: Schema, root: Schema): unknown =>
   seen(raw, root).isNullable ? null : startOf(raw, root);
+
+const constantsOf = ({ view }: Seen, root: Schema): JsonObject => {
+  const value: JsonObject = {};
+  for (const { name, schema } of view.kind === 'object' ? view.properties : []) {
+    const inner = seen(schema, root).view;
+    if (inner.kind === 'const') value[name] = inner.value;
+  }
+  return value;
+};
+
+/**
+ * An object after its first member, or its last: what begins has the members by which it is known, and what may be null
+ * is so again once nothing else is left of it.
+ */
+export const asEdited = (own: Seen, root: Schema, before: unknown, next: JsonObject): JsonObject | null => {
+  const constants = constantsOf(own, root);
+  const rest = Object.keys(next).filter((name) => !(name in constants) && next[name] !== '');
+  if (own.isNullable && rest.length === 0) return null;
+  return isObject(before) ? next : { ...constants, ...next };
+};

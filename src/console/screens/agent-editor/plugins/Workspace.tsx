@@ -82,8 +82,8 @@ export const Workspace = ({ panel }: { panel: PanelProps }) => {
               onClick={() => setQuery({ section: settings.key })}
             >
               <span className={css.choiceName}>{settings.display_name || settings.key}</span>
-              <Chip tone={TONES[its]}>{t(`state.${its}`)}</Chip>
               <span className={css.summary}>{summary(settings)}</span>
+              <Chip tone={TONES[its]}>{t(`state.${its}`)}</Chip>
             </button>
           );
         })}

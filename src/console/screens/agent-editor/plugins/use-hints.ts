@@ -52,9 +52,11 @@ export const useHints = (editor: string): JsonObject => {
             tool: named(t('rule.tool')),
             output: {
               ...named(t('reminder.output')),
+              'ui:enumNames': [t('reminder.any'), t('reminder.certain')],
               status: named(t('reminder.status')),
               content: {
                 ...named(t('reminder.result')),
+                'ui:enumNames': [t('reminder.pattern'), t('reminder.fields')],
                 fields: {
                   ...named(t('reminder.fields')),
                   items: {
