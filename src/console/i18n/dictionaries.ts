@@ -17,6 +17,7 @@ import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
+import { texts as skills } from '../screens/skills/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
@@ -48,6 +49,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   playground,
   sandbox,
   schemaForm,
+  skills,
   snippets,
   system,
   tools,

@@ -96,11 +96,15 @@ export const Members = (
   );
 };
 
+/** An entry needs no name of its own on the screen. */
+const FLAT = new Set(['text', 'number', 'enum']);
+
 const ListNode = (props: SeenProps & { items: Schema }) => {
   const t = useTexts(texts);
   const { root, forget } = useForm();
   const { items, ui, label, path, onChange } = props;
   const value: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
+  const isFlat = FLAT.has(seen(items, root).view.kind);
   let place = 0;
   return (
     <Group
@@ -123,7 +127,7 @@ const ListNode = (props: SeenProps & { items: Schema }) => {
     >
       {value.length === 0 && <p className={css.none}>{t('none')}</p>}
       {value.length > 0 && (
-        <ol className={css.items}>
+        <ol className={css.items} data-flat={isFlat || undefined}>
           {value.map((item, index) => {
             place += 1;
             return (

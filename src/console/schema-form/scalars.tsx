@@ -51,6 +51,12 @@ const fieldProps = (props: SeenProps, error: string | undefined, hint = hintOf(p
 const LONG = new Set(['textarea', 'markdown']);
 const TYPES: Readonly<Record<string, string>> = { uri: 'url', email: 'email' };
 
+/** Of a long text. */
+const rowsOf = (ui: JsonObject): number => {
+  const { rows } = uiOf(ui, 'ui:options');
+  return typeof rows === 'number' ? rows : 5;
+};
+
 export const TextNode = (props: SeenProps) => {
   const t = useTexts(texts);
   const { errors } = useForm();
@@ -66,7 +72,12 @@ export const TextNode = (props: SeenProps) => {
     <Field {...fieldProps(props, errors.get(path), isStored ? t('secret.stored') : hintOf(props))}>
       {(control) =>
         LONG.has(widget ?? '') ? (
-          <textarea {...control} {...shared} rows={5} onChange={(event) => change(event.target.value)} />
+          <textarea
+            {...control}
+            {...shared}
+            rows={rowsOf(ui)}
+            onChange={(event) => change(event.target.value)}
+          />
         ) : (
           <input
             {...control}
@@ -153,7 +164,8 @@ export const FlagNode = (props: SeenProps) => {
   const { seen, ui, value, onChange } = props;
   const names = optionNames(ui);
   const { default: usual } = seen.schema;
-  if (seen.isNullable || (value !== undefined && typeof value !== 'boolean')) {
+  const isBox = ui['ui:widget'] === 'checkbox';
+  if ((seen.isNullable && !isBox) || (value !== undefined && value !== null && typeof value !== 'boolean')) {
     const named = (option: Scalar): string =>
       String(names[option === true ? 0 : 1] ?? t(option ? 'yes' : 'no'));
     return <Options {...props} options={BOTH} named={named} />;

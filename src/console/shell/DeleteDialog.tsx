@@ -52,7 +52,9 @@ const hasAuditLog = (): Promise<boolean> =>
     () => false,
   );
 
-export const DeleteDialog = (props: Deletion & { note?: string | undefined; onClose: () => void }) => {
+export const DeleteDialog = (
+  props: Deletion & { note?: string | undefined; onDeleted?: () => void; onClose: () => void },
+) => {
   const t = useTexts(shellTexts);
   const { namespace, entity, id, onClose } = props;
   const [users, setUsers] = useState<readonly Dependant[]>();
@@ -65,6 +67,7 @@ export const DeleteDialog = (props: Deletion & { note?: string | undefined; onCl
     try {
       await write.mutateAsync({ ...deletion, ...(action && { action }) });
       onClose();
+      props.onDeleted?.();
     } catch (error) {
       const body =
         error instanceof RequestError && error.failure.kind === 'http' ? error.failure.body : undefined;

@@ -46,7 +46,13 @@ const Part = (props: {
   );
 };
 
-const Gone = ({ editing, saving }: { editing: Editing; saving: Saving }) => {
+/** What is edited, and the ways out of the conflict. */
+type Asked = {
+  editing: Pick<Editing, 'start' | 'draft'>;
+  saving: Pick<Saving, 'leaveConflict' | 'resolve' | 'takeTheirs'>;
+};
+
+const Gone = ({ editing, saving }: Asked) => {
   const t = useTexts(texts);
   return (
     <Dialog title={t('conflict.gone')} onClose={saving.leaveConflict}>
@@ -63,7 +69,7 @@ const Gone = ({ editing, saving }: { editing: Editing; saving: Saving }) => {
   );
 };
 
-export const ConflictDialog = (props: { editing: Editing; conflict: Conflict; saving: Saving }) => {
+export const ConflictDialog = (props: Asked & { conflict: Conflict }) => {
   const t = useTexts(texts);
   const { editing, conflict, saving } = props;
   const { spec } = conflict;
