@@ -224,7 +224,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await dialog.getByText('both changed it').waitFor();
     t.match(await stored('shared'), { system_prompt: 'Theirs', max_rounds: 2 });
     await dialog.getByLabel('Take mine: system_prompt').check();
-    await dialog.getByRole('button', { name: 'Store the merged agent' }).click();
+    await dialog.getByRole('button', { name: 'Store what was merged' }).click();
     await toast(page, 'Agent "shared" saved');
     t.match(await stored('shared'), { system_prompt: 'Mine', max_rounds: 7, description: 'New' });
 

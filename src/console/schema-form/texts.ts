@@ -44,8 +44,6 @@ export const texts = defineTexts(
     'variant.object': 'Object',
     'variant.json': 'JSON',
     'secret.stored': 'One is stored. What is typed replaces it.',
-    json: 'JSON',
-    form: 'Form',
     'json.of': '{what} as JSON',
   },
   {
@@ -91,8 +89,6 @@ export const texts = defineTexts(
     'variant.object': '对象',
     'variant.json': 'JSON',
     'secret.stored': '已存储一个值。输入的内容会替换它。',
-    json: 'JSON',
-    form: '表单',
     'json.of': '{what}（JSON）',
   },
 );

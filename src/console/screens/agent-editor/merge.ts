@@ -64,5 +64,6 @@ export const merged = (
   }
   const present = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
-  return { ...present(fields), sections: present(sections), id: mine.id };
+  const hasSections = 'sections' in theirs || 'sections' in mine;
+  return { ...present(fields), ...(hasSections && { sections: present(sections) }), id: mine.id };
 };

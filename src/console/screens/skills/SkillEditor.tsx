@@ -1,4 +1,4 @@
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import type { JsonObject } from '../../data/guard.ts';
@@ -114,11 +114,19 @@ const useFirstError = (errors: Errors) => {
   return form;
 };
 
+/** A new one that was stored has an address of its own from then on. */
+const useOwnAddress = ({ isNew, start }: OpenSkill): void => {
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (isNew || !location.pathname.endsWith('/skills/new')) return;
+    void navigate({ to: `/skills/${encodeURIComponent(start.id)}`, replace: true });
+  }, [isNew, start.id, navigate]);
+};
+
 type FormProps = { open: OpenSkill; opened: Opened; schema: JsonObject };
 
 const Form = ({ open, opened, schema }: FormProps) => {
   const t = useTexts(texts);
-  const go = useGo();
   const textOf = useProblemTexts();
   const hints = useHints(open.isNew);
   const check = ({ draft, unread }: OpenSkill): Errors => {
@@ -128,8 +136,9 @@ const Form = ({ open, opened, schema }: FormProps) => {
       ...Object.keys(unread).map((path) => [path, textOf({ path, key: 'problem.json' })] as const),
     ]);
   };
-  const saving = useSaving(opened, check, (id) => go(`/skills/${encodeURIComponent(id)}`));
+  const saving = useSaving(opened, check);
   const form = useFirstError(saving.errors);
+  useOwnAddress(open);
   const { draft } = open;
   const dirty = isDirty(open);
   const { instructions_md: written } = draft;

@@ -88,15 +88,8 @@ const findConflict = async ({ isNew, start, meta }: OpenSkill): Promise<Conflict
 export type Errors = ReadonlyMap<string, string>;
 const NONE: Errors = new Map();
 
-/**
- * @param check what the console itself sees is wrong
- * @param onCreated once a new one has an address of its own
- */
-export const useSaving = (
-  opened: Opened,
-  check: (open: OpenSkill) => Errors,
-  onCreated: (id: string) => void,
-) => {
+/** @param check what the console itself sees is wrong */
+export const useSaving = (opened: Opened, check: (open: OpenSkill) => Errors) => {
   const write = useWrite({ quietErrors: true });
   const [errors, setErrors] = useState<Errors>(NONE);
   const [conflict, setConflict] = useState<Conflict>();
@@ -117,7 +110,6 @@ export const useSaving = (
       });
     const stored = await read(id);
     opened.set(() => stored);
-    if (isNew) onCreated(id);
   };
 
   const save = async (open: OpenSkill): Promise<void> => {

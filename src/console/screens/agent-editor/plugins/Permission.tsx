@@ -7,7 +7,7 @@ import { useTexts } from '../../../i18n/locale.ts';
 import type { Behavior } from '../tools/permission.ts';
 import css from './Plugins.module.css';
 import { type RuleRow, ruleRows, rulesOf } from './rules.ts';
-import type { SectionProps } from './Section.tsx';
+import type { SectionProps } from './section-props.ts';
 import { texts } from './texts.ts';
 
 /** What is allowed without asking, what is asked for, and what is refused. */

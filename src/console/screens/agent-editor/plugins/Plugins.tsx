@@ -7,6 +7,7 @@ import { Chip } from '../../../design/Chip.tsx';
 import { boxLook } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
+import { useQueryState } from '../../../list/use-query-state.ts';
 import { unreadAt } from '../../../schema-form/context.ts';
 import { textsOf } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
@@ -69,6 +70,7 @@ export const Plugins = (panel: PanelProps) => {
   const t = useTexts(texts);
   const { draft, change, capabilities, errors } = panel;
   const counts = useCounts();
+  const [, setQuery] = useQueryState();
   const on = textsOf(draft.plugin_ids);
   const { plugins } = capabilities;
   const gone = on.filter((id) => plugins.every((plugin) => plugin.id !== id));
@@ -78,6 +80,8 @@ export const Plugins = (panel: PanelProps) => {
     for (const { key } of plugin.config_schemas)
       for (const field of unreadAt(panel.unread, `sections.${key}`)) panel.onUnread(field, undefined);
     change(switched(draft, plugin, isOn));
+    const [first] = plugin.config_schemas;
+    if (first) setQuery({ section: first.key });
   };
   return (
     <>

@@ -8,19 +8,12 @@ import { SchemaForm, useProblemTexts } from '../../../schema-form/SchemaForm.tsx
 import type { PanelProps } from '../panel.ts';
 import { isEditable, Permission } from './Permission.tsx';
 import css from './Plugins.module.css';
+import type { SectionProps } from './section-props.ts';
 import { type Settings, sectionFields, sectionOf } from './settings.ts';
 import { texts } from './texts.ts';
 import { useHints } from './use-hints.ts';
 
 /** The settings of one plugin, as a form or as JSON. */
-
-export type SectionProps = {
-  value: JsonObject;
-  path: string;
-  errors: ReadonlyMap<string, string>;
-  tools: readonly string[];
-  onChange: (value: JsonObject) => void;
-};
 
 /** What is wrong is said while it is typed; what is missing, once somebody has tried to save it. */
 const useErrors = (settings: Settings, value: JsonObject, path: string, errors: SectionProps['errors']) => {
@@ -40,7 +33,9 @@ export const Section = ({ settings, panel }: { settings: Settings; panel: PanelP
   const value = sectionOf(draft, key);
   const errors = useErrors(settings, value, path, panel.errors);
   const hints = useHints(settings.editor);
-  const [isJson, showJson] = useState(false);
+  const [isWanted, showJson] = useState(false);
+  // What is no JSON yet is nowhere else.
+  const isJson = isWanted || path in unread;
   const isHalf = unreadAt(unread, path).length > 0;
   const onChange = (next: JsonObject): void => change(sectionFields(draft, key, next));
   const isOwn = settings.editor === 'permission' && isEditable(value);
