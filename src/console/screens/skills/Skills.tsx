@@ -16,8 +16,9 @@ import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
 import { ScreenLink } from '../../shell/links.tsx';
+import { AGENTS, SKILLS } from './resources.ts';
 import css from './Skills.module.css';
-import { AGENTS, callerOf, isCalledBy, SKILLS, type Skill, usersOf } from './skill.ts';
+import { callerOf, isCalledBy, type Skill, usersOf } from './skill.ts';
 import { texts } from './texts.ts';
 
 type SkillRow = Skill & { source: SourceState | undefined; agents: readonly string[] };

@@ -3,19 +3,16 @@ import {
   flag,
   type Guarded,
   isObject,
-  type JsonObject,
   list,
   object,
   optional,
   text,
   withDefault,
 } from '../../data/guard.ts';
-import type { Resource } from '../../data/queries.ts';
-import { recordsOf } from '../../data/records.ts';
 
 /** Instructions that agents take up when they need them. */
 
-const Skill = object({
+export const Skill = object({
   id: text,
   name: text,
   description: withDefault(text, ''),
@@ -28,19 +25,12 @@ const Skill = object({
 });
 export type Skill = Guarded<typeof Skill>;
 
-export const SKILLS = recordsOf('skills', Skill);
-
-/** What the service says a skill is made of. */
-export const SCHEMA: Resource<JsonObject> = {
-  path: '/v1/config/skills/$schema',
-  guard: anyObject,
-  off: SKILLS.off ?? { statuses: [404] },
-};
-
-const AgentSkills = object({ id: text, plugin_ids: optional(list(text)), sections: optional(anyObject) });
+export const AgentSkills = object({
+  id: text,
+  plugin_ids: optional(list(text)),
+  sections: optional(anyObject),
+});
 export type AgentSkills = Guarded<typeof AgentSkills>;
-
-export const AGENTS = recordsOf('agents', AgentSkills);
 
 /** By whom it is used: a user, a model, either, or only by other parts of the service. */
 export type Caller = 'both' | 'user' | 'model' | 'internal';
