@@ -177,7 +177,8 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
   t.test('a skill is written, refused, stored, and not written over', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/skills');
-    await page.getByRole('link', { name: '+ New Skill' }).click();
+    await page.getByRole('link', { name: '+ New Skill' }).waitFor();
+    await page.keyboard.press('n');
     await button(page, 'Save').click();
     await page.getByText('Required').first().waitFor();
     await page.getByLabel('Skill ID').fill('Brief');

@@ -113,7 +113,7 @@ const ListNode = (props: SeenProps & { items: Schema }) => {
       hint={hintOf(props)}
       actions={
         <>
-          <Clearing {...props} />
+          {props.seen.isNullable && <Clearing {...props} />}
           <Button
             small
             icon="plus"

@@ -129,7 +129,7 @@ type FormProps = { open: OpenSkill; opened: Opened; schema: JsonObject };
 const Form = ({ open, opened, schema }: FormProps) => {
   const t = useTexts(texts);
   const textOf = useProblemTexts();
-  const hints = useHints(open.isNew);
+  const hints = useHints({ isNew: open.isNew, hasPaths: Array.isArray(open.start.paths) });
   const check = ({ draft, unread }: OpenSkill): Errors => {
     const problems = problemsIn(schema, draft);
     return new Map([

@@ -121,7 +121,7 @@ const Filters = () => {
 const NewSkill = () => {
   const t = useTexts(texts);
   return (
-    <ScreenLink to="/skills/new" className={buttonLook}>
+    <ScreenLink to="/skills/new" className={buttonLook} isNew>
       {t('new')}
     </ScreenLink>
   );

@@ -6,7 +6,7 @@ import { texts } from './texts.ts';
 const SHORT = { 'ui:widget': 'textarea', 'ui:options': { rows: 2 } };
 
 /** How the fields of a skill are shown, in the words of `ui_schema`. */
-export const useHints = (isNew: boolean): JsonObject => {
+export const useHints = ({ isNew, hasPaths }: { isNew: boolean; hasPaths: boolean }): JsonObject => {
   const t = useTexts(texts);
   return useMemo(() => {
     const named = (title: string, description?: string) => ({
@@ -50,7 +50,7 @@ export const useHints = (isNew: boolean): JsonObject => {
         },
       },
       allowed_tools: named(t('tools'), t('tools.hint')),
-      paths: named(t('paths'), t('paths.hint')),
+      paths: { ...named(t('paths'), t('paths.hint')), ...(!hasPaths && { 'ui:widget': 'hidden' }) },
     };
-  }, [t, isNew]);
+  }, [t, isNew, hasPaths]);
 };

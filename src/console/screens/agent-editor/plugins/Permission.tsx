@@ -5,7 +5,7 @@ import { CountField } from '../../../design/CountField.tsx';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import type { Behavior } from '../tools/permission.ts';
-import css from './Plugins.module.css';
+import css from './Permission.module.css';
 import { type RuleRow, ruleRows, rulesOf } from './rules.ts';
 import type { SectionProps } from './section-props.ts';
 import { texts } from './texts.ts';

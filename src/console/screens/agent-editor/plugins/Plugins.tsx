@@ -16,6 +16,7 @@ import { HookFilter } from './HookFilter.tsx';
 import css from './Plugins.module.css';
 import { switched } from './settings.ts';
 import { texts } from './texts.ts';
+import { useNames } from './use-names.ts';
 import { Workspace } from './Workspace.tsx';
 
 /** What an agent is extended with, and what each of these is told. */
@@ -43,6 +44,7 @@ const Row = (props: {
   onSwitch: (isOn: boolean) => void;
 }) => {
   const t = useTexts(texts);
+  const nameOf = useNames();
   const { plugin, count, isOn } = props;
   const { description, config_schemas: schemas } = plugin;
   return (
@@ -57,7 +59,7 @@ const Row = (props: {
         <span className={css.mono}>{plugin.id}</span>
       </label>
       <span className={css.about}>
-        {description || schemas.map((settings) => settings.description).join(' ')}
+        {description || schemas.map((settings) => nameOf(settings).about).join(' ')}
       </span>
       {props.isGone && <Chip tone="error">{t('gone')}</Chip>}
       {schemas.length > 0 && <Chip>{t('settings')}</Chip>}

@@ -12,6 +12,7 @@ import type { SectionProps } from './section-props.ts';
 import { type Settings, sectionFields, sectionOf } from './settings.ts';
 import { texts } from './texts.ts';
 import { useHints } from './use-hints.ts';
+import { useNames } from './use-names.ts';
 
 /** The settings of one plugin, as a form or as JSON. */
 
@@ -39,13 +40,13 @@ export const Section = ({ settings, panel }: { settings: Settings; panel: PanelP
   const isHalf = unreadAt(unread, path).length > 0;
   const onChange = (next: JsonObject): void => change(sectionFields(draft, key, next));
   const isOwn = settings.editor === 'permission' && isEditable(value);
-  const name = settings.display_name || key;
+  const { name, about } = useNames()(settings);
   return (
     <>
       <div className={css.sectionHead}>
         <div>
           <h3>{name}</h3>
-          {settings.description && <p className={css.note}>{settings.description}</p>}
+          {about && <p className={css.note}>{about}</p>}
         </div>
         <Button small tone="quiet" aria-pressed={isJson} disabled={isHalf} onClick={() => showJson(!isJson)}>
           {t('json')}

@@ -9,6 +9,7 @@ import css from './Plugins.module.css';
 import { Section } from './Section.tsx';
 import { type Settings, type SettingsState, sectionOf, settingsOf, stateOf, switched } from './settings.ts';
 import { texts } from './texts.ts';
+import { useNames } from './use-names.ts';
 
 /** Settings of plugins: all that there are at the left, the chosen one beside them. */
 
@@ -61,6 +62,7 @@ export const Workspace = ({ panel }: { panel: PanelProps }) => {
   const t = useTexts(texts);
   const [{ section: wanted }, setQuery] = useQueryState();
   const summary = useSummary(panel);
+  const nameOf = useNames();
   const { draft, capabilities } = panel;
   const all = settingsOf(capabilities.plugins);
   const on = textsOf(draft.plugin_ids);
@@ -81,7 +83,7 @@ export const Workspace = ({ panel }: { panel: PanelProps }) => {
               aria-pressed={settings.key === shown.key}
               onClick={() => setQuery({ section: settings.key })}
             >
-              <span className={css.choiceName}>{settings.display_name || settings.key}</span>
+              <span className={css.choiceName}>{nameOf(settings).name}</span>
               <span className={css.summary}>{summary(settings)}</span>
               <Chip tone={TONES[its]}>{t(`state.${its}`)}</Chip>
             </button>
