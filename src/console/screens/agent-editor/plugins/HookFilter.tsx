@@ -25,6 +25,7 @@ export const HookFilter = ({ draft, change, errors }: PanelProps) => {
   return (
     <Resettable field="active_hook_filter">
       <Card
+        className={css.hookCard}
         title={t('hooks')}
         note={t('hooks.note')}
         actions={

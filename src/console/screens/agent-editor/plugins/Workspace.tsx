@@ -4,6 +4,7 @@ import { Notice } from '../../../design/Notice.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { useQueryState } from '../../../list/use-query-state.ts';
 import { textsOf, withSection } from '../draft.ts';
+import { Resettable } from '../Overridden.tsx';
 import type { PanelProps } from '../panel.ts';
 import css from './Plugins.module.css';
 import { Section } from './Section.tsx';
@@ -71,29 +72,34 @@ export const Workspace = ({ panel }: { panel: PanelProps }) => {
   if (!shown) return null;
   const state = stateOf(draft, shown);
   return (
-    <div className={css.workspace}>
-      <div className={css.choices}>
-        {all.map((settings) => {
-          const its = stateOf(draft, settings);
-          return (
-            <button
-              key={settings.key}
-              type="button"
-              className={css.choice}
-              aria-pressed={settings.key === shown.key}
-              onClick={() => setQuery({ section: settings.key })}
-            >
-              <span className={css.choiceName}>{nameOf(settings).name}</span>
-              <span className={css.summary}>{summary(settings)}</span>
-              <Chip tone={TONES[its]}>{t(`state.${its}`)}</Chip>
-            </button>
-          );
-        })}
+    <>
+      <Resettable field="sections">
+        <h3 className={css.bar}>{t('settings.title')}</h3>
+      </Resettable>
+      <div className={css.workspace}>
+        <div className={css.choices}>
+          {all.map((settings) => {
+            const its = stateOf(draft, settings);
+            return (
+              <button
+                key={settings.key}
+                type="button"
+                className={css.choice}
+                aria-pressed={settings.key === shown.key}
+                onClick={() => setQuery({ section: settings.key })}
+              >
+                <span className={css.choiceName}>{nameOf(settings).name}</span>
+                <span className={css.summary}>{summary(settings)}</span>
+                <Chip tone={TONES[its]}>{t(`state.${its}`)}</Chip>
+              </button>
+            );
+          })}
+        </div>
+        <div className={css.section} key={shown.key}>
+          {state !== 'on' && <Off settings={shown} state={state} panel={panel} />}
+          {state === 'on' && <Section settings={shown} panel={panel} />}
+        </div>
       </div>
-      <div className={css.section} key={shown.key}>
-        {state !== 'on' && <Off settings={shown} state={state} panel={panel} />}
-        {state === 'on' && <Section settings={shown} panel={panel} />}
-      </div>
-    </div>
+    </>
   );
 };
