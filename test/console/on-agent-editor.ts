@@ -152,7 +152,9 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await page.keyboard.press('Enter');
     await guard(page).getByRole('button', { name: 'Keep editing' }).click();
     t.equal(await page.getByLabel('Agent ID').inputValue(), 'unsaved');
-    await page.waitForFunction("sessionStorage.getItem('troupe.admin.draft.new')?.includes('unsaved')");
+    await page.waitForFunction(() =>
+      Reflect.get(globalThis, 'sessionStorage').getItem('troupe.admin.draft.new')?.includes('unsaved'),
+    );
     page.on('dialog', (asked) => void asked.accept());
     await page.reload();
     await button(page, 'Continue with it').click();

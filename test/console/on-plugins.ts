@@ -35,6 +35,7 @@ const STUDIO = {
           level: { enum: ['low', 'high'] },
           share: { type: 'number', minimum: 0, maximum: 1 },
           note: { type: ['string', 'null'] },
+          api_key: { type: 'string' },
           shots: {
             type: 'array',
             items: { type: 'object', required: ['at'], properties: { at: { type: 'integer' } } },
@@ -153,6 +154,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
 
     await page.getByLabel('Share').fill('0.5');
     await page.getByLabel('Note').fill('Quiet');
+    await page.getByLabel('Api key').fill('hush-hush');
     await page.getByLabel('At', { exact: true }).fill('3');
     await page.getByLabel('hero', { exact: true }).fill('2');
     t.equal(await page.getByLabel('Anything').inputValue(), '{');
@@ -166,11 +168,15 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
       weights: { hero: 2 },
     };
     await tab(page, 'Advanced').click();
-    t.strictSame(JSON.parse(await raw(page).inputValue()).sections.studio, all);
+    const { api_key: key, ...others } = JSON.parse(await raw(page).inputValue()).sections.studio;
+    t.strictSame(others, all);
+    t.match(key, /REDACTED/);
     await tab(page, 'Plugins').click();
+    await page.getByText('One is stored').waitFor();
+    t.notMatch(await page.content(), 'hush-hush');
     await page.getByLabel('Note').fill('');
     await button(page, 'JSON').first().click();
-    t.strictSame(JSON.parse(await page.getByLabel('Studio as JSON').inputValue()), { ...all, note: null });
+    t.match(JSON.parse(await page.getByLabel('Studio as JSON').inputValue()), { ...all, note: null });
     await button(page, 'Discard').click();
   });
 
@@ -197,6 +203,13 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     const { body } = await troupe.call('GET', '/v1/config/skills/brief', undefined, headers);
     t.match(body, { instructions_md: '## Be *brief*', context: 'inline' });
     await page.getByLabel('When to use').fill('Always');
+    await page.waitForFunction(
+      () => 'troupe.admin.draft.skill.brief' in Reflect.get(globalThis, 'sessionStorage'),
+    );
+    page.on('dialog', (asked) => void asked.accept());
+    await page.reload();
+    await button(page, 'Continue with it').click();
+    t.equal(await page.getByLabel('When to use').inputValue(), 'Always');
     await troupe.call('PUT', '/v1/config/skills/brief', { ...body, description: 'Theirs' }, headers);
     await button(page, 'Save').click();
     const dialog = page.getByRole('dialog', { name: '"brief" was changed meanwhile' });

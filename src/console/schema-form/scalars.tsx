@@ -1,5 +1,6 @@
+import { type ChangeEvent, useState } from 'react';
 import { isObject, type JsonObject } from '../data/guard.ts';
-import { MASK } from '../data/redaction.ts';
+import { isSecretKey } from '../data/redaction.ts';
 import { CountField } from '../design/CountField.tsx';
 import { CheckField, Field } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -57,40 +58,70 @@ const rowsOf = (ui: JsonObject): number => {
   return typeof rows === 'number' ? rows : 5;
 };
 
-export const TextNode = (props: SeenProps) => {
+const isSecret = ({ ui, seen, path }: SeenProps): boolean =>
+  ui['ui:widget'] === 'password' ||
+  seen.schema.format === 'password' ||
+  seen.schema.writeOnly === true ||
+  isSecretKey(path.split('.').at(-1) ?? '');
+
+/** What is stored is never on the page: only what is typed now, which replaces it. */
+const SecretNode = (props: SeenProps) => {
   const t = useTexts(texts);
   const { errors } = useForm();
-  const { seen, ui, path, value, onChange } = props;
-  const widget = textIn(ui, 'ui:widget');
-  const isSecret =
-    widget === 'password' || seen.schema.format === 'password' || seen.schema.writeOnly === true;
-  const isStored = isSecret && value === MASK;
-  const text = typeof value === 'string' && !isStored ? value : '';
-  const change = (typed: string): void => onChange(typed === '' ? nothing(props, '') : typed);
-  const shared = { value: text, readOnly: isReadOnly(props), placeholder: textIn(ui, 'ui:placeholder') };
+  const { path, value, onChange } = props;
+  const [typed, type] = useState<string>();
+  // A value from elsewhere is not what was typed.
+  const text = typed !== undefined && typed === value ? typed : '';
+  const isStored = text === '' && typeof value === 'string' && value !== '';
   return (
     <Field {...fieldProps(props, errors.get(path), isStored ? t('secret.stored') : hintOf(props))}>
+      {(control) => (
+        <input
+          {...control}
+          type="password"
+          autoComplete="off"
+          readOnly={isReadOnly(props)}
+          value={text}
+          onChange={(event) => {
+            type(event.target.value);
+            onChange(event.target.value === '' ? nothing(props, '') : event.target.value);
+          }}
+        />
+      )}
+    </Field>
+  );
+};
+
+const PlainNode = (props: SeenProps) => {
+  const { errors } = useForm();
+  const { seen, ui, path, value, onChange } = props;
+  const shared = {
+    value: typeof value === 'string' ? value : '',
+    readOnly: isReadOnly(props),
+    placeholder: textIn(ui, 'ui:placeholder'),
+    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onChange(target.value === '' ? nothing(props, '') : target.value),
+  };
+  return (
+    <Field {...fieldProps(props, errors.get(path))}>
       {(control) =>
-        LONG.has(widget ?? '') ? (
-          <textarea
-            {...control}
-            {...shared}
-            rows={rowsOf(ui)}
-            onChange={(event) => change(event.target.value)}
-          />
+        LONG.has(textIn(ui, 'ui:widget') ?? '') ? (
+          <textarea {...control} {...shared} rows={rowsOf(ui)} />
         ) : (
           <input
             {...control}
             {...shared}
-            type={isSecret ? 'password' : (TYPES[String(seen.schema.format)] ?? 'text')}
+            type={TYPES[String(seen.schema.format)] ?? 'text'}
             autoComplete="off"
-            onChange={(event) => change(event.target.value)}
           />
         )
       }
     </Field>
   );
 };
+
+export const TextNode = (props: SeenProps) =>
+  isSecret(props) ? <SecretNode {...props} /> : <PlainNode {...props} />;
 
 export const NumberNode = (props: SeenProps) => {
   const { errors } = useForm();

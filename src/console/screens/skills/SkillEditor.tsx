@@ -19,6 +19,7 @@ import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { isScreen } from '../../shell/screen-paths.ts';
 import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
 import { ConflictDialog } from '../agent-editor/Conflict.tsx';
+import { KeptOffer, useKept } from '../agent-editor/KeptOffer.tsx';
 import { Instructions } from './Instructions.tsx';
 import { AGENTS, SCHEMA } from './resources.ts';
 import css from './Skills.module.css';
@@ -142,6 +143,7 @@ const Form = ({ open, opened, schema }: FormProps) => {
   useOwnAddress(open);
   const { draft } = open;
   const dirty = isDirty(open);
+  const kept = useKept(open, dirty, 'skill');
   const { instructions_md: written } = draft;
   return (
     <Page
@@ -150,6 +152,7 @@ const Form = ({ open, opened, schema }: FormProps) => {
       actions={<Actions open={open} dirty={dirty} busy={saving.busy} onSave={() => void saving.save(open)} />}
     >
       <UnsavedGuard isDirty={dirty} />
+      <KeptOffer kept={kept} onTake={saving.change} />
       <div className={css.editor} ref={form}>
         <Card title={t('about')}>
           <SchemaForm
