@@ -1,6 +1,7 @@
 import t from 'tap';
 import { onAgentEditor } from './on-agent-editor.ts';
 import { onEveryScreen } from './on-every-screen.ts';
+import { onPlugins } from './on-plugins.ts';
 import { onShell } from './on-shell.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
 
@@ -12,5 +13,6 @@ else {
   const house = await startHouse(t);
   await t.test('around all screens', (t) => onShell(t, house));
   await t.test('the editor of agents', (t) => onAgentEditor(t, house));
+  await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

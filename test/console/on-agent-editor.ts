@@ -152,7 +152,9 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await page.keyboard.press('Enter');
     await guard(page).getByRole('button', { name: 'Keep editing' }).click();
     t.equal(await page.getByLabel('Agent ID').inputValue(), 'unsaved');
-    await page.waitForFunction("sessionStorage.getItem('troupe.admin.draft.new')?.includes('unsaved')");
+    await page.waitForFunction(() =>
+      Reflect.get(globalThis, 'sessionStorage').getItem('troupe.admin.draft.new')?.includes('unsaved'),
+    );
     page.on('dialog', (asked) => void asked.accept());
     await page.reload();
     await button(page, 'Continue with it').click();
@@ -224,7 +226,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await dialog.getByText('both changed it').waitFor();
     t.match(await stored('shared'), { system_prompt: 'Theirs', max_rounds: 2 });
     await dialog.getByLabel('Take mine: system_prompt').check();
-    await dialog.getByRole('button', { name: 'Store the merged agent' }).click();
+    await dialog.getByRole('button', { name: 'Store what was merged' }).click();
     await toast(page, 'Agent "shared" saved');
     t.match(await stored('shared'), { system_prompt: 'Mine', max_rounds: 7, description: 'New' });
 

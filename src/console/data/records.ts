@@ -66,7 +66,14 @@ export const metaOf = (namespace: Namespace): Resource<ReadonlyMap<string, Meta>
 });
 
 /** What a list shows is about models, tools and the like: these are in the capabilities too. */
-const IN_CAPABILITIES: readonly Namespace[] = ['agents', 'models', 'providers', 'mcp-servers', 'tools'];
+const IN_CAPABILITIES: readonly Namespace[] = [
+  'agents',
+  'models',
+  'providers',
+  'mcp-servers',
+  'skills',
+  'tools',
+];
 
 /** After a write: everything that may have changed with it is read again. */
 export const changed = (namespace: Namespace): void => {

@@ -100,10 +100,27 @@ const Backend = object({
   ui_schema: withDefault(anyObject, {}),
 });
 
+const SettingsSchema = object({
+  key: text,
+  schema: withDefault(anyObject, {}),
+  display_name: withDefault(text, ''),
+  description: withDefault(text, ''),
+  editor: withDefault(text, ''),
+  default_value: optional(anyObject),
+  ui_schema: withDefault(anyObject, {}),
+});
+
+const Plugin = object({
+  id: text,
+  description: withDefault(text, ''),
+  config_schemas: withDefault(list(SettingsSchema), []),
+});
+export type Plugin = Guarded<typeof Plugin>;
+
 const Capabilities = object({
   agents: withDefault(list(text), []),
   tools: withDefault(list(Tool), []),
-  plugins: withDefault(list(anyObject), []),
+  plugins: withDefault(list(Plugin), []),
   skills: withDefault(
     list(object({ id: text, name: withDefault(text, ''), description: withDefault(text, '') })),
     [],

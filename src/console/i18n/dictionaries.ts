@@ -7,10 +7,12 @@ import { texts as fixtures } from '../fixtures/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as remote } from '../remote/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
+import { texts as schemaForm } from '../schema-form/texts.ts';
 import { texts as a2aServers } from '../screens/a2a-servers/texts.ts';
 import { texts as agentAdvanced } from '../screens/agent-editor/advanced/texts.ts';
 import { texts as agentBasics } from '../screens/agent-editor/basics/texts.ts';
 import { texts as agentHistory } from '../screens/agent-editor/history/texts.ts';
+import { texts as agentPlugins } from '../screens/agent-editor/plugins/texts.ts';
 import { texts as agentReferences } from '../screens/agent-editor/references/texts.ts';
 import { texts as agentEditor } from '../screens/agent-editor/texts.ts';
 import { texts as agentTools } from '../screens/agent-editor/tools/texts.ts';
@@ -27,6 +29,7 @@ import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
 import { texts as providers } from '../screens/providers/texts.ts';
+import { texts as skills } from '../screens/skills/texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as toolEditor } from '../screens/tool-editor/texts.ts';
@@ -49,6 +52,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   agentBasics,
   agentEditor,
   agentHistory,
+  agentPlugins,
   agentReferences,
   agentStats,
   agentTools,
@@ -71,6 +75,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   providers,
   remote,
   sandbox,
+  schemaForm,
+  skills,
   snippets,
   statechart,
   statecharts,

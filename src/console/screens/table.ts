@@ -3,6 +3,8 @@ import type { Screen } from '../shell/screen.ts';
 /** Of a new agent and of one that is stored: the same place, so that creating it leaves nothing behind. */
 const agentEditor: Screen['load'] = () => import('./agent-editor/AgentEditor.tsx');
 
+const skillEditor: Screen['load'] = () => import('./skills/SkillEditor.tsx');
+
 /**
  * All screens, in the order in which the sidebar shows them. What is not here does not exist: no link leads to it, no
  * key, and no entry of the palette. A screen lives in a folder of its own, with its texts (`i18n/dictionaries.ts` lists
@@ -53,6 +55,14 @@ export const screens: readonly Screen[] = [
     under: '/mcp-servers',
     load: () => import('./mcp-servers/McpServer.tsx'),
   },
+  {
+    path: '/skills',
+    label: 'nav.skills',
+    nav: { group: 'resources', icon: 'skills', key: 's' },
+    load: () => import('./skills/Skills.tsx'),
+  },
+  { path: '/skills/new', label: 'nav.new', under: '/skills', load: skillEditor },
+  { path: '/skills/$id', label: 'nav.skills', under: '/skills', load: skillEditor },
   {
     path: '/tools',
     label: 'nav.tools',

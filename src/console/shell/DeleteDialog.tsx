@@ -57,6 +57,7 @@ export const DeleteDialog = (
     note?: string | undefined;
     /** What is known before the service is asked. */
     children?: ReactNode;
+    onDeleted?: () => void;
     onClose: () => void;
   },
 ) => {
@@ -72,6 +73,7 @@ export const DeleteDialog = (
     try {
       await write.mutateAsync({ ...deletion, ...(action && { action }) });
       onClose();
+      props.onDeleted?.();
     } catch (error) {
       const body =
         error instanceof RequestError && error.failure.kind === 'http' ? error.failure.body : undefined;

@@ -14,9 +14,11 @@ export const ScreenLink = (props: {
   to: string;
   className?: string | undefined;
   title?: string;
+  /** The key for a new entry leads here too. */
+  isNew?: boolean;
   children: ReactNode;
 }) => {
-  const { to, className, children, title } = props;
+  const { to, className, children, title, isNew } = props;
   if (!isScreen(to)) {
     return (
       <span className={className} title={title}>
@@ -25,7 +27,7 @@ export const ScreenLink = (props: {
     );
   }
   return (
-    <Link {...targetOf(to)} className={className} title={title}>
+    <Link {...targetOf(to)} className={className} title={title} data-new={isNew || undefined}>
       {children}
     </Link>
   );

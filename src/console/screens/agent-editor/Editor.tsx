@@ -10,7 +10,17 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
 import css from './AgentEditor.module.css';
 import { meaningOf } from './draft.ts';
-import { type Editing, edited, isDirty, overridesOf, rebased, reopened, sourceOf } from './editing.ts';
+import {
+  type Editing,
+  edited,
+  isDirty,
+  overridesOf,
+  rebased,
+  reopened,
+  replacedBy,
+  sourceOf,
+  typedAt,
+} from './editing.ts';
 import { Header } from './Header.tsx';
 import { KeptOffer, useKept } from './KeptOffer.tsx';
 import { Overrides } from './Overridden.tsx';
@@ -47,7 +57,8 @@ const useShowField = (): ((field: string) => void) => {
   return useCallback(
     (field) => {
       const tab = tabOf(field);
-      setQuery({ tab: tab === 'basics' ? undefined : tab });
+      const [, section] = /^sections\.([^.]+)/.exec(field) ?? [];
+      setQuery({ tab: tab === 'basics' ? undefined : tab, ...(section && { section }) });
       // The tab is there after the address has changed.
       setTimeout(() => want({ field }));
     },
@@ -74,7 +85,7 @@ type EditorProps = {
 
 export const Editor = ({ editing, opening, capabilities, localKind }: EditorProps) => {
   const taken = useTaken(capabilities, editing.isNew);
-  const saving = useSaving(opening, { localKind, taken, show: useShowField() });
+  const saving = useSaving(opening, { localKind, taken, capabilities, show: useShowField() });
   const [tab, setTab] = useTab();
   const dirty = isDirty(editing);
   const kept = useKept(editing, dirty);
@@ -83,7 +94,9 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
     saving.forget(Object.keys(fields));
     opening.set((before) => edited(before, fields, localKind));
   };
-  const replace = (draft: Editing['draft']): void => opening.set((before) => ({ ...before, draft }));
+  const onUnread = (field: string, text: string | undefined): void =>
+    opening.set((before) => typedAt(before, field, text));
+  const replace = (draft: Editing['draft']): void => opening.set((before) => replacedBy(before, draft));
   const { id } = editing.start;
   const rewrite = (path: string) =>
     void saving.rewrite({ method: 'DELETE', path }, (spec, meta) => rebased(editing, spec, meta));
@@ -111,7 +124,14 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
             localKind={localKind}
             onReplace={replace}
             onReopen={(spec, meta) => opening.set((before) => reopened(before, spec, meta))}
-            panel={{ draft: editing.draft, change, capabilities, errors: saving.errors }}
+            panel={{
+              draft: editing.draft,
+              change,
+              capabilities,
+              errors: saving.errors,
+              unread: editing.unread,
+              onUnread,
+            }}
           />
         </Overrides>
         {(dirty || editing.isNew) && (

@@ -5,7 +5,7 @@ import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { changedFields } from './draft.ts';
 import type { Editing } from './editing.ts';
-import { type KeptDraft, keepDraft, readKept } from './kept-draft.ts';
+import { type KeptDraft, type KeptKind, keepDraft, readKept } from './kept-draft.ts';
 import type { Draft } from './panel.ts';
 import { texts } from './texts.ts';
 
@@ -15,32 +15,36 @@ const QUIET_MS = 300;
 export type Kept = { offer: KeptDraft | undefined; forget: () => void };
 
 /** What was typed before the page was loaded again, and the keeping of what is typed now. */
-export const useKept = (editing: Editing, dirty: boolean): Kept => {
+export const useKept = (
+  editing: Pick<Editing, 'isNew' | 'start' | 'draft'>,
+  dirty: boolean,
+  kind: KeptKind = 'agent',
+): Kept => {
   const id = editing.isNew ? undefined : editing.start.id;
   const [offer, setOffer] = useState(() => {
-    const kept = readKept(id);
+    const kept = readKept(id, kind);
     return kept?.kept !== undefined && changedFields(editing.start, kept.spec).length > 0 ? kept : undefined;
   });
   const { draft } = editing;
   useEffect(() => {
     // What is offered is not lost before somebody has answered, or typed something else.
     if (!dirty) return undefined;
-    const timer = setTimeout(() => keepDraft(id, draft), QUIET_MS);
+    const timer = setTimeout(() => keepDraft(id, draft, kind), QUIET_MS);
     return () => clearTimeout(timer);
-  }, [id, draft, dirty]);
+  }, [id, draft, dirty, kind]);
   // Whoever leaves has saved it, or said that it is not wanted.
   const own = useRef(id);
   own.current = id;
   const wasDirty = useRef(false);
   useEffect(() => {
-    if (wasDirty.current && !dirty) keepDraft(id, undefined);
+    if (wasDirty.current && !dirty) keepDraft(id, undefined, kind);
     wasDirty.current = dirty;
-  }, [id, dirty]);
-  useEffect(() => () => keepDraft(own.current, undefined), []);
+  }, [id, dirty, kind]);
+  useEffect(() => () => keepDraft(own.current, undefined, kind), [kind]);
   return {
     offer: dirty ? undefined : offer,
     forget: () => {
-      keepDraft(id, undefined);
+      keepDraft(id, undefined, kind);
       setOffer(undefined);
     },
   };

@@ -7,6 +7,7 @@ import { Basics } from './basics/Basics.tsx';
 import type { Editing } from './editing.ts';
 import { History } from './history/History.tsx';
 import type { Draft, PanelProps } from './panel.ts';
+import { Plugins } from './plugins/Plugins.tsx';
 import type { Tab } from './problems.ts';
 import { Delegates } from './references/Delegates.tsx';
 import { Skills } from './references/Skills.tsx';
@@ -28,8 +29,7 @@ const PANELS: Readonly<Record<Tab, (place: PanelPlace) => ReactNode>> = {
     <Basics {...panel} isNew={editing.isNew} localKind={localKind} onReplace={onReplace} />
   ),
   tools: ({ panel, editing }) => <Tools {...panel} editing={editing} />,
-  // The plugins' panel comes here.
-  plugins: () => null,
+  plugins: ({ panel }) => <Plugins {...panel} />,
   delegates: ({ panel }) => <Delegates {...panel} />,
   advanced: ({ panel, editing, localKind, onReplace }) => (
     <Advanced {...panel} editing={editing} localKind={localKind} onReplace={onReplace} />

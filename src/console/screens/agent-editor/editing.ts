@@ -2,6 +2,7 @@ import type { JsonObject } from '../../data/guard.ts';
 import { type Meta, type SourceState, sourceState } from '../../data/meta.ts';
 import type { Outgoing } from '../../data/request.ts';
 import { merged, mergeParts } from '../../entry/merge.ts';
+import { type Unread, withUnread } from '../../schema-form/context.ts';
 import { changedFields, meaningOf, newDraft, withFields } from './draft.ts';
 import { baseOf, patchOf } from './override-patch.ts';
 import type { Draft } from './panel.ts';
@@ -18,6 +19,8 @@ export type Editing = {
   /** What is known of it without its overrides. */
   base: JsonObject;
   draft: Draft;
+  /** Texts in the place of values that are no JSON yet, by field: with them it cannot be saved. */
+  unread: Unread;
 };
 
 let keys = 0;
@@ -37,6 +40,7 @@ export const startNew = (localKind: string, copied: Draft = newDraft(localKind))
   meta: undefined,
   base: {},
   draft: copied,
+  unread: {},
 });
 
 export const overridesOf = ({ meta }: Pick<Editing, 'meta'>): JsonObject => meta?.user_overrides ?? {};
@@ -48,6 +52,7 @@ export const opened = (spec: JsonObject, meta: Meta | undefined): Editing => ({
   meta,
   base: baseOf(spec, meta?.user_overrides ?? {}),
   draft: asDraft(spec),
+  unread: {},
 });
 
 /** The same after a write: nothing is unsaved. */
@@ -58,11 +63,13 @@ export const reopened = (before: Editing, spec: JsonObject, meta: Meta | undefin
   meta,
   base: baseOf(spec, meta?.user_overrides ?? {}, before.base),
   draft: asDraft(spec),
+  unread: {},
 });
 
 /** Something else has changed it: what is unsaved stays so, all else is as it is now. */
 export const rebased = (before: Editing, spec: JsonObject, meta: Meta | undefined): Editing => ({
   ...reopened(before, spec, meta),
+  unread: before.unread,
   draft: merged(
     spec,
     before.draft,
@@ -77,7 +84,17 @@ export const edited = (editing: Editing, fields: JsonObject, localKind: string):
   draft: withFields(editing.draft, fields, localKind),
 });
 
-export const isDirty = ({ start, draft }: Editing): boolean => changedFields(start, draft).length > 0;
+/** What is typed at this field is no JSON; undefined: it is, or is gone. */
+export const typedAt = (editing: Editing, field: string, text: string | undefined): Editing => ({
+  ...editing,
+  unread: withUnread(editing.unread, field, text),
+});
+
+/** Another draft altogether: what was typed into the one before is gone. */
+export const replacedBy = (editing: Editing, draft: Draft): Editing => ({ ...editing, draft, unread: {} });
+
+export const isDirty = ({ start, draft, unread }: Editing): boolean =>
+  Object.keys(unread).length > 0 || changedFields(start, draft).length > 0;
 
 /** Undefined for a new one. */
 export const sourceOf = ({ meta, isNew }: Editing): SourceState | undefined =>

@@ -8,8 +8,13 @@ import type { Draft } from './panel.ts';
  */
 export type KeptDraft = { spec: Draft; kept?: number };
 
-const keyOf = (id: string | undefined): string =>
-  id === undefined ? `${KEYS.draft}.new` : `${KEYS.draft}.agent.${id}`;
+/** What drafts are of. */
+export type KeptKind = 'agent' | 'skill';
+
+const keyOf = (id: string | undefined, kind: KeptKind): string => {
+  if (id !== undefined) return `${KEYS.draft}.${kind}.${id}`;
+  return kind === 'agent' ? `${KEYS.draft}.new` : `${KEYS.draft}.new.${kind}`;
+};
 
 export const keptFrom = (text: string | null): KeptDraft | undefined => {
   try {
@@ -22,20 +27,25 @@ export const keptFrom = (text: string | null): KeptDraft | undefined => {
   }
 };
 
-/** @param id undefined: of a new agent */
-export const readKept = (id: string | undefined): KeptDraft | undefined => {
+/** @param id undefined: of a new one */
+export const readKept = (id: string | undefined, kind: KeptKind = 'agent'): KeptDraft | undefined => {
   try {
-    return keptFrom(sessionStorage.getItem(keyOf(id)));
+    return keptFrom(sessionStorage.getItem(keyOf(id, kind)));
   } catch {
     return undefined;
   }
 };
 
 /** @param spec undefined takes it away */
-export const keepDraft = (id: string | undefined, spec: Draft | undefined): void => {
+export const keepDraft = (
+  id: string | undefined,
+  spec: Draft | undefined,
+  kind: KeptKind = 'agent',
+): void => {
+  const key = keyOf(id, kind);
   try {
-    if (spec === undefined) sessionStorage.removeItem(keyOf(id));
-    else sessionStorage.setItem(keyOf(id), JSON.stringify({ spec, kept: Date.now() } satisfies KeptDraft));
+    if (spec === undefined) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, JSON.stringify({ spec, kept: Date.now() } satisfies KeptDraft));
   } catch {
     // Nothing is kept then; what is typed stays until the page is left.
   }

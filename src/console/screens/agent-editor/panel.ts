@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../data/guard.ts';
 import type { Capabilities } from '../../data/resources.ts';
+import type { Unread } from '../../schema-form/context.ts';
 
 /** An agent as it is edited: what this console does not know of is kept as it is. */
 export type Draft = JsonObject & { id: string };
@@ -12,6 +13,9 @@ export type PanelProps = {
   capabilities: Capabilities;
   /** By field, such as `max_rounds` or `sections.permission.rules.0.tool`. */
   errors: ReadonlyMap<string, string>;
+  unread: Unread;
+  /** What is typed at a field is no JSON; undefined: it is, or is gone. */
+  onUnread(field: string, text: string | undefined): void;
 };
 
 /** What the preview chat beside the panels is given: it talks to the draft as it is now. */

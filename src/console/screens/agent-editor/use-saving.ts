@@ -3,8 +3,10 @@ import { anyObject, anything, type JsonObject } from '../../data/guard.ts';
 import type { Meta } from '../../data/meta.ts';
 import { changed } from '../../data/records.ts';
 import { send } from '../../data/request.ts';
+import type { Capabilities } from '../../data/resources.ts';
 import { useWrite } from '../../data/use-write.ts';
 import { useTexts } from '../../i18n/locale.ts';
+import { useProblemTexts } from '../../schema-form/SchemaForm.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import {
   type Editing,
@@ -18,6 +20,7 @@ import {
 import { keepDraft } from './kept-draft.ts';
 import type { Draft } from './panel.ts';
 import { fieldErrors, problemsOf } from './problems.ts';
+import { schemaProblems } from './schema-problems.ts';
 import { texts } from './texts.ts';
 import { type Opening, readMeta, readSpec } from './use-opened.ts';
 
@@ -34,6 +37,7 @@ export type SavingContext = {
   localKind: string;
   /** Ids that a new agent cannot have. */
   taken: ReadonlySet<string>;
+  capabilities: Capabilities;
   /** Brings a field in front of its user. */
   show(field: string): void;
 };
@@ -53,8 +57,9 @@ const findConflict = async (editing: Editing): Promise<Conflict | undefined> => 
   return { spec: meta && (await readSpec(editing.start.id)), meta };
 };
 
-const useErrors = ({ localKind, taken, show }: SavingContext) => {
+const useErrors = ({ localKind, taken, capabilities, show }: SavingContext) => {
   const t = useTexts(texts);
+  const textOf = useProblemTexts();
   const [errors, setErrors] = useState<Errors>(NONE);
   const showFirst = (found: Errors): void => {
     setErrors(found);
@@ -71,11 +76,16 @@ const useErrors = ({ localKind, taken, show }: SavingContext) => {
       toastError(error);
     },
     /** @returns whether there is nothing that the console itself sees */
-    check: ({ draft, isNew }: Editing): boolean => {
-      const found = problemsOf(draft, { localKind, isNew, taken });
-      showFirst(new Map(found.map(({ field, key }) => [field, t(key)])));
-      if (found.length > 0) toast('error', t('problems', { count: found.length }));
-      return found.length === 0;
+    check: ({ draft, isNew, unread }: Editing): boolean => {
+      const found = new Map(
+        problemsOf(draft, { localKind, isNew, taken }).map(({ field, key }) => [field, t(key)]),
+      );
+      for (const problem of schemaProblems(draft, capabilities, localKind))
+        found.set(problem.path, textOf(problem));
+      for (const path of Object.keys(unread)) found.set(path, textOf({ path, key: 'problem.json' }));
+      showFirst(found);
+      if (found.size > 0) toast('error', t('problems', { count: found.size }));
+      return found.size === 0;
     },
   };
 };

@@ -128,7 +128,7 @@ const NewAgent = (): ReactNode => {
   const t = useTexts(texts);
   if (!isScreen('/agents/new')) return null;
   return (
-    <ScreenLink to="/agents/new" className={buttonLook}>
+    <ScreenLink to="/agents/new" className={buttonLook} isNew>
       {t('new')}
     </ScreenLink>
   );

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { sectionsOf } from '../../../data/spec.ts';
+import { CountField } from '../../../design/CountField.tsx';
 import { CheckField, Field } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { CountField } from '../CountField.tsx';
 import { withSection } from '../draft.ts';
 import type { PanelProps } from '../panel.ts';
 import css from './Advanced.module.css';

@@ -1,8 +1,8 @@
 import { isObject } from '../../../data/guard.ts';
+import { CountField } from '../../../design/CountField.tsx';
 import { CheckField, Field } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { CountField } from '../CountField.tsx';
 import type { PanelProps } from '../panel.ts';
 import css from './Advanced.module.css';
 import { texts } from './texts.ts';

@@ -1,12 +1,11 @@
-import { isObject } from '../../../data/guard.ts';
+import { CountField } from '../../../design/CountField.tsx';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { CountField } from '../CountField.tsx';
 import { isLocal } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
 import { Backend } from './Backend.tsx';
+import { BackendConfig } from './BackendConfig.tsx';
 import css from './Basics.module.css';
-import { Endpoint } from './Endpoint.tsx';
 import { ModelField } from './ModelField.tsx';
 import { Prompt } from './Prompt.tsx';
 import type { BasicsProps } from './props.ts';
@@ -111,15 +110,7 @@ export const Basics = (props: BasicsProps) => {
         )}
         {capabilities.backends.length > 1 && <Backend {...props} />}
       </div>
-      {!local && (
-        <Endpoint
-          config={isObject(draft.backend) && isObject(draft.backend.config) ? draft.backend.config : {}}
-          error={errors.get('backend')}
-          onChange={(config) =>
-            change({ backend: { version: 1, ...asObject(draft.backend), config }, endpoint: undefined })
-          }
-        />
-      )}
+      {!local && <BackendConfig {...props} />}
       <Limits {...props} />
       {local && (
         <Resettable field="system_prompt">
@@ -140,5 +131,3 @@ export const Basics = (props: BasicsProps) => {
     </div>
   );
 };
-
-const asObject = (value: unknown): object => (isObject(value) ? value : {});

@@ -1,7 +1,7 @@
 import { isObject } from '../../../data/guard.ts';
+import { countOf } from '../../../design/CountField.tsx';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { countOf } from '../CountField.tsx';
 import css from './Basics.module.css';
 import { texts } from './texts.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../data/guard.ts';
 import { IconButton } from '../../../design/Button.tsx';
+import { CountField } from '../../../design/CountField.tsx';
 import { controlLook, Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { CountField } from '../CountField.tsx';
 import css from './Basics.module.css';
 import { isNumeric, kindOf, newStop, STOP_KINDS, STOPS, stopsOf } from './stop-conditions.ts';
 import { texts } from './texts.ts';

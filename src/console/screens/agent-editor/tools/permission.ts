@@ -7,7 +7,7 @@ import { textsOf } from '../draft.ts';
 
 export type Behavior = 'allow' | 'ask' | 'deny';
 
-type Rule = {
+export type Rule = {
   text: string;
   behavior: Behavior;
   /** It looks at arguments too, so a tool alone does not decide. */
@@ -24,7 +24,8 @@ export type Permission = {
   conditional: readonly string[];
 };
 
-const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
+/** The strongest first. */
+export const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
 
 const behaviorOf = (value: unknown): Behavior | undefined => RANK.find((known) => known === value);
 
@@ -51,7 +52,7 @@ const matcherOf = (name: string): ((tool: string) => boolean) => {
   }
 };
 
-const ruleOf = (value: unknown): Rule[] => {
+export const ruleOf = (value: unknown): Rule[] => {
   if (!isObject(value) || typeof value.tool !== 'string') return [];
   const behavior = behaviorOf(value.behavior) ?? 'ask';
   const at = value.tool.startsWith('/') ? -1 : value.tool.indexOf('(');

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { Field } from '../../design/Field.tsx';
+import { Field } from './Field.tsx';
 
 /** What is typed, as a value: a number where it is one, else the text, so that the check says what is wrong. */
 export const countOf = (typed: string): number | string | undefined => {

@@ -1,0 +1,74 @@
+import { useMemo, useState } from 'react';
+import { isObject } from '../data/guard.ts';
+import { fromEditable, MovedSecret, toEditable } from '../data/redaction.ts';
+import { Field } from '../design/Field.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import { useForm } from './context.ts';
+import css from './SchemaForm.module.css';
+import { texts } from './texts.ts';
+
+/** Any value as JSON. What is typed becomes the value once it is JSON; until then it is kept, and cannot be saved. */
+
+type Reading = { value: unknown } | { problem: 'problem.json' | 'problem.secret' | 'problem.object' };
+
+type Known = { secrets: ReadonlyMap<string, unknown>; asObject: boolean | undefined };
+
+const readJson = (text: string, { secrets, asObject }: Known): Reading => {
+  if (text.trim() === '' && !asObject) return { value: undefined };
+  try {
+    const value = fromEditable(JSON.parse(text), secrets);
+    return asObject && !isObject(value) ? { problem: 'problem.object' } : { value };
+  } catch (error) {
+    return { problem: error instanceof MovedSecret ? 'problem.secret' : 'problem.json' };
+  }
+};
+
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+export const JsonBox = (props: {
+  label: string;
+  path: string;
+  value: unknown;
+  hint?: string | undefined;
+  rows?: number;
+  /** Nothing else is taken. */
+  asObject?: boolean;
+  onChange: (value: unknown) => void;
+}) => {
+  const t = useTexts(texts);
+  const { path, value, asObject, onChange } = props;
+  const { errors, unread, onUnread } = useForm();
+  const editable = useMemo(() => toEditable(value), [value]);
+  const known = { secrets: editable.secrets, asObject };
+  const shown = value === undefined ? '' : JSON.stringify(editable.value, null, 2);
+  // As it was typed, as long as it says the same.
+  const [typed, type] = useState(shown);
+  const reading = readJson(typed, known);
+  const isSame = 'value' in reading && sameJson(reading.value, value);
+  const text = unread[path] ?? (isSame ? typed : shown);
+  const wrong = unread[path] === undefined ? undefined : readJson(unread[path], known);
+  const change = (next: string): void => {
+    type(next);
+    const read = readJson(next, known);
+    onUnread(path, 'problem' in read ? next : undefined);
+    if ('value' in read) onChange(read.value);
+  };
+  return (
+    <Field
+      label={props.label}
+      error={wrong && 'problem' in wrong ? t(wrong.problem) : errors.get(path)}
+      {...(props.hint && { hint: props.hint })}
+    >
+      {(control) => (
+        <textarea
+          {...control}
+          className={css.json}
+          rows={props.rows ?? Math.min(16, Math.max(3, text.split('\n').length))}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => change(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+};

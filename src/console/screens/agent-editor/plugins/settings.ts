@@ -1,0 +1,58 @@
+import { isObject, type JsonObject } from '../../../data/guard.ts';
+import type { Plugin } from '../../../data/resources.ts';
+import { sectionsOf } from '../../../data/spec.ts';
+import { textsOf, withSection } from '../draft.ts';
+
+/** Which plugins an agent has, and what they are told: a section of its own for each kind of settings. */
+
+export type Settings = Plugin['config_schemas'][number] & { plugin: string };
+
+/** Enabled; kept although its plugin is off; or not there yet. */
+export type SettingsState = 'on' | 'kept' | 'off';
+
+export const settingsOf = (plugins: readonly Plugin[]): Settings[] =>
+  plugins.flatMap(({ id, config_schemas: schemas }) =>
+    schemas.map((settings) => ({ ...settings, plugin: id })),
+  );
+
+export const stateOf = (draft: JsonObject, { plugin, key }: Settings): SettingsState => {
+  if (textsOf(draft.plugin_ids).includes(plugin)) return 'on';
+  return key in sectionsOf(draft) ? 'kept' : 'off';
+};
+
+export const sectionOf = (draft: JsonObject, key: string): JsonObject => {
+  const section = sectionsOf(draft)[key];
+  return isObject(section) ? section : {};
+};
+
+/** An empty one is none. */
+export const sectionFields = (draft: JsonObject, key: string, section: JsonObject): JsonObject =>
+  withSection(draft, key, Object.keys(section).length > 0 ? section : undefined);
+
+/** What a plugin begins with is put where nothing is; what it was told stays when it is turned off. */
+export const switched = (draft: JsonObject, plugin: Plugin, isOn: boolean): JsonObject => {
+  const others = textsOf(draft.plugin_ids).filter((id) => id !== plugin.id);
+  if (!isOn) return { plugin_ids: others };
+  const sections = { ...sectionsOf(draft) };
+  for (const { key, default_value: first } of plugin.config_schemas) {
+    if (!(key in sections) && first && Object.keys(first).length > 0) sections[key] = first;
+  }
+  return { plugin_ids: [...others, plugin.id], sections };
+};
+
+// ---- which of them act ----
+
+export type HookFilter = {
+  /** Empty: all act. */
+  chosen: readonly string[];
+  /** Chosen, but off: the service does not take these. */
+  stale: readonly string[];
+};
+
+export const hookFilterOf = (draft: JsonObject): HookFilter => {
+  const [filter, on] = [textsOf(draft.active_hook_filter), textsOf(draft.plugin_ids)];
+  return {
+    chosen: filter.filter((id) => on.includes(id)),
+    stale: filter.filter((id) => !on.includes(id)),
+  };
+};
