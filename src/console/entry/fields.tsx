@@ -128,10 +128,8 @@ export const LinesEntry = (props: FieldProps) => {
   );
 };
 
-export type JsonText = { text: string; value: JsonObject | undefined; why: string };
-
 /** An object that somebody types: undefined while it is none. */
-export const readJsonObject = (text: string): { value?: JsonObject; why: string } => {
+const readJsonObject = (text: string): { value?: JsonObject; why: string } => {
   if (text.trim() === '') return { value: {}, why: '' };
   try {
     const value: unknown = JSON.parse(text);

@@ -12,8 +12,6 @@ import { texts } from './texts.ts';
 
 /** One test case: what is asked, what must hold, and what the model answered when it was recorded. */
 
-type Key = keyof typeof texts.en;
-
 type TextField = Exclude<keyof Typed, 'isLoose'>;
 
 type Editing = {
@@ -30,12 +28,11 @@ const Lines = ({
 }: {
   editing: Editing;
   name: TextField;
-  label: Key;
+  label: string;
   rows?: number;
 }) => {
-  const t = useTexts(texts);
   return (
-    <Field label={t(label)} error={editing.problems[name]}>
+    <Field label={label} error={editing.problems[name]}>
       {(control) => (
         <textarea
           {...control}
@@ -49,10 +46,9 @@ const Lines = ({
   );
 };
 
-const Line = ({ editing, name, label }: { editing: Editing; name: TextField; label: Key }) => {
-  const t = useTexts(texts);
+const Line = ({ editing, name, label }: { editing: Editing; name: TextField; label: string }) => {
   return (
-    <Field label={t(label)} error={editing.problems[name]}>
+    <Field label={label} error={editing.problems[name]}>
       {(control) => (
         <input
           {...control}
@@ -71,10 +67,10 @@ const Expectations = ({ editing }: { editing: Editing }) => {
     <fieldset className={css.box}>
       <legend>{t('expect.title')}</legend>
       <div className={css.two}>
-        <Lines editing={editing} name="contains" label="expect.contains" />
-        <Lines editing={editing} name="excludes" label="expect.excludes" />
-        <Lines editing={editing} name="tools" label="expect.tools" />
-        <Lines editing={editing} name="forbidden" label="expect.forbidden" />
+        <Lines editing={editing} name="contains" label={t('expect.contains')} />
+        <Lines editing={editing} name="excludes" label={t('expect.excludes')} />
+        <Lines editing={editing} name="tools" label={t('expect.tools')} />
+        <Lines editing={editing} name="forbidden" label={t('expect.forbidden')} />
       </div>
       <CheckField
         label={t('expect.toolsMode')}
@@ -82,12 +78,12 @@ const Expectations = ({ editing }: { editing: Editing }) => {
         onChange={(isLoose) => editing.set({ isLoose })}
       />
       <div className={css.two}>
-        <Line editing={editing} name="tokens" label="expect.tokens" />
-        <Line editing={editing} name="duration" label="expect.duration" />
-        <Line editing={editing} name="judge" label="expect.judge" />
-        <Line editing={editing} name="error" label="expect.error" />
+        <Line editing={editing} name="tokens" label={t('expect.tokens')} />
+        <Line editing={editing} name="duration" label={t('expect.duration')} />
+        <Line editing={editing} name="judge" label={t('expect.judge')} />
+        <Line editing={editing} name="error" label={t('expect.error')} />
       </div>
-      <Lines editing={editing} name="more" label="expect.more" />
+      <Lines editing={editing} name="more" label={t('expect.more')} />
     </fieldset>
   );
 };
@@ -130,13 +126,13 @@ export const FixtureForm = (props: {
     <Drawer title={t(fixture ? 'fixture.title' : 'fixture.new')} onClose={close}>
       <form ref={form} className={css.form} noValidate onSubmit={(event) => void save(event)}>
         <div className={css.two}>
-          <Line editing={editing} name="id" label="fixture.id" />
-          <Line editing={editing} name="description" label="fixture.description" />
+          <Line editing={editing} name="id" label={t('fixture.id')} />
+          <Line editing={editing} name="description" label={t('fixture.description')} />
         </div>
-        <Lines editing={editing} name="input" label="fixture.input" rows={3} />
+        <Lines editing={editing} name="input" label={t('fixture.input')} rows={3} />
         <Expectations editing={editing} />
-        <Lines editing={editing} name="script" label="fixture.script" rows={4} />
-        <Lines editing={editing} name="turns" label="fixture.turns" />
+        <Lines editing={editing} name="script" label={t('fixture.script')} rows={4} />
+        <Lines editing={editing} name="turns" label={t('fixture.turns')} />
         <div className={css.foot}>
           <Button type="submit" tone="primary" disabled={props.busy || !isDirty} data-save>
             {t('fixture.save')}
