@@ -47,7 +47,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.equal(await stored(page, 'troupe.adminToken'), ADMIN_TOKEN);
     await page.getByTestId('toast-success').getByText('Admin token saved').waitFor();
     await page.getByRole('button', { name: 'currently Connected' }).waitFor();
-    t.ok(timesAsked(asked, '/v1/config/').every((times) => times === 2));
+    t.ok(timesAsked(asked, '/v1/config/agents').every((times) => times === 2));
   });
 
   t.test('a token that is wrong is no loop, and whoever cancels is left alone', async (t) => {

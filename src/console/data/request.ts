@@ -1,7 +1,7 @@
 import { messageOf, RequestError } from './error.ts';
 import { type Guard, ShapeError } from './guard.ts';
 import { redactText } from './redaction.ts';
-import { askForToken, isSettled, operator, settleToken, token } from './session.ts';
+import { acceptToken, askForToken, isSettled, operator, settleToken, token } from './session.ts';
 
 /**
  * The one client of the service's routes: the token, the way back from a 401, errors that say what was asked, and
@@ -99,12 +99,17 @@ export const refusalOf = async (
 export const askWithToken = async (ask: () => Promise<Response>): Promise<Response> => {
   const sentWith = token.get();
   const response = await ask();
-  if (response.status !== 401) return response;
+  if (response.status !== 401) {
+    acceptToken(sentWith);
+    return response;
+  }
   // Meanwhile somebody else may have been asked and have answered.
   const isNew = token.get() !== sentWith && token.get() !== '';
   if (!isNew && (isSettled(sentWith) || !(await askForToken('refused')))) return response;
+  const sentAgainWith = token.get();
   const another = await ask();
-  if (another.status === 401) settleToken(token.get());
+  if (another.status === 401) settleToken(sentAgainWith);
+  else acceptToken(sentAgainWith);
   return another;
 };
 

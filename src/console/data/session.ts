@@ -51,6 +51,11 @@ export const settleToken = (refused: string): void => {
   settled = refused;
 };
 
+/** The service took it: should it be refused one day, that is asked about. */
+export const acceptToken = (value: string): void => {
+  if (settled === value) settled = undefined;
+};
+
 let asking: { answer: Promise<boolean>; resolve(answer: boolean): void } | undefined;
 
 /** @returns whether there is another token now */
@@ -76,6 +81,8 @@ const answerDialog = (hasToken: boolean): void => {
 export const saveToken = (entered: string): void => {
   const value = entered.trim();
   writeKey(KEYS.token, value);
+  // Until it has been accepted, whoever is refused with it was refused by what the user has just given.
+  settleToken(value);
   token.set(value);
   answerDialog(true);
 };

@@ -36,7 +36,7 @@ export const texts = defineTexts(
     },
     'conflict.cancel': 'Back to editing',
     'conflict.discard': 'Drop mine',
-    'conflict.merge': 'Store the merged version',
+    'conflict.merge': 'Store what was merged',
     'conflict.gone': '"{id}" was deleted meanwhile',
     'conflict.goneText': 'You can create it again from what you see.',
     'conflict.again': 'Create it again',

@@ -42,7 +42,7 @@ const Card = ({ name, feed, actors }: { name: string; feed: Feed | undefined; ac
   return (
     <li className={css.card}>
       <ScreenLink to={`/statecharts/${name}`} className={css.cardLink}>
-        <span className={css.cardName}>{name}</span>
+        <code className={css.cardName}>{name}</code>
       </ScreenLink>
       <span className={css.cardFacts}>
         {t('live', { count: own.live.size })}

@@ -57,7 +57,9 @@ const Wall = ({ name, charts }: { name: string; charts: ChartLevels }) => {
     <div className={css.screen}>
       <header className={css.head}>
         <div>
-          <h1>{name}</h1>
+          <h1>
+            <code>{name}</code>
+          </h1>
           <p>{charts.description}</p>
         </div>
         <FeedChip state={feedState} />

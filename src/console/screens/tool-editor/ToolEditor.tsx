@@ -112,7 +112,9 @@ const Callers = ({ id }: { id: string }) => {
     <ul className={css.agents}>
       {callers.map((agent) => (
         <li key={agent.id}>
-          <ScreenLink to={`/agents/${encodeURIComponent(agent.id)}?tab=tools`}>{agent.id}</ScreenLink>
+          <ScreenLink to={`/agents/${encodeURIComponent(agent.id)}?tab=tools`}>
+            <code>{agent.id}</code>
+          </ScreenLink>
         </li>
       ))}
     </ul>

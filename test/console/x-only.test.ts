@@ -1,0 +1,13 @@
+import t from 'tap';
+import { onShell } from './on-shell.ts';
+import { onAgentEditor } from './on-agent-editor.ts';
+import { onPlugins } from './on-plugins.ts';
+import { onEveryScreen } from './on-every-screen.ts';
+import { startHouse } from './visit.ts';
+t.setTimeout(600_000);
+const house = await startHouse(t);
+const parts = (process.env.PARTS ?? '').split(',');
+if (parts.includes('shell')) await t.test('shell', (t) => onShell(t, house));
+if (parts.includes('editor')) await t.test('editor', (t) => onAgentEditor(t, house));
+if (parts.includes('plugins')) await t.test('plugins', (t) => onPlugins(t, house));
+if (parts.includes('every')) await t.test('every', (t) => onEveryScreen(t, house));
