@@ -3,7 +3,7 @@ import type { Chart as ChartData } from '../../schema/chart.ts';
 import { useTexts } from '../i18n/locale.ts';
 import type { Actor } from './actors.ts';
 import { Chart } from './Chart.tsx';
-import { arrowFor, litBy } from './charts.ts';
+import { arrowFor, litBy } from './chart.ts';
 import type { Feed } from './feed.ts';
 import { momentOf } from './path.ts';
 import { texts } from './texts.ts';

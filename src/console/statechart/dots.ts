@@ -1,5 +1,5 @@
 import type { Chart } from '../../schema/chart.ts';
-import { arrowFor, shownIn } from './charts.ts';
+import { arrowFor, shownIn } from './chart.ts';
 
 /**
  * Where each actor of a wall is: in a place of its own inside its state, or on the way along the arrow of the

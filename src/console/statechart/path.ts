@@ -1,6 +1,6 @@
 import type { Chart } from '../../schema/chart.ts';
 import { type Actor, type Step, stateAfter } from './actors.ts';
-import { arrowFor } from './charts.ts';
+import { arrowFor } from './chart.ts';
 
 /** What a chart shows of an actor at a moment of its path. */
 
