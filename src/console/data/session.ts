@@ -19,7 +19,7 @@ export const tokenDialog = createAtom<TokenDialog | undefined>(undefined);
 
 const readToken = (): string => {
   const stored = readKey(KEYS.token)?.trim() ?? '';
-  return stored !== '' || !import.meta.env.DEV
+  return stored !== '' || !import.meta.env?.DEV
     ? stored
     : (import.meta.env.VITE_ADMIN_BEARER_TOKEN ?? '').trim();
 };

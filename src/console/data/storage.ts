@@ -52,7 +52,7 @@ export const readJson = (key: string): unknown => {
 
 /** Told of what other tabs changed. */
 export const onKey = (key: string, listener: (value: string | null) => void): void =>
-  window.addEventListener('storage', (event) => {
+  globalThis.addEventListener?.('storage', (event) => {
     // The key is null when everything was cleared.
     if (event.key === key || event.key === null) listener(event.key === null ? null : event.newValue);
   });

@@ -19,7 +19,7 @@ import { type Locale, type Texts, textIn, type Values } from './texts.ts';
 
 const asLocale = (stored: string | null): Locale => {
   if (stored === 'en' || stored === 'zh-CN') return stored;
-  const wanted = navigator.languages.find((language) => /^(zh|en)\b/i.test(language));
+  const wanted = globalThis.navigator?.languages.find((language) => /^(zh|en)\b/i.test(language));
   return wanted?.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
 };
 
