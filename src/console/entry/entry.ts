@@ -52,6 +52,17 @@ const PREFIX =
 
 const FIELD = /(?:missing |unknown )?field '([^']+)'|^([a-z_]+(?:[.[][\w.\]]+)?)(?=[: ])/;
 
+/** The one that it names as such, or that it speaks of first. */
+const fieldIn = (text: string, named: string, fields: readonly string[]): string => {
+  if (fields.includes(named)) return named;
+  const spoken = fields
+    .filter((field) => field !== 'id')
+    .map((field) => ({ field, at: text.search(new RegExp(`\\b${field}\\b`)) }))
+    .filter(({ at }) => at !== -1)
+    .sort((a, b) => a.at - b.at);
+  return spoken[0]?.field ?? '';
+};
+
 /** What the service says, by field; what names none of these is under the empty one. */
 export const saidOf = (message: string, fields: readonly string[]): Errors => {
   const errors = new Map<string, string>();
@@ -59,11 +70,7 @@ export const saidOf = (message: string, fields: readonly string[]): Errors => {
     const text = part.replace(PREFIX, '');
     const match = FIELD.exec(text);
     const named = match?.[1] ?? match?.[2] ?? '';
-    const field = /already (exists|registered)/.test(text)
-      ? 'id'
-      : (fields.find((one) => one === named) ??
-        fields.find((one) => one !== 'id' && text.includes(one)) ??
-        '');
+    const field = /already (exists|registered)/.test(text) ? 'id' : fieldIn(text, named, fields);
     errors.set(field, errors.has(field) ? `${errors.get(field)}; ${text}` : text);
   }
   return errors;

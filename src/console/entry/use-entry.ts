@@ -87,6 +87,12 @@ export const useEntry = (opening: Opened, rules: EntryRules, onSaved: (id: strin
     await write.mutateAsync({ ...outgoing, body, namespace, entity, id: spec.id });
   };
 
+  /** Where the form stays open, the next write is held against what this one has made of it. */
+  const readRevision = async (spec: Spec): Promise<void> => {
+    const meta = await send({ path: metaPath(rules, spec.id) }, Meta).catch(() => undefined);
+    setOpened((before) => (before.start === spec ? { ...before, meta } : before));
+  };
+
   /** @returns whether it is stored */
   const attempt = async (work: () => Promise<boolean>): Promise<boolean> => {
     setBusy(true);
@@ -114,8 +120,9 @@ export const useEntry = (opening: Opened, rules: EntryRules, onSaved: (id: strin
         return false;
       }
       await put(from.isNew, spec);
-      setOpened({ ...from, isNew: false, start: spec, meta: undefined });
+      setOpened({ isNew: false, start: spec, meta: undefined });
       onSaved(spec.id);
+      void readRevision(spec);
       return true;
     });
 

@@ -4,7 +4,7 @@ export const texts = defineTexts(
   {
     title: 'Models',
     purpose: 'What agents think with: a name of your own for a model of a provider.',
-    search: 'Search by id, provider, or upstream model…',
+    search: 'Search by id or provider…',
     new: 'New Model',
     'new.titled': 'New Model — {id}',
     edit: 'Edit',
@@ -60,7 +60,7 @@ export const texts = defineTexts(
   {
     title: '模型',
     purpose: '智能体用来思考的模型：为提供商的模型取一个自己的名称。',
-    search: '按 ID、提供商或上游模型搜索…',
+    search: '按 ID 或提供商搜索…',
     new: '新建模型',
     'new.titled': '新建模型 — {id}',
     edit: '编辑',

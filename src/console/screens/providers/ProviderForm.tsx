@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
@@ -94,10 +94,11 @@ const History = ({ id }: { id: string }) => {
 export const ProviderForm = ({ opened, onClose }: { opened: Opened; onClose: () => void }) => {
   const t = useTexts(texts);
   const known = useResource(capabilities).data;
-  const [isTestWanted, wantTest] = useState(false);
+  /** What is stored now is tested next, and the form stays. */
+  const wantsTest = useRef(false);
   const rules = { ...PROVIDER, check, bodyOf, fields: FIELDS };
   const form = useEntry(opened, rules, (id) => {
-    if (isTestWanted) void runTest(id);
+    if (wantsTest.current) void runTest(id);
     else onClose();
   });
   const { draft, errors } = form;
@@ -107,9 +108,9 @@ export const ProviderForm = ({ opened, onClose }: { opened: Opened; onClose: () 
   const adapters = known?.supported_adapters.length ? known.supported_adapters : USUAL_ADAPTERS;
   const isBusy = useAtom(underTest).has(id);
   const saveAndTest = async (): Promise<void> => {
-    wantTest(true);
+    wantsTest.current = true;
     await form.save();
-    wantTest(false);
+    wantsTest.current = false;
   };
   const isStored = !form.opened.isNew;
   return (

@@ -1,0 +1,321 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { ROOT } from '../run/places.ts';
+import { ADMIN_TOKEN } from '../service/troupe.ts';
+import type { House } from './visit.ts';
+
+/** Providers, models, servers, tools, datasets and their runs, as an operator goes through them. */
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
+const rowOf = (page: Page, id: string) =>
+  page.locator('tr').filter({ has: page.getByText(id, { exact: true }) });
+const invalid = (page: Page) => page.locator('[aria-invalid="true"]').count();
+
+const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
+
+export const onEntries = async (t: Test, house: House): Promise<void> => {
+  const { troupe } = house;
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const get = async (path: string) => (await troupe.call('GET', path, undefined, headers)).body;
+
+  t.test('a provider keeps its key, says whether it works, and goes with what stands on it', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/providers');
+    await button(page, 'New Provider').click();
+    await page.getByLabel('Provider ID').fill('gone-soon');
+    t.equal(await page.locator('input[type="password"]').count(), 1);
+    await page.locator('input[type="password"]').fill('sk-of-nobody');
+    await page.getByLabel('Base URL').fill('nowhere');
+    await button(page, 'Save').click();
+    await page.getByText('begins with http://').waitFor();
+    t.equal(await invalid(page), 2);
+    await page.getByLabel('Adapter').selectOption('openai');
+    t.equal(await page.getByLabel('Base URL').getAttribute('placeholder'), 'https://api.openai.com/v1/');
+    await page.getByLabel('Base URL').fill('http://127.0.0.1:1/v1');
+    await button(page, 'Save').click();
+    t.equal(await page.getByText('gone-soon').count(), 1, 'the id is said once while it is stored');
+    await toast(page, 'Provider "gone-soon" created');
+    await rowOf(page, 'gone-soon').getByText('Stored', { exact: true }).waitFor();
+
+    await rowOf(page, 'gone-soon').getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('Existing credential is preserved.', { exact: true }).waitFor();
+    await page.getByLabel('Timeout (seconds)').fill('7');
+    t.equal(await button(page, 'Test connection').isDisabled(), true);
+    await button(page, 'Store and test').click();
+    await toast(page, 'Provider "gone-soon" saved');
+    await page.getByRole('dialog').getByText('Connection failed').waitFor();
+    t.match(await get('/v1/config/providers/gone-soon'), { has_api_key: true, timeout_secs: 7 });
+    await button(page, 'Remove it').click();
+    await button(page, 'Cancel').click();
+    await page.getByRole('dialog', { name: 'Discard unsaved changes?' }).waitFor();
+    await button(page, 'Keep editing').click();
+    await button(page, 'Save').click();
+    const key = page.getByRole('group', { name: 'API key — gone-soon' });
+    await key.getByText('requires api_key unless').waitFor();
+    await page.getByLabel('Other options (JSON)').fill('{"allow_env_credentials": true}');
+    await button(page, 'Save').click();
+    await rowOf(page, 'gone-soon').getByText('Environment / none', { exact: true }).waitFor();
+    t.notOk((await get('/v1/config/providers/gone-soon')).has_api_key);
+
+    await go('/providers?new=1');
+    await page.getByLabel('Provider ID').fill('gone-soon');
+    await page.getByLabel('Adapter').selectOption('openai');
+    await button(page, 'Save').click();
+    await page.getByText('already').first().waitFor();
+    t.equal(await page.getByLabel('Provider ID').getAttribute('aria-invalid'), 'true');
+    t.equal(await page.getByLabel('Provider ID').inputValue(), 'gone-soon');
+
+    const model = { id: 'on-it', provider_id: 'gone-soon', upstream_model: 'x' };
+    await troupe.call('POST', '/v1/config/models', model, headers);
+    await troupe.call(
+      'POST',
+      '/v1/config/agents',
+      { id: 'of-it', model_id: 'on-it', system_prompt: 'x' },
+      headers,
+    );
+    await go('/providers');
+    await rowOf(page, 'gone-soon').getByRole('button', { name: 'Delete gone-soon' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('agents/of-it').waitFor();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Force delete' }).waitFor();
+    await dialog.getByRole('textbox').fill('gone-soon');
+    const sent = page.waitForRequest((one) => one.method() === 'DELETE');
+    await dialog.getByRole('button', { name: 'Force delete' }).click();
+    t.match((await sent).url(), /force=true/);
+    await toast(page, 'Provider "gone-soon" deleted');
+    await troupe.call('DELETE', '/v1/config/agents/of-it', undefined, headers);
+    await troupe.call('DELETE', '/v1/config/models/on-it', undefined, headers);
+  });
+
+  t.test('a model is checked before it is sent, asked something, and stands in a pool', async (t) => {
+    const { page, go, asked } = await house.visit(t);
+    await go('/models');
+    await button(page, 'New Model').click();
+    await page.getByLabel('Model ID').fill('twin');
+    await page.getByLabel('Provider ID').selectOption('default');
+    await page.getByLabel('Upstream Model').fill('scripted-2');
+    await page.getByLabel('Context window (tokens)').fill('10');
+    await page.getByLabel('Max output tokens').fill('11');
+    await page.getByLabel('Knowledge cutoff').fill('2024-13');
+    await page.getByLabel('Input price').fill('-1');
+    await button(page, 'Save').click();
+    await page.getByText('At most the context window').waitFor();
+    t.equal(await invalid(page), 3);
+    t.notOk(
+      asked.some((one) => one.startsWith('POST')),
+      'nothing was sent',
+    );
+    await page.getByLabel('Max output tokens').fill('5');
+    await page.getByLabel('Knowledge cutoff').fill('2024-12');
+    await page.getByLabel('Input price').fill('1');
+    await button(page, 'Save').click();
+    await toast(page, 'Model "twin" created');
+    await page.getByTestId('test-model-twin').click();
+    await page.getByRole('checkbox', { name: 'default', exact: true }).check();
+    await page.getByPlaceholder('Say hello').fill('Are you there?');
+    await page.getByTestId('model-test-send').click();
+    await page.getByTestId('model-test-response').nth(1).waitFor();
+    t.match(await page.getByTestId('model-test-response').allTextContents(), [/there/, /there/]);
+    await button(page, 'Close').click();
+
+    await go('/model-pools?new=1');
+    await page.getByLabel('Pool ID').fill('both');
+    await button(page, 'Add a member').click();
+    await page.getByLabel('Role of member 1').selectOption('failover_only');
+    await button(page, 'Save').click();
+    await page.getByText('At least one member whose role').waitFor();
+    await page.getByLabel('Role of member 1').selectOption('member');
+    await page.getByLabel('Model of member 1').selectOption('twin');
+    await button(page, 'Save').click();
+    await toast(page, 'Model pool "both" created');
+    await go('/agents/new');
+    t.equal(await page.locator('option[value="both"]').count(), 1, 'agents can use it');
+    await troupe.call('DELETE', '/v1/config/model-pools/both', undefined, headers);
+    await troupe.call('DELETE', '/v1/config/models/twin', undefined, headers);
+  });
+
+  t.test('servers of others: what they are told is kept, and why they do not answer is said', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/mcp-servers');
+    await button(page, 'New MCP Server').first().click();
+    await page.getByLabel('Server ID', { exact: true }).fill('nobody');
+    await button(page, 'Save').click();
+    await page.getByText('A program has to be given.').waitFor();
+    await page.getByLabel('Command', { exact: true }).fill('/no/such/program');
+    await button(page, 'Save').click();
+    await page.getByText('/no/such/program ENOENT').waitFor();
+    await page.getByLabel('Command', { exact: true }).fill(process.execPath);
+    await page.getByLabel('Arguments (one per line)', { exact: true }).fill(`${MEMORY}\n\n--two`);
+    await page.getByRole('group', { name: 'Environment' }).getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('TOKEN');
+    await page.getByLabel(/^Value/).fill('of-nobody-else');
+    await button(page, 'Save').click();
+    await toast(page, 'MCP server "nobody" created');
+    t.match(await get('/v1/config/mcp-servers/nobody'), { args: [MEMORY, '--two'], env_keys: ['TOKEN'] });
+    await rowOf(page, 'nobody').getByText('TOKEN').waitFor();
+    await rowOf(page, 'nobody').getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('Existing credential is preserved.').waitFor();
+    await page.getByLabel('Timeout (seconds)').fill('5');
+    await button(page, 'Save').click();
+    await toast(page, 'MCP server "nobody" saved');
+    t.match(await get('/v1/config/mcp-servers/nobody'), { timeout_secs: 5, env_keys: ['TOKEN'] });
+    t.notMatch(await page.content(), /of-nobody-else/);
+    await page.getByRole('link', { name: 'nobody', exact: true }).click();
+    await page.getByRole('heading', { name: 'nobody' }).waitFor();
+    await page.getByRole('button', { name: 'Verify tools' }).waitFor();
+    await page.getByText('Failures in a row').waitFor();
+    await page.getByText('mcp__nobody__read_graph').waitFor();
+    await button(page, 'Restart').first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+    await toast(page, 'nobody is connected again');
+    await troupe.call('DELETE', '/v1/config/mcp-servers/nobody', undefined, headers);
+
+    await go('/a2a-servers?new=1');
+    await page.getByLabel('Server ID').fill('far');
+    await page.getByLabel('Base URL').fill('http://127.0.0.1:1');
+    await page.getByLabel('Timeout (ms)').fill('90000');
+    await button(page, 'Save').click();
+    await page.getByText('from 1 to 30000').waitFor();
+    await page.getByLabel('Timeout (ms)').fill('500');
+    await button(page, 'Save').click();
+    await toast(page, 'A2A server "far" created');
+    await rowOf(page, 'far').getByText('No card').waitFor();
+    await rowOf(page, 'far').getByText('far', { exact: true }).click();
+    await page.getByText('The server does not answer').waitFor();
+    await troupe.call('DELETE', '/v1/config/a2a-servers/far', undefined, headers);
+  });
+
+  t.test('what models are told of a tool is counted in bytes, stored, and taken back', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/tools/get_weather');
+    const text = page.getByLabel('Description for models');
+    const original = await text.inputValue();
+    await text.fill(`${'天'.repeat(1365)}é`);
+    await page.getByText('4,097 bytes: at most 4,096').waitFor();
+    t.equal(await button(page, 'Save').isDisabled(), true);
+    await text.fill('天'.repeat(1365));
+    await button(page, 'Save').click();
+    await toast(page, 'Tool "get_weather" saved');
+    await page.getByText(original, { exact: true }).waitFor();
+    await button(page, 'Revert to default').click();
+    await toast(page, 'has its own description again');
+    t.match(await get('/v1/config/tools/get_weather'), { description: original });
+  });
+
+  t.test('a dataset is written, played and compared, and not written over', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/datasets');
+    await button(page, '+ New Dataset').first().click();
+    const texts = page.getByRole('dialog').locator('input[type="text"]');
+    await texts.nth(0).fill('greetings');
+    await texts.nth(1).fill('Says hello');
+    await button(page, 'Create').click();
+    await button(page, 'Add a test case').first().click();
+    await page.getByLabel('Test case ID').fill('hello');
+    await page.getByLabel('What the user says').fill('Say hello');
+    await page.getByLabel('The answer contains (one a line)').fill('Scripted');
+    // Somebody else is faster.
+    const changed = { expected_revision: 1, spec: { description: 'Of somebody else', fixtures: [] } };
+    const { meta } = await get('/v1/eval/datasets/greetings');
+    await troupe.call(
+      'PUT',
+      '/v1/eval/datasets/greetings',
+      { ...changed, expected_revision: meta.revision },
+      headers,
+    );
+    await button(page, 'Save').click();
+    await button(page, 'Make it again').click();
+    await toast(page, 'Dataset "greetings" saved');
+    t.match(await get('/v1/eval/datasets/greetings'), {
+      spec: { description: 'Of somebody else', fixtures: [{ id: 'hello' }] },
+    });
+
+    await go('/datasets/greetings');
+    await page.getByLabel('Answers', { exact: true }).selectOption('live');
+    await page.getByRole('checkbox', { name: 'default', exact: true }).check();
+    await page.getByRole('button', { name: 'Run' }).first().click();
+    await page.waitForURL(/\/eval-runs\/.+/);
+    await page.getByText('100%').waitFor();
+    const first = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const answer = await troupe.call(
+      'POST',
+      '/v1/eval/runs',
+      { dataset_id: 'greetings', mode: 'live', models: ['default'] },
+      headers,
+    );
+    await go(`/eval-runs/${answer.body.run.id}?baseline=${first}`);
+    t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
+    await page.getByText('hello', { exact: true }).click();
+    await page.getByRole('dialog').getByText('Scripted response to: Say hello').waitFor();
+    await page.getByRole('dialog').getByText('final_answer_contains').waitFor();
+    await go('/eval-runs');
+    t.equal((await page.locator('table tbody tr a').count()) > 1, true);
+  });
+
+  t.test('a report is read without asking anybody', async (t) => {
+    const { page, go, asked } = await house.visit(t);
+    await go('/eval-reports');
+    await page.waitForLoadState('networkidle');
+    const before = asked.length;
+    const line = (fixture_id: string, passed: boolean, failures: object[] = []) =>
+      JSON.stringify({ fixture_id, passed, failures });
+    const file = (name: string, lines: string[]) => ({
+      name,
+      mimeType: 'application/x-ndjson',
+      buffer: Buffer.from(lines.join('\n')),
+    });
+    await page
+      .getByLabel('Choose a report file')
+      .setInputFiles(
+        file('now.ndjson', [
+          line('good', true),
+          '{ broken',
+          line('bad', false, [
+            { kind: 'replay_runtime_failure', failure: { kind: 'runtime_error', message: 'cut' } },
+          ]),
+        ]),
+      );
+    await page.getByText('1 line could not be read').waitFor();
+    await page.getByText('Line 2: no JSON').waitFor();
+    await page.getByText('It could not be played: cut').waitFor();
+    await page
+      .getByLabel('Choose a baseline file')
+      .setInputFiles(file('before.ndjson', [line('good', true), line('bad', true)]));
+    const banner = page.getByTestId('eval-diff-banner');
+    await banner.getByText('Regression 1').waitFor();
+    t.equal(await banner.getAttribute('data-verdict'), 'blocking');
+    t.match(await page.locator('tbody tr').first().textContent(), /bad/);
+    t.strictSame(
+      asked.slice(before).filter((one) => one.includes('/v1/eval')),
+      [],
+    );
+  });
+
+  t.test('a run is seen in its statechart while it moves, and step by step afterwards', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/statecharts/run');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await troupe.runToEnd({ agentId: 'default', messages: [{ role: 'user', content: 'RUN_WEATHER_TOOL' }] });
+    const actor = page.locator('[data-testid^="actor-run:"]').first();
+    await actor.getByText('ended').waitFor();
+    await actor.click();
+    const chart = page.getByTestId('run-statechart');
+    t.equal(await chart.getAttribute('data-state'), 'completed');
+    t.equal(await chart.locator('[data-state="completed"][data-lit]').count(), 1);
+    t.ok((await chart.locator('[data-passed]').count()) > 2, 'the way that it took is marked');
+    const slider = page.getByTestId('time-travel-slider');
+    await slider.fill('0');
+    t.equal(await chart.getAttribute('data-state'), 'created');
+    await button(page, 'Step forth').click();
+    t.not(await chart.getAttribute('data-state'), 'created');
+    await button(page, 'Follow live').click();
+    t.equal(await chart.getAttribute('data-state'), 'completed');
+    await button(page, '2').click();
+    t.ok((await chart.locator('[data-state]').count()) > 12, 'there is more to see at another depth');
+    await go('/statecharts/no-such');
+    await page.getByText('There is no machine no-such').waitFor();
+  });
+};
