@@ -219,11 +219,11 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('The answer contains (one a line)').fill('Scripted');
     // Somebody else is faster.
     const changed = { expected_revision: 1, spec: { description: 'Of somebody else', fixtures: [] } };
-    const { meta } = await get('/v1/eval/datasets/greetings');
+    const { revision } = Object((await get('/v1/eval/datasets/greetings')).meta);
     await troupe.call(
       'PUT',
       '/v1/eval/datasets/greetings',
-      { ...changed, expected_revision: meta.revision },
+      { ...changed, expected_revision: revision },
       headers,
     );
     await button(page, 'Save').click();
@@ -246,7 +246,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       { dataset_id: 'greetings', mode: 'live', models: ['default'] },
       headers,
     );
-    await go(`/eval-runs/${answer.body.run.id}?baseline=${first}`);
+    await go(`/eval-runs/${Object(answer.body.run).id}?baseline=${first}`);
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
     await page.getByText('hello', { exact: true }).click();
     await page.getByRole('dialog').getByText('Scripted response to: Say hello').waitFor();

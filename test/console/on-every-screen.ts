@@ -104,7 +104,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
       await follow(page, path);
       await settled(page, path);
       const texts: unknown = await page.evaluate(
-        `Array.from(document.querySelectorAll('body *:not(tbody *, option, code, svg *)'), (one) => [...one.childNodes]
+        `Array.from(document.querySelectorAll('body *:not(tbody *, option, code, svg, svg *)'), (one) => [...one.childNodes]
           .filter((node) => node.nodeType === 3).map((node) => node.data.trim()).concat(one.ariaLabel ?? [])).flat()`,
       );
       t.ok(Array.isArray(texts) && texts.length > 20);
