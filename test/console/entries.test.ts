@@ -8,7 +8,14 @@ import { itemOf } from '../../src/console/fixtures/curate.ts';
 import { say } from '../../src/console/i18n/locale.ts';
 import { factsOf } from '../../src/console/remote/status.ts';
 import { tokenOf, withToken } from '../../src/console/screens/a2a-servers/server.ts';
-import { fixtureOf, freeId, problemsOf, typedOf } from '../../src/console/screens/datasets/fixture.ts';
+import {
+  fixtureOf,
+  fixturesIn,
+  freeId,
+  problemsOf,
+  typedOf,
+  withFixture,
+} from '../../src/console/screens/datasets/fixture.ts';
 import { cellsOf, requestOf, USUAL } from '../../src/console/screens/datasets/run-request.ts';
 import { texts as datasetTexts } from '../../src/console/screens/datasets/texts.ts';
 import { csvOf, markdownOf } from '../../src/console/screens/eval-reports/export.ts';
@@ -375,6 +382,15 @@ t.test('a test case is what was typed, and keeps what the form has no field for'
     'turns',
   ]);
   t.equal(freeId('a', new Set(['a', 'a-2'])), 'a-3');
+  t.strictSame(withFixture([{ id: 'a' }, { id: 'b' }], 'a', { id: 'c' }), [{ id: 'c' }, { id: 'b' }]);
+  t.strictSame(
+    withFixture([{ id: 'b' }], 'a', { id: 'a' }),
+    [{ id: 'b' }, { id: 'a' }],
+    'what is gone comes back',
+  );
+  t.strictSame(fixturesIn('{"id":"d","spec":{"fixtures":[{"id":"a"},5]}}'), [{ id: 'a' }]);
+  t.strictSame(fixturesIn('[{"id":"a"}]'), [{ id: 'a' }]);
+  t.throws(() => fixturesIn('{"spec":{}}'), /fixtures/);
 });
 
 t.test('a run is asked for with nothing that is as usual', async (t) => {

@@ -229,6 +229,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Save').click();
     await button(page, 'Make it again').click();
     await toast(page, 'Dataset "greetings" saved');
+    await page.getByRole('dialog', { name: 'New test case' }).waitFor({ state: 'detached' });
     t.match(await get('/v1/eval/datasets/greetings'), {
       spec: { description: 'Of somebody else', fixtures: [{ id: 'hello' }] },
     });

@@ -97,7 +97,7 @@ export default function Datasets() {
             actions={(row) => (
               <>
                 <ScreenLink to={`/eval-runs?dataset=${encodeURIComponent(row.id)}`} className={buttonLook}>
-                  {t('runs', { id: row.id })}
+                  {t('runs')}
                 </ScreenLink>
                 <IconButton
                   small

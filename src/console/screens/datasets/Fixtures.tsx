@@ -1,6 +1,6 @@
-import { useMemo } from 'react';
-import { isObject, type JsonObject } from '../../data/guard.ts';
+import { useMemo, useState } from 'react';
 import { Button, IconButton } from '../../design/Button.tsx';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { type Fixture, isScriptable } from '../../fixtures/dataset.ts';
 import { useTexts } from '../../i18n/locale.ts';
@@ -9,7 +9,7 @@ import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import css from './Datasets.module.css';
 import { FixtureForm } from './FixtureForm.tsx';
-import { freeId, summaryOf } from './fixture.ts';
+import { freeId, summaryOf, withFixture } from './fixture.ts';
 import { texts } from './texts.ts';
 import type { DatasetWrite } from './write.ts';
 
@@ -69,20 +69,28 @@ const useColumns = (): Column<Row>[] => {
   );
 };
 
-/** One item put in the place of another, or behind the last. */
-const withFixture = (fixtures: readonly JsonObject[], id: string | undefined, fixture: JsonObject) =>
-  id === undefined ? [...fixtures, fixture] : fixtures.map((other) => (other.id === id ? fixture : other));
-
 export const Fixtures = ({ fixtures, write }: { fixtures: readonly Fixture[]; write: DatasetWrite }) => {
   const t = useTexts(texts);
   const columns = useColumns();
   const [{ fixture: openId, new: isNew }, setQuery] = useQueryState();
   const rows = useMemo(() => fixtures.map((fixture, place) => ({ ...fixture, place })), [fixtures]);
-  const open = fixtures.find(({ id }) => id === openId);
+  const found = fixtures.find(({ id }) => id === openId);
+  // One that somebody else has taken away meanwhile stays in its form until that is closed.
+  const [last, setLast] = useState(found);
+  if (found !== undefined && found.id !== last?.id) setLast(found);
+  const open = openId === undefined ? undefined : (found ?? (last?.id === openId ? last : undefined));
   const taken = useMemo(
     () => new Set(fixtures.map(({ id }) => id).filter((id) => id !== openId)),
     [fixtures, openId],
   );
+  const [doomed, setDoomed] = useState<string>();
+  const remove = async (id: string): Promise<void> => {
+    await write.change((spec) => ({
+      ...spec,
+      fixtures: spec.fixtures.filter((fixture) => fixture.id !== id),
+    }));
+    setDoomed(undefined);
+  };
   const close = (): void => setQuery({ fixture: undefined, new: undefined });
   const move = (id: string, by: 1 | -1): void =>
     void write.change((spec) => {
@@ -142,12 +150,7 @@ export const Fixtures = ({ fixtures, write }: { fixtures: readonly Fixture[]; wr
               tone="danger"
               label={t('fixture.remove', { id })}
               disabled={write.busy}
-              onClick={() =>
-                void write.change((spec) => ({
-                  ...spec,
-                  fixtures: spec.fixtures.filter((fixture) => fixture.id !== id),
-                }))
-              }
+              onClick={() => setDoomed(id)}
             />
           </>
         )}
@@ -172,15 +175,17 @@ export const Fixtures = ({ fixtures, write }: { fixtures: readonly Fixture[]; wr
           onClose={close}
         />
       )}
+      {doomed !== undefined && (
+        <ConfirmDialog
+          title={t('fixture.removeTitle', { id: doomed })}
+          confirm={t('delete.confirm')}
+          busy={write.busy}
+          onConfirm={() => void remove(doomed)}
+          onClose={() => setDoomed(undefined)}
+        >
+          <p>{t('fixture.removeText')}</p>
+        </ConfirmDialog>
+      )}
     </>
   );
-};
-
-/** What a file holds: a dataset, its spec, or a list of test cases. @throws Error */
-export const fixturesIn = (text: string): JsonObject[] => {
-  const value: unknown = JSON.parse(text);
-  const spec = isObject(value) && isObject(value.spec) ? value.spec : value;
-  const list = isObject(spec) ? spec.fixtures : spec;
-  if (!Array.isArray(list)) throw new Error('fixtures');
-  return list.filter(isObject);
 };

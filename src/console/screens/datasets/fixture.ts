@@ -165,3 +165,22 @@ export const summaryOf = (expect: JsonObject): string =>
 export const freeId = (id: string, taken: ReadonlySet<string>): string => {
   for (let n = 2; ; n += 1) if (!taken.has(`${id}-${n}`)) return `${id}-${n}`;
 };
+
+/** In the place of the one that it was; behind the last where that is new, or is gone meanwhile. */
+export const withFixture = (
+  fixtures: readonly JsonObject[],
+  id: string | undefined,
+  fixture: JsonObject,
+): JsonObject[] =>
+  fixtures.some((other) => other.id === id)
+    ? fixtures.map((other) => (other.id === id ? fixture : other))
+    : [...fixtures, fixture];
+
+/** What a file holds: a dataset, its spec, or a list of test cases. @throws Error */
+export const fixturesIn = (text: string): JsonObject[] => {
+  const value: unknown = JSON.parse(text);
+  const spec = isObject(value) && isObject(value.spec) ? value.spec : value;
+  const list = isObject(spec) ? spec.fixtures : spec;
+  if (!Array.isArray(list)) throw new Error('fixtures');
+  return list.filter(isObject);
+};

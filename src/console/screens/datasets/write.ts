@@ -27,20 +27,26 @@ const put = (id: string, { spec, meta }: Dataset, change: Change): Promise<unkno
 export const useDatasetWrite = (id: string) => {
   const query = useResource(datasetOf(id));
   const [busy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<Change>();
+  const [refused, setRefused] = useState<{ change: Change; settle: (isStored: boolean) => void }>();
+
+  /** Whoever was refused is told what came of it once that has been decided. */
+  const decided = (change: Change): Promise<boolean> =>
+    new Promise((settle) => setRefused({ change, settle }));
 
   const attempt = async (dataset: Dataset | undefined, change: Change): Promise<boolean> => {
     if (!dataset) return false;
     setBusy(true);
     try {
       await put(id, dataset, change);
-      setRefused(undefined);
       toast('success', say(texts, 'saved', { id }));
       changedDatasets();
       return true;
     } catch (error) {
-      if (statusOf(error) === 409) setRefused(() => change);
-      else toastError(error);
+      if (statusOf(error) === 409) {
+        setBusy(false);
+        return decided(change);
+      }
+      toastError(error);
       return false;
     } finally {
       setBusy(false);
@@ -55,10 +61,12 @@ export const useDatasetWrite = (id: string) => {
     isRefused: refused !== undefined,
     again: async (): Promise<void> => {
       if (!refused) return;
+      setRefused(undefined);
       const { data } = await query.refetch();
-      await attempt(data, refused);
+      refused.settle(await attempt(data, refused.change));
     },
     drop: (): void => {
+      refused?.settle(false);
       setRefused(undefined);
       void query.refetch();
     },
