@@ -34,8 +34,8 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Adapter').selectOption('openai');
     t.equal(await page.getByLabel('Base URL').getAttribute('placeholder'), 'https://api.openai.com/v1/');
     await page.getByLabel('Base URL').fill('http://127.0.0.1:1/v1');
+    t.equal(await page.getByText('gone-soon').count(), 1, 'the form says the id once');
     await button(page, 'Save').click();
-    t.equal(await page.getByText('gone-soon').count(), 1, 'the id is said once while it is stored');
     await toast(page, 'Provider "gone-soon" created');
     await rowOf(page, 'gone-soon').getByText('Stored', { exact: true }).waitFor();
 
