@@ -42,7 +42,7 @@ const FILES = [
   /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
-  /^dist\/console\/(index\.html|assets\/[\w-]+-[\w-]{8}\.(js|css|svg)(\.gz)?)$/,
+  /^dist\/console\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg)(\.gz)?)$/,
 ];
 
 /** What must hold for whoever writes programs with the package. */
