@@ -109,6 +109,9 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
 
 const PLAIN = /^[^\\`*_~![<h\n ]+/;
 
+/** So far behind a mark its end is looked for: however many marks there are, a text costs what its length does. */
+const REACH = 500;
+
 export const parseInline = (text: string): Inline[] => {
   const nodes: Inline[] = [];
   const addText = (more: string): void => {
@@ -117,7 +120,7 @@ export const parseInline = (text: string): Inline[] => {
     else nodes.push({ kind: 'text', text: more });
   };
   for (let at = 0; at < text.length; ) {
-    const rest = text.slice(at);
+    const rest = text.slice(at, at + REACH);
     const [plain] = PLAIN.exec(rest) ?? [];
     if (plain !== undefined) {
       addText(plain);

@@ -50,12 +50,12 @@ const heading = (lines: Lines, at: number): Found | undefined => {
   return { node: { kind: 'heading', level: marks.length, children: parseInline(text) }, next: at + 1 };
 };
 
-const quote = (lines: Lines, at: number): Found | undefined => {
+const quote = (lines: Lines, at: number, depth: number): Found | undefined => {
   let next = at;
   while (QUOTE.test(lines[next] ?? '')) next += 1;
   if (next === at) return undefined;
   const inside = lines.slice(at, next).map((line) => line.replace(QUOTE, ''));
-  return { node: { kind: 'quote', children: blocks(inside) }, next };
+  return { node: { kind: 'quote', children: blocks(inside, depth + 1) }, next };
 };
 
 const cellsOf = (line: string): Inline[][] =>
@@ -85,7 +85,7 @@ const checkOf = (text: string): { checked: boolean | undefined; text: string } =
     : { checked: mark !== ' ', text: text.slice(whole.length) };
 };
 
-const list = (lines: Lines, at: number): Found | undefined => {
+const list = (lines: Lines, at: number, depth: number): Found | undefined => {
   const [, indent = '', marker = ''] = ITEM.exec(lines[at] ?? '') ?? [];
   if (marker === '') return undefined;
   const isOrdered = /\d/.test(marker);
@@ -99,21 +99,25 @@ const list = (lines: Lines, at: number): Found | undefined => {
     const width = ownIndent.length + own.length + Math.min(Math.max(gap.length, 1), 4);
     for (next += 1; next < lines.length; next += 1) {
       const line = lines[next] ?? '';
-      const isInside = indentOf(line) > ownIndent.length;
-      if (isBlank(line) ? !isMore(lines, next, ownIndent.length) : !isInside && !isLazy(lines, next)) break;
+      if (isBlank(line)) {
+        const text = nextText(lines, next);
+        if (indentOf(lines[text] ?? '') <= ownIndent.length) break;
+        for (; next < text - 1; next += 1) inside.push('');
+      } else if (indentOf(line) <= ownIndent.length && !isLazy(lines, next)) break;
       inside.push(line.slice(Math.min(width, indentOf(line))));
     }
-    items.push({ checked: first.checked, children: blocks(inside) });
+    items.push({ checked: first.checked, children: blocks(inside, depth + 1) });
     while (isBlank(lines[next]) && next < lines.length && ITEM.test(lines[next + 1] ?? '')) next += 1;
   }
   const start = isOrdered ? Number.parseInt(marker, 10) : undefined;
   return { node: { kind: 'list', start, items }, next };
 };
 
-/** Behind blank lines, something that still belongs to the item. */
-const isMore = (lines: Lines, at: number, indent: number): boolean => {
-  const line = lines.slice(at).find((candidate) => !isBlank(candidate));
-  return line !== undefined && indentOf(line) > indent;
+/** The first line from here on that says something; behind the last where none does. */
+const nextText = (lines: Lines, at: number): number => {
+  let next = at;
+  while (next < lines.length && isBlank(lines[next])) next += 1;
+  return next;
 };
 
 const BEGINNINGS = [FENCE, HEADING, RULE, ITEM, QUOTE];
@@ -137,7 +141,10 @@ const paragraph = (lines: Lines, at: number): Found => {
 
 const KINDS = [fence, heading, rule, quote, table, list];
 
-const blocks = (lines: Lines): Node[] => {
+/** Nobody reads what lies deeper: it is text. */
+const DEEPEST = 12;
+
+const blocks = (lines: Lines, depth: number): Node[] => {
   const nodes: Node[] = [];
   for (let at = 0; at < lines.length; ) {
     if (isBlank(lines[at])) {
@@ -145,7 +152,7 @@ const blocks = (lines: Lines): Node[] => {
       continue;
     }
     let found: Found | undefined;
-    for (const kind of KINDS) found ??= kind(lines, at);
+    if (depth < DEEPEST) for (const kind of KINDS) found ??= kind(lines, at, depth);
     found ??= paragraph(lines, at);
     nodes.push(found.node);
     at = found.next;
@@ -154,4 +161,4 @@ const blocks = (lines: Lines): Node[] => {
 };
 
 export const parseMarkdown = (text: string): Node[] =>
-  blocks(text.replaceAll('\r\n', '\n').replaceAll('\t', '    ').split('\n'));
+  blocks(text.replaceAll('\r\n', '\n').replaceAll('\t', '    ').split('\n'), 0);
