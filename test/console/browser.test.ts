@@ -1,5 +1,6 @@
 import t from 'tap';
 import { onAgentEditor } from './on-agent-editor.ts';
+import { onChat } from './on-chat.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onPlugins } from './on-plugins.ts';
@@ -15,6 +16,7 @@ else {
   await t.test('around all screens', (t) => onShell(t, house));
   await t.test('the editor of agents', (t) => onAgentEditor(t, house));
   await t.test('plugins and skills', (t) => onPlugins(t, house));
+  await t.test('conversations', (t) => onChat(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

@@ -1,0 +1,125 @@
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN } from '../service/troupe.ts';
+import type { House } from './visit.ts';
+
+/** Talking: to a draft, to an agent of the playground, and to the assistant. */
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const sandbox = (page: Page) =>
+  page.locator('aside').filter({ has: page.getByRole('heading', { name: 'Sandbox' }) });
+
+/** Bodies that the page sends from now on: those of streams are not told by the browser. */
+const listen = async (page: Page): Promise<() => Promise<unknown>> => {
+  await page.evaluate(`{
+    const own = window.fetch;
+    window.sent = [];
+    window.fetch = async (...given) => {
+      const request = new Request(...given);
+      if (request.method === 'POST') window.sent.push(await request.clone().text());
+      return own(request);
+    };
+  }`);
+  return async () => JSON.parse(String(await page.evaluate('window.sent[0]')));
+};
+
+const say = async (where: ReturnType<typeof sandbox>, text: string): Promise<void> => {
+  await where.getByPlaceholder('Type a message…').fill(text);
+  await where.getByRole('button', { name: 'Send' }).click();
+};
+
+export const onChat = async (t: Test, house: House): Promise<void> => {
+  const { troupe } = house;
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
+  t.test('a draft is tried before it is stored: its tools ask, and whoever is asked decides', async (t) => {
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    const asking = {
+      id: 'asking',
+      model_id: 'default',
+      system_prompt: 'Asks',
+      plugin_ids: ['permission'],
+      sections: { permission: { default_behavior: 'ask', rules: [] } },
+    };
+    await troupe.call('POST', '/v1/config/agents', asking, headers);
+    await go('/agents/asking');
+    await page.getByLabel('System prompt').fill('Of the draft');
+    const place = sandbox(page);
+    const sent = await listen(page);
+    await say(place, 'RUN_WEATHER_TOOL');
+    await place.getByTestId('sandbox-approval').waitFor();
+    const { agent } = Object(await sent());
+    t.match(agent, { id: 'asking', system_prompt: 'Of the draft' });
+    t.notOk('backend' in agent);
+    t.equal(await place.getByText('get_weather').count(), 1);
+    await place.getByTestId('sandbox-approval-allow').click();
+    await place.getByText('Done', { exact: true }).first().waitFor();
+    await place.getByTestId('sandbox-approval-deny').click();
+    await place.getByText('Denied', { exact: true }).first().waitFor();
+    await page.goto(`${troupe.url}/agents`).catch(() => {});
+  });
+
+  t.test('files go along as many and as large as they may be', async (t) => {
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go('/agents/default');
+    const place = sandbox(page);
+    const chooser = place.locator('input[type="file"]');
+    const file = (name: string, bytes: number) => ({
+      name,
+      mimeType: 'text/plain',
+      buffer: Buffer.alloc(bytes, 97),
+    });
+    await chooser.setInputFiles([1, 2, 3, 4, 5].map((n) => file(`${n}.txt`, 1)));
+    await place.getByText('No more than 4 files').waitFor();
+    await chooser.setInputFiles([file('large.txt', 9 * 1024 * 1024)]);
+    await place.getByText('may have 8.0 MB').waitFor();
+    await chooser.setInputFiles([1, 2, 3, 4].map((n) => file(`${n}.txt`, 100)));
+    await place.getByTestId('sandbox-selected-files').waitFor();
+    const sent = await listen(page);
+    await say(place, 'Read these');
+    await place.getByText('Scripted response').waitFor();
+    const [message] = Object(await sent()).messages;
+    const urls = message.parts.flatMap((part: { url?: string }) => part.url ?? []);
+    t.equal(urls.length, 4);
+    t.match(urls[0], /^data:text\/plain;base64,/);
+  });
+
+  t.test('an answer that is stopped is cancelled, and a conversation is found again', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/playground?agent=bench-paced');
+    await say(page.locator('main'), 'Go on');
+    const cancelled = page.waitForRequest((one) => one.method() === 'POST' && one.url().includes('/cancel'));
+    await button(page, 'Stop').click();
+    await cancelled;
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    const { body } = await troupe.call('GET', '/v1/runs/summary', undefined, headers);
+    t.match(body, { running: 0 });
+
+    await go('/playground?agent=default');
+    await say(page.locator('main'), 'Remember me');
+    await page.getByText('Scripted response to: Remember me').waitFor();
+    await page.reload();
+    await page.getByText('Scripted response to: Remember me').waitFor();
+  });
+
+  t.test(
+    'the assistant drafts, and what it may do is set by nobody behind the back of somebody',
+    async (t) => {
+      const { page, go } = await house.visit(t, { noisy: true });
+      await go('/assistant');
+      const policy = page.getByLabel('Preferences');
+      await policy.fill(`${'é'.repeat(4096)}x`);
+      await page.getByText('8,193').waitFor();
+      t.equal(await button(page, 'Save').isDisabled(), true);
+      await policy.fill('Be brief');
+      const { body } = await troupe.call('GET', '/v1/admin/assistant/config', undefined, headers);
+      const theirs = { ...body, policy_prompt: 'Of somebody else' };
+      t.equal((await troupe.call('PUT', '/v1/admin/assistant/config', theirs, headers)).status, 200);
+      await button(page, 'Save').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      await dialog.getByRole('button').last().click();
+      await page.getByText('Of somebody else').waitFor();
+    },
+  );
+};
