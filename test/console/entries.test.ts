@@ -5,6 +5,7 @@ import { failureText } from '../../src/console/evals/failure-text.ts';
 import { Item, keyOf } from '../../src/console/evals/report.ts';
 import { texts as evalTexts } from '../../src/console/evals/texts.ts';
 import { itemOf } from '../../src/console/fixtures/curate.ts';
+import { isScriptable } from '../../src/console/fixtures/dataset.ts';
 import { say } from '../../src/console/i18n/locale.ts';
 import { factsOf } from '../../src/console/remote/status.ts';
 import { tokenOf, withToken } from '../../src/console/screens/a2a-servers/server.ts';
@@ -394,6 +395,12 @@ t.test('a test case is what was typed, and keeps what the form has no field for'
 });
 
 t.test('a run is asked for with nothing that is as usual', async (t) => {
+  const none = { provider_script: undefined, provider_script_error: undefined, mock_response: undefined };
+  t.equal(isScriptable(none), false);
+  t.equal(isScriptable({ ...none, mock_response: { kind: 'text', text: '' } }), false);
+  t.equal(isScriptable({ ...none, mock_response: { kind: 'text', text: 'Hi' } }), true);
+  t.equal(isScriptable({ ...none, provider_script: [{}] }), true);
+  t.equal(isScriptable({ ...none, provider_script: [{}], provider_script_error: 'cut' }), false);
   t.strictSame(requestOf('d', USUAL), { dataset_id: 'd', mode: 'scripted', async: true });
   const live = {
     ...USUAL,
