@@ -14,6 +14,7 @@ import {
   fixturesIn,
   freeId,
   problemsOf,
+  summaryOf,
   typedOf,
   withFixture,
 } from '../../src/console/screens/datasets/fixture.ts';
@@ -382,6 +383,10 @@ t.test('a test case is what was typed, and keeps what the form has no field for'
     'tokens',
     'turns',
   ]);
+  t.match(
+    summaryOf({ ...before.expect, max_tokens_total: 5 }, tell),
+    /says “x”; calls t; scorers: …; at most 5 tokens/,
+  );
   t.equal(freeId('a', new Set(['a', 'a-2'])), 'a-3');
   t.strictSame(withFixture([{ id: 'a' }, { id: 'b' }], 'a', { id: 'c' }), [{ id: 'c' }, { id: 'b' }]);
   t.strictSame(

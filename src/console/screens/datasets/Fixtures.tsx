@@ -57,10 +57,10 @@ const useColumns = (): Column<Row>[] => {
         id: 'expect',
         label: t('column.expect'),
         unsorted: true,
-        value: (row) => summaryOf(row.expect),
+        value: (row) => summaryOf(row.expect, t),
         cell: (row) => (
-          <div className={css.cut} title={summaryOf(row.expect)}>
-            {summaryOf(row.expect) || <span className={css.quiet}>{t('expect.none')}</span>}
+          <div className={css.cut} title={summaryOf(row.expect, t)}>
+            {summaryOf(row.expect, t) || <span className={css.quiet}>{t('expect.none')}</span>}
           </div>
         ),
       },

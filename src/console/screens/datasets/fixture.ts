@@ -151,13 +151,31 @@ export const fixtureOf = (typed: Typed, before: JsonObject): JsonObject => {
   });
 };
 
+/** How each criterion is told; others are told by their names. */
+const CRITERIA = {
+  final_answer_contains: 'holds.contains',
+  final_answer_excludes: 'holds.excludes',
+  tool_sequence: 'holds.tools',
+  forbidden_tools: 'holds.forbidden',
+  max_tokens_total: 'holds.tokens',
+  max_duration_ms: 'holds.duration',
+  min_judge_score: 'holds.judge',
+  expected_error_type: 'holds.error',
+} as const satisfies Record<string, Key>;
+
+const isCriterion = (name: string): name is keyof typeof CRITERIA => Object.hasOwn(CRITERIA, name);
+
+const wordsOf = (value: unknown): string =>
+  (Array.isArray(value) ? value : [value])
+    .map((one) => (typeof one === 'object' ? '…' : String(one)))
+    .join(', ');
+
 /** In a few words, what has to hold. */
-export const summaryOf = (expect: JsonObject): string =>
+export const summaryOf = (expect: JsonObject, t: Say<Key>): string =>
   Object.entries(expect)
-    .filter(([key]) => key !== 'tool_sequence_mode')
-    .map(
-      ([key, value]) =>
-        `${key}: ${Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : '…')).join(', ') : String(value)}`,
+    .filter(([name]) => name !== 'tool_sequence_mode')
+    .map(([name, value]) =>
+      isCriterion(name) ? t(CRITERIA[name], { value: wordsOf(value) }) : `${name}: ${wordsOf(value)}`,
     )
     .join('; ');
 
