@@ -20,6 +20,7 @@ import {
 } from '../../src/console/screens/datasets/fixture.ts';
 import { cellsOf, requestOf, USUAL } from '../../src/console/screens/datasets/run-request.ts';
 import { texts as datasetTexts } from '../../src/console/screens/datasets/texts.ts';
+import { creationOf, grouped, placeOf } from '../../src/console/screens/diagnostics/places.ts';
 import { csvOf, markdownOf } from '../../src/console/screens/eval-reports/export.ts';
 import { parseReport } from '../../src/console/screens/eval-reports/parse.ts';
 import { areComparable, passRates } from '../../src/console/screens/eval-runs/runs.ts';
@@ -460,4 +461,29 @@ t.test('a run is asked for with nothing that is as usual', async (t) => {
     provider_script_mode: 'skip',
     expected: { final_answer_contains: ['hi'] },
   });
+});
+
+t.test('what leads nowhere is told the worst first, with the place where it is put right', async (t) => {
+  const found = (code: string, severity: string, namespace = 'agents') => ({
+    code,
+    severity,
+    resource: { namespace, id: 'a/b' },
+    depends_on: { namespace: 'models', id: 'gone' },
+    message: '',
+  });
+  const all = [found('x', 'warning'), found('y', 'error'), found('z', 'of tomorrow')];
+  t.strictSame(
+    grouped(all).map(([severity, own]) => [severity, own.length]),
+    [
+      ['error', 1],
+      ['warning', 1],
+      ['other', 1],
+    ],
+  );
+  t.strictSame(grouped([]), []);
+  t.equal(placeOf(found('agent_missing_model', 'error')), '/agents/a%2Fb');
+  t.equal(placeOf(found('agent_missing_plugin', 'error')), '/agents/a%2Fb?tab=plugins');
+  t.equal(placeOf(found('x', 'error', 'of-tomorrow')), undefined);
+  t.equal(creationOf({ namespace: 'models', id: 'gone' }), '/models?new=1');
+  t.equal(creationOf({ namespace: 'plugins', id: 'gone' }), undefined);
 });

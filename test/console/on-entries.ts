@@ -86,6 +86,13 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await dialog.getByRole('button', { name: 'Force delete' }).click();
     t.match((await sent).url(), /force=true/);
     await toast(page, 'Provider "gone-soon" deleted');
+    await go('/diagnostics');
+    await page
+      .getByTestId('diagnostic-agent_missing_model')
+      .or(page.getByTestId('diagnostic-model_missing_provider'))
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: /^Open/ }).first().waitFor();
     await troupe.call('DELETE', '/v1/config/agents/of-it', undefined, headers);
     await troupe.call('DELETE', '/v1/config/models/on-it', undefined, headers);
   });

@@ -32,6 +32,7 @@ const SCREENS = [
   '/eval-reports',
   '/statecharts',
   '/statecharts/run',
+  '/diagnostics',
   '/audit-log',
   '/system',
 ];

@@ -22,6 +22,7 @@ import { texts as assistantScreen } from '../screens/assistant/texts.ts';
 import { texts as auditLog } from '../screens/audit-log/texts.ts';
 import { texts as dashboard } from '../screens/dashboard/texts.ts';
 import { texts as datasets } from '../screens/datasets/texts.ts';
+import { texts as diagnostics } from '../screens/diagnostics/texts.ts';
 import { texts as evalReports } from '../screens/eval-reports/texts.ts';
 import { texts as evalRuns } from '../screens/eval-runs/texts.ts';
 import { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
@@ -64,6 +65,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   dashboard,
   entry,
   datasets,
+  diagnostics,
   evalReports,
   evalRuns,
   evals,

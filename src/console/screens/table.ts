@@ -148,6 +148,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./audit-log/AuditLog.tsx'),
   },
   {
+    path: '/diagnostics',
+    label: 'nav.diagnostics',
+    nav: { group: 'observe', icon: 'diagnostics' },
+    load: () => import('./diagnostics/Diagnostics.tsx'),
+  },
+  {
     path: '/system',
     label: 'nav.system',
     nav: { group: 'observe', icon: 'system' },

@@ -4,11 +4,13 @@ import { flag, object, optional, text, withDefault } from '../../data/guard.ts';
 import { optionsOf, useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { diagnostics, type McpStatus, mcpStatus } from '../../data/resources.ts';
+import { useAtom } from '../../data/use-atom.ts';
 import { Dot, type Tone } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../shell/links.tsx';
+import { tests } from '../providers/tests.ts';
 import css from './Dashboard.module.css';
 import { texts } from './texts.ts';
 
@@ -83,6 +85,7 @@ const Servers = () => {
 const Providers = () => {
   const t = useTexts(texts);
   const query = useResource(PROVIDERS);
+  const failed = [...useAtom(tests).values()].filter(([newest]) => newest?.ok === false).length;
   return (
     <Loaded query={query} off={PROVIDERS.off} plain>
       {(providers) => {
@@ -90,6 +93,7 @@ const Providers = () => {
         return (
           <>
             <State tone="success">{t('health.configured', { count: providers.length })}</State>
+            {failed > 0 && <State tone="error">{t('health.failedTest', { count: failed })}</State>}
             {keyless > 0 && <State tone="warn">{t('health.noKey', { count: keyless })}</State>}
           </>
         );
