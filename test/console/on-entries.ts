@@ -307,7 +307,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await go('/statecharts/run');
     await page.getByText('Live', { exact: true }).waitFor();
     await troupe.runToEnd({ agentId: 'default', messages: [{ role: 'user', content: 'RUN_WEATHER_TOOL' }] });
-    const actor = page.locator('[data-testid^="actor-run:"]').first();
+    const actor = page.locator('[data-testid^="actor-run:"][data-ended]').first();
     await actor.getByText('ended').waitFor();
     await actor.click();
     const chart = page.getByTestId('run-statechart');
