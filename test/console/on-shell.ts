@@ -32,7 +32,11 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
 
   t.test('a token that is missing is asked for once, and each request is sent once more', async (t) => {
     const { page, go, asked } = await house.visit(t, { token: null, noisy: true });
+    const refused = ['/v1/config/agents?', '/v1/config/agents/meta'].map((path) =>
+      page.waitForResponse((answer) => answer.url().includes(path)),
+    );
     await go('/agents');
+    await Promise.all(refused);
     await dialog(page, 'Admin token required').waitFor();
     t.equal(await page.getByRole('dialog').count(), 1);
     t.equal(await page.locator('input[type="password"]').count(), 1);
@@ -47,7 +51,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.equal(await stored(page, 'troupe.adminToken'), ADMIN_TOKEN);
     await page.getByTestId('toast-success').getByText('Admin token saved').waitFor();
     await page.getByRole('button', { name: 'currently Connected' }).waitFor();
-    t.ok(timesAsked(asked, '/v1/config/agents').every((times) => times === 2));
+    t.strictSame(timesAsked(asked, '/v1/config/agents'), [2, 2]);
   });
 
   t.test('a token that is wrong is no loop, and whoever cancels is left alone', async (t) => {
@@ -143,7 +147,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await page.keyboard.press('Escape');
     t.equal(await page.getByRole('dialog').count(), 0);
     t.match(page.url(), /\/agents$/);
-    t.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Open command palette');
+    await page.locator('[aria-label="Open command palette"]:focus').waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('audit');
     await page.keyboard.press('Enter');

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { askForToken } from '../data/session.ts';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
 import { useAtom } from '../data/use-atom.ts';
@@ -115,6 +115,9 @@ const Results = (props: {
   );
 };
 
+/** Before the next key: whoever types at once loses no letter, and sets off nothing by it. */
+const focusAtOnce = (input: HTMLInputElement | null): void => input?.focus({ preventScroll: true });
+
 export const Palette = (props: { screens: readonly Screen[]; onHelp: () => void; onClose: () => void }) => {
   useReturnFocus();
   const t = useTexts(shellTexts);
@@ -126,7 +129,6 @@ export const Palette = (props: { screens: readonly Screen[]; onHelp: () => void;
   const ofScreen = useAtom(screenCommands);
   const commands = useMemo(() => [...ofScreen, ...own], [ofScreen, own]);
   const found = useFound(props.screens, query, commands);
-  const input = useRef<HTMLInputElement>(null);
   useInView(`${listId}-${at}`);
   const open = (item: PaletteItem | undefined, apart = false): void => {
     if (!item) return;
@@ -158,7 +160,7 @@ export const Palette = (props: { screens: readonly Screen[]; onHelp: () => void;
       <Modal.Overlay />
       <Modal.Content aria-label={t('palette.title')}>
         <input
-          ref={input}
+          ref={focusAtOnce}
           className={css.input}
           data-autofocus
           role="combobox"
