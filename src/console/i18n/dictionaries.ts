@@ -6,6 +6,7 @@ import { texts as evals } from '../evals/texts.ts';
 import { texts as fixtures } from '../fixtures/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as remote } from '../remote/texts.ts';
+import { texts as runs } from '../runs/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
 import { texts as schemaForm } from '../schema-form/texts.ts';
 import { texts as a2aServers } from '../screens/a2a-servers/texts.ts';
@@ -76,6 +77,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   playground,
   providers,
   remote,
+  runs,
   sandbox,
   schemaForm,
   skills,

@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { createActors } from './actors.ts';
-import { type ActorFilter, type Feed, type Known, openFeed } from './feed.ts';
+import { type ActorFilter, type Feed, type FeedState, type Known, openFeed } from './feed.ts';
 
 /** The feed of a filter, open while its screen is; undefined in the first rendering. */
 export const useFeed = ({ machine, run, thread }: ActorFilter): Feed | undefined => {
@@ -23,3 +23,7 @@ const nobodyKnown = (): Known => nobody;
 /** Renders anew with whatever the feed is told. */
 export const useKnown = (feed: Feed | undefined): Known =>
   useSyncExternalStore(feed?.subscribe ?? never, feed?.known ?? nobodyKnown);
+
+/** Renders anew only when the connection itself changes. */
+export const useFeedState = (feed: Feed | undefined): FeedState['name'] =>
+  useSyncExternalStore(feed?.subscribe ?? never, () => feed?.known().state.name ?? 'connecting');

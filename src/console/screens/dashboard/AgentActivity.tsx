@@ -1,42 +1,15 @@
 import { type ReactNode, useMemo } from 'react';
-import { number, object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
-import { recordsOf } from '../../data/records.ts';
 import { runtimeStats } from '../../data/resources.ts';
 import { Card, Stat } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { usePrices } from '../../runs/prices.ts';
 import { ScreenLink } from '../../shell/links.tsx';
-import { type Activity, activityOf, type Price, type Totals } from './activity.ts';
+import { type Activity, activityOf, type Totals } from './activity.ts';
 import css from './Dashboard.module.css';
 import { texts } from './texts.ts';
-
-const MODELS = recordsOf(
-  'models',
-  object({
-    id: text,
-    input_token_price_per_million_usd: optional(number),
-    output_token_price_per_million_usd: optional(number),
-  }),
-);
-const AGENTS = recordsOf('agents', object({ id: text, model_id: optional(text) }));
-
-/** Of the model that the agent has now, whatever it had when it was asked. */
-const usePrices = (): ((agentId: string) => Price | undefined) => {
-  const models = useResource(MODELS).data;
-  const agents = useResource(AGENTS).data;
-  return useMemo(() => {
-    const prices = new Map(
-      models?.map((model) => [
-        model.id,
-        { input: model.input_token_price_per_million_usd, output: model.output_token_price_per_million_usd },
-      ]),
-    );
-    const modelOf = new Map(agents?.map(({ id, model_id }) => [id, model_id]));
-    return (agentId) => prices.get(modelOf.get(agentId) ?? '');
-  }, [models, agents]);
-};
 
 /** From where on errors are more than chance. */
 const MANY_ERRORS = 0.05;
@@ -152,7 +125,7 @@ export const AgentActivity = () => {
   const t = useTexts(texts);
   const format = useFormat();
   const query = useResource(runtimeStats);
-  const priceOf = usePrices();
+  const priceOf = usePrices().ofAgent;
   const activity = useMemo(() => activityOf(query.data?.agents ?? [], priceOf), [query.data, priceOf]);
   const [seconds] = activity.windows;
   const note = activity.windows.length === 1 && seconds !== undefined;

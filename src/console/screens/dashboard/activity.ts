@@ -1,9 +1,7 @@
 import type { AgentStats } from '../../data/resources.ts';
+import { costOf, type Price, sumOf } from '../../runs/prices.ts';
 
 /** Numbers of all agents together, as far as they may be added. */
-
-/** USD for a million tokens; undefined where nobody knows. */
-export type Price = { input: number | undefined; output: number | undefined };
 
 export type Activity = {
   /** Undefined: the agents were counted over different times, so nothing may be added. */
@@ -49,19 +47,15 @@ const percentile = (agents: readonly AgentStats[], share: number): number | unde
   return undefined;
 };
 
-const costOf = (
+const costOfAll = (
   agents: readonly AgentStats[],
   priceOf: (agentId: string) => Price | undefined,
-): number | undefined => {
-  let total = 0;
-  for (const agent of agents) {
-    if (agent.input_tokens === 0 && agent.output_tokens === 0) continue;
-    const { input, output } = priceOf(agent.agent_id) ?? { input: undefined, output: undefined };
-    if (input === undefined || output === undefined) return undefined;
-    total += (agent.input_tokens * input + agent.output_tokens * output) / 1e6;
-  }
-  return total;
-};
+): number | undefined =>
+  sumOf(
+    agents.map(({ agent_id, input_tokens, output_tokens }) =>
+      costOf({ input: input_tokens, output: output_tokens }, priceOf(agent_id)),
+    ),
+  );
 
 const totalsOf = (agents: readonly AgentStats[], priceOf: (agentId: string) => Price | undefined): Totals => {
   const inferences = sum(agents.map((agent) => agent.inference_count));
@@ -71,7 +65,7 @@ const totalsOf = (agents: readonly AgentStats[], priceOf: (agentId: string) => P
     errorShare: inferences === 0 ? 0 : errors / inferences,
     inputTokens: sum(agents.map((agent) => agent.input_tokens)),
     outputTokens: sum(agents.map((agent) => agent.output_tokens)),
-    costUsd: costOf(agents, priceOf),
+    costUsd: costOfAll(agents, priceOf),
     suspensions: sum(agents.map((agent) => agent.suspensions)),
     handoffs: sum(agents.map((agent) => agent.handoffs)),
     delegations: sum(agents.map((agent) => agent.delegations)),

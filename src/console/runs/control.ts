@@ -1,0 +1,85 @@
+import { framesOf } from '../../client/connection.ts';
+import { anything, number, object, text } from '../data/guard.ts';
+import { invalidate } from '../data/queries.ts';
+import { pathOf, send, sendRaw } from '../data/request.ts';
+import { operator } from '../data/session.ts';
+
+/** What a person does with runs and threads. Each is durable once it has returned. @throws RequestError */
+
+/** Everything that shows runs is read again. */
+export const runsChanged = (): void => invalidate('/v1/runs', '/v1/threads');
+
+export const cancelRun = async (id: string): Promise<void> => {
+  await send({ method: 'POST', path: pathOf`/v1/runs/${id}/cancel` }, anything);
+};
+
+export const cancelThread = async (id: string): Promise<void> => {
+  await send({ method: 'POST', path: pathOf`/v1/threads/${id}/cancel` }, anything);
+};
+
+/** @returns how many dispatches of its queue were dropped */
+export const interruptThread = async (id: string): Promise<number> => {
+  const Interrupted = object({ superseded_dispatches: number });
+  const answer = await send({ method: 'POST', path: pathOf`/v1/threads/${id}/interrupt` }, Interrupted);
+  return answer.superseded_dispatches;
+};
+
+export type Decision = {
+  toolCallId: string;
+  action: 'resume' | 'cancel';
+  /** What the tool, or the model, gets. */
+  payload?: unknown;
+  reason?: string | undefined;
+};
+
+/** The event of a decision names who decided: the name that the operator has given beside his token. */
+export const decide = async (
+  runId: string,
+  { toolCallId, action, payload, reason }: Decision,
+): Promise<void> => {
+  const who = operator.get();
+  const body = {
+    tool_call_id: toolCallId,
+    action,
+    ...(payload !== undefined && { payload }),
+    ...(reason && { reason }),
+    ...(who !== '' && { decided_by: who }),
+  };
+  await send({ method: 'POST', path: pathOf`/v1/runs/${runId}/decision`, body }, anything);
+};
+
+export const INPUT_MODES = ['queue', 'live_then_queue', 'interrupt_then_queue', 'resume_open_run'] as const;
+export type InputMode = (typeof INPUT_MODES)[number];
+
+export type SaidMessage = { role: string; content: unknown };
+
+export const userMessage = (said: string): SaidMessage => ({ role: 'user', content: said });
+
+export const sendInput = async (runId: string, said: string, mode: InputMode): Promise<void> => {
+  const body = { messages: [userMessage(said)], mode };
+  await send({ method: 'POST', path: pathOf`/v1/runs/${runId}/inputs`, body }, anything);
+};
+
+const Started = object({ run_id: text, thread_id: text });
+
+/** The run goes on by itself: its stream is let go as soon as it has said which run it is. */
+export const startRun = async (request: {
+  agentId: string;
+  threadId?: string | undefined;
+  messages: readonly SaidMessage[];
+}): Promise<{ run_id: string; thread_id: string }> => {
+  const stream = new AbortController();
+  try {
+    const response = await sendRaw({
+      method: 'POST',
+      path: '/v1/runs',
+      body: request,
+      signal: stream.signal,
+    });
+    for await (const { data } of framesOf(response)) return Started(data, 'run_start');
+    throw new Error('the stream of the run ended before the run began');
+  } finally {
+    stream.abort();
+    runsChanged();
+  }
+};

@@ -1,0 +1,43 @@
+import { defineTexts } from '../i18n/texts.ts';
+
+/** What is said of runs wherever they are shown. */
+export const texts = defineTexts(
+  {
+    'status.created': 'Queued',
+    'status.running': 'Running',
+    'status.waiting': 'Waiting',
+    'status.done': 'Done',
+    'waits.tool_permission': 'Waits for a permission',
+    'waits.user_input': 'Waits for an answer',
+    'waits.background_tasks': 'Waits for its tasks',
+    'waits.external_event': 'Waits for an event',
+    'waits.rate_limit': 'Waits for its rate',
+    'waits.manual_pause': 'Paused',
+    'end.natural_end': 'Completed',
+    'end.behavior_requested': 'Ended by a plugin',
+    'end.cancelled': 'Cancelled',
+    'end.suspended': 'Suspended',
+    'end.stopped': 'Stopped',
+    'end.blocked': 'Blocked',
+    'end.error': 'Failed',
+  },
+  {
+    'status.created': '排队中',
+    'status.running': '运行中',
+    'status.waiting': '等待中',
+    'status.done': '已结束',
+    'waits.tool_permission': '等待授权',
+    'waits.user_input': '等待回答',
+    'waits.background_tasks': '等待后台任务',
+    'waits.external_event': '等待外部事件',
+    'waits.rate_limit': '等待速率限制',
+    'waits.manual_pause': '已暂停',
+    'end.natural_end': '已完成',
+    'end.behavior_requested': '由插件结束',
+    'end.cancelled': '已取消',
+    'end.suspended': '已挂起',
+    'end.stopped': '已停止',
+    'end.blocked': '已阻止',
+    'end.error': '失败',
+  },
+);
