@@ -31,6 +31,7 @@ import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
 import { texts as providers } from '../screens/providers/texts.ts';
+import { texts as runDetail } from '../screens/run-detail/texts.ts';
 import { texts as skills } from '../screens/skills/texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
@@ -77,6 +78,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   playground,
   providers,
   remote,
+  runDetail,
   runs,
   sandbox,
   schemaForm,

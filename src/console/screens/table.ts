@@ -94,6 +94,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./model-pools/ModelPools.tsx'),
   },
   {
+    path: '/runs/$id',
+    label: 'nav.runs',
+    under: '/runs',
+    load: () => import('./run-detail/RunDetail.tsx'),
+  },
+  {
     path: '/',
     label: 'nav.dashboard',
     nav: { group: 'observe', icon: 'dashboard', key: 'd' },

@@ -2,14 +2,18 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { createActors } from './actors.ts';
 import { type ActorFilter, type Feed, type FeedState, type Known, openFeed } from './feed.ts';
 
-/** The feed of a filter, open while its screen is; undefined in the first rendering. */
-export const useFeed = ({ machine, run, thread }: ActorFilter): Feed | undefined => {
+/** The feed of a filter, open while its screen is and wants it; undefined in the first rendering. */
+export const useFeed = ({ machine, run, thread }: ActorFilter, isWanted = true): Feed | undefined => {
   const [feed, setFeed] = useState<Feed>();
   useEffect(() => {
+    if (!isWanted) return;
     const opened = openFeed({ machine, run, thread });
     setFeed(opened);
-    return () => opened.close();
-  }, [machine, run, thread]);
+    return () => {
+      opened.close();
+      setFeed(undefined);
+    };
+  }, [machine, run, thread, isWanted]);
   return feed;
 };
 

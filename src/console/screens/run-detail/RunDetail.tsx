@@ -1,0 +1,170 @@
+import { useParams } from '@tanstack/react-router';
+import { type KeyboardEvent, useMemo, useState } from 'react';
+import { CopyButton } from '../../design/Copy.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { Ago, useNow } from '../../design/Time.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { usePrices } from '../../runs/prices.ts';
+import { RunChip, RunLink, RunReason, shortId } from '../../runs/RunChip.tsx';
+import { durationOf, type Run, threadHref } from '../../runs/run.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { Actions } from './Actions.tsx';
+import { Events } from './Events.tsx';
+import { Lifecycle } from './Lifecycle.tsx';
+import css from './RunDetail.module.css';
+import { State } from './State.tsx';
+import { Talk } from './Talk.tsx';
+import { Tickets } from './Tickets.tsx';
+import { Timeline } from './Timeline.tsx';
+import { texts } from './texts.ts';
+import { Usage } from './Usage.tsx';
+import { usageOf } from './usage.ts';
+import { useRun, type Whole } from './use-run.ts';
+import { useTrace } from './use-trace.ts';
+
+const TABS = ['timeline', 'events', 'conversation', 'state', 'usage'] as const;
+type Tab = (typeof TABS)[number];
+
+const Tabs = ({ tab, onChange }: { tab: Tab; onChange: (tab: Tab) => void }) => {
+  const t = useTexts(texts);
+  const move = (event: KeyboardEvent): void => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const next = step && TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length];
+    if (!next) return;
+    event.preventDefault();
+    onChange(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div className={css.tabs} role="tablist" aria-label={t('tabs')}>
+      {TABS.map((each) => (
+        <button
+          key={each}
+          type="button"
+          role="tab"
+          id={`tab-${each}`}
+          aria-selected={each === tab}
+          aria-controls={each === tab ? `panel-${each}` : undefined}
+          tabIndex={each === tab ? 0 : -1}
+          onClick={() => onChange(each)}
+          onKeyDown={move}
+        >
+          {t(`tab.${each}`)}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+const Fact = (props: { label: string; title?: string | undefined; children: React.ReactNode }) => (
+  <div className={css.fact} title={props.title}>
+    <dt>{props.label}</dt>
+    <dd>{props.children}</dd>
+  </div>
+);
+
+const FactLine = ({ run, usage }: { run: Run; usage: ReturnType<typeof usageOf> }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const now = useNow();
+  const adapter = run.activation?.trace?.adapter;
+  return (
+    <dl className={css.facts}>
+      <Fact label={t('fact.agent')}>
+        <ScreenLink to={`/agents/${encodeURIComponent(run.agent_id)}`}>{run.agent_id}</ScreenLink>
+      </Fact>
+      <Fact label={t('fact.thread')}>
+        <ScreenLink to={threadHref(run.thread_id)} title={run.thread_id}>
+          <code>{shortId(run.thread_id)}</code>
+        </ScreenLink>
+      </Fact>
+      {run.parent_run_id !== undefined && (
+        <Fact label={t('fact.parent')}>
+          <RunLink id={run.parent_run_id} />
+        </Fact>
+      )}
+      {adapter && (
+        <Fact label={t('fact.came')}>
+          <code>{adapter}</code>
+        </Fact>
+      )}
+      <Fact label={t('fact.began')}>
+        <Ago at={run.started_at ?? run.created_at} />
+      </Fact>
+      <Fact label={t('fact.took')}>{format.duration(durationOf(run, now) * 1000)}</Fact>
+      <Fact label={t('fact.steps')}>{format.number(run.steps)}</Fact>
+      <Fact label={t('fact.tokens')}>
+        {format.compact(run.input_tokens)} / {format.compact(run.output_tokens)}
+      </Fact>
+      <Fact label={t('fact.cost')} title={t(usage.cost === undefined ? 'fact.noPrice' : 'fact.costNote')}>
+        {usage.cost === undefined ? t('fact.na') : format.usd(usage.cost)}
+      </Fact>
+      {run.resolution_id !== undefined && (
+        <Fact label={t('fact.configuration')}>
+          <code>{run.resolution_id}</code>
+        </Fact>
+      )}
+    </dl>
+  );
+};
+
+const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
+  const { log, course } = whole;
+  const [query, setQuery] = useQueryState();
+  const [at, setAt] = useState<number>();
+  const prices = usePrices();
+  const usage = useMemo(() => usageOf(log.events, prices), [log.events, prices]);
+  const trace = useTrace(run);
+  const tab = TABS.find((each) => each === query.tab) ?? 'timeline';
+  const newest = course.moments.at(-1)?.seq;
+  return (
+    <>
+      <div className={css.what}>
+        <RunChip run={run} />
+        <RunReason run={run} />
+        <span className={css.grow} />
+        <Actions run={run} isTraced={trace.isThere} />
+      </div>
+      <FactLine run={run} usage={usage} />
+      <Tickets run={run} />
+      <div className={css.columns}>
+        <Lifecycle run={run} course={course} events={log.events} at={at} onGo={setAt} />
+        <section className={css.panel}>
+          <Tabs tab={tab} onChange={(next) => setQuery({ tab: next === 'timeline' ? undefined : next })} />
+          <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={css.body}>
+            {tab === 'timeline' && (
+              <Timeline run={run} events={log.events} trace={trace.events} at={at} onGo={setAt} />
+            )}
+            {tab === 'events' && <Events log={log} at={at} onGo={setAt} />}
+            {tab === 'conversation' && (
+              <Talk
+                run={run}
+                newest={newest}
+                until={at === undefined ? undefined : (course.moments[at - 1]?.seq ?? 0)}
+              />
+            )}
+            {tab === 'state' && <State run={run} events={log.events} at={at} />}
+            {tab === 'usage' && <Usage usage={usage} />}
+          </div>
+        </section>
+      </div>
+    </>
+  );
+};
+
+const OneRun = ({ id }: { id: string }) => {
+  const t = useTexts(texts);
+  const whole = useRun(id);
+  return (
+    <Page title={t('title', { id: shortId(id) })} actions={<CopyButton text={id} />}>
+      <Loaded query={whole.query}>{(run) => <Shown run={run} whole={whole} />}</Loaded>
+    </Page>
+  );
+};
+
+export default function RunDetail() {
+  const { id = '' } = useParams({ strict: false });
+  return <OneRun key={id} id={id} />;
+}

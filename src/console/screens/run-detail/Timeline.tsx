@@ -1,0 +1,162 @@
+import { type CSSProperties, useMemo, useState } from 'react';
+import { useResource } from '../../data/queries.ts';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
+import { Segmented } from '../../design/Segmented.tsx';
+import { useNow } from '../../design/Time.tsx';
+import type { LogEvent } from '../../events/event.ts';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { durationOf, isOpen, type Run, runHref } from '../../runs/run.ts';
+import type { TraceEvent } from '../../sandbox/traces.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { childRuns } from './children.ts';
+import { placeOf, type Range, rangeOf, refined, type Span, spansOf } from './spans.ts';
+import css from './Timeline.module.css';
+import { texts } from './texts.ts';
+
+const ZOOMS = [1, 2, 4, 8] as const;
+
+const childSpan = (child: Run, now: number): Span & { href: string } => {
+  const from = (child.started_at ?? child.created_at) * 1000;
+  return {
+    id: child.run_id,
+    kind: 'delegate',
+    name: child.agent_id,
+    step: 0,
+    from,
+    to: isOpen(child) ? undefined : from + durationOf(child, now) * 1000,
+    hasFailed: child.termination_reason?.type === 'error',
+    isCritical: false,
+    event: -1,
+    href: runHref(child.run_id),
+  };
+};
+
+const Row = ({
+  span,
+  href,
+  range,
+  now,
+  isChosen,
+  onChoose,
+}: {
+  span: Span;
+  href?: string;
+  range: Range;
+  now: number;
+  isChosen: boolean;
+  onChoose: () => void;
+}) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { left, width } = placeOf(span, range, now);
+  const took = span.to === undefined ? t('timeline.running') : format.duration(span.to - span.from);
+  const said = `${t(`span.${span.kind}`)} ${span.name}`;
+  const place: CSSProperties = { left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` };
+  return (
+    <li className={css.row} data-kind={span.kind} data-failed={span.hasFailed || undefined}>
+      <span className={css.name}>
+        <span className={css.kind}>{t(`span.${span.kind}`)}</span>
+        {href ? <ScreenLink to={href}>{span.name}</ScreenLink> : <span title={span.name}>{span.name}</span>}
+      </span>
+      <button
+        type="button"
+        className={css.track}
+        aria-pressed={isChosen}
+        aria-label={`${said}, ${took}`}
+        title={`${said}\n${format.clock(span.from)} · ${took}`}
+        disabled={span.event < 0}
+        onClick={onChoose}
+      >
+        <span className={css.bar} style={place} data-critical={span.isCritical || undefined} />
+      </button>
+      <span className={css.took}>{took}</span>
+    </li>
+  );
+};
+
+/** What the run spent its time with: a bar each, nested by the steps. */
+export const Timeline = ({
+  run,
+  events,
+  trace,
+  at,
+  onGo,
+}: {
+  run: Run;
+  events: readonly LogEvent[];
+  trace: readonly TraceEvent[] | undefined;
+  at: number | undefined;
+  onGo: (at: number) => void;
+}) => {
+  const t = useTexts(texts);
+  const now = useNow();
+  const [zoom, setZoom] = useState<number>(1);
+  const shown = useMemo(() => events.slice(0, at ?? events.length), [events, at]);
+  const children = useResource(childRuns(run)).data;
+  const spans = useMemo(() => {
+    const found = spansOf(shown);
+    return trace && at === undefined ? refined(found, trace) : found;
+  }, [shown, trace, at]);
+  const delegates = useMemo(() => (children ?? []).map((child) => childSpan(child, now)), [children, now]);
+  if (spans.length === 0) return <EmptyState title={t('timeline.none')}>{t('timeline.noneText')}</EmptyState>;
+  const range = rangeOf([...spans, ...delegates], now);
+  const last = spans.at(-1)?.step ?? 0;
+  const steps = Array.from({ length: last + 1 }, (_, step) => spans.filter((span) => span.step === step));
+  return (
+    <div className={css.timeline} data-testid="run-timeline">
+      <div className={css.head}>
+        <span>{t('timeline.critical')}</span>
+        <Segmented
+          label={t('timeline.zoom')}
+          value={String(zoom)}
+          options={ZOOMS.map((each) => [String(each), `${each}×`] as const)}
+          onChange={(value) => setZoom(Number(value))}
+          isLabelShown
+        />
+      </div>
+      <Scroller label={t('tab.timeline')} className={css.frame}>
+        <ol className={css.steps} style={{ width: `${zoom * 100}%` }}>
+          {steps.map((members, step) => {
+            const key = step;
+            return members.length === 0 ? null : (
+              <li key={key}>
+                {step > 0 && <h3 className={css.step}>{t('timeline.step', { step })}</h3>}
+                <ol>
+                  {members.map((span) => (
+                    <Row
+                      key={span.id}
+                      span={span}
+                      range={range}
+                      now={now}
+                      isChosen={at === span.event + 1}
+                      onChoose={() => onGo(span.event + 1)}
+                    />
+                  ))}
+                </ol>
+              </li>
+            );
+          })}
+          {delegates.length > 0 && (
+            <li>
+              <h3 className={css.step}>{t('span.delegate')}</h3>
+              <ol>
+                {delegates.map((span) => (
+                  <Row
+                    key={span.id}
+                    span={span}
+                    href={span.href}
+                    range={range}
+                    now={now}
+                    isChosen={false}
+                    onChoose={() => {}}
+                  />
+                ))}
+              </ol>
+            </li>
+          )}
+        </ol>
+      </Scroller>
+    </div>
+  );
+};

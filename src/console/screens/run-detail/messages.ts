@@ -1,0 +1,74 @@
+import {
+  anyObject,
+  anything,
+  type Guarded,
+  list,
+  number,
+  object,
+  optional,
+  text,
+  withDefault,
+} from '../../data/guard.ts';
+import type { Resource } from '../../data/queries.ts';
+import { pathOf, send } from '../../data/request.ts';
+
+/** What was said in a run, with what only the model and its tools told each other. */
+
+const Call = object({ id: text, name: text, arguments: anything });
+
+const Message = object({
+  id: text,
+  role: text,
+  content: withDefault(list(anyObject), []),
+  tool_calls: withDefault(list(Call), []),
+  tool_call_id: optional(text),
+  visibility: optional(text),
+  metadata: withDefault(anyObject, {}),
+  seq: number,
+  created_at: number,
+});
+export type Message = Guarded<typeof Message>;
+
+const Page = object({
+  messages: list(Message),
+  has_more: withDefault((value) => value === true, false),
+  next_cursor: optional(text),
+});
+
+const PAGE = 200;
+
+/** Whoever says more in one run is read up to here. */
+export const MOST_MESSAGES = 2000;
+
+const readAll = async (threadId: string, runId: string, signal: AbortSignal): Promise<Message[]> => {
+  const path = pathOf`/v1/threads/${threadId}/messages`;
+  const found: Message[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const query = { run_id: runId, visibility: 'all', limit: PAGE, cursor };
+    const page = await send({ path, query, signal }, Page);
+    found.push(...page.messages);
+    cursor = page.next_cursor;
+    if (!page.has_more || cursor === undefined || found.length >= MOST_MESSAGES) return found;
+  }
+};
+
+export const messagesOf = (run: { thread_id: string; run_id: string }): Resource<Message[]> => ({
+  path: pathOf`/v1/threads/${run.thread_id}/messages`,
+  query: { run_id: run.run_id },
+  guard: list(Message),
+  read: (signal) => readAll(run.thread_id, run.run_id, signal),
+});
+
+/** The texts of a message, one below the other. */
+export const textIn = ({ content }: Pick<Message, 'content'>): string =>
+  content
+    .map(({ type, text: said, thinking }) => (type === 'thinking' ? thinking : said))
+    .filter((part) => typeof part === 'string')
+    .join('\n\n');
+
+/** What a user asked a run, to ask it again. */
+export const askedIn = (messages: readonly Message[]): { role: string; content: string }[] =>
+  messages
+    .filter(({ role, visibility }) => role === 'user' && visibility === undefined)
+    .map((message) => ({ role: 'user', content: textIn(message) }));
