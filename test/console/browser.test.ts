@@ -4,6 +4,7 @@ import { onChat } from './on-chat.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onPlugins } from './on-plugins.ts';
+import { onRunDetail } from './on-run-detail.ts';
 import { onShell } from './on-shell.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
 
@@ -18,5 +19,6 @@ else {
   await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('conversations', (t) => onChat(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
+  await t.test('runs', (t) => onRunDetail(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

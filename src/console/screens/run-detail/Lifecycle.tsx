@@ -20,7 +20,7 @@ import css from './RunDetail.module.css';
 import { texts } from './texts.ts';
 
 /** How much of the chart is shown to who did not choose. */
-const USUAL_LEVEL = 1;
+const USUAL_LEVEL = 0;
 
 /** Plays the arrow of each transition while the run is followed. */
 const useFlash = (feed: Feed | undefined, chart: ChartData | undefined, actorId: string, isOn: boolean) => {

@@ -4,11 +4,12 @@ import { CopyButton } from '../../design/Copy.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Ago, useNow } from '../../design/Time.tsx';
+import type { LogEvent } from '../../events/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { usePrices } from '../../runs/prices.ts';
 import { RunChip, RunLink, RunReason, shortId } from '../../runs/RunChip.tsx';
-import { durationOf, type Run, threadHref } from '../../runs/run.ts';
+import { durationOf, isOpen, type Run, threadHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { Actions } from './Actions.tsx';
 import { Events } from './Events.tsx';
@@ -65,7 +66,23 @@ const Fact = (props: { label: string; title?: string | undefined; children: Reac
   </div>
 );
 
-const FactLine = ({ run, usage }: { run: Run; usage: ReturnType<typeof usageOf> }) => {
+/** The log tells milliseconds, the record seconds. */
+const tookOf = (run: Run, events: readonly LogEvent[], now: number): number => {
+  const began = events.find(({ event_kind }) => event_kind === 'RunStarted')?.created_at;
+  if (began === undefined) return durationOf(run, now) * 1000;
+  const last = isOpen(run) ? now : (events.at(-1)?.created_at ?? began);
+  return Math.max(0, last - began);
+};
+
+const FactLine = ({
+  run,
+  events,
+  usage,
+}: {
+  run: Run;
+  events: readonly LogEvent[];
+  usage: ReturnType<typeof usageOf>;
+}) => {
   const t = useTexts(texts);
   const format = useFormat();
   const now = useNow();
@@ -93,7 +110,7 @@ const FactLine = ({ run, usage }: { run: Run; usage: ReturnType<typeof usageOf> 
       <Fact label={t('fact.began')}>
         <Ago at={run.started_at ?? run.created_at} />
       </Fact>
-      <Fact label={t('fact.took')}>{format.duration(durationOf(run, now) * 1000)}</Fact>
+      <Fact label={t('fact.took')}>{format.duration(tookOf(run, events, now))}</Fact>
       <Fact label={t('fact.steps')}>{format.number(run.steps)}</Fact>
       <Fact label={t('fact.tokens')}>
         {format.compact(run.input_tokens)} / {format.compact(run.output_tokens)}
@@ -124,10 +141,11 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
       <div className={css.what}>
         <RunChip run={run} />
         <RunReason run={run} />
-        <span className={css.grow} />
-        <Actions run={run} isTraced={trace.isThere} />
+        <span className={css.id}>
+          {run.run_id} <CopyButton text={run.run_id} />
+        </span>
       </div>
-      <FactLine run={run} usage={usage} />
+      <FactLine run={run} events={log.events} usage={usage} />
       <Tickets run={run} />
       <div className={css.columns}>
         <Lifecycle run={run} course={course} events={log.events} at={at} onGo={setAt} />
@@ -154,11 +172,16 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
   );
 };
 
+const ActionsOf = ({ run }: { run: Run }) => <Actions run={run} isTraced={useTrace(run).isThere} />;
+
 const OneRun = ({ id }: { id: string }) => {
   const t = useTexts(texts);
   const whole = useRun(id);
   return (
-    <Page title={t('title', { id: shortId(id) })} actions={<CopyButton text={id} />}>
+    <Page
+      title={t('title', { id: shortId(id) })}
+      actions={whole.query.data && <ActionsOf run={whole.query.data} />}
+    >
       <Loaded query={whole.query}>{(run) => <Shown run={run} whole={whole} />}</Loaded>
     </Page>
   );

@@ -44,12 +44,12 @@ const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
       </div>
       {ticket.message !== undefined && <p>{redactText(ticket.message)}</p>}
       <Json value={ticket.arguments} label={ticket.tool_name} />
-      <Field label={t(asksPermission ? 'ticket.why' : 'ticket.answerText')}>
-        {(control) => (
-          <input {...control} type="text" value={said} onChange={(event) => setSaid(event.target.value)} />
-        )}
-      </Field>
       <div className={css.ticketActions}>
+        <Field label={t(asksPermission ? 'ticket.why' : 'ticket.answerText')}>
+          {(control) => (
+            <input {...control} type="text" value={said} onChange={(event) => setSaid(event.target.value)} />
+          )}
+        </Field>
         <Button
           tone="danger"
           disabled={busy}

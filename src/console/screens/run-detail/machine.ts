@@ -1,10 +1,11 @@
-import { type Guarded, list, object, optional, text } from '../../data/guard.ts';
+import { type Guarded, list, object, optional, text, withDefault } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 
 /** The run machine as the service describes it, to find the ways that a run took between two of its states. */
 
 const State = object({ path: text, initial: optional(text) });
-const Transition = object({ id: text, from: text, to: optional(text), event: text });
+/** `from` is blank where the whole machine takes it. */
+const Transition = object({ id: text, from: withDefault(text, ''), to: optional(text), event: text });
 const Machine = object({ name: text, states: list(State), transitions: list(Transition) });
 export type Machine = Guarded<typeof Machine>;
 type Transition = Guarded<typeof Transition>;
@@ -30,7 +31,7 @@ export const createWays = ({ states, transitions }: Machine) => {
   /** Its own before those of the states around it, as the machine takes them. */
   const leaving = (at: string): Transition[] => {
     const names = at.split('.');
-    const around = names.map((_, index) => names.slice(0, names.length - index).join('.'));
+    const around = [...names.map((_, index) => names.slice(0, names.length - index).join('.')), ''];
     return around.flatMap((path) => transitions.filter(({ from, to }) => from === path && to !== undefined));
   };
 

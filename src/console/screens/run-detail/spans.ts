@@ -158,10 +158,15 @@ const markCritical = (spans: readonly Span[]): void => {
   }
 };
 
+/** Of what is stored in one moment, what led to the other comes first. */
+const ORDER: readonly SpanKind[] = ['queue', 'retry', 'inference', 'tool', 'wait', 'delegate'];
+
 export const spansOf = (events: readonly LogEvent[]): Span[] => {
   const draft: Draft = { spans: [], open: new Map(), step: 0 };
   for (const [place, event] of events.entries()) onEvent(draft, event, place);
-  const spans = draft.spans.sort((a, b) => a.from - b.from || a.step - b.step);
+  const spans = draft.spans.sort(
+    (a, b) => a.from - b.from || a.step - b.step || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind),
+  );
   markCritical(spans);
   return spans;
 };

@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
+import type { House } from './visit.ts';
+
+/** One run: what it does, why it waits, what it was at each moment, and what may be done with it. */
+
+const ASKING = {
+  id: 'asks-for-all',
+  model_id: 'priced',
+  system_prompt: 'Asks',
+  plugin_ids: ['permission'],
+  max_rounds: 2,
+  sections: { permission: { default_behavior: 'ask', rules: [] } },
+};
+
+const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
+/** A run that waits for a permission, or has ended. @returns its id */
+const runOf = async (troupe: Troupe, agentId: string, content: string): Promise<string> => {
+  const response = await fetch(`${troupe.url}/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ agentId, messages: [{ role: 'user', content }] }),
+  });
+  return /"run_id":"([^"]+)"/.exec(await response.text())?.[1] ?? '';
+};
+
+const chart = (page: Page, state: string) =>
+  page.locator(`[data-testid="run-statechart"][data-state="${state}"]`);
+const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+export const onRunDetail = async (t: Test, house: House): Promise<void> => {
+  const { troupe } = house;
+  const priced = {
+    id: 'priced',
+    provider_id: 'default',
+    upstream_model: 'upstream-priced',
+    input_token_price_per_million_usd: 1000,
+    output_token_price_per_million_usd: 2000,
+  };
+  await troupe.call('POST', '/v1/config/models', priced, headers);
+  await troupe.call('POST', '/v1/config/agents', ASKING, headers);
+
+  t.test('a run that asks is seen waiting, decided, done, and looked back at', async (t) => {
+    const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
+    const { page, go, asked } = await house.visit(t, { viewport: { width: 1440, height: 1000 } });
+    await go(`/runs/${id}`);
+    await chart(page, 'waiting').waitFor();
+    await page.getByText('Waits for a permission').waitFor();
+    await page.evaluate(`{
+      const seen = (window.seen = []);
+      const chart = document.querySelector('[data-testid="run-statechart"]');
+      new MutationObserver(() => seen.push(chart.dataset.path)).observe(chart, { attributes: true });
+    }`);
+    await button(page, 'Approve').click();
+    await chart(page, 'done').waitFor();
+    await page.getByText('max_rounds').waitFor();
+    t.match(
+      await page.evaluate('window.seen.join()'),
+      /^running|^completed/,
+      'it moved without being asked again',
+    );
+    t.ok(await page.locator('[data-testid="run-statechart"] [data-passed]').count());
+
+    await tab(page, 'Events').click();
+    await page.getByLabel('Kind').selectOption('MailboxDecisionReceived');
+    await page.getByRole('button', { name: /MailboxDecisionReceived/ }).click();
+    await chart(page, 'waiting').waitFor();
+    await page.getByText('"decision_id"').waitFor();
+    await tab(page, 'Conversation').click();
+    const messages = page.getByTestId('run-conversation').locator(':scope > li');
+    const then = await messages.count();
+    const slider = page.getByTestId('time-travel-slider');
+    await slider.press('Home');
+    await chart(page, 'created').waitFor();
+    await button(page, 'Follow live').click();
+    await chart(page, 'done').waitFor();
+    t.ok((await messages.count()) > then, 'the conversation of a moment ends there');
+
+    await tab(page, 'Usage').click();
+    // Two inferences of 10 and 5 tokens: 2 × (10 × 1000 + 5 × 2000) / 1,000,000 USD.
+    await page.getByRole('cell', { name: '$0.04' }).first().waitFor();
+    await tab(page, 'Timeline').click();
+    await page
+      .getByTestId('run-timeline')
+      .getByRole('button', { name: /^Waits get_weather/ })
+      .waitFor();
+    await page.waitForLoadState('networkidle');
+    const streams = asked.filter((one) => one.includes('/events/stream'));
+    t.equal(streams.length, 1, 'one stream, and none any more once the run is done');
+  });
+
+  t.test('a log that is cut or that has gone is read on without a gap', async (t) => {
+    const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
+    const { page, go } = await house.visit(t, { noisy: true });
+    let refusals = 0;
+    await page.route('**/events/stream*', (route) => {
+      refusals += 1;
+      if (refusals === 1) return route.abort();
+      if (refusals === 2) return route.fulfill({ status: 410, json: { error: 'cursor expired' } });
+      return route.continue();
+    });
+    await go(`/runs/${id}?tab=events`);
+    await page.getByText('The service does not keep the older events any more').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const { body } = await troupe.call('GET', `/v1/runs/${id}/events?limit=200`, undefined, headers);
+    const before = Object(body).items.length;
+    await page.getByText(`${before} events`).waitFor();
+    await troupe.call('POST', `/v1/runs/${id}/cancel`, undefined, headers);
+    await chart(page, 'done').waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
+    const after = await troupe.call('GET', `/v1/runs/${id}/events?limit=200`, undefined, headers);
+    await page.getByText(`${Object(after.body).items.length} events`).waitFor();
+    await go('/runs/no-such-run');
+    await page.getByText('run not found').waitFor();
+  });
+
+  t.test('a run is steered, interrupted, cancelled and asked again', async (t) => {
+    const waiting = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
+    const { page, go } = await house.visit(t);
+    await go(`/runs/${waiting}`);
+    await chart(page, 'waiting').waitFor();
+    await page.getByLabel('Why not (optional)').fill('too wet');
+    await button(page, 'Refuse').click();
+    await chart(page, 'done').waitFor();
+    await tab(page, 'Events').click();
+    await page.getByLabel('Kind').selectOption('MailboxDecisionReceived');
+    await page.getByRole('button', { name: /cancel · too wet/ }).waitFor();
+
+    await button(page, 'Ask again').click();
+    const dialog = page.getByRole('dialog');
+    t.equal(await dialog.getByLabel('What is asked').inputValue(), 'RUN_WEATHER_TOOL');
+    await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(waiting));
+    await chart(page, 'waiting').waitFor();
+    await button(page, 'Interrupt thread').click();
+    await page.getByText('Interrupted; 0 dispatches').waitFor();
+    await chart(page, 'done').waitFor();
+  });
+};

@@ -1,0 +1,258 @@
+import t from 'tap';
+import { runMachine } from '../../machines/run.ts';
+import { threadMachine } from '../../machines/thread.ts';
+import { addTo, createLog, cursorOf, LogEvent } from '../../src/console/events/event.ts';
+import { costOf, type Prices, sumOf } from '../../src/console/runs/prices.ts';
+import { Run, reasonOf, toneOf } from '../../src/console/runs/run.ts';
+import { gistOf } from '../../src/console/screens/run-detail/gist.ts';
+import { createWays, machines } from '../../src/console/screens/run-detail/machine.ts';
+import { courseOf, isEnd } from '../../src/console/screens/run-detail/moments.ts';
+import { placeOf, rangeOf, refined, spansOf } from '../../src/console/screens/run-detail/spans.ts';
+import { usageOf } from '../../src/console/screens/run-detail/usage.ts';
+import { describeMachine } from '../../src/statecharts/describe.ts';
+
+/** What is made of a run from what the service tells of it. */
+
+const described = [describeMachine('thread', threadMachine), describeMachine('run', runMachine)];
+const run = machines.guard(JSON.parse(JSON.stringify(described)), '').find(({ name }) => name === 'run');
+if (!run) throw new Error('the catalogue has no run machine');
+const ways = createWays(run);
+
+let serial = 0;
+const event = (event_kind: string, payload: object = {}, created_at = (serial + 1) * 10): LogEvent => {
+  serial += 1;
+  return LogEvent({ event_id: `e${serial}`, event_kind, payload, created_at }, '');
+};
+
+const BEGINS = () => [event('RunQueued'), event('RunSubmitted'), event('RunStarted')];
+const call = (id: string, name = 'get_weather') => event('ToolCallReady', { id, name, arguments: {} });
+const asks = (...ids: string[]) => [
+  ...ids.map((id) => call(id)),
+  event('InferenceComplete', {
+    model: 'm',
+    usage: { prompt_tokens: 10, completion_tokens: 5 },
+    duration_ms: 4,
+  }),
+];
+const answers = () =>
+  event('InferenceComplete', {
+    model: 'm',
+    usage: { prompt_tokens: 20, completion_tokens: 7 },
+    duration_ms: 4,
+  });
+const done = (id: string, more: object = {}) =>
+  event('ToolCallDone', {
+    id,
+    outcome: 'succeeded',
+    result: { tool_name: 'get_weather', status: 'success' },
+    ...more,
+  });
+const stored = () => event('ThreadMessagesCheckpointed');
+const suspended = (id: string) =>
+  event('ToolCallSuspended', { id, result: { tool_name: 'get_weather', status: 'pending' } });
+
+const endsIn = (events: readonly LogEvent[]): string | undefined =>
+  courseOf(events, ways).moments.at(-1)?.state;
+
+/** Every step is one that the machine has, and begins where the one before it ended. */
+const isWhole = (t: Tap, events: readonly LogEvent[]): void => {
+  const { steps } = courseOf(events, ways);
+  let at = 'created';
+  for (const step of steps) {
+    const transition = run.transitions.find(({ id }) => id === step.transition);
+    t.ok(transition && (at === transition.from || at.startsWith(`${transition.from}.`)), step.transition);
+    t.equal(step.from, at);
+    t.equal(step.to, ways.leafOf(transition?.to ?? at));
+    at = step.to;
+  }
+};
+type Tap = Pick<typeof t, 'ok' | 'equal'>;
+
+t.test('the way of a run through its machine', async (t) => {
+  const asked = [
+    ...BEGINS(),
+    ...asks('a'),
+    suspended('a'),
+    event('ToolPermissionRequested', { id: 'a' }),
+    stored(),
+    event('RunSuspended'),
+  ];
+  t.equal(endsIn(asked), 'waiting.forDecision.parked');
+  t.equal(courseOf(asked, ways).moments.at(-1)?.status, 'waiting');
+  const decided = [
+    ...asked,
+    event('MailboxDecisionReceived', { tool_call_id: 'a' }),
+    event('RunResumed'),
+    event('ToolCallResumed', { target_id: 'a' }),
+    stored(),
+    answers(),
+    event('RunFinished'),
+  ];
+  isWhole(t, decided);
+  const { moments, steps } = courseOf(decided, ways);
+  t.strictSame([...new Set(moments.map(({ status }) => status))], ['created', 'running', 'waiting', 'done']);
+  t.strictSame(
+    steps.map(({ to }) => to),
+    [
+      'running.inferring',
+      'running.acting',
+      'waiting.forDecision.parking',
+      'waiting.forDecision.parked',
+      'running.deciding',
+      'running.inferring',
+      'ending',
+      'completed',
+    ],
+  );
+});
+
+t.test('each way to wait and to end', async (t) => {
+  t.equal(
+    endsIn([...BEGINS(), ...asks('a'), suspended('a'), event('RunSuspended')]),
+    'waiting.forInput.parked',
+  );
+  const waits = event('RunSuspended', { result: { status: 'waiting' } });
+  t.equal(endsIn([...BEGINS(), answers(), waits]), 'waiting.forTasks.parked');
+  t.equal(endsIn([...BEGINS(), event('RunCancelled')]), 'cancelled');
+  t.equal(endsIn([...BEGINS(), event('RunErrored')]), 'failed');
+  t.equal(endsIn([...BEGINS(), event('RunTerminated', { termination: { type: 'blocked' } })]), 'blocked');
+  t.equal(endsIn([...BEGINS(), event('RunTerminated', { termination: { type: 'stopped' } })]), 'completed');
+  t.equal(endsIn([event('RunQueued'), event('RunCancelled')]), 'cancelled');
+  t.equal(endsIn([...BEGINS(), event('RunRescheduled')]), 'running.retrying.pausing');
+  t.equal(endsIn([event('RunQueued'), event('RunRescheduled')]), 'created');
+  t.equal(endsIn([...BEGINS(), ...asks('a', 'b'), done('a'), stored()]), 'running.acting');
+  t.equal(endsIn([...BEGINS(), ...asks('a', 'b'), done('a'), done('b'), stored()]), 'running.checkpointing');
+  t.equal(endsIn([...BEGINS(), event('SomethingNew')]), 'running.inferring');
+  for (const end of ['RunCancelled', 'RunErrored', 'RunFinished']) {
+    for (const before of [BEGINS(), [...BEGINS(), ...asks('a')], [event('RunQueued')]]) {
+      isWhole(t, [...before, event(end)]);
+    }
+  }
+  t.ok(isEnd(event('RunTerminated')));
+  t.notOk(isEnd(event('RunSuspended')));
+  t.strictSame(courseOf(BEGINS(), undefined).steps, [], 'without the machine there are states and no steps');
+});
+
+t.test('where a moment is in the conversation', async (t) => {
+  const { moments } = courseOf(
+    [event('RunQueued'), event('MessageCommitted', { message_seq: 4 }), event('RunStarted')],
+    ways,
+  );
+  t.strictSame(
+    moments.map(({ seq }) => seq),
+    [undefined, 4, 4],
+  );
+});
+
+t.test('bars of the time that a run took', async (t) => {
+  const events = [
+    event('RunQueued', {}, 0),
+    event('RunSubmitted', {}, 50),
+    event('RunStarted', {}, 50),
+    event('ToolCallReady', { id: 'a', name: 'slow' }, 100),
+    event('ToolCallReady', { id: 'b', name: 'quick' }, 100),
+    event('InferenceComplete', { model: 'm', duration_ms: 40 }, 100),
+    event('ToolCallDone', { id: 'b', outcome: 'failed', result: { status: 'error' } }, 110),
+    event('ToolCallDone', { id: 'a', outcome: 'succeeded' }, 200),
+    event('ToolCallReady', { id: 'c', name: 'ask' }, 250),
+    event('InferenceComplete', { model: 'm', duration_ms: 50 }, 250),
+    event('ToolCallSuspended', { id: 'c', result: { tool_name: 'ask' } }, 251),
+  ];
+  const spans = spansOf(events);
+  t.match(
+    spans.map(({ kind, name, step, from, to }) => ({ kind, name, step, from, to })),
+    [
+      { kind: 'queue', from: 0, to: 50, step: 0 },
+      { kind: 'inference', from: 60, to: 100, step: 1 },
+      { kind: 'tool', name: 'slow', from: 100, to: 200, step: 1 },
+      { kind: 'tool', name: 'quick', from: 100, to: 110, step: 1 },
+      { kind: 'inference', from: 200, to: 250, step: 2 },
+      { kind: 'tool', name: 'ask', from: 250, to: undefined, step: 2 },
+      { kind: 'wait', name: 'ask', from: 251, to: undefined, step: 2 },
+    ],
+  );
+  const named = (name: string) => spans.find((span) => span.name === name);
+  t.ok(named('quick')?.hasFailed);
+  t.notOk(named('quick')?.isCritical, 'what another call outlasted held nothing up');
+  t.ok(named('slow')?.isCritical);
+  const range = rangeOf(spans, 1000);
+  t.strictSame(range, { from: 0, to: 1000 });
+  const open = named('ask');
+  t.ok(open && placeOf(open, range, 1000).left === 0.25 && placeOf(open, range, 1000).width === 0.75);
+  const trace = [{ type: 'tool', name: 'slow', started_at_ms: 120, ended_at_ms: 190 }];
+  const exact = refined(spans, trace as never).find(({ name }) => name === 'slow');
+  t.match(exact, { from: 120, to: 190 });
+  const ended = spansOf([...events, event('RunCancelled', {}, 300)]);
+  t.ok(
+    ended.every(({ to }) => to !== undefined),
+    'nothing goes on when the run has ended',
+  );
+});
+
+t.test('cost is never a part of it, and never nothing for something', async (t) => {
+  const priced: Prices = {
+    ofAgent: () => undefined,
+    ofUpstream: (name) => (name === 'm' ? { input: 2, output: 10 } : undefined),
+  };
+  const known = [answers(), answers()];
+  t.equal(usageOf(known, priced).cost, (40 * 2 + 14 * 10) / 1e6);
+  const unknown = event('InferenceComplete', { model: 'x', usage: { prompt_tokens: 1 } });
+  t.equal(usageOf([...known, unknown], priced).cost, undefined);
+  t.equal(costOf({ input: 0, output: 0 }, undefined), 0);
+  t.equal(costOf({ input: 1, output: 0 }, { input: 1, output: undefined }), undefined);
+  t.equal(sumOf([1, undefined]), undefined);
+});
+
+t.test('a log holds each event once, whatever is told again', async (t) => {
+  const log = createLog();
+  const [first, second] = [event('A'), event('B')];
+  t.ok(addTo(log, [first]));
+  t.ok(addTo(log, [first, second]));
+  t.notOk(addTo(log, [second]));
+  t.equal(log.events.length, 2);
+  const placed = LogEvent(
+    {
+      event_id: 'x',
+      event_kind: 'A',
+      created_at: 1,
+      cursors_by_scope: [
+        { scope: { scope_type: 'thread', thread_id: 't' }, cursor: '7' },
+        { scope: { scope_type: 'run', run_id: 'r' }, cursor: '3' },
+      ],
+    },
+    '',
+  );
+  t.equal(cursorOf(placed, 'run'), '3');
+  t.equal(cursorOf(placed, 'thread'), '7');
+  t.equal(cursorOf(first, 'run'), undefined);
+});
+
+t.test('the line of an event is short, and tells no secret', async (t) => {
+  const long = gistOf(
+    event('MessageCommitted', { role: 'user', content_blocks: [{ text: 'x'.repeat(1e6) }] }),
+  );
+  t.ok(long.length < 200);
+  const secret = gistOf(call('a', 'login'));
+  t.equal(secret, 'login {}');
+  const shown = gistOf(event('ToolCallReady', { name: 'login', arguments: { password: 'hunter2' } }));
+  t.notMatch(shown, /hunter2/);
+  t.match(gistOf(event('MailboxDecisionReceived', { action: 'resume', decided_by: 'ann' })), /resume · ann/);
+});
+
+t.test('why a run waits or has ended, also in words that this console does not know', async (t) => {
+  const of = (more: object) =>
+    Run(
+      { run_id: 'r', thread_id: 't', agent_id: 'a', status: 'done', created_at: 1, updated_at: 1, ...more },
+      '',
+    );
+  t.match(reasonOf(of({ termination_reason: { type: 'stopped', value: { code: 'max_rounds' } } })), {
+    text: 'end.stopped',
+    detail: 'max_rounds',
+  });
+  t.match(reasonOf(of({ termination_reason: { type: 'odd' } })), { text: undefined, kind: 'odd' });
+  t.match(reasonOf(of({ status: 'waiting', waiting: { reason: 'tool_permission', tickets: null } })), {
+    text: 'waits.tool_permission',
+  });
+  t.equal(reasonOf(of({})), undefined);
+  t.equal(toneOf(of({ status: 'odd' })), 'none');
+});
