@@ -19,6 +19,7 @@ import { streams } from './streams.ts';
 import { telemetry } from './telemetry.ts';
 import { toolRuns } from './tool-runs.ts';
 import { ttft } from './ttft.ts';
+import { watched } from './watched.ts';
 
 /** All benchmarks, in the order in which they run. */
 export const BENCHMARKS: readonly Benchmark[] = [
@@ -41,5 +42,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   fanOut,
   config,
   bombs,
+  watched,
   soak,
 ];

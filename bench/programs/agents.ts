@@ -1,11 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineProvider, defineTool, type TroupeConfig } from '../../src/index.ts';
 
-/** Agents that a script cannot play: `bench-rounds` calls tools, `bench-open` is in mid-answer until a restart. */
+/**
+ * Agents that a script cannot play: `bench-rounds` calls tools, `bench-moving` does so for ever and rests between, and
+ * `bench-open` is in mid-answer until a restart.
+ */
 
 export type AgentsOptions = {
   /** Of two tools each, after which `bench-rounds` answers. */
   rounds?: number;
+  /** How long the model of `bench-moving` thinks before each round. */
+  pause_ms?: number;
   /** `bench-open` answers; otherwise it is silent for good. */
   answers?: boolean;
 };
@@ -17,19 +23,21 @@ const MESSAGES_A_ROUND = 1 + TOOLS.length;
 
 const TOKENS = 20;
 
-const caller = (rounds: number) =>
+const caller = (id: string, rounds: number, pause_ms: number) =>
   defineProvider({
-    id: 'bench-rounds',
+    id,
     stream: async ({ messages }, sink) => {
+      // Not all at once: each rests for as long as another one did before.
+      if (pause_ms > 0) await setTimeout(pause_ms * (0.5 + Math.random()));
       const round = Math.floor(messages.length / MESSAGES_A_ROUND);
       if (round >= rounds) {
         sink.text('Done.');
         return { stop: 'EndTurn' };
       }
       for (const tool of TOOLS) {
-        const id = `${tool}_${round}`;
-        sink.toolStart(id, tool);
-        sink.toolEnd(id, JSON.stringify({ round }));
+        const call = `${tool}_${round}`;
+        sink.toolStart(call, tool);
+        sink.toolEnd(call, JSON.stringify({ round }));
       }
       return { stop: 'ToolUse' };
     },
@@ -45,9 +53,17 @@ const waiter = (answers: boolean) =>
     },
   });
 
-export const agents = ({ rounds = 0, answers = false }: AgentsOptions): TroupeConfig => ({
-  providers: [caller(rounds), waiter(answers)],
-  models: ['bench-rounds', 'bench-open'].map((id) => ({ id, provider_id: id, upstream_model: id })),
+export const agents = ({ rounds = 0, pause_ms = 0, answers = false }: AgentsOptions): TroupeConfig => ({
+  providers: [
+    caller('bench-rounds', rounds, 0),
+    caller('bench-moving', Number.POSITIVE_INFINITY, pause_ms),
+    waiter(answers),
+  ],
+  models: ['bench-rounds', 'bench-moving', 'bench-open'].map((id) => ({
+    id,
+    provider_id: id,
+    upstream_model: id,
+  })),
   tools: TOOLS.map((id) =>
     defineTool({
       id,
@@ -59,6 +75,7 @@ export const agents = ({ rounds = 0, answers = false }: AgentsOptions): TroupeCo
   ),
   agents: [
     { id: 'bench-rounds', model_id: 'bench-rounds', max_rounds: 0, allowed_tools: TOOLS },
+    { id: 'bench-moving', model_id: 'bench-moving', max_rounds: 0, allowed_tools: TOOLS },
     { id: 'bench-open', model_id: 'bench-open', max_rounds: 1, allowed_tools: [] },
   ],
 });
