@@ -1,4 +1,10 @@
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate';
+import type {
+  AnyActorRef,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  AnyTransitionDefinition,
+} from 'xstate';
 import { describeMachine, transitionIds } from '../statecharts/describe.ts';
 import type { TransitionDescription } from '../statecharts/description.ts';
 import { pathOf } from '../statecharts/naming.ts';
@@ -8,12 +14,37 @@ import { pathOf } from '../statecharts/naming.ts';
 // Every actor of the catalogue is an actor of a machine.
 export const snapshotOf = (actor: AnyActorRef): AnyMachineSnapshot => actor.getSnapshot();
 
+/** Each node of a machine has one path for as long as it is there. */
+const paths = new WeakMap<AnyStateNode, string>();
+
+const innermostPath = (node: AnyStateNode): string => {
+  let path = paths.get(node);
+  if (path === undefined) {
+    path = pathOf(node) ?? '';
+    paths.set(node, path);
+  }
+  return path;
+};
+
+const isInnermost = ({ type }: AnyStateNode): boolean => type === 'atomic' || type === 'final';
+
 /** Paths of the innermost states, in document order. */
-export const stateOf = ({ _nodes }: Pick<AnyMachineSnapshot, '_nodes'>): string =>
-  _nodes
-    .filter(({ type }) => type === 'atomic' || type === 'final')
+export const stateOf = ({ _nodes }: Pick<AnyMachineSnapshot, '_nodes'>): string => {
+  let only: AnyStateNode | undefined;
+  for (const node of _nodes) {
+    if (!isInnermost(node)) continue;
+    if (only) return statesOf(_nodes);
+    only = node;
+  }
+  return only ? innermostPath(only) : '';
+};
+
+/** Of parallel regions one each. */
+const statesOf = (nodes: readonly AnyStateNode[]): string =>
+  nodes
+    .filter(isInnermost)
     .sort((one, other) => one.order - other.order)
-    .map(pathOf)
+    .map(innermostPath)
     .join(' ');
 
 type Transitions = ReadonlyMap<AnyTransitionDefinition, TransitionDescription>;
