@@ -18,6 +18,7 @@ export const KEYS = {
   dismissed: `${PREFIX}.admin.dismissed`,
   playgroundTools: `${PREFIX}.admin.playgroundTools`,
   assistantOpen: `${PREFIX}.admin.assistantOpen`,
+  runViews: `${PREFIX}.admin.runViews`,
   mutedKinds: `${PREFIX}.admin.muted`,
   /** Of a tab, followed by what it is a draft of: `.new` for an agent that is not stored yet. */
   draft: `${PREFIX}.admin.draft`,

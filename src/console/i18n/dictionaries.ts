@@ -32,6 +32,7 @@ import { texts as models } from '../screens/models/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
 import { texts as providers } from '../screens/providers/texts.ts';
 import { texts as runDetail } from '../screens/run-detail/texts.ts';
+import { texts as runsScreen } from '../screens/runs/texts.ts';
 import { texts as skills } from '../screens/skills/texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
@@ -80,6 +81,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   remote,
   runDetail,
   runs,
+  runsScreen,
   sandbox,
   schemaForm,
   skills,

@@ -94,6 +94,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./model-pools/ModelPools.tsx'),
   },
   {
+    path: '/runs',
+    label: 'nav.runs',
+    nav: { group: 'operate', icon: 'runs', key: 'r' },
+    load: () => import('./runs/RunsScreen.tsx'),
+  },
+  {
     path: '/runs/$id',
     label: 'nav.runs',
     under: '/runs',

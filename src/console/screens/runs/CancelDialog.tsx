@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import { Chip } from '../../design/Chip.tsx';
+import { ConfirmDialog, Dialog, DialogClose } from '../../design/Dialog.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { cancelMany, type Result } from '../../runs/cancel-many.ts';
+import { runsChanged } from '../../runs/control.ts';
+import { RunLink } from '../../runs/RunChip.tsx';
+import type { Run } from '../../runs/run.ts';
+import { toast } from '../../shell/toasts.ts';
+import css from './Runs.module.css';
+import { texts } from './texts.ts';
+
+const TONES = { done: 'success', over: 'none', failed: 'error' } as const;
+
+const Results = ({ results, onClose }: { results: readonly Result[]; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const said = ({ outcome, said: message }: Result): string => {
+    if (outcome === 'failed') return message;
+    return t(outcome === 'done' ? 'cancel.ok' : 'cancel.over');
+  };
+  return (
+    <Dialog title={t('cancel.result')} onClose={onClose} size={560}>
+      <Scroller label={t('cancel.result')} className={css.results}>
+        <ul>
+          {results.map((result) => (
+            <li key={result.id}>
+              <RunLink id={result.id} />
+              <Chip tone={TONES[result.outcome]}>{said(result)}</Chip>
+            </li>
+          ))}
+        </ul>
+      </Scroller>
+      <DialogClose onClose={onClose} />
+    </Dialog>
+  );
+};
+
+/** Asks, cancels, and tells of those that could not be. */
+export const CancelDialog = ({ runs, onClose }: { runs: readonly Run[]; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const [busy, setBusy] = useState(false);
+  const [results, setResults] = useState<readonly Result[]>();
+  const cancel = async (): Promise<void> => {
+    setBusy(true);
+    const found = await cancelMany(runs.map(({ run_id }) => run_id));
+    runsChanged();
+    if (found.every(({ outcome }) => outcome === 'done')) {
+      toast('info', t('cancel.done', { count: found.length }));
+      onClose();
+    } else setResults(found);
+  };
+  if (results) return <Results results={results} onClose={onClose} />;
+  return (
+    <ConfirmDialog
+      title={t('cancel.title', { count: runs.length })}
+      confirm={t('cancel.many')}
+      cancel={t('cancel.keep')}
+      busy={busy}
+      onConfirm={() => void cancel()}
+      onClose={onClose}
+    >
+      <p>{t('cancel.text')}</p>
+    </ConfirmDialog>
+  );
+};

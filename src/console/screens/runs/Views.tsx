@@ -1,0 +1,73 @@
+import { useState } from 'react';
+import { useAtom } from '../../data/use-atom.ts';
+import { Button, IconButton } from '../../design/Button.tsx';
+import { Dialog, DialogActions } from '../../design/Dialog.tsx';
+import { Field, FilterSelect } from '../../design/Field.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { texts } from './texts.ts';
+import { forgetView, isView, keepView, type View, views } from './views.ts';
+
+const NameDialog = ({ query, onClose }: { query: View['query']; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const [name, setName] = useState('');
+  const keep = (): void => {
+    keepView({ name: name.trim(), query });
+    onClose();
+  };
+  return (
+    <Dialog title={t('views.keep')} onClose={onClose}>
+      <Field label={t('views.name')} required>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <DialogActions>
+        <Button tone="primary" disabled={name.trim() === ''} onClick={keep}>
+          {t('views.store')}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+/** Filters that somebody looks through often, by a name. */
+export const Views = () => {
+  const t = useTexts(texts);
+  const known = useAtom(views);
+  const [address, setQuery] = useQueryState();
+  const [isNaming, setNaming] = useState(false);
+  const current = known.find((view) => isView(view, address));
+  const cleared = Object.fromEntries(Object.keys(address).map((key) => [key, undefined]));
+  const query = Object.fromEntries(
+    Object.entries(address).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return (
+    <>
+      {known.length > 0 && (
+        <FilterSelect
+          label={t('views.title')}
+          value={current?.name ?? ''}
+          options={[['', t('views.none')], ...known.map(({ name }) => [name, name] as const)]}
+          onChange={(name) => setQuery({ ...cleared, ...known.find((view) => view.name === name)?.query })}
+        />
+      )}
+      {current ? (
+        <IconButton small icon="trash" label={t('views.forget')} onClick={() => forgetView(current.name)} />
+      ) : (
+        Object.keys(query).length > 0 && (
+          <Button small icon="plus" onClick={() => setNaming(true)}>
+            {t('views.keep')}
+          </Button>
+        )
+      )}
+      {isNaming && <NameDialog query={query} onClose={() => setNaming(false)} />}
+    </>
+  );
+};
