@@ -26,6 +26,7 @@ import { texts as datasets } from '../screens/datasets/texts.ts';
 import { texts as diagnostics } from '../screens/diagnostics/texts.ts';
 import { texts as evalReports } from '../screens/eval-reports/texts.ts';
 import { texts as evalRuns } from '../screens/eval-runs/texts.ts';
+import { texts as inbox } from '../screens/inbox/texts.ts';
 import { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
 import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
@@ -73,6 +74,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   evalRuns,
   evals,
   fixtures,
+  inbox,
   mcpServers,
   modelPools,
   models,

@@ -94,6 +94,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./model-pools/ModelPools.tsx'),
   },
   {
+    path: '/inbox',
+    label: 'nav.inbox',
+    nav: { group: 'operate', icon: 'inbox', key: 'i' },
+    load: () => import('./inbox/Inbox.tsx'),
+  },
+  {
     path: '/runs',
     label: 'nav.runs',
     nav: { group: 'operate', icon: 'runs', key: 'r' },

@@ -28,7 +28,7 @@ const find = (selector: string): HTMLElement | undefined =>
 
 /** The row after or before the one that has the focus, or the first. */
 const moveRow = (by: 1 | -1): boolean => {
-  const rows = Array.from(document.querySelectorAll<HTMLElement>('tr[data-row]'));
+  const rows = Array.from(document.querySelectorAll<HTMLElement>('[data-row]'));
   if (rows.length === 0) return false;
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))];

@@ -1,0 +1,210 @@
+import { useMemo, useState } from 'react';
+import { invalidate, useResource } from '../../data/queries.ts';
+import { runsSummary } from '../../data/resources.ts';
+import { Button } from '../../design/Button.tsx';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Segmented } from '../../design/Segmented.tsx';
+import { useNow } from '../../design/Time.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { newestRuns } from '../../runs/pages.ts';
+import { useMoved } from '../../runs/use-moved.ts';
+import type { Frame } from '../../statechart/actors.ts';
+import { Card } from './Card.tsx';
+import { DesktopNotices } from './DesktopNotices.tsx';
+import { fulfil, fulfilAll, type Outcome } from './decisions.ts';
+import css from './Inbox.module.css';
+import { texts } from './texts.ts';
+import {
+  alike,
+  GROUPINGS,
+  type Group,
+  grouped,
+  isLate,
+  type Open,
+  openTickets,
+  type Wish,
+} from './tickets.ts';
+
+/** Whoever has more open questions has another problem; they come as the first of these are decided. */
+const MOST = 2000;
+
+/** Where nobody tells that something has moved. */
+const LOOK_MS = 3000;
+
+/** Into a wait, or out of one. */
+const concernsWaits = (frame: Frame): boolean => {
+  if ('live' in frame) return frame.live.state.startsWith('waiting');
+  if (frame.type === 'ended') return true;
+  return frame.from.startsWith('waiting') || frame.to.startsWith('waiting');
+};
+
+type Outcomes = ReadonlyMap<string, Outcome | 'busy'>;
+
+const useDecisions = () => {
+  const [outcomes, setOutcomes] = useState<Outcomes>(new Map());
+  const note = (open: Open, outcome: Outcome | 'busy'): void =>
+    setOutcomes((before) => new Map(before).set(open.key, outcome));
+  const settled = (): void => invalidate('/v1/runs');
+  return {
+    outcomes,
+    async one(wish: Wish, open: Open): Promise<void> {
+      note(open, 'busy');
+      note(open, await fulfil(wish, open));
+      settled();
+    },
+    async all(wish: Wish, tickets: readonly Open[]): Promise<void> {
+      for (const open of tickets) note(open, 'busy');
+      await fulfilAll(wish, tickets, note);
+      settled();
+    },
+  };
+};
+
+const isOpenStill = (outcome: Outcome | 'busy' | undefined): boolean =>
+  outcome === undefined || (typeof outcome === 'object' && 'failed' in outcome);
+
+const Bulk = ({
+  tickets,
+  onDecide,
+}: {
+  tickets: readonly Open[];
+  onDecide: (wish: Wish, tickets: readonly Open[]) => void;
+}) => {
+  const t = useTexts(texts);
+  const [asked, ask] = useState<{ tool: string; tickets: readonly Open[]; wish: Wish }>();
+  const groups = alike(tickets);
+  if (groups.length === 0) return null;
+  return (
+    <div className={css.bulk}>
+      {groups.slice(0, 4).map(({ tool, tickets: members }) => (
+        <span key={tool} className={css.pair}>
+          <Button small onClick={() => ask({ tool, tickets: members, wish: { do: 'approve' } })}>
+            {t('all', { count: members.length, tool })}
+          </Button>
+          <Button
+            small
+            tone="quiet"
+            onClick={() => ask({ tool, tickets: members, wish: { do: 'deny', reason: '' } })}
+          >
+            {t('all.deny', { count: members.length })}
+          </Button>
+        </span>
+      ))}
+      {asked && (
+        <ConfirmDialog
+          title={t('all.title', { count: asked.tickets.length, tool: asked.tool })}
+          confirm={t(asked.wish.do === 'approve' ? 'all.approve' : 'all.refuse')}
+          tone={asked.wish.do === 'approve' ? 'primary' : 'danger'}
+          onConfirm={() => {
+            onDecide(asked.wish, asked.tickets);
+            ask(undefined);
+          }}
+          onClose={() => ask(undefined)}
+        >
+          <p>{t('all.text')}</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+};
+
+const Cards = ({
+  groups,
+  outcomes,
+  onWish,
+}: {
+  groups: readonly Group[];
+  outcomes: Outcomes;
+  onWish: (wish: Wish, open: Open) => void;
+}) => {
+  const now = useNow();
+  return groups.map(({ name, tickets }) => (
+    <section key={name} className={css.group} aria-label={name || undefined}>
+      {name !== '' && (
+        <h2>
+          {name} <span>{tickets.length}</span>
+        </h2>
+      )}
+      <ul className={css.cards}>
+        {tickets.map((open) => {
+          const outcome = outcomes.get(open.key);
+          return (
+            <Card
+              key={open.key}
+              open={open}
+              late={isLate(open, now)}
+              outcome={outcome === 'busy' ? undefined : outcome}
+              busy={outcome === 'busy'}
+              onWish={(wish) => onWish(wish, open)}
+            />
+          );
+        })}
+      </ul>
+    </section>
+  ));
+};
+
+export default function Inbox() {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const [address, setQuery] = useQueryState();
+  const [isTold, setTold] = useState(true);
+  const query = useResource(newestRuns({ status: 'waiting' }, MOST, isTold ? undefined : LOOK_MS));
+  const told = useMoved(
+    { machine: 'run' },
+    () => {
+      invalidate(runsSummary.path);
+      void query.refetch();
+    },
+    concernsWaits,
+  );
+  if (told !== isTold) setTold(told);
+  const decisions = useDecisions();
+  const tickets = useMemo(() => openTickets(query.data?.items ?? []), [query.data]);
+  const by = GROUPINGS.find((each) => each === address.group) ?? 'none';
+  const groups = useMemo(() => grouped(tickets, by), [tickets, by]);
+  const others = (query.data?.items ?? []).filter(({ waiting }) => !waiting?.tickets.length).length;
+  return (
+    <Page
+      title={t('title')}
+      count={query.data && format.number(tickets.length)}
+      purpose={t('purpose')}
+      actions={<DesktopNotices count={tickets.length} />}
+    >
+      {tickets.length > 0 && (
+        <div className={css.bar}>
+          <Segmented
+            label={t('group')}
+            isLabelShown
+            value={by}
+            options={GROUPINGS.map((each) => [each, t(`group.${each}`)] as const)}
+            onChange={(to) => setQuery({ group: to === 'none' ? undefined : to })}
+          />
+          <Bulk
+            tickets={tickets.filter(({ key }) => isOpenStill(decisions.outcomes.get(key)))}
+            onDecide={(wish, members) => void decisions.all(wish, members)}
+          />
+          <span className={css.keys}>{t('keys')}</span>
+        </div>
+      )}
+      <Loaded query={query}>
+        {() =>
+          tickets.length === 0 ? (
+            <EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>
+          ) : (
+            <Cards
+              groups={groups}
+              outcomes={decisions.outcomes}
+              onWish={(wish, open) => void decisions.one(wish, open)}
+            />
+          )
+        }
+      </Loaded>
+      {others > 0 && <p className={css.quiet}>{t('others', { count: others })}</p>}
+    </Page>
+  );
+}
