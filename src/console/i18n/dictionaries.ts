@@ -4,6 +4,8 @@ import { designTexts } from '../design/texts.ts';
 import { texts as entry } from '../entry/texts.ts';
 import { texts as evals } from '../evals/texts.ts';
 import { texts as fixtures } from '../fixtures/texts.ts';
+import { texts as fork } from '../fork/texts.ts';
+import { texts as history } from '../history/texts.ts';
 import { listTexts } from '../list/texts.ts';
 import { texts as remote } from '../remote/texts.ts';
 import { texts as runs } from '../runs/texts.ts';
@@ -37,6 +39,7 @@ import { texts as runsScreen } from '../screens/runs/texts.ts';
 import { texts as skills } from '../screens/skills/texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
+import { texts as threads } from '../screens/threads/texts.ts';
 import { texts as toolEditor } from '../screens/tool-editor/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
@@ -74,6 +77,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   evalRuns,
   evals,
   fixtures,
+  fork,
+  history,
   inbox,
   mcpServers,
   modelPools,
@@ -91,6 +96,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   statechart,
   statecharts,
   system,
+  threads,
   toolEditor,
   tools,
 };

@@ -112,6 +112,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./run-detail/RunDetail.tsx'),
   },
   {
+    path: '/threads',
+    label: 'nav.threads',
+    nav: { group: 'operate', icon: 'threads', key: 'h' },
+    load: () => import('./threads/Threads.tsx'),
+  },
+  {
+    path: '/threads/$id',
+    label: 'nav.threads',
+    under: '/threads',
+    load: () => import('./threads/ThreadDetail.tsx'),
+  },
+  {
     path: '/',
     label: 'nav.dashboard',
     nav: { group: 'observe', icon: 'dashboard', key: 'd' },

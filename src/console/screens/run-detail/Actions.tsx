@@ -6,6 +6,7 @@ import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
 import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
+import { askedIn, messagesOf } from '../../history/messages.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import {
   cancelRun,
@@ -19,7 +20,6 @@ import {
 import { isOpen, type Run, runHref } from '../../runs/run.ts';
 import { useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
-import { askedIn, messagesOf } from './messages.ts';
 import { texts } from './texts.ts';
 
 const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {

@@ -8,15 +8,15 @@ import {
   optional,
   text,
   withDefault,
-} from '../../data/guard.ts';
-import type { Resource } from '../../data/queries.ts';
-import { pathOf, send } from '../../data/request.ts';
+} from '../data/guard.ts';
+import type { Resource } from '../data/queries.ts';
+import { pathOf, send } from '../data/request.ts';
 
-/** What was said in a run, with what only the model and its tools told each other. */
+/** Messages of threads, with what only models and their tools told each other. */
 
 const Call = object({ id: text, name: text, arguments: anything });
 
-const Message = object({
+export const Message = object({
   id: text,
   role: text,
   content: withDefault(list(anyObject), []),
@@ -29,10 +29,11 @@ const Message = object({
 });
 export type Message = Guarded<typeof Message>;
 
-const Page = object({
+export const MessagePage = object({
   messages: list(Message),
   has_more: withDefault((value) => value === true, false),
   next_cursor: optional(text),
+  total: withDefault(number, 0),
 });
 
 const PAGE = 200;
@@ -46,13 +47,14 @@ const readAll = async (threadId: string, runId: string, signal: AbortSignal): Pr
   let cursor: string | undefined;
   for (;;) {
     const query = { run_id: runId, visibility: 'all', limit: PAGE, cursor };
-    const page = await send({ path, query, signal }, Page);
+    const page = await send({ path, query, signal }, MessagePage);
     found.push(...page.messages);
     cursor = page.next_cursor;
     if (!page.has_more || cursor === undefined || found.length >= MOST_MESSAGES) return found;
   }
 };
 
+/** What was said in a run. */
 export const messagesOf = (run: { thread_id: string; run_id: string }): Resource<Message[]> => ({
   path: pathOf`/v1/threads/${run.thread_id}/messages`,
   query: { run_id: run.run_id },
@@ -72,3 +74,6 @@ export const askedIn = (messages: readonly Message[]): { role: string; content: 
   messages
     .filter(({ role, visibility }) => role === 'user' && visibility === undefined)
     .map((message) => ({ role: 'user', content: textIn(message) }));
+
+export const runIdOf = ({ metadata }: Pick<Message, 'metadata'>): string | undefined =>
+  typeof metadata.run_id === 'string' ? metadata.run_id : undefined;

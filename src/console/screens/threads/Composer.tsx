@@ -1,0 +1,70 @@
+import { type KeyboardEvent, useState } from 'react';
+import { object, text } from '../../data/guard.ts';
+import { invalidate } from '../../data/queries.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { Button } from '../../design/Button.tsx';
+import { FilterSelect } from '../../design/Field.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { INPUT_MODES, type InputMode, userMessage } from '../../runs/control.ts';
+import { toast, toastError } from '../../shell/toasts.ts';
+import css from './Threads.module.css';
+import { texts } from './texts.ts';
+
+const Accepted = object({ status: text });
+
+/** Says something in a thread: the next run takes it, or the one that runs. */
+export const Composer = ({ threadId }: { threadId: string }) => {
+  const t = useTexts(texts);
+  const [said, setSaid] = useState('');
+  const [mode, setMode] = useState<InputMode>('queue');
+  const [busy, setBusy] = useState(false);
+  const tell = async (): Promise<void> => {
+    if (said.trim() === '' || busy) return;
+    setBusy(true);
+    try {
+      const body = { messages: [userMessage(said)], mode };
+      const path = pathOf`/v1/threads/${threadId}/messages`;
+      const { status } = await send({ method: 'POST', path, body }, Accepted);
+      toast('success', t(status === 'queued' ? 'say.queued' : 'say.sent'));
+      setSaid('');
+      invalidate(pathOf`/v1/threads/${threadId}`);
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(false);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void tell();
+  };
+  return (
+    <div className={css.composer}>
+      <textarea
+        aria-label={t('say.text')}
+        placeholder={t('say.text')}
+        rows={2}
+        value={said}
+        onKeyDown={onKeyDown}
+        onChange={(event) => setSaid(event.target.value)}
+      />
+      <div className={css.composerBar}>
+        <FilterSelect
+          label={t('say.how')}
+          value={mode}
+          options={INPUT_MODES.map((each) => [each, t(`say.${each}`)] as const)}
+          onChange={(value) => setMode(INPUT_MODES.find((each) => each === value) ?? 'queue')}
+        />
+        <Button
+          small
+          tone="primary"
+          icon="send"
+          disabled={busy || said.trim() === ''}
+          onClick={() => void tell()}
+        >
+          {t('say.go')}
+        </Button>
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { anything } from '../../data/guard.ts';
+import { invalidate, useResource } from '../../data/queries.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
+import { Field } from '../../design/Field.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { threadHref } from '../../runs/run.ts';
+import { ScreenLink, useGo } from '../../shell/links.tsx';
+import { toast, toastError } from '../../shell/toasts.ts';
+import { texts } from './texts.ts';
+import { childrenOf, type Thread } from './thread.ts';
+
+const STRATEGIES = ['detach', 'reject', 'cascade'] as const;
+type Strategy = (typeof STRATEGIES)[number];
+
+const MOST_NAMED = 8;
+
+/** Deletes a thread; what becomes of the threads below it is said first. */
+export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const go = useGo();
+  const children = useResource(childrenOf(thread.id)).data;
+  const [strategy, setStrategy] = useState<Strategy>('detach');
+  const [busy, setBusy] = useState(false);
+  const count = children?.total ?? 0;
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const query = count > 0 ? { child_strategy: strategy } : {};
+      await send({ method: 'DELETE', path: pathOf`/v1/threads/${thread.id}`, query }, anything);
+      toast('success', t('delete.done'));
+      onClose();
+      go('/threads');
+      invalidate('/v1/threads', '/v1/runs');
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <ConfirmDialog
+      title={t('delete.title')}
+      confirm={t('delete.confirm')}
+      busy={busy || children === undefined}
+      onConfirm={() => void remove()}
+      onClose={onClose}
+    >
+      <p>{t('delete.text')}</p>
+      {count > 0 && (
+        <>
+          <p>{t('delete.children', { count })}</p>
+          <ul>
+            {children?.items.slice(0, MOST_NAMED).map(({ id, title }) => (
+              <li key={id}>
+                <ScreenLink to={threadHref(id)}>{title ?? id}</ScreenLink>
+              </li>
+            ))}
+          </ul>
+          <Field label={t('delete.strategy')}>
+            {(control) => (
+              <select
+                {...control}
+                value={strategy}
+                onChange={(event) => setStrategy(event.target.value as Strategy)}
+              >
+                {STRATEGIES.map((each) => (
+                  <option key={each} value={each}>
+                    {t(`delete.${each}`)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </>
+      )}
+    </ConfirmDialog>
+  );
+};

@@ -1,0 +1,164 @@
+import { useState } from 'react';
+import { anything } from '../../data/guard.ts';
+import { invalidate, useResource } from '../../data/queries.ts';
+import { redactText } from '../../data/redaction.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { Button } from '../../design/Button.tsx';
+import { Chip, type Tone } from '../../design/Chip.tsx';
+import { Dialog, DialogActions } from '../../design/Dialog.tsx';
+import { Field } from '../../design/Field.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Ago, useNow } from '../../design/Time.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { RunLink } from '../../runs/RunChip.tsx';
+import { toast, toastError } from '../../shell/toasts.ts';
+import css from './Threads.module.css';
+import { texts } from './texts.ts';
+import { type Dispatch, LANES, type Lane, lanesOf, mailboxOf } from './thread.ts';
+
+const TONES: Readonly<Record<string, Tone>> = {
+  Queued: 'none',
+  Claimed: 'info',
+  Acked: 'success',
+  Cancelled: 'warn',
+  Superseded: 'warn',
+  DeadLetter: 'error',
+};
+
+const Lease = ({ until }: { until: number }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const left = until - useNow();
+  return <span>{left > 0 ? t('mail.lease', { left: format.duration(left) }) : t('mail.leaseOver')}</span>;
+};
+
+const Row = ({ dispatch }: { dispatch: Dispatch }) => {
+  const t = useTexts(texts);
+  const now = useNow();
+  const { dispatch_id, run_id, status, attempt_count, max_attempts, last_error, lease_until } = dispatch;
+  return (
+    <li className={css.dispatch} data-testid={`mailbox-row-${dispatch_id}`} data-status={status}>
+      <Chip tone={TONES[status]}>{status}</Chip>
+      <RunLink id={run_id} />
+      {attempt_count > 0 && <span>{t('mail.attempts', { count: attempt_count, most: max_attempts })}</span>}
+      {status === 'Queued' && dispatch.available_at > now && (
+        <span>
+          {t('mail.from')} <Ago at={dispatch.available_at} />
+        </span>
+      )}
+      {dispatch.priority !== 128 && <span>{t('mail.priority', { priority: dispatch.priority })}</span>}
+      {dispatch.dedupe_key !== null && <code title={t('mail.dedupe')}>{dispatch.dedupe_key}</code>}
+      {status === 'Claimed' && lease_until !== null && <Lease until={lease_until} />}
+      {dispatch.claimed_by !== null && <code title={t('mail.by')}>{dispatch.claimed_by}</code>}
+      <span className={css.push} />
+      <Ago at={dispatch.updated_at} />
+      {last_error !== null && <p className={css.wrong}>{redactText(last_error)}</p>}
+    </li>
+  );
+};
+
+/** Of the queue and of what ended, so many are drawn at first. */
+const SHORT = 50;
+
+const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispatch[] }) => {
+  const t = useTexts(texts);
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? dispatches : dispatches.slice(0, SHORT);
+  if (dispatches.length === 0 && lane !== 'queue') return null;
+  return (
+    <section className={css.lane} aria-label={t(`lane.${lane}`)}>
+      <h3>
+        {t(`lane.${lane}`)} <span>{dispatches.length}</span>
+      </h3>
+      {dispatches.length === 0 && <p className={css.quiet}>{t('lane.none')}</p>}
+      <ol>
+        {shown.map((dispatch, index) => {
+          const before = shown[index - 1];
+          const isNewEpoch = before && before.dispatch_epoch !== dispatch.dispatch_epoch;
+          return (
+            <li key={dispatch.dispatch_id}>
+              {(isNewEpoch || (index === 0 && lane === 'queue')) && (
+                <p className={css.epoch}>{t('mail.epoch', { epoch: dispatch.dispatch_epoch })}</p>
+              )}
+              <ul>
+                <Row dispatch={dispatch} />
+              </ul>
+            </li>
+          );
+        })}
+      </ol>
+      {!isWhole && dispatches.length > SHORT && (
+        <Button small onClick={() => setWhole(true)}>
+          {t('lane.all', { count: dispatches.length })}
+        </Button>
+      )}
+    </section>
+  );
+};
+
+const PushDialog = ({ threadId, onClose }: { threadId: string; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const [said, setSaid] = useState('');
+  const [busy, setBusy] = useState(false);
+  const push = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const body = { payload: { text: said } };
+      await send({ method: 'POST', path: pathOf`/v1/threads/${threadId}/mailbox`, body }, anything);
+      toast('success', t('mail.pushed'));
+      invalidate(pathOf`/v1/threads/${threadId}`);
+      onClose();
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={t('mail.push')} onClose={onClose}>
+      <Field label={t('mail.text')} hint={t('mail.hint')} required>
+        {(control) => (
+          <textarea
+            {...control}
+            rows={4}
+            data-autofocus
+            value={said}
+            onChange={(event) => setSaid(event.target.value)}
+          />
+        )}
+      </Field>
+      <DialogActions>
+        <Button tone="primary" disabled={busy || said.trim() === ''} onClick={() => void push()}>
+          {t('mail.go')}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+/** The queue of a thread: what waits, what executes, what was given up, and what has ended. */
+export const Mailbox = ({ threadId }: { threadId: string }) => {
+  const t = useTexts(texts);
+  const query = useResource(mailboxOf(threadId));
+  const [isPushing, setPushing] = useState(false);
+  return (
+    <div className={css.mailbox}>
+      <Loaded query={query}>
+        {(dispatches) => {
+          const lanes = lanesOf(dispatches);
+          return dispatches.length === 0 ? (
+            <EmptyState title={t('mail.none')}>{t('mail.noneText')}</EmptyState>
+          ) : (
+            LANES.map((lane) => <LaneList key={lane} lane={lane} dispatches={lanes[lane]} />)
+          );
+        }}
+      </Loaded>
+      <div>
+        <Button small icon="plus" onClick={() => setPushing(true)}>
+          {t('mail.push')}
+        </Button>
+      </div>
+      {isPushing && <PushDialog threadId={threadId} onClose={() => setPushing(false)} />}
+    </div>
+  );
+};

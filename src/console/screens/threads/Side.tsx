@@ -1,0 +1,163 @@
+import { useResource } from '../../data/queries.ts';
+import { Json } from '../../design/Json.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Ago } from '../../design/Time.tsx';
+import type { LogEvent } from '../../events/event.ts';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { RunChip, RunLink, RunReason, shortId } from '../../runs/RunChip.tsx';
+import { type Run, threadHref } from '../../runs/run.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { gistOf } from '../run-detail/gist.ts';
+import { Mailbox } from './Mailbox.tsx';
+import css from './Threads.module.css';
+import { texts } from './texts.ts';
+import { ancestorsOf, childrenOf, type Thread } from './thread.ts';
+
+export const TABS = ['runs', 'mailbox', 'events', 'lineage', 'metadata'] as const;
+type Tab = (typeof TABS)[number];
+
+const Runs = ({ runs }: { runs: readonly Run[] }) => (
+  <ul className={css.runs}>
+    {runs.map((run) => (
+      <li key={run.run_id}>
+        <RunLink id={run.run_id} />
+        <RunChip run={run} />
+        <span className={css.grow}>
+          <RunReason run={run} />
+        </span>
+        <Ago at={run.started_at ?? run.created_at} />
+      </li>
+    ))}
+  </ul>
+);
+
+const ThreadLink = ({ id, title }: { id: string; title: string | undefined }) => (
+  <ScreenLink to={threadHref(id)} title={id}>
+    {title ?? <code>{shortId(id)}</code>}
+  </ScreenLink>
+);
+
+const Lineage = ({ thread }: { thread: Thread }) => {
+  const t = useTexts(texts);
+  const above = useResource(ancestorsOf(thread));
+  const below = useResource(childrenOf(thread.id));
+  const children = below.data?.items ?? [];
+  if (above.data?.length === 0 && below.data && children.length === 0) {
+    return <EmptyState title={t('tab.lineage')}>{t('lineage.none')}</EmptyState>;
+  }
+  return (
+    <div className={css.lineage}>
+      <Loaded query={above}>
+        {(ancestors) =>
+          ancestors.length > 0 && (
+            <>
+              <h3>{t('lineage.above')}</h3>
+              <ul>
+                {ancestors.map(({ id, metadata }) => (
+                  <li key={id}>
+                    <ThreadLink id={id} title={metadata.title} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </Loaded>
+      <p className={css.this}>
+        <code>{shortId(thread.id)}</code> {t('lineage.this')}
+      </p>
+      {children.length > 0 && (
+        <>
+          <h3>
+            {t('lineage.below')} <span>{below.data?.total}</span>
+          </h3>
+          <ul>
+            {children.map(({ id, title, agent_id, updated_at }) => (
+              <li key={id}>
+                <ThreadLink id={id} title={title} />
+                <span className={css.quiet}>{agent_id}</span>
+                <span className={css.push} />
+                <Ago at={updated_at} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+};
+
+/** Of a thread that has more, the newest are shown; runs have all of theirs. */
+const MOST_EVENTS = 500;
+
+const Events = ({ events }: { events: readonly LogEvent[] }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  if (events.length === 0) return <EmptyState title={t('events.none')}>{null}</EmptyState>;
+  return (
+    <>
+      {events.length > MOST_EVENTS && (
+        <p className={css.quiet}>{t('events.older', { count: format.number(MOST_EVENTS) })}</p>
+      )}
+      <ol className={css.events}>
+        {events
+          .slice(-MOST_EVENTS)
+          .reverse()
+          .map((event) => (
+            <li key={event.event_id}>
+              <time>{format.clock(event.created_at)}</time>
+              <code>{event.event_kind}</code>
+              <span>{gistOf(event)}</span>
+            </li>
+          ))}
+      </ol>
+    </>
+  );
+};
+
+/** What belongs to a thread beside its conversation. */
+export const Side = ({
+  thread,
+  runs,
+  events,
+}: {
+  thread: Thread;
+  runs: readonly Run[];
+  events: readonly LogEvent[];
+}) => {
+  const t = useTexts(texts);
+  const [address, setQuery] = useQueryState();
+  const tab: Tab = TABS.find((each) => each === address.tab) ?? 'runs';
+  return (
+    <section className={css.side}>
+      <div className={css.tabs} role="tablist" aria-label={t('tabs')}>
+        {TABS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            id={`tab-${each}`}
+            aria-selected={each === tab}
+            aria-controls={each === tab ? `panel-${each}` : undefined}
+            onClick={() => setQuery({ tab: each === 'runs' ? undefined : each })}
+          >
+            {t(`tab.${each}`)}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={css.panel}>
+        {tab === 'runs' && <Runs runs={runs} />}
+        {tab === 'mailbox' && <Mailbox threadId={thread.id} />}
+        {tab === 'events' && <Events events={events} />}
+        {tab === 'lineage' && <Lineage thread={thread} />}
+        {tab === 'metadata' && (
+          <div className={css.padded}>
+            <Json value={thread} label={t('meta.title')} />
+          </div>
+        )}
+      </div>
+    </section>
+  );
+};

@@ -1,0 +1,248 @@
+import { useParams } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import { anything } from '../../data/guard.ts';
+import { invalidate, useResource } from '../../data/queries.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { Button, IconButton } from '../../design/Button.tsx';
+import { CopyButton } from '../../design/Copy.tsx';
+import { Dialog, DialogActions } from '../../design/Dialog.tsx';
+import { Field } from '../../design/Field.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { Segmented } from '../../design/Segmented.tsx';
+import { Ago } from '../../design/Time.tsx';
+import { useEvents } from '../../events/use-events.ts';
+import { ForkDialog } from '../../fork/ForkDialog.tsx';
+import type { Message } from '../../history/messages.ts';
+import { useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { cancelThread, interruptThread } from '../../runs/control.ts';
+import { newestRuns } from '../../runs/pages.ts';
+import { RunChip, shortId } from '../../runs/RunChip.tsx';
+import { isOpen, type Run, threadHref } from '../../runs/run.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { toast, toastError } from '../../shell/toasts.ts';
+import { Composer } from './Composer.tsx';
+import { Conversation } from './Conversation.tsx';
+import { DeleteThread } from './DeleteThread.tsx';
+import { Side } from './Side.tsx';
+import css from './Threads.module.css';
+import { texts } from './texts.ts';
+import { type Thread, threadOf } from './thread.ts';
+import { useConversation, VISIBILITIES, type Visibility } from './use-conversation.ts';
+
+const MOST_RUNS = 1000;
+
+const RenameDialog = ({ thread, onClose }: { thread: Thread; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const [title, setTitle] = useState(thread.metadata.title ?? '');
+  const [busy, setBusy] = useState(false);
+  const rename = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const path = pathOf`/v1/threads/${thread.id}`;
+      await send({ method: 'PATCH', path, body: { title: title.trim() } }, anything);
+      invalidate('/v1/threads');
+      toast('success', t('act.renamed'));
+      onClose();
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={t('rename.title')} onClose={onClose}>
+      <Field label={t('rename.name')}>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            data-autofocus
+            value={title}
+            onChange={(event) => setTitle(event.target.value)}
+          />
+        )}
+      </Field>
+      <DialogActions>
+        <Button tone="primary" disabled={busy} onClick={() => void rename()}>
+          {t('rename.go')}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+const Actions = ({ thread, isBusy }: { thread: Thread; isBusy: boolean }) => {
+  const t = useTexts(texts);
+  const [open, setOpen] = useState<'rename' | 'delete'>();
+  const close = (): void => setOpen(undefined);
+  const changed = (said: string): void => {
+    toast('info', said);
+    invalidate('/v1/threads', '/v1/runs');
+  };
+  return (
+    <>
+      <Button icon="edit" onClick={() => setOpen('rename')}>
+        {t('act.rename')}
+      </Button>
+      {isBusy && (
+        <>
+          <Button
+            onClick={() =>
+              void interruptThread(thread.id).then(
+                (count) => changed(t('act.interrupted', { count })),
+                toastError,
+              )
+            }
+          >
+            {t('act.interrupt')}
+          </Button>
+          <Button
+            icon="stop"
+            onClick={() => void cancelThread(thread.id).then(() => changed(t('act.cancelled')), toastError)}
+          >
+            {t('act.cancel')}
+          </Button>
+        </>
+      )}
+      <IconButton icon="trash" tone="danger" label={t('act.delete')} onClick={() => setOpen('delete')} />
+      {open === 'rename' && <RenameDialog thread={thread} onClose={close} />}
+      {open === 'delete' && <DeleteThread thread={thread} onClose={close} />}
+    </>
+  );
+};
+
+const isVisibility = (value: string | undefined): value is Visibility =>
+  VISIBILITIES.some((each) => each === value);
+
+/** The conversation of another thread, to be read beside. */
+const Beside = ({ threadId, onClose }: { threadId: string; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const talk = useConversation(threadId, 'external', undefined);
+  const [fork, setFork] = useState<Message>();
+  const runs = useRuns(threadId);
+  return (
+    <section className={css.side} aria-label={t('beside.title')}>
+      <header className={css.besideHead}>
+        <span>
+          {t('beside.title')} <ScreenLink to={threadHref(threadId)}>{shortId(threadId)}</ScreenLink>
+        </span>
+        <IconButton small icon="close" label={t('beside.close')} onClick={onClose} />
+      </header>
+      <Conversation talk={talk} runs={byId(runs)} onFork={setFork} />
+      {fork && (
+        <ForkDialog
+          threadId={threadId}
+          agentId={runs[0]?.agent_id ?? 'default'}
+          seq={fork.seq}
+          onClose={() => setFork(undefined)}
+        />
+      )}
+    </section>
+  );
+};
+
+const byId = (runs: readonly Run[]): ReadonlyMap<string, Run> =>
+  new Map(runs.map((run) => [run.run_id, run]));
+
+const NO_RUNS: readonly Run[] = [];
+
+const useRuns = (threadId: string): readonly Run[] =>
+  useResource(newestRuns({ thread: threadId }, MOST_RUNS)).data?.items ?? NO_RUNS;
+
+/** Events after which something else of the thread is other too. */
+const CHANGES = /^(Run|Mailbox|ToolCallSuspended)/;
+
+const Shown = ({ thread }: { thread: Thread }) => {
+  const t = useTexts(texts);
+  const [address, setQuery] = useQueryState();
+  const visibility = isVisibility(address.show) ? address.show : 'external';
+  const { id } = thread;
+  const path = pathOf`/v1/threads/${id}`;
+  const log = useEvents('thread', `${path}/events`);
+  const changes = useMemo(
+    () => log.events.filter(({ event_kind }) => CHANGES.test(event_kind)).length,
+    [log.events],
+  );
+  useEffect(() => {
+    if (changes > 0) invalidate(path);
+  }, [changes, path]);
+  const newest = log.events.findLast(({ event_kind }) => event_kind === 'MessageCommitted')?.payload
+    .message_seq;
+  const talk = useConversation(id, visibility, typeof newest === 'number' ? newest : undefined);
+  const runs = useRuns(id);
+  const known = useMemo(() => byId(runs), [runs]);
+  const [fork, setFork] = useState<Message>();
+  return (
+    <>
+      <div className={css.what}>
+        {runs[0] && <RunChip run={runs[0]} />}
+        {runs[0] && (
+          <ScreenLink to={`/agents/${encodeURIComponent(runs[0].agent_id)}`}>{runs[0].agent_id}</ScreenLink>
+        )}
+        {thread.resource_id !== undefined && (
+          <span className={css.quiet}>
+            {t('fact.resource')} {thread.resource_id}
+          </span>
+        )}
+        <span className={css.quiet}>
+          {t('fact.created')} <Ago at={thread.metadata.created_at} />
+        </span>
+        <span className={css.quiet}>
+          {t('fact.updated')} <Ago at={thread.metadata.updated_at} />
+        </span>
+        <span className={css.id}>
+          {id} <CopyButton text={id} />
+        </span>
+      </div>
+      <div className={css.columns}>
+        <section className={css.side}>
+          <header className={css.besideHead}>
+            <strong>{t('talk.title')}</strong>
+            <Segmented
+              label={t('talk.visibility')}
+              value={visibility}
+              options={VISIBILITIES.map((each) => [each, t(`talk.${each}`)] as const)}
+              onChange={(to) => setQuery({ show: to === 'external' ? undefined : to })}
+            />
+          </header>
+          <Conversation talk={talk} runs={known} onFork={setFork} />
+          <Composer threadId={id} />
+        </section>
+        {address.beside === undefined ? (
+          <Side thread={thread} runs={runs} events={log.events} />
+        ) : (
+          <Beside threadId={address.beside} onClose={() => setQuery({ beside: undefined })} />
+        )}
+      </div>
+      {fork && (
+        <ForkDialog
+          threadId={id}
+          agentId={runs[0]?.agent_id ?? 'default'}
+          seq={fork.seq}
+          onClose={() => setFork(undefined)}
+        />
+      )}
+    </>
+  );
+};
+
+const OneThread = ({ id }: { id: string }) => {
+  const t = useTexts(texts);
+  const query = useResource(threadOf(id));
+  const runs = useRuns(id);
+  const thread = query.data;
+  return (
+    <Page
+      title={thread?.metadata.title || t('untitled', { id: shortId(id) })}
+      actions={thread && <Actions thread={thread} isBusy={runs.some(isOpen)} />}
+    >
+      <Loaded query={query}>{(found) => <Shown thread={found} />}</Loaded>
+    </Page>
+  );
+};
+
+export default function ThreadDetail() {
+  const { id = '' } = useParams({ strict: false });
+  return <OneThread key={id} id={id} />;
+}

@@ -1,0 +1,146 @@
+import {
+  anyObject,
+  flag,
+  type Guarded,
+  list,
+  nullable,
+  number,
+  object,
+  optional,
+  text,
+  withDefault,
+} from '../../data/guard.ts';
+import type { Resource } from '../../data/queries.ts';
+import { pathOf, send } from '../../data/request.ts';
+
+/** Threads as the service tells of them. Times are milliseconds. */
+
+const Summary = object({
+  id: text,
+  title: optional(text),
+  agent_id: optional(text),
+  resource_id: optional(text),
+  parent_thread_id: optional(text),
+  updated_at: withDefault(number, 0),
+});
+export type Summary = Guarded<typeof Summary>;
+
+export const SummaryPage = object({
+  items: list(Summary),
+  total: number,
+  has_more: withDefault(flag, false),
+  next_cursor: optional(text),
+});
+
+const Metadata = object({
+  title: optional(text),
+  created_at: optional(number),
+  updated_at: optional(number),
+  custom: withDefault(anyObject, {}),
+});
+
+export const Thread = object({
+  id: text,
+  resource_id: optional(text),
+  parent_thread_id: optional(text),
+  metadata: withDefault(Metadata, {
+    title: undefined,
+    created_at: undefined,
+    updated_at: undefined,
+    custom: {},
+  }),
+  active_run_id: optional(text),
+  open_run_id: optional(text),
+  latest_run_id: optional(text),
+});
+export type Thread = Guarded<typeof Thread>;
+
+export const threadOf = (id: string): Resource<Thread> => ({
+  path: pathOf`/v1/threads/${id}`,
+  guard: Thread,
+});
+
+export const SUMMARIES = '/v1/threads/summaries';
+
+/** So many children are named. */
+export const MOST_CHILDREN = 100;
+
+export const childrenOf = (id: string): Resource<Guarded<typeof SummaryPage>> => ({
+  path: SUMMARIES,
+  query: { parent_thread_id: id, limit: MOST_CHILDREN },
+  guard: SummaryPage,
+});
+
+/** A chain that is longer, or that bites its tail, is cut. */
+const HIGHEST = 20;
+
+/** The threads above it, the highest first. */
+export const ancestorsOf = ({ id, parent_thread_id }: Thread): Resource<Thread[]> => ({
+  path: pathOf`/v1/threads/${id}/ancestors`,
+  query: { parent: parent_thread_id },
+  guard: list(Thread),
+  read: async (signal) => {
+    const found: Thread[] = [];
+    let next = parent_thread_id;
+    while (next !== undefined && found.length < HIGHEST) {
+      const above: Thread = await send({ path: pathOf`/v1/threads/${next}`, signal }, Thread);
+      found.unshift(above);
+      next = above.parent_thread_id;
+    }
+    return found;
+  },
+});
+
+const Dispatch = object({
+  dispatch_id: text,
+  run_id: text,
+  priority: number,
+  dispatch_epoch: number,
+  status: text,
+  attempt_count: number,
+  max_attempts: number,
+  available_at: number,
+  lease_until: withDefault(nullable(number), null),
+  claimed_by: withDefault(nullable(text), null),
+  last_error: withDefault(nullable(text), null),
+  dedupe_key: withDefault(nullable(text), null),
+  created_at: number,
+  updated_at: number,
+});
+export type Dispatch = Guarded<typeof Dispatch>;
+
+const PAGE = 200;
+const MOST_DISPATCHES = 1000;
+
+export const mailboxOf = (id: string): Resource<Dispatch[]> => ({
+  path: pathOf`/v1/threads/${id}/mailbox`,
+  guard: list(Dispatch),
+  read: async (signal) => {
+    const found: Dispatch[] = [];
+    for (;;) {
+      const query = { offset: found.length, limit: PAGE };
+      const path = pathOf`/v1/threads/${id}/mailbox`;
+      const page = await send({ path, query, signal }, object({ items: list(Dispatch) }));
+      found.push(...page.items);
+      if (page.items.length < PAGE || found.length >= MOST_DISPATCHES) return found;
+    }
+  },
+});
+
+export const LANES = ['queue', 'claimed', 'dead', 'over'] as const;
+export type Lane = (typeof LANES)[number];
+
+const LANE: Readonly<Record<string, Lane>> = { Queued: 'queue', Claimed: 'claimed', DeadLetter: 'dead' };
+
+/** Where a dispatch is drawn: those of a kind that this console does not know have ended. */
+export const laneOf = ({ status }: Pick<Dispatch, 'status'>): Lane => LANE[status] ?? 'over';
+
+/** By lane; what ended last comes first, what waits comes as it will be claimed. */
+export const lanesOf = (dispatches: readonly Dispatch[]): Readonly<Record<Lane, Dispatch[]>> => {
+  const lanes: Record<Lane, Dispatch[]> = { queue: [], claimed: [], dead: [], over: [] };
+  for (const dispatch of dispatches) lanes[laneOf(dispatch)].push(dispatch);
+  const newestFirst = (a: Dispatch, b: Dispatch): number => b.updated_at - a.updated_at;
+  lanes.dead.sort(newestFirst);
+  lanes.over.sort(newestFirst);
+  return lanes;
+};
