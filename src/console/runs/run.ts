@@ -69,7 +69,6 @@ export const runHref = (id: string): string => `/runs/${encodeURIComponent(id)}`
 export const threadHref = (id: string): string => `/threads/${encodeURIComponent(id)}`;
 
 export const STATUSES = ['created', 'running', 'waiting', 'done'] as const;
-export type Status = (typeof STATUSES)[number];
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => status !== 'done';
 
