@@ -42,9 +42,11 @@ import { texts as system } from '../screens/system/texts.ts';
 import { texts as threads } from '../screens/threads/texts.ts';
 import { texts as toolEditor } from '../screens/tool-editor/texts.ts';
 import { texts as tools } from '../screens/tools/texts.ts';
+import { texts as traces } from '../screens/traces/texts.ts';
 import { shellTexts } from '../shell/texts.ts';
 import { texts as snippets } from '../snippets/texts.ts';
 import { texts as statechart } from '../statechart/texts.ts';
+import { texts as trace } from '../trace/texts.ts';
 import type { Text, Texts } from './texts.ts';
 
 /**
@@ -99,6 +101,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   threads,
   toolEditor,
   tools,
+  trace,
+  traces,
 };
 
 /** In one language, under `<whose>.<key>`. */

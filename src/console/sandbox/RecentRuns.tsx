@@ -9,10 +9,10 @@ import { Ago } from '../design/Time.tsx';
 import { FixtureButton } from '../fixtures/FixtureDialog.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../shell/links.tsx';
+import { TraceRow } from '../trace/TraceRow.tsx';
+import { recentRuns, spanOf, type TracedRun, traceEvents } from '../trace/traces.ts';
 import css from './Sandbox.module.css';
-import { TraceRow } from './TraceRow.tsx';
 import { texts } from './texts.ts';
-import { recentRuns, spanOf, type TracedRun, traceEvents } from './traces.ts';
 
 const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => void }) => {
   const t = useTexts(texts);

@@ -27,7 +27,6 @@ export const texts = defineTexts(
     'run.error': 'Error',
     'run.open': 'Open run',
     events: 'What happened',
-    tokens: '{count} tok',
   },
   {
     title: '沙盒',
@@ -54,6 +53,5 @@ export const texts = defineTexts(
     'run.error': '出错',
     'run.open': '打开运行',
     events: '运行过程',
-    tokens: '{count} token',
   },
 );

@@ -172,6 +172,18 @@ export const screens: readonly Screen[] = [
     load: () => import('./statecharts/Machine.tsx'),
   },
   {
+    path: '/traces',
+    label: 'nav.traces',
+    nav: { group: 'observe', icon: 'traces' },
+    load: () => import('./traces/Traces.tsx'),
+  },
+  {
+    path: '/traces/$id',
+    label: 'nav.traces',
+    under: '/traces',
+    load: () => import('./traces/Trace.tsx'),
+  },
+  {
     path: '/audit-log',
     label: 'nav.auditLog',
     nav: { group: 'observe', icon: 'audit', key: 'l' },

@@ -1,8 +1,11 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { invalidate, useResource } from '../../data/queries.ts';
+import { IconButton } from '../../design/Button.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
-import { MOST_MESSAGES, messagesOf } from '../../history/messages.ts';
+import { ForkDialog } from '../../fork/ForkDialog.tsx';
+import { texts as forkTexts } from '../../fork/texts.ts';
+import { type Message, MOST_MESSAGES, messagesOf } from '../../history/messages.ts';
 import { Said } from '../../history/Said.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Run } from '../../runs/run.ts';
@@ -22,6 +25,8 @@ export const Talk = ({
   until: number | undefined;
 }) => {
   const t = useTexts(texts);
+  const say = useTexts(forkTexts);
+  const [fork, setFork] = useState<Message>();
   const resource = messagesOf(run);
   const query = useResource(resource);
   useEffect(() => {
@@ -40,10 +45,30 @@ export const Talk = ({
             <ol className={css.talk} data-testid="run-conversation">
               {said.map((message) => (
                 <li key={message.id}>
-                  <Said message={message} />
+                  <Said
+                    message={message}
+                    actions={
+                      message.role === 'user' || message.role === 'assistant' ? (
+                        <IconButton
+                          small
+                          icon="duplicate"
+                          label={say('here')}
+                          onClick={() => setFork(message)}
+                        />
+                      ) : undefined
+                    }
+                  />
                 </li>
               ))}
             </ol>
+            {fork && (
+              <ForkDialog
+                threadId={run.thread_id}
+                agentId={run.agent_id}
+                seq={fork.seq}
+                onClose={() => setFork(undefined)}
+              />
+            )}
           </>
         );
       }}

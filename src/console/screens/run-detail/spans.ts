@@ -1,6 +1,6 @@
 import { isObject } from '../../data/guard.ts';
 import type { LogEvent } from '../../events/event.ts';
-import type { TraceEvent } from '../../sandbox/traces.ts';
+import type { TraceEvent } from '../../trace/traces.ts';
 
 /** What a run spent its time with, as bars. Pure: events in, bars out. Times are milliseconds. */
 

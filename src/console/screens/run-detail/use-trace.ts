@@ -1,7 +1,7 @@
 import { list, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { isOpen, type Run } from '../../runs/run.ts';
-import { recentRuns, type TraceEvent, traceEvents } from '../../sandbox/traces.ts';
+import { recentRuns, type TraceEvent, traceEvents } from '../../trace/traces.ts';
 
 /** The trace of a run, where the service keeps traces and has one of it. Asks for nothing that is not there. */
 

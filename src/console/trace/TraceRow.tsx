@@ -1,6 +1,5 @@
 import { Chip, type Tone } from '../design/Chip.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-
 import css from './TraceRow.module.css';
 import { texts } from './texts.ts';
 import { placeIn, type Span, type TraceEvent } from './traces.ts';
@@ -16,7 +15,18 @@ const TONES: Record<string, Tone> = {
 };
 
 /** What happened, with a bar where it lies in its run. */
-export const TraceRow = ({ event, span }: { event: TraceEvent; span: Span }) => {
+export const TraceRow = ({
+  event,
+  span,
+  isChosen,
+  onChoose,
+}: {
+  event: TraceEvent;
+  span: Span;
+  isChosen?: boolean;
+  /** There is more to be seen of it. */
+  onChoose?: () => void;
+}) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { left, width } = placeIn(event, span);
@@ -25,7 +35,13 @@ export const TraceRow = ({ event, span }: { event: TraceEvent; span: Span }) => 
   return (
     <li className={css.row} data-testid="recent-traces-event-row">
       <Chip tone={failed ? 'error' : TONES[event.type]}>{event.type}</Chip>
-      <span className={css.name}>{event.name ?? event.model ?? ''}</span>
+      {onChoose ? (
+        <button type="button" className={css.name} aria-expanded={isChosen} onClick={onChoose}>
+          {event.name ?? event.model ?? event.type}
+        </button>
+      ) : (
+        <span className={css.name}>{event.name ?? event.model ?? ''}</span>
+      )}
       <span className={css.track} aria-hidden="true">
         <span
           data-tone={failed ? 'error' : TONES[event.type]}

@@ -1,4 +1,4 @@
-import { type Guarded, list, number, object, optional, text } from '../data/guard.ts';
+import { type Guarded, list, number, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 import { pathOf, sendRaw } from '../data/request.ts';
 
@@ -10,15 +10,33 @@ const TracedRun = object({
   started_at: number,
   ended_at: optional(number),
   final_status: optional(text),
+  prompt_ids: withDefault(list(text), []),
+  experiment_id: optional(text),
+  variant_name: optional(text),
+  judge_score: optional(number),
 });
 export type TracedRun = Guarded<typeof TracedRun>;
 
-export const recentRuns = (agentId: string): Resource<{ runs: TracedRun[] }> => ({
+/** What the service filters by; it refuses anything else. */
+export type TraceFilter = {
+  agent_id?: string | undefined;
+  prompt_id?: string | undefined;
+  experiment_id?: string | undefined;
+  variant_name?: string | undefined;
+  /** RFC 3339. */
+  since?: string | undefined;
+};
+
+/** The newest first. */
+export const tracedRuns = (filter: TraceFilter, limit: number): Resource<{ runs: TracedRun[] }> => ({
   path: '/v1/traces',
-  query: { agent_id: agentId, limit: 25 },
+  query: { ...filter, limit },
   guard: object({ runs: list(TracedRun) }),
   off: { statuses: [404], setting: 'SERVICE_EXPOSE_TRACE_ROUTES' },
 });
+
+export const recentRuns = (agentId: string): Resource<{ runs: TracedRun[] }> =>
+  tracedRuns({ agent_id: agentId }, 25);
 
 const TraceEvent = object({
   type: text,
@@ -74,3 +92,12 @@ export const placeIn = (
   const end = ended_at_ms ?? started_at_ms;
   return { left: (started_at_ms - from) / length, width: Math.max(0, end - started_at_ms) / length };
 };
+
+/** Milliseconds; undefined while it goes on. */
+export const tookOf = ({ started_at, ended_at }: TracedRun): number | undefined =>
+  ended_at === undefined ? undefined : Math.max(0, ended_at - started_at) * 1000;
+
+export const tokensOf = (events: readonly TraceEvent[]): { input: number; output: number } => ({
+  input: events.reduce((sum, { input_tokens = 0 }) => sum + input_tokens, 0),
+  output: events.reduce((sum, { output_tokens = 0 }) => sum + output_tokens, 0),
+});

@@ -1,0 +1,108 @@
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useResource } from '../../data/queries.ts';
+import { Button } from '../../design/Button.tsx';
+import { Json } from '../../design/Json.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
+import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { shortId } from '../../runs/RunChip.tsx';
+import { runHref } from '../../runs/run.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { TraceRow } from '../../trace/TraceRow.tsx';
+import { type Span, spanOf, type TraceEvent, tokensOf, tracedRuns, traceEvents } from '../../trace/traces.ts';
+import css from './Traces.module.css';
+import { texts } from './texts.ts';
+
+const OFF = tracedRuns({}, 1).off;
+
+const Events = ({ events, span }: { events: readonly TraceEvent[]; span: Span }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const [chosen, choose] = useState<number>();
+  const event = chosen === undefined ? undefined : events[chosen];
+  const { input, output } = tokensOf(events);
+  if (events.length === 0) return <EmptyState title={t('one.none')}>{null}</EmptyState>;
+  return (
+    <>
+      <p className={css.counted}>
+        {t('one.events', { count: events.length })} ·{' '}
+        {t('one.tokens', { input: format.number(input), output: format.number(output) })} ·{' '}
+        {format.duration(span.to - span.from)}
+      </p>
+      <Scroller label={t('title')} className={css.events}>
+        <ol>
+          {events.map((each, place) => {
+            const key = place;
+            return (
+              <TraceRow
+                key={key}
+                event={each}
+                span={span}
+                isChosen={chosen === place}
+                onChoose={() => choose(chosen === place ? undefined : place)}
+              />
+            );
+          })}
+        </ol>
+      </Scroller>
+      {event && (
+        <div className={css.detail}>
+          <Json value={event} label={t('one.detail', { type: event.type })} />
+        </div>
+      )}
+    </>
+  );
+};
+
+/** As long as the longer one, so that bars of the same length took the same time. */
+const alike = (own: Span, other: Span | undefined): Span => {
+  const length = Math.max(own.to - own.from, other ? other.to - other.from : 0);
+  return { from: own.from, to: own.from + length };
+};
+
+const OneTrace = ({ id, beside }: { id: string; beside: string | undefined }) => {
+  const t = useTexts(texts);
+  const query = useResource(traceEvents(id));
+  const other = useResource(traceEvents(beside ?? ''), beside !== undefined).data;
+  return (
+    <section className={css.trace} aria-label={t('one', { id: shortId(id) })}>
+      <header className={css.traceHead}>
+        <code title={id}>{shortId(id)}</code>
+        <ScreenLink to={runHref(id)}>{t('one.run')}</ScreenLink>
+        <span className={css.push} />
+        <FixtureButton runId={id} />
+      </header>
+      <Loaded query={query} off={OFF}>
+        {(events) => <Events events={events} span={alike(spanOf(events), other && spanOf(other))} />}
+      </Loaded>
+    </section>
+  );
+};
+
+export default function Trace() {
+  const t = useTexts(texts);
+  const { id = '' } = useParams({ strict: false });
+  const [address, setQuery] = useQueryState();
+  const beside = address.with;
+  return (
+    <Page
+      title={t('one', { id: shortId(id) })}
+      {...(beside !== undefined && { purpose: `${t('one.beside')} ${shortId(beside)}` })}
+      actions={
+        beside !== undefined && (
+          <Button onClick={() => setQuery({ with: undefined })}>{t('one.alone')}</Button>
+        )
+      }
+    >
+      <div className={css.pair} data-two={beside !== undefined || undefined}>
+        <OneTrace key={id} id={id} beside={beside} />
+        {beside !== undefined && <OneTrace key={beside} id={beside} beside={id} />}
+      </div>
+    </Page>
+  );
+}

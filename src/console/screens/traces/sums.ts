@@ -1,0 +1,21 @@
+import { quantileSorted } from 'd3-array';
+import { type TracedRun, tookOf } from '../../trace/traces.ts';
+
+/** What traces say together. Times are milliseconds; undefined where none of them has ended. */
+export type Sums = {
+  count: number;
+  failedShare: number;
+  half: number | undefined;
+  most: number | undefined;
+};
+
+export const sumsOf = (runs: readonly TracedRun[]): Sums => {
+  const times = runs.flatMap((run) => tookOf(run) ?? []).sort((a, b) => a - b);
+  const failed = runs.filter(({ final_status }) => final_status === 'error').length;
+  return {
+    count: runs.length,
+    failedShare: runs.length === 0 ? 0 : failed / runs.length,
+    half: quantileSorted(times, 0.5),
+    most: quantileSorted(times, 0.95),
+  };
+};

@@ -1,0 +1,3 @@
+import { defineTexts } from '../i18n/texts.ts';
+
+export const texts = defineTexts({ tokens: '{count} tok' }, { tokens: '{count} token' });
