@@ -84,6 +84,17 @@ t.test('every script that the README names is there', async (t) => {
   );
 });
 
+t.test('every picture that it shows is there, and small', async (t) => {
+  const pictures = [...readme.matchAll(/!\[(.*?)\]\((.*?)\)/g)];
+  t.ok(pictures.length >= 5);
+  for (const [, words, path = ''] of pictures) {
+    t.ok(words, `${path} is told to who cannot see it`);
+    const picture = readFileSync(join(ROOT, path));
+    t.equal(picture.readUInt16BE(), 0xffd8, `${path} is a JPEG`);
+    t.ok(picture.byteLength < 120_000, `${path} has ${picture.byteLength} bytes`);
+  }
+});
+
 t.test('who installs the package runs no script of it', async (t) => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   for (const name of [
