@@ -64,6 +64,17 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     );
     t.ok(await page.locator('[data-testid="run-statechart"] [data-passed]').count());
 
+    await tab(page, 'Calls').click();
+    const part = page.getByTestId('part-statechart');
+    await page
+      .getByRole('button', { name: /^get_weather/ })
+      .first()
+      .click();
+    t.equal(await part.getAttribute('data-state'), 'succeeded');
+    t.ok(await part.locator('[data-passed]').count(), 'its way is seen in its chart');
+    await page.getByRole('button', { name: /^Delivery/ }).click();
+    await page.locator('[data-testid="part-statechart"][data-state="acked"]').waitFor();
+
     await tab(page, 'Events').click();
     await page.getByLabel('Kind').selectOption('MailboxDecisionReceived');
     await page.getByRole('button', { name: /MailboxDecisionReceived/ }).click();

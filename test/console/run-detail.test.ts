@@ -1,12 +1,15 @@
 import t from 'tap';
+import { dispatchMachine } from '../../machines/dispatch.ts';
 import { runMachine } from '../../machines/run.ts';
 import { threadMachine } from '../../machines/thread.ts';
+import { toolCallMachine } from '../../machines/tool-call.ts';
 import { addTo, createLog, cursorOf, LogEvent } from '../../src/console/events/event.ts';
 import { costOf, type Prices, sumOf } from '../../src/console/runs/prices.ts';
 import { Run, reasonOf, toneOf } from '../../src/console/runs/run.ts';
 import { gistOf } from '../../src/console/screens/run-detail/gist.ts';
 import { createWays, machines } from '../../src/console/screens/run-detail/machine.ts';
 import { courseOf, isEnd } from '../../src/console/screens/run-detail/moments.ts';
+import { type Part, partAt, partsOf, stepsOf } from '../../src/console/screens/run-detail/parts.ts';
 import { placeOf, rangeOf, refined, spansOf } from '../../src/console/screens/run-detail/spans.ts';
 import { usageOf } from '../../src/console/screens/run-detail/usage.ts';
 import { describeMachine } from '../../src/statecharts/describe.ts';
@@ -257,4 +260,102 @@ t.test('why a run waits or has ended, also in words that this console does not k
   });
   t.equal(reasonOf(of({})), undefined);
   t.equal(toneOf(of({ status: 'odd' })), 'none');
+});
+
+const recordWays = new Map(
+  machines
+    .guard(
+      JSON.parse(
+        JSON.stringify([
+          describeMachine('tool-call', toolCallMachine),
+          describeMachine('dispatch', dispatchMachine),
+        ]),
+      ),
+      '',
+    )
+    .map((machine) => [machine.name, createWays(machine)] as const),
+);
+
+/** Every move is one that the machine has. @returns the states, the first one included */
+const courseOfPart = (t: Tap, part: Part): string[] => {
+  const ways = recordWays.get(part.machine);
+  const now = partAt(part, Number.POSITIVE_INFINITY);
+  const steps = ways && now ? stepsOf(part, now.moves, ways) : [];
+  const states = [part.begins.state, ...(now?.moves ?? []).map(({ state }) => state)];
+  t.equal(steps.map(({ to }) => to).join(), states.slice(1).join(), 'one transition a move');
+  return states;
+};
+
+const delivery = (kind: string, dispatch_id: string, more: object = {}) =>
+  event(kind, { dispatch_id, ...more });
+const delivered = (id: string) => [delivery('RunQueued', id), delivery('RunSubmitted', id)];
+
+t.test('calls of a run, each through the chart of calls', async (t) => {
+  const courses = (events: readonly LogEvent[]): string[] =>
+    partsOf(events)
+      .filter(({ machine }) => machine === 'tool-call')
+      .map((part) => courseOfPart(t, part).join(' '));
+  const asked = [...asks('a'), suspended('a'), event('ToolPermissionRequested', { id: 'a' })];
+  const resumed = (action: string, result: unknown) =>
+    event('ToolCallResumed', { target_id: 'a', action, result });
+  t.strictSame(courses(asks('a')), ['new']);
+  t.strictSame(courses([...asks('a', 'b'), done('a')]), ['new running succeeded', 'new']);
+  t.strictSame(courses([...asks('a'), done('a', { outcome: 'failed' })]), ['new running failed']);
+  t.strictSame(courses([...asks('a'), event('ToolCallRejected', { id: 'a' })]), ['new failed']);
+  t.strictSame(courses([...asks('a'), event('ToolCallTimedOut', { id: 'a' })]), ['new running failed']);
+  t.strictSame(courses(asked), ['new suspended'], 'the gate asks before the tool is executed');
+  t.strictSame(courses([...asks('a'), suspended('a')]), ['new running suspended'], 'a tool that asks');
+  t.strictSame(courses([...asked, resumed('resume', { sunny: true })]), [
+    'new suspended resuming running succeeded',
+  ]);
+  t.strictSame(courses([...asked, resumed('resume', { error: 'no' })]), [
+    'new suspended resuming running failed',
+  ]);
+  t.strictSame(courses([...asked, resumed('cancel', null)]), ['new suspended cancelled']);
+  t.strictSame(courses([...asked, suspended('a'), event('ToolPermissionRequested', { id: 'a' })]), [
+    'new suspended resuming suspended',
+  ]);
+  t.strictSame(courses([...asked, event('RunSuspended')]), ['new suspended'], 'it waits with its run');
+  t.strictSame(courses([...asks('a', 'b'), done('b'), event('RunCancelled')]), [
+    'new cancelled',
+    'new running succeeded',
+  ]);
+  t.strictSame(courses([done('a'), event('ToolCallDone', {})]), [], 'a call that nobody asked for');
+});
+
+t.test('deliveries of a run, each through the chart of dispatches', async (t) => {
+  const courses = (events: readonly LogEvent[]): string[] =>
+    partsOf(events)
+      .filter(({ machine }) => machine === 'dispatch')
+      .map((part) => courseOfPart(t, part).join(' '));
+  t.strictSame(courses([delivery('RunQueued', 'd')]), ['queued']);
+  t.strictSame(courses([...delivered('d'), event('RunFinished')]), ['queued claimed acked']);
+  t.strictSame(courses([...delivered('d'), event('RunSuspended')]), ['queued claimed']);
+  t.strictSame(courses([...delivered('d'), event('RunSuspended'), ...delivered('e'), event('RunFinished')]), [
+    'queued claimed acked',
+    'queued claimed acked',
+  ]);
+  t.strictSame(courses([...delivered('d'), event('RunErrored')]), ['queued claimed deadLetter']);
+  t.strictSame(
+    courses([...delivered('d'), delivery('RunRescheduled', 'd'), delivery('RunSubmitted', 'd')]),
+    ['queued claimed queued claimed'],
+    'another attempt',
+  );
+  t.strictSame(courses([...delivered('d'), delivery('RunInterrupted', 'd'), event('RunCancelled')]), [
+    'queued claimed superseded',
+  ]);
+  const withdrawn = [delivery('RunQueued', 'd'), delivery('RunCancelled', 'd', { status: 'cancelled' })];
+  t.strictSame(courses(withdrawn), ['queued cancelled']);
+  t.strictSame(
+    courses([delivery('RunQueued', 'd'), delivery('RunCancelled', 'd', { status: 'superseded' })]),
+    ['queued superseded'],
+  );
+});
+
+t.test('a part at a moment', async (t) => {
+  const events = [...delivered('d'), ...asks('a'), done('a')];
+  const [, call] = partsOf(events);
+  t.equal(call && partAt(call, 2), undefined, 'it had not begun');
+  t.equal(call && partAt(call, 3)?.state, 'new');
+  t.equal(call && partAt(call, events.length)?.state, 'succeeded');
 });

@@ -14,6 +14,7 @@ import { ScreenLink } from '../../shell/links.tsx';
 import { Actions } from './Actions.tsx';
 import { Events } from './Events.tsx';
 import { Lifecycle } from './Lifecycle.tsx';
+import { Parts } from './Parts.tsx';
 import css from './RunDetail.module.css';
 import { State } from './State.tsx';
 import { Talk } from './Talk.tsx';
@@ -25,7 +26,7 @@ import { usageOf } from './usage.ts';
 import { useRun, type Whole } from './use-run.ts';
 import { useTrace } from './use-trace.ts';
 
-const TABS = ['timeline', 'events', 'conversation', 'state', 'usage'] as const;
+const TABS = ['timeline', 'parts', 'events', 'conversation', 'state', 'usage'] as const;
 type Tab = (typeof TABS)[number];
 
 const Tabs = ({ tab, onChange }: { tab: Tab; onChange: (tab: Tab) => void }) => {
@@ -155,6 +156,7 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
             {tab === 'timeline' && (
               <Timeline run={run} events={log.events} trace={trace.events} at={at} onGo={setAt} />
             )}
+            {tab === 'parts' && <Parts events={log.events} at={at} />}
             {tab === 'events' && <Events log={log} at={at} onGo={setAt} />}
             {tab === 'conversation' && (
               <Talk
