@@ -17,7 +17,10 @@ t.test('runs stream through the server of another framework, and who leaves is n
   app.all('/api/*', (context) => below(context.req.raw));
   const server = createServer(getRequestListener(app.fetch));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
+  t.teardown(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const messages = [{ role: 'user', content: 'Hello' }];
 
