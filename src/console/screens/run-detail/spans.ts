@@ -180,10 +180,16 @@ export const refined = (spans: readonly Span[], trace: readonly TraceEvent[]): S
   const keyOf = (kind: string, name: string): string => (kind === 'inference' ? kind : `${kind} ${name}`);
   for (const event of trace) {
     const key = keyOf(event.type, event.name ?? '');
-    left.set(key, [...(left.get(key) ?? []), event]);
+    const alike = left.get(key);
+    if (alike) alike.push(event);
+    else left.set(key, [event]);
   }
+  const taken = new Map<string, number>();
   return spans.map((span) => {
-    const found = left.get(keyOf(span.kind, span.name))?.shift();
+    const key = keyOf(span.kind, span.name);
+    const place = taken.get(key) ?? 0;
+    taken.set(key, place + 1);
+    const found = left.get(key)?.[place];
     const { started_at_ms: from, ended_at_ms: to } = found ?? {};
     return from === undefined || to === undefined ? span : { ...span, from, to };
   });
