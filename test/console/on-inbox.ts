@@ -31,7 +31,11 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     const { page, context, go, asked } = await house.visit(t, { stored: { 'troupe.admin.operator': 'Ada' } });
     await go('/inbox');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-    await page.waitForLoadState('networkidle');
+    await page
+      .locator('[data-testid^="inbox-card-"]')
+      .or(page.getByText('Nobody waits for you'))
+      .first()
+      .waitFor();
     const looks = () => asked.filter((one) => one.startsWith('GET /v1/runs?status=waiting')).length;
     const before = looks();
     const { run_id } = await askWith(troupe, ASKS_FIRST.id, weather('first-come'));

@@ -12,9 +12,8 @@ import type { House } from './visit.ts';
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
 
-const path = (page: Page) => page.getByRole('region', { name: 'Path' }).first();
-const shown = (page: Page, state: string) =>
-  page.locator(`svg [data-state="${state}"][data-current]`).first();
+const path = (page: Page) => page.getByRole('region', { name: 'Path taken' }).first();
+const shown = (page: Page, state: string) => page.locator(`svg [data-state="${state}"][data-lit]`).first();
 
 export const onMachines = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
@@ -62,8 +61,8 @@ export const onMachines = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId(`actor-remote-task:${run_id}-far-call`).click();
     await shown(page, 'open').waitFor();
     task.becomes('TASK_STATE_COMPLETED', 'three');
-    await shown(page, 'answered').waitFor();
-    await page.getByText('Ended', { exact: true }).first().waitFor();
+    await shown(page, 'settled').waitFor();
+    await page.getByText('ended', { exact: true }).first().waitFor();
     t.ok(await path(page).getByRole('listitem').count());
   });
 };

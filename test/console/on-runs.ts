@@ -32,7 +32,7 @@ export const onRuns = async (t: Test, house: House): Promise<void> => {
     const ends = await ask(troupe, agent.id, 'Hello');
     const { page, go } = await house.visit(t);
     await go('/runs');
-    await page.getByLabel('Agent', { exact: true }).selectOption(agent.id);
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption(agent.id);
     await rowOf(page, ends.run_id).getByText('Completed').waitFor();
     t.equal(await rows(page).count(), 2);
     t.equal(await page.getByTestId('run-status').first().getAttribute('data-status'), 'done', 'newest first');
@@ -71,7 +71,7 @@ export const onRuns = async (t: Test, house: House): Promise<void> => {
     t.match(await rowOf(page, waits.run_id).textContent(), /Waits for a permission.*get_weather/, 'no click');
     // 10 tokens in and 20 out: (10 × 1000 + 20 × 2000) / 1,000,000 USD.
     t.match(await rowOf(page, costs.run_id).textContent(), /10 \/ 20.*≈ \$0\.05/, 'no click');
-    await rowOf(page, fails.run_id).click();
+    await page.getByTestId(`run-row-${fails.run_id}`).click();
     await page
       .getByTestId('run-timeline')
       .getByRole('button', { name: /^Tool failingTool/ })

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { asks } from '../service/models.ts';
 import { eventually } from '../service/troupe.ts';
@@ -10,7 +10,7 @@ import type { House } from './visit.ts';
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
 const rows = (page: Page) => page.locator('tbody tr[data-row]');
-const events = (page: Page) => page.getByTestId('recent-traces-event-row');
+const events = (where: Page | Locator) => where.getByTestId('recent-traces-event-row');
 
 const EVENTS = 2500;
 
@@ -40,7 +40,7 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
   t.test('traces are filtered by the service, summed, and laid side by side', async (t) => {
     const { page, go, asked } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await go('/traces');
-    await page.getByLabel('Agent', { exact: true }).selectOption(traced.id);
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption(traced.id);
     await page.locator(`a[href="/traces/${one.run_id}"]`).waitFor();
     await page.waitForLoadState('networkidle');
     t.equal(await rows(page).count(), 2);
@@ -50,10 +50,11 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
     await page.waitForLoadState('networkidle');
     t.equal(await rows(page).count(), 2);
     t.ok(asked.some((each) => /agent_id=observed.*since=20/.test(each)));
-    await page.getByLabel('Variant').fill('nobody');
+    await page.getByLabel('Variant').pressSequentially('nobody', { delay: 1 });
     await page.getByText('Clear filters').waitFor();
+    t.equal(await page.getByLabel('Variant').evaluate('(field) => document.activeElement === field'), true);
     await button(page, 'Clear filters').click();
-    await page.getByLabel('Agent', { exact: true }).selectOption(traced.id);
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption(traced.id);
     await page.locator(`a[href="/traces/${other.run_id}"]`).waitFor();
 
     await page.locator('thead [data-check]').hover();
@@ -65,7 +66,7 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
     const traces = page.getByRole('region', { name: /^Trace / });
     await events(page).nth(3).waitFor();
     t.strictSame(
-      (await Promise.all((await traces.all()).map((each) => events(each as never).count()))).sort(),
+      [await events(traces.nth(0)).count(), await events(traces.nth(1)).count()].sort(),
       [1, 3],
       'an inference; and an inference, its call and another inference',
     );
@@ -102,9 +103,9 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
     await page.getByText(`2,500 events · 5,000 tokens in, 2,500 out · 2.5 s`).waitFor();
     t.equal(asked.filter((each) => each.includes('/v1/traces/long-one?')).length, 3);
     t.ok((await events(page).count()) < 60);
-    await page.getByRole('region', { name: 'Traces' }).evaluate((element) => {
-      element.scrollTo({ top: element.scrollHeight });
-    });
+    await page
+      .getByRole('region', { name: 'Traces' })
+      .evaluate('(element) => element.scrollTo({ top: element.scrollHeight })');
     await page.getByRole('button', { name: 'call-2499' }).waitFor();
     t.ok((await events(page).count()) < 60);
   });

@@ -198,7 +198,7 @@ export default function Traces() {
     variant_name: address.variant,
     since: instantOf(address.since),
   };
-  const resource = tracedRuns(filter, ASKED);
+  const resource = { ...tracedRuns(filter, ASKED), keeps: true };
   const query = useResource(resource);
   const { runs, hasMore } = useMemo(() => newestOf(query.data?.runs ?? [], MOST), [query.data]);
   const columns = useColumns();
