@@ -39,6 +39,7 @@ export const onRuns = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('button', { name: /^Waiting/ }).click();
     await rowOf(page, ends.run_id).waitFor({ state: 'detached' });
     await page.getByRole('searchbox').fill('permission');
+    await page.waitForURL((url) => url.searchParams.get('q') === 'permission');
     await rowOf(page, waits.run_id).waitFor();
     await button(page, 'Keep this view').click();
     await page.getByLabel('Name of the view').fill('Mine');

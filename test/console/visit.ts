@@ -96,7 +96,7 @@ export const startHouse = async (t: Test): Promise<House> => {
       page.on('console', (message) => {
         said.push(message.text());
         if (!noisy && ['error', 'warning'].includes(message.type()))
-          t.fail(`the page said: ${message.text()}`);
+          t.fail(`the page said: ${message.text()} ${message.location().url}`);
       });
       page.on('pageerror', (error) => t.fail(`the page threw: ${error.stack}`));
       page.on('request', (request) => {
