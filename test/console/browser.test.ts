@@ -3,9 +3,14 @@ import { onAgentEditor } from './on-agent-editor.ts';
 import { onChat } from './on-chat.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
+import { onInbox } from './on-inbox.ts';
+import { onMachines } from './on-machines.ts';
 import { onPlugins } from './on-plugins.ts';
 import { onRunDetail } from './on-run-detail.ts';
+import { onRuns } from './on-runs.ts';
 import { onShell } from './on-shell.ts';
+import { onThreads } from './on-threads.ts';
+import { onTraces } from './on-traces.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
 
 /** The console with its user, in a real browser, on a real service: one of each for all that follows. */
@@ -20,5 +25,10 @@ else {
   await t.test('conversations', (t) => onChat(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
   await t.test('runs', (t) => onRunDetail(t, house));
+  await t.test('the list of runs', (t) => onRuns(t, house));
+  await t.test('the inbox', (t) => onInbox(t, house));
+  await t.test('threads', (t) => onThreads(t, house));
+  await t.test('traces', (t) => onTraces(t, house));
+  await t.test('what moves beside runs', (t) => onMachines(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

@@ -2,7 +2,9 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { dictionaryIn } from '../../src/console/i18n/dictionaries.ts';
+import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
+import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
 import type { House } from './visit.ts';
 
 /** What holds for each screen. It comes last, so that screens have something to show. */
@@ -35,18 +37,42 @@ const SCREENS = [
   '/diagnostics',
   '/audit-log',
   '/system',
+  '/runs',
+  '/inbox',
+  '/threads',
+  '/traces',
 ];
 
-/** What moves on these is told by a stream, so that their network never rests. */
+/** What moves on these is told by a stream, so that their network never rests; and what shows that they are there. */
+const MOVING: readonly (readonly [string, string])[] = [
+  ['/statecharts', 'svg [data-state]'],
+  ['/runs/', '[data-testid="run-statechart"][data-state="waiting"]'],
+  ['/runs', 'tbody tr[data-row]'],
+  ['/inbox', '[data-testid^="inbox-card-"]'],
+  ['/threads/', '[data-testid="thread-conversation"] li'],
+  ['/threads', 'tbody tr[data-row]'],
+];
+
 const settled = async (page: Page, path: string): Promise<void> => {
-  if (path.startsWith('/statecharts')) await page.locator('svg [data-state]').first().waitFor();
-  else await page.waitForLoadState('networkidle');
+  const [, sign] = MOVING.find(([begin]) => path.startsWith(begin)) ?? [];
+  if (sign === undefined) await page.waitForLoadState('networkidle');
+  else await page.locator(sign).first().waitFor();
 };
 
 const row = (page: Page, id: string) => page.getByRole('row', { name: id }).first();
 
 export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
+  const agent = { ...ASKS_FIRST, id: 'asks-at-last' };
+  await troupe.call('POST', '/v1/config/agents', agent, headers);
+  const traced = await ask(troupe, agent.id, 'What is new?');
+  const waiting = await askWith(troupe, agent.id, asks(['at-last', 'get_weather', { location: 'Oslo' }]));
+  const screens = [
+    ...SCREENS,
+    `/runs/${waiting.run_id}`,
+    `/threads/${waiting.thread_id}`,
+    `/traces/${traced.run_id}`,
+  ];
 
   const english = new Set(
     Object.entries(dictionaryIn('en')).flatMap(([key, text]) =>
@@ -76,7 +102,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
       if (answer.url().endsWith('.js')) programs += Number(answer.headers()['content-length']);
       if (answer.status() >= 400) t.fail(`${answer.status()} of ${answer.url()}`);
     });
-    for (const path of SCREENS) {
+    for (const path of screens) {
       await go(path);
       await settled(page, path);
       t.equal(await page.getByTestId('skeleton').count(), 0, `${path} is there`);
@@ -101,7 +127,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     const { page, go } = await house.visit(t, { stored: { 'troupe.admin.locale': 'zh-CN' } });
     await go('/');
     t.equal(await page.locator('html').getAttribute('lang'), 'zh-CN');
-    for (const path of SCREENS) {
+    for (const path of screens) {
       await follow(page, path);
       await settled(page, path);
       const texts: unknown = await page.evaluate(
@@ -119,7 +145,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
 
   t.test('nothing is lost on a small screen', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 375, height: 812 } });
-    for (const path of SCREENS) {
+    for (const path of screens) {
       await go(path);
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), 375, path);
     }

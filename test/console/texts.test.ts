@@ -5,7 +5,13 @@ import t from 'tap';
 import ts from 'typescript-5';
 import { dictionaries } from '../../src/console/i18n/dictionaries.ts';
 import { en } from '../../src/console/i18n/en.ts';
-import { formatAge, formatDate, formatDuration, instantOf } from '../../src/console/i18n/format.ts';
+import {
+  formatAge,
+  formatDate,
+  formatDuration,
+  formatSeconds,
+  instantOf,
+} from '../../src/console/i18n/format.ts';
 import { defineTexts, type Text, textIn } from '../../src/console/i18n/texts.ts';
 import { zhCN } from '../../src/console/i18n/zh-CN.ts';
 
@@ -114,6 +120,7 @@ t.test('times are read in each form in which they come, and told as people tell 
     [812, 3400, 59_960, 125_000, 3_600_000, 11_520_000, 604_800_000, 352_800_000].map(formatDuration),
     ['812 ms', '3.4 s', '1 m 00 s', '2 m 05 s', '1 h', '3 h 12 m', '7 d', '4 d 2 h'],
   );
+  t.strictSame([0.9, 7.4, 59.99, 61].map(formatSeconds), ['0 s', '7 s', '59 s', '1 m 01 s']);
   t.equal(formatAge(0, 90_000, 'en'), '1 min. ago');
   t.match(formatAge(0, 90_000, 'zh-CN'), /1.*分钟前/);
   t.match(formatDate(0, 'en', 'utc'), /Jan 1, 1970.*00:00:00 UTC/);

@@ -3,8 +3,27 @@ import { join } from 'node:path';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { buildConsole } from '../../.build/console.ts';
+import { definePlugin } from '../../src/plugins/define.ts';
 import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
+
+/** Whoever is asked gives the arguments that the tool goes on with. */
+const handsOver = definePlugin({
+  id: 'hands-over',
+  create: () => ({
+    gate: (call) =>
+      call.decision
+        ? { kind: 'proceed' }
+        : {
+            kind: 'suspend',
+            ticket: {
+              suspension: { id: `edit_${call.id}`, action: `tool:${call.name}` },
+              pending: { id: call.id, name: call.name, arguments: call.arguments },
+              resume_mode: 'pass_decision_to_tool',
+            },
+          },
+  }),
+});
 
 /** The console as its users have it: built, served by a service, in a real browser. */
 
@@ -39,7 +58,13 @@ export type Visit = {
 
 export const startHouse = async (t: Test): Promise<House> => {
   await buildConsole();
-  const troupe = await startDemo(t, { app: { consoleFolder: join(ROOT, 'dist/console') } });
+  const troupe = await startDemo(t, {
+    app: { consoleFolder: join(ROOT, 'dist/console'), plugins: [handsOver] },
+    settings: {
+      AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
+      trace: { sampling_disable: true },
+    },
+  });
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
@@ -57,7 +82,7 @@ export const startHouse = async (t: Test): Promise<House> => {
     troupe,
     async visit(t, { token = ADMIN_TOKEN, stored = {}, noisy = false, ...options } = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-      context.setDefaultTimeout(20_000);
+      context.setDefaultTimeout(Number(process.env.ZZT ?? 20_000));
       t.teardown(() => context.close());
       const kept = { ...stored, ...(token !== null && { 'troupe.adminToken': token }) };
       // Only once: what the page stores itself stays when it is loaded again.
@@ -71,7 +96,7 @@ export const startHouse = async (t: Test): Promise<House> => {
       page.on('console', (message) => {
         said.push(message.text());
         if (!noisy && ['error', 'warning'].includes(message.type()))
-          t.fail(`the page said: ${message.text()}`);
+          t.fail(`the page said: ${message.text()} ${message.location().url}`);
       });
       page.on('pageerror', (error) => t.fail(`the page threw: ${error.stack}`));
       page.on('request', (request) => {

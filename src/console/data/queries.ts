@@ -1,4 +1,10 @@
-import { QueryCache, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  type UseQueryResult,
+  useQuery,
+} from '@tanstack/react-query';
 import { connection, heardFrom } from './connection.ts';
 import { errorState, RequestError, statusOf } from './error.ts';
 import type { Guard } from './guard.ts';
@@ -15,6 +21,8 @@ export type Resource<T> = Pick<Outgoing, 'path' | 'query'> & {
   off?: { statuses: readonly number[]; setting?: string };
   /** Milliseconds between looks while the page is visible. */
   every?: number | undefined;
+  /** While another query of the same screen is read, what the one before gave stays. */
+  keeps?: boolean;
   /** Reads it in another way than one GET; the guard looks at what that gives. */
   read?: (signal: AbortSignal) => Promise<unknown>;
 };
@@ -55,6 +63,7 @@ export const optionsOf = <T>(resource: Resource<T>) => ({
   queryFn: ({ signal }: { signal: AbortSignal }): Promise<unknown> =>
     resource.read?.(signal) ?? sendUnchecked({ path: resource.path, query: resource.query, signal }),
   select: (body: unknown): T => checked(resource, resource.guard, body),
+  ...(resource.keeps && { placeholderData: keepPreviousData }),
   ...(resource.every !== undefined && {
     // Whoever was refused would only be refused again.
     refetchInterval: ({ state }: { state: { error: unknown } }) =>

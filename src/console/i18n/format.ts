@@ -106,4 +106,10 @@ export const formatDuration = (ms: number): string => {
   return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
 };
 
+/** Of what is known by whole seconds: `7 s`, never `7.0 s`. */
+export const formatSeconds = (seconds: number): string => {
+  const whole = Math.floor(seconds);
+  return whole < 60 ? `${whole} s` : formatDuration(whole * 1000);
+};
+
 const pad = (value: number): string => String(value).padStart(2, '0');

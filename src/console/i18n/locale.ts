@@ -10,6 +10,7 @@ import {
   formatDuration,
   formatNumber,
   formatPercent,
+  formatSeconds,
   formatUsd,
   type Zone,
 } from './format.ts';
@@ -77,6 +78,7 @@ export const useFormat = () => {
       clock: (at: number) => formatClock(at, language, where),
       age: (at: number, now: number) => formatAge(at, now, language),
       duration: formatDuration,
+      seconds: formatSeconds,
     }),
     [language, where],
   );

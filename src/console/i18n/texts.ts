@@ -5,6 +5,8 @@
  * `{name}` stands for a value. A text with forms is chosen by `count`, as `Intl.PluralRules` counts in the language.
  */
 
+import { formatNumber } from './format.ts';
+
 export type Locale = 'en' | 'zh-CN';
 
 export type Text = string | { one?: string; other: string };
@@ -30,11 +32,15 @@ export const textIn = <K extends string>(
   values: Values = {},
 ): string => {
   const found = (locale === 'en' ? texts.en : texts.zhCN)[key];
-  return filled(typeof found === 'string' ? found : formOf(found, locale, values.count), values);
+  return filled(typeof found === 'string' ? found : formOf(found, locale, values.count), values, locale);
 };
 
 const formOf = (forms: Exclude<Text, string>, locale: Locale, count: string | number | undefined): string =>
   (new Intl.PluralRules(locale).select(Number(count)) === 'one' ? forms.one : undefined) ?? forms.other;
 
-const filled = (text: string, values: Values): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+/** Counts are written as numbers are in the language; other numbers may be codes. */
+const filled = (text: string, values: Values, locale: Locale): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name] ?? whole;
+    return name === 'count' && typeof value === 'number' ? formatNumber(value, locale) : String(value);
+  });

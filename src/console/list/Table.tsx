@@ -79,7 +79,7 @@ export const Table = <R,>(props: TableProps<R>) => {
             <Head key={column.id} column={column} listed={listed} first={index === 0} />
           ))}
           {props.actions && (
-            <th scope="col" data-align="end">
+            <th scope="col" data-align="end" data-actions-head>
               {t('actions')}
             </th>
           )}

@@ -14,15 +14,21 @@ const TONES: Record<string, Tone> = {
   background_task: 'none',
 };
 
+/** The height of one, in pixels. */
+export const TRACE_ROW = 30;
+
 /** What happened, with a bar where it lies in its run. */
 export const TraceRow = ({
   event,
   span,
+  top,
   isChosen,
   onChoose,
 }: {
   event: TraceEvent;
   span: Span;
+  /** In a list of which only a part is made: where it stands, in pixels. */
+  top?: number;
   isChosen?: boolean;
   /** There is more to be seen of it. */
   onChoose?: () => void;
@@ -33,7 +39,11 @@ export const TraceRow = ({
   const failed = event.error_type !== undefined;
   const tokens = (event.input_tokens ?? 0) + (event.output_tokens ?? 0);
   return (
-    <li className={css.row} data-testid="recent-traces-event-row">
+    <li
+      className={css.row}
+      data-testid="recent-traces-event-row"
+      style={top === undefined ? undefined : { transform: `translateY(${top}px)` }}
+    >
       <Chip tone={failed ? 'error' : TONES[event.type]}>{event.type}</Chip>
       {onChoose ? (
         <button type="button" className={css.name} aria-expanded={isChosen} onClick={onChoose}>

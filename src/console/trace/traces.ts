@@ -1,3 +1,4 @@
+import { max, min } from 'd3-array';
 import { type Guarded, list, number, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 import { pathOf, sendRaw } from '../data/request.ts';
@@ -76,10 +77,9 @@ export const traceEvents = (runId: string): Resource<TraceEvent[]> => ({
 export type Span = { from: number; to: number };
 
 export const spanOf = (events: readonly TraceEvent[]): Span => {
-  const starts = events.flatMap(({ started_at_ms }) => started_at_ms ?? []);
-  const ends = events.flatMap(({ ended_at_ms }) => ended_at_ms ?? []);
-  const from = Math.min(...starts);
-  return starts.length === 0 ? { from: 0, to: 0 } : { from, to: Math.max(from, ...ends) };
+  const from = min(events, ({ started_at_ms }) => started_at_ms);
+  const to = max(events, ({ ended_at_ms }) => ended_at_ms);
+  return from === undefined ? { from: 0, to: 0 } : { from, to: Math.max(from, to ?? from) };
 };
 
 /** Where in the span, as shares of it. */

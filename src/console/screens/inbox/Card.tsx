@@ -144,9 +144,8 @@ export const Card = ({
     >
       <div className={css.head}>
         <strong className={css.tool}>{ticket.tool_name}</strong>
-        <span className={css.quiet}>
-          <ScreenLink to={`/agents/${encodeURIComponent(agentId)}`}>{agentId}</ScreenLink> {t(`asks.${asks}`)}
-        </span>
+        <ScreenLink to={`/agents/${encodeURIComponent(agentId)}`}>{agentId}</ScreenLink>
+        <span className={css.quiet}>{t(`asks.${asks}`)}</span>
         <span className={css.age} data-late={late || undefined}>
           <Ago at={ticket.updated_at} />
         </span>
@@ -167,18 +166,19 @@ export const Card = ({
             {shortId(threadId)}
           </ScreenLink>
         </span>
-        <span className={css.push} />
-        {outcome !== undefined && <Did outcome={outcome} />}
-        {!isOver && mode === undefined && (
-          <>
-            <Button small disabled={busy} data-testid="inbox-deny" onClick={() => setMode('deny')}>
-              {t('deny')}
-            </Button>
-            <Button small tone="primary" disabled={busy} data-testid="inbox-approve" onClick={approve}>
-              {t(asks === 'permission' ? 'approve' : asks === 'answer' ? 'answer' : 'edit')}
-            </Button>
-          </>
-        )}
+        <span className={css.buttons}>
+          {outcome !== undefined && <Did outcome={outcome} />}
+          {!isOver && mode === undefined && (
+            <>
+              <Button small disabled={busy} data-testid="inbox-deny" onClick={() => setMode('deny')}>
+                {t('deny')}
+              </Button>
+              <Button small tone="primary" disabled={busy} data-testid="inbox-approve" onClick={approve}>
+                {t(asks === 'permission' ? 'approve' : asks === 'answer' ? 'answer' : 'edit')}
+              </Button>
+            </>
+          )}
+        </span>
       </div>
       {!isOver && mode && (
         <Form

@@ -8,10 +8,11 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { useNow } from '../../design/Time.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { say, useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { newestRuns } from '../../runs/pages.ts';
 import { useMoved } from '../../runs/use-moved.ts';
+import { toast } from '../../shell/toasts.ts';
 import type { Frame } from '../../statechart/actors.ts';
 import { Card } from './Card.tsx';
 import { DesktopNotices } from './DesktopNotices.tsx';
@@ -44,6 +45,15 @@ const concernsWaits = (frame: Frame): boolean => {
 
 type Outcomes = ReadonlyMap<string, Outcome | 'busy'>;
 
+/** A card goes as soon as its run goes on: what became of it is said beside. */
+const tell = (outcomes: readonly Outcome[]): void => {
+  const count = (kind: string): number => outcomes.filter((outcome) => outcome === kind).length;
+  const said = (['approved', 'answered', 'denied', 'gone'] as const).flatMap((kind) =>
+    count(kind) > 0 ? [`${say(texts, `did.${kind}`)}${outcomes.length > 1 ? `: ${count(kind)}` : ''}`] : [],
+  );
+  if (said.length > 0) toast(count('gone') > 0 ? 'info' : 'success', said.join(' · '));
+};
+
 const useDecisions = () => {
   const [outcomes, setOutcomes] = useState<Outcomes>(new Map());
   const note = (open: Open, outcome: Outcome | 'busy'): void =>
@@ -53,12 +63,14 @@ const useDecisions = () => {
     outcomes,
     async one(wish: Wish, open: Open): Promise<void> {
       note(open, 'busy');
-      note(open, await fulfil(wish, open));
+      const outcome = await fulfil(wish, open);
+      note(open, outcome);
+      tell([outcome]);
       settled();
     },
     async all(wish: Wish, tickets: readonly Open[]): Promise<void> {
       for (const open of tickets) note(open, 'busy');
-      await fulfilAll(wish, tickets, note);
+      tell(await fulfilAll(wish, tickets, note));
       settled();
     },
   };

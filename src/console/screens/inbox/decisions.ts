@@ -42,10 +42,17 @@ export const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
 /** So many are under way at a time. */
 const AT_ONCE = 5;
 
-export const fulfilAll = async (
+export const fulfilAll = (
   wish: Wish,
   tickets: readonly Open[],
   onOutcome: (open: Open, outcome: Outcome) => void,
-): Promise<void> => {
-  await pMap(tickets, async (open) => onOutcome(open, await fulfil(wish, open)), { concurrency: AT_ONCE });
-};
+): Promise<Outcome[]> =>
+  pMap(
+    tickets,
+    async (open) => {
+      const outcome = await fulfil(wish, open);
+      onOutcome(open, outcome);
+      return outcome;
+    },
+    { concurrency: AT_ONCE },
+  );

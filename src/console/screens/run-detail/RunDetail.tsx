@@ -111,7 +111,11 @@ const FactLine = ({
       <Fact label={t('fact.began')}>
         <Ago at={run.started_at ?? run.created_at} />
       </Fact>
-      <Fact label={t('fact.took')}>{format.duration(tookOf(run, events, now))}</Fact>
+      <Fact label={t('fact.took')}>
+        {isOpen(run)
+          ? format.seconds(tookOf(run, events, now) / 1000)
+          : format.duration(tookOf(run, events, now))}
+      </Fact>
       <Fact label={t('fact.steps')}>{format.number(run.steps)}</Fact>
       <Fact label={t('fact.tokens')}>
         {format.compact(run.input_tokens)} / {format.compact(run.output_tokens)}

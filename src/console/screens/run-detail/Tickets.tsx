@@ -10,6 +10,8 @@ import { type Decision, decide, runsChanged } from '../../runs/control.ts';
 import type { Run, Ticket } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
+import { texts as inboxTexts } from '../inbox/texts.ts';
+import { asksFor, wishOf } from '../inbox/tickets.ts';
 import css from './RunDetail.module.css';
 import { texts } from './texts.ts';
 
@@ -18,9 +20,16 @@ const GONE = [404, 409];
 
 const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
   const t = useTexts(texts);
-  const [said, setSaid] = useState('');
+  const say = useTexts(inboxTexts);
+  const labels = {
+    permission: t('ticket.why'),
+    answer: t('ticket.answerText'),
+    arguments: say('arguments.text'),
+  };
+  const asks = asksFor(ticket);
+  const [said, setSaid] = useState(asks === 'arguments' ? JSON.stringify(ticket.arguments ?? {}) : '');
+  const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const asksPermission = ticket.resume_mode === 'replay_tool_call';
   const submit = async (decision: Omit<Decision, 'toolCallId'>): Promise<void> => {
     setBusy(true);
     try {
@@ -33,8 +42,24 @@ const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
     }
     runsChanged();
   };
-  const answer = (): Promise<void> =>
-    submit({ action: 'resume', payload: asksPermission ? { approved: true } : said });
+  const answer = (): void => {
+    const read =
+      asks === 'permission' ? { wish: { do: 'approve' } as const } : wishOf(said, { isDenied: false, asks });
+    if ('problem' in read) setProblem(say(read.problem));
+    else if (read.wish.do !== 'deny') {
+      const payload = read.wish.do === 'answer' ? read.wish.value : { approved: true };
+      void submit({ action: 'resume', payload });
+    }
+  };
+  const deny = (): void => {
+    // What stands in the field is no reason where it holds the arguments.
+    const reason = asks === 'arguments' ? '' : said.trim();
+    void submit({ action: 'cancel', payload: { reason }, reason: reason || undefined });
+  };
+  const change = (to: string): void => {
+    setSaid(to);
+    setProblem(undefined);
+  };
   return (
     <li className={css.ticket}>
       <div className={css.ticketHead}>
@@ -45,26 +70,20 @@ const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
       {ticket.message !== undefined && <p>{redactText(ticket.message)}</p>}
       <Json value={ticket.arguments} label={ticket.tool_name} />
       <div className={css.ticketActions}>
-        <Field label={t(asksPermission ? 'ticket.why' : 'ticket.answerText')}>
+        <Field label={labels[asks]} error={problem}>
           {(control) => (
-            <input {...control} type="text" value={said} onChange={(event) => setSaid(event.target.value)} />
+            <input {...control} type="text" value={said} onChange={(event) => change(event.target.value)} />
           )}
         </Field>
-        <Button
-          tone="danger"
-          disabled={busy}
-          onClick={() =>
-            void submit({ action: 'cancel', payload: { reason: said }, reason: said || undefined })
-          }
-        >
+        <Button tone="danger" disabled={busy} onClick={deny}>
           {t('ticket.deny')}
         </Button>
         <Button
           tone="primary"
-          disabled={busy || (!asksPermission && said.trim() === '')}
-          onClick={() => void answer()}
+          disabled={busy || (asks !== 'permission' && said.trim() === '')}
+          onClick={answer}
         >
-          {t(asksPermission ? 'ticket.approve' : 'ticket.answer')}
+          {t(asks === 'permission' ? 'ticket.approve' : 'ticket.answer')}
         </Button>
       </div>
     </li>

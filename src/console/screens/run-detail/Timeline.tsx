@@ -1,5 +1,7 @@
-import { type CSSProperties, useMemo, useState } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type CSSProperties, useMemo, useRef, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
+import { Json } from '../../design/Json.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
@@ -10,13 +12,13 @@ import { durationOf, isOpen, type Run, runHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import type { TraceEvent } from '../../trace/traces.ts';
 import { childRuns } from './children.ts';
-import { placeOf, type Range, rangeOf, refined, type Span, spansOf } from './spans.ts';
+import { type Line, linesOf, placeOf, type Range, rangeOf, refined, type Span, spansOf } from './spans.ts';
 import css from './Timeline.module.css';
 import { texts } from './texts.ts';
 
 const ZOOMS = [1, 2, 4, 8] as const;
 
-const childSpan = (child: Run, now: number): Span & { href: string } => {
+const childSpan = (child: Run, now: number): Child => {
   const from = (child.started_at ?? child.created_at) * 1000;
   return {
     id: child.run_id,
@@ -32,8 +34,12 @@ const childSpan = (child: Run, now: number): Span & { href: string } => {
   };
 };
 
+const ROW = 28;
+const HEADING = 25;
+
 const Row = ({
   span,
+  top,
   href,
   range,
   now,
@@ -41,7 +47,8 @@ const Row = ({
   onChoose,
 }: {
   span: Span;
-  href?: string;
+  top: number;
+  href: string | undefined;
   range: Range;
   now: number;
   isChosen: boolean;
@@ -54,7 +61,12 @@ const Row = ({
   const said = `${t(`span.${span.kind}`)} ${span.name}`;
   const place: CSSProperties = { left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` };
   return (
-    <li className={css.row} data-kind={span.kind} data-failed={span.hasFailed || undefined}>
+    <li
+      className={css.row}
+      data-kind={span.kind}
+      data-failed={span.hasFailed || undefined}
+      style={{ transform: `translateY(${top}px)` }}
+    >
       <span className={css.name}>
         <span className={css.kind}>{t(`span.${span.kind}`)}</span>
         {href ? <ScreenLink to={href}>{span.name}</ScreenLink> : <span title={span.name}>{span.name}</span>}
@@ -74,6 +86,15 @@ const Row = ({
     </li>
   );
 };
+
+type Child = Span & { href: string };
+type Shown = Line | { span: Child };
+
+/** The heading of what other agents did for it. */
+const DELEGATES: Line = { step: Number.POSITIVE_INFINITY };
+
+const isSpan = (line: Shown | undefined): line is { span: Span | Child } =>
+  line !== undefined && 'span' in line;
 
 /** What the run spent its time with: a bar each, nested by the steps. */
 export const Timeline = ({
@@ -99,10 +120,23 @@ export const Timeline = ({
     return trace && at === undefined ? refined(found, trace) : found;
   }, [shown, trace, at]);
   const delegates = useMemo(() => (children ?? []).map((child) => childSpan(child, now)), [children, now]);
+  const lines = useMemo(() => linesOf(spans), [spans]);
+  const [chosen, choose] = useState<string>();
+  const frame = useRef<HTMLElement>(null);
+  const whole = useMemo(
+    (): readonly Shown[] =>
+      delegates.length === 0 ? lines : [...lines, DELEGATES, ...delegates.map((span) => ({ span }))],
+    [lines, delegates],
+  );
+  const virtual = useVirtualizer({
+    count: whole.length,
+    getScrollElement: () => frame.current,
+    estimateSize: (index) => (isSpan(whole[index]) ? ROW : HEADING),
+    overscan: 12,
+  });
   if (spans.length === 0) return <EmptyState title={t('timeline.none')}>{t('timeline.noneText')}</EmptyState>;
   const range = rangeOf([...spans, ...delegates], now);
-  const last = spans.at(-1)?.step ?? 0;
-  const steps = Array.from({ length: last + 1 }, (_, step) => spans.filter((span) => span.step === step));
+  const detail = at === undefined ? undefined : spans.find(({ id }) => id === chosen);
   return (
     <div className={css.timeline} data-testid="run-timeline">
       <div className={css.head}>
@@ -115,48 +149,47 @@ export const Timeline = ({
           isLabelShown
         />
       </div>
-      <Scroller label={t('tab.timeline')} className={css.frame}>
-        <ol className={css.steps} style={{ width: `${zoom * 100}%` }}>
-          {steps.map((members, step) => {
-            const key = step;
-            return members.length === 0 ? null : (
-              <li key={key}>
-                {step > 0 && <h3 className={css.step}>{t('timeline.step', { step })}</h3>}
-                <ol>
-                  {members.map((span) => (
-                    <Row
-                      key={span.id}
-                      span={span}
-                      range={range}
-                      now={now}
-                      isChosen={at === span.event + 1}
-                      onChoose={() => onGo(span.event + 1)}
-                    />
-                  ))}
-                </ol>
+      <Scroller ref={frame} label={t('tab.timeline')} className={css.frame}>
+        <ol className={css.steps} style={{ width: `${zoom * 100}%`, height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const line = whole[index];
+            if (!line) return null;
+            if (isSpan(line)) {
+              const { span } = line;
+              return (
+                <Row
+                  key={span.id}
+                  span={span}
+                  top={start}
+                  href={'href' in span ? span.href : undefined}
+                  range={range}
+                  now={now}
+                  isChosen={at === span.event + 1 && span.id === chosen}
+                  onChoose={() => {
+                    choose(span.id);
+                    onGo(span.event + 1);
+                  }}
+                />
+              );
+            }
+            const heading = line === DELEGATES ? t('span.delegate') : t('timeline.step', { step: line.step });
+            return (
+              <li
+                key={`step ${line.step}`}
+                className={css.step}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <h3>{heading}</h3>
               </li>
             );
           })}
-          {delegates.length > 0 && (
-            <li>
-              <h3 className={css.step}>{t('span.delegate')}</h3>
-              <ol>
-                {delegates.map((span) => (
-                  <Row
-                    key={span.id}
-                    span={span}
-                    href={span.href}
-                    range={range}
-                    now={now}
-                    isChosen={false}
-                    onChoose={() => {}}
-                  />
-                ))}
-              </ol>
-            </li>
-          )}
         </ol>
       </Scroller>
+      {detail?.detail && (
+        <div className={css.detail}>
+          <Json value={detail.detail} label={`${t(`span.${detail.kind}`)} ${detail.name}`} />
+        </div>
+      )}
     </div>
   );
 };

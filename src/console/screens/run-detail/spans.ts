@@ -21,7 +21,8 @@ export type Span = {
   tokens?: { input: number; output: number } | undefined;
   /** The place of the event that ended it, or that began it where it goes on. */
   event: number;
-  detail?: unknown;
+  /** What began it and what ended it say: such as the arguments of a call, and what came of it. */
+  detail?: Readonly<Record<string, unknown>>;
 };
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -39,7 +40,7 @@ const end = (draft: Draft, key: string, to: number, event: number, more: Partial
   const span = draft.open.get(key);
   if (!span) return;
   draft.open.delete(key);
-  Object.assign(span, more, { to, event });
+  Object.assign(span, more, { to, event, detail: { ...span.detail, ...more.detail } });
 };
 
 const endAll = (draft: Draft, to: number, event: number): void => {
@@ -180,10 +181,16 @@ export const refined = (spans: readonly Span[], trace: readonly TraceEvent[]): S
   const keyOf = (kind: string, name: string): string => (kind === 'inference' ? kind : `${kind} ${name}`);
   for (const event of trace) {
     const key = keyOf(event.type, event.name ?? '');
-    left.set(key, [...(left.get(key) ?? []), event]);
+    const alike = left.get(key);
+    if (alike) alike.push(event);
+    else left.set(key, [event]);
   }
+  const taken = new Map<string, number>();
   return spans.map((span) => {
-    const found = left.get(keyOf(span.kind, span.name))?.shift();
+    const key = keyOf(span.kind, span.name);
+    const place = taken.get(key) ?? 0;
+    taken.set(key, place + 1);
+    const found = left.get(key)?.[place];
     const { started_at_ms: from, ended_at_ms: to } = found ?? {};
     return from === undefined || to === undefined ? span : { ...span, from, to };
   });
@@ -207,4 +214,20 @@ export const placeOf = (span: Span, { from, to }: Range, now: number): { left: n
   const length = Math.max(1, to - from);
   const end = span.to ?? Math.max(now, span.from);
   return { left: (span.from - from) / length, width: Math.max(0, end - span.from) / length };
+};
+
+/** A line of the timeline: where a step begins, or a bar. */
+export type Line = { step: number } | { span: Span };
+
+/** By their steps; what is before the first has no heading. */
+export const linesOf = (spans: readonly Span[]): Line[] => {
+  const steps = new Map<number, Span[]>();
+  for (const span of spans) {
+    const members = steps.get(span.step);
+    if (members) members.push(span);
+    else steps.set(span.step, [span]);
+  }
+  return [...steps]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([step, members]) => [...(step > 0 ? [{ step }] : []), ...members.map((span) => ({ span }))]);
 };

@@ -13,8 +13,10 @@ const Took = ({ run }: { run: Run }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const now = useNow();
+  // One that is in the queue has not begun to take any.
+  if (run.status === 'created') return '—';
   const seconds = durationOf(run, now);
-  return seconds < 1 ? t('took.short') : format.duration(Math.floor(seconds) * 1000);
+  return seconds < 1 ? t('took.short') : format.seconds(seconds);
 };
 
 export const useRunColumns = (): Column<Run>[] => {
@@ -79,7 +81,7 @@ export const useRunColumns = (): Column<Run>[] => {
         id: 'took',
         label: t('column.took'),
         align: 'end',
-        value: (run) => durationOf(run, Date.now()),
+        value: (run) => (run.status === 'created' ? undefined : durationOf(run, Date.now())),
         text: () => '',
         cell: (run) => <Took run={run} />,
       },

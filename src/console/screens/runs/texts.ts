@@ -16,7 +16,7 @@ export const texts = defineTexts(
     'column.took': 'Took',
     'column.steps': 'Steps',
     'column.tokens': 'Tokens in / out',
-    'column.cost': 'Cost (estimate)',
+    'column.cost': 'Est. cost',
     'column.why': 'Why',
     'took.short': '< 1 s',
     'cost.note': 'By the price that the model of the agent has now',

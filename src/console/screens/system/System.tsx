@@ -58,7 +58,7 @@ const Service = () => {
           <Facts
             rows={[
               [t('version'), info.version],
-              [t('uptime'), format.duration(info.uptime_seconds * 1000)],
+              [t('uptime'), format.seconds(info.uptime_seconds)],
               [t('scope'), <code key="scope">{info.scope_id}</code>],
               [t('backend'), <code key="backend">{backendUrl()}</code>],
               [t('store'), health.data ? <State key="store" state={health.data.components.store} /> : '—'],

@@ -5,7 +5,7 @@ import { ErrorBox } from '../../design/Loaded.tsx';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { texts as forkTexts } from '../../fork/texts.ts';
-import { type Message, runIdOf } from '../../history/messages.ts';
+import { type Message, runIdOf, textIn } from '../../history/messages.ts';
 import { Said } from '../../history/Said.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { RunChip, RunLink } from '../../runs/RunChip.tsx';
@@ -13,6 +13,14 @@ import type { Run } from '../../runs/run.ts';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
 import type { Conversation as Shown } from './use-conversation.ts';
+
+/** What one is likely to need, so that little moves when it is made: measured in pixels, and in letters of a line. */
+const HEAD_PX = 51;
+const LINE_PX = 20;
+const LINE = 90;
+
+const heightOf = (message: Message | undefined): number =>
+  HEAD_PX + LINE_PX * Math.max(1, Math.ceil((message ? textIn(message).length : 0) / LINE));
 
 /** So near to an end more is read. */
 const NEAR_PX = 400;
@@ -46,7 +54,7 @@ export const Conversation = ({
   const virtual = useVirtualizer({
     count: messages.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => 110,
+    estimateSize: (index) => heightOf(messages[index]),
     getItemKey: (index) => messages[index]?.seq ?? index,
     overscan: 6,
   });

@@ -9,7 +9,7 @@ import { threadHref } from '../../runs/run.ts';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import { texts } from './texts.ts';
-import { childrenOf, type Thread } from './thread.ts';
+import { childrenOf, SUMMARIES, type Thread } from './thread.ts';
 
 const STRATEGIES = ['detach', 'reject', 'cascade'] as const;
 type Strategy = (typeof STRATEGIES)[number];
@@ -32,7 +32,8 @@ export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () 
       toast('success', t('delete.done'));
       onClose();
       go('/threads');
-      invalidate('/v1/threads', '/v1/runs');
+      // Not what is read of the thread itself: it is not there any more.
+      invalidate(SUMMARIES, '/v1/runs');
     } catch (error) {
       toastError(error);
       setBusy(false);

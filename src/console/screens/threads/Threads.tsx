@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
@@ -33,6 +33,8 @@ const useThreads = (filter: Filter) => {
     queryKey: [SUMMARIES, 'pages', filter],
     queryFn: ({ pageParam, signal }) =>
       send({ path: SUMMARIES, query: { ...filter, limit: PAGE, cursor: pageParam }, signal }, SummaryPage),
+    // The field of a filter keeps its focus.
+    placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor, has_more }) => (has_more ? next_cursor : undefined),
   });

@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Button } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
@@ -13,7 +14,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { shortId } from '../../runs/RunChip.tsx';
 import { runHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
-import { TraceRow } from '../../trace/TraceRow.tsx';
+import { TRACE_ROW, TraceRow } from '../../trace/TraceRow.tsx';
 import { type Span, spanOf, type TraceEvent, tokensOf, tracedRuns, traceEvents } from '../../trace/traces.ts';
 import css from './Traces.module.css';
 import { texts } from './texts.ts';
@@ -25,7 +26,14 @@ const Events = ({ events, span }: { events: readonly TraceEvent[]; span: Span })
   const format = useFormat();
   const [chosen, choose] = useState<number>();
   const event = chosen === undefined ? undefined : events[chosen];
-  const { input, output } = tokensOf(events);
+  const { input, output } = useMemo(() => tokensOf(events), [events]);
+  const frame = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer({
+    count: events.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => TRACE_ROW,
+    overscan: 12,
+  });
   if (events.length === 0) return <EmptyState title={t('one.none')}>{null}</EmptyState>;
   return (
     <>
@@ -34,18 +42,21 @@ const Events = ({ events, span }: { events: readonly TraceEvent[]; span: Span })
         {t('one.tokens', { input: format.number(input), output: format.number(output) })} ·{' '}
         {format.duration(span.to - span.from)}
       </p>
-      <Scroller label={t('title')} className={css.events}>
-        <ol>
-          {events.map((each, place) => {
-            const key = place;
+      <Scroller ref={frame} label={t('title')} className={css.events}>
+        <ol className={css.sheet} style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const each = events[index];
             return (
-              <TraceRow
-                key={key}
-                event={each}
-                span={span}
-                isChosen={chosen === place}
-                onChoose={() => choose(chosen === place ? undefined : place)}
-              />
+              each && (
+                <TraceRow
+                  key={index}
+                  event={each}
+                  span={span}
+                  top={start}
+                  isChosen={chosen === index}
+                  onChoose={() => choose(chosen === index ? undefined : index)}
+                />
+              )
             );
           })}
         </ol>

@@ -21,11 +21,14 @@ import { shortId } from '../../runs/RunChip.tsx';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import { type TracedRun, type TraceFilter, tookOf, tracedRuns } from '../../trace/traces.ts';
-import { sumsOf } from './sums.ts';
+import { newestOf, sumsOf } from './sums.ts';
 import css from './Traces.module.css';
 import { texts } from './texts.ts';
 
 const MOST = 1000;
+
+/** One more is asked for, which tells whether there are more. */
+const ASKED = MOST + 1;
 
 const FILTERS = ['agent', 'prompt', 'experiment', 'variant', 'since'];
 
@@ -164,14 +167,14 @@ const useColumns = (): Column<TracedRun>[] => {
   );
 };
 
-const Together = ({ runs }: { runs: readonly TracedRun[] }) => {
+const Together = ({ runs, hasMore }: { runs: readonly TracedRun[]; hasMore: boolean }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { count, failedShare, half, most } = useMemo(() => sumsOf(runs), [runs]);
   const time = (ms: number | undefined): string => (ms === undefined ? '—' : format.duration(ms));
   return (
-    <section className={css.sums} aria-label={t('sum.of', { count: MOST })}>
-      <Stat label={t('sum.count')} value={`${format.number(count)}${count === MOST ? '+' : ''}`} />
+    <section className={css.sums} aria-label={t('sum.of', { count: format.number(count) })}>
+      <Stat label={t('sum.count')} value={`${format.number(count)}${hasMore ? '+' : ''}`} />
       <Stat
         label={t('sum.failed')}
         value={format.percent(failedShare)}
@@ -185,6 +188,7 @@ const Together = ({ runs }: { runs: readonly TracedRun[] }) => {
 
 export default function Traces() {
   const t = useTexts(texts);
+  const format = useFormat();
   const go = useGo();
   const [address] = useQueryState();
   const filter: TraceFilter = {
@@ -194,16 +198,17 @@ export default function Traces() {
     variant_name: address.variant,
     since: instantOf(address.since),
   };
-  const resource = tracedRuns(filter, MOST);
+  const resource = { ...tracedRuns(filter, ASKED), keeps: true };
   const query = useResource(resource);
+  const { runs, hasMore } = useMemo(() => newestOf(query.data?.runs ?? [], MOST), [query.data]);
   const columns = useColumns();
-  const pin = async (runs: readonly TracedRun[]): Promise<void> => {
+  const pin = async (chosen: readonly TracedRun[]): Promise<void> => {
     const path = (id: string): string => pathOf`/v1/traces/${id}/pin`;
     try {
-      await pMap(runs, ({ run_id }) => send({ method: 'POST', path: path(run_id) }, anything), {
+      await pMap(chosen, ({ run_id }) => send({ method: 'POST', path: path(run_id) }, anything), {
         concurrency: 5,
       });
-      toast('success', t('pinned', { count: runs.length }));
+      toast('success', t('pinned', { count: chosen.length }));
     } catch (error) {
       toastError(error);
     }
@@ -214,9 +219,9 @@ export default function Traces() {
   return (
     <Page title={t('title')} purpose={t('purpose')}>
       <Loaded query={query} off={resource.off}>
-        {({ runs }) => (
+        {() => (
           <>
-            <Together runs={runs} />
+            <Together runs={runs} hasMore={hasMore} />
             <List
               name="traces"
               rows={runs}
@@ -230,8 +235,9 @@ export default function Traces() {
               actions={({ run_id }) => <FixtureButton runId={run_id} />}
               bulk={[
                 { label: t('compare'), icon: 'compare', run: compare },
-                { label: t('pin'), icon: 'lock', run: (chosen) => void pin(chosen) },
+                { label: t('pin'), icon: 'lock', run: (rows) => void pin(rows) },
               ]}
+              after={hasMore && <p className={css.quiet}>{t('newest', { count: format.number(MOST) })}</p>}
               empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
             />
           </>

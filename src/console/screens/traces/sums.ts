@@ -1,6 +1,13 @@
 import { quantileSorted } from 'd3-array';
 import { type TracedRun, tookOf } from '../../trace/traces.ts';
 
+/** So many of them, and whether there are others: one more than that was asked for. */
+export const newestOf = (
+  runs: readonly TracedRun[],
+  most: number,
+): { runs: readonly TracedRun[]; hasMore: boolean } =>
+  runs.length > most ? { runs: runs.slice(0, most), hasMore: true } : { runs, hasMore: false };
+
 /** What traces say together. Times are milliseconds; undefined where none of them has ended. */
 export type Sums = {
   count: number;

@@ -1,0 +1,148 @@
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { ask, begin, headers, read } from './ask.ts';
+import type { House } from './visit.ts';
+
+/** Threads: their conversation, their queue, and conversations that go on in another way. */
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
+const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
+const talk = (page: Page) => page.getByTestId('thread-conversation').first();
+
+/** So many messages as nobody can hold in a page. */
+const MANY = 10_000;
+
+const messageAt = (seq: number) => ({
+  id: `m${seq}`,
+  role: seq % 2 === 1 ? 'user' : 'assistant',
+  content: [{ type: 'text', text: `Message number ${seq}` }],
+  metadata: {},
+  seq,
+  created_at: 1_700_000_000_000 + seq,
+});
+
+/** As the service pages them. */
+const pageOf = (query: URLSearchParams) => {
+  const limit = Number(query.get('limit'));
+  const before = Number(query.get('before') ?? MANY + 1);
+  const after = Number(query.get('after') ?? 0);
+  const isNewestFirst = query.get('order') === 'desc';
+  const all = Array.from({ length: Math.max(0, before - after - 1) }, (_, at) => after + 1 + at);
+  const found = isNewestFirst ? all.reverse().slice(0, limit) : all.slice(0, limit);
+  return { messages: found.map(messageAt), has_more: found.length < all.length, total: MANY };
+};
+
+export const onThreads = async (t: Test, house: House): Promise<void> => {
+  const { troupe } = house;
+  const messagesOf = async (id: string) =>
+    Object(await read(troupe, `/v1/threads/${id}/messages?limit=100`)).messages;
+
+  t.test('what waits behind a run is superseded when its thread is interrupted', async (t) => {
+    const { thread_id: id } = await begin(troupe, 'slow', 'First');
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go(`/threads/${id}`);
+    await talk(page).getByText('First').waitFor();
+    await tab(page, 'Mailbox').click();
+    for (const said of ['Second', 'Third']) {
+      await page.getByLabel('Say something in this thread').fill(said);
+      await page.keyboard.press('Enter');
+      await toast(page, 'It waits in the queue');
+      await button(page, 'Dismiss').first().click();
+    }
+    await button(page, 'Push work').click();
+    await page.getByLabel('What the agent reads').fill('Fourth');
+    await button(page, 'Push').click();
+    const queue = page.getByRole('region', { name: 'Queue' });
+    const queued = queue.locator('[data-testid^="mailbox-row-"][data-status="Queued"]');
+    await queued.nth(2).waitFor();
+    const rows = await Promise.all((await queued.all()).map((row) => row.getAttribute('data-testid')));
+    t.equal(rows.length, 3);
+    await page
+      .getByRole('region', { name: 'Executing' })
+      .getByText(/^held for/)
+      .waitFor();
+    await button(page, 'Interrupt').click();
+    await toast(page, 'Interrupted; 3 dispatches of the queue were superseded');
+    for (const row of rows) await page.locator(`[data-testid="${row}"][data-status="Superseded"]`).waitFor();
+    t.equal(await queued.count(), 0);
+    await button(page, 'Interrupt').waitFor({ state: 'detached' });
+  });
+
+  t.test('a conversation goes on in another way, and stays as it was', async (t) => {
+    const { thread_id: id } = await ask(troupe, 'echo', 'Blue or red?');
+    await ask(troupe, 'echo', 'Then blue', id);
+    const before = await messagesOf(id);
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go(`/threads/${id}`);
+    await talk(page).getByText('echo: Then blue').waitFor();
+    const said = talk(page)
+      .locator('li')
+      .filter({ has: page.getByText('Then blue', { exact: true }) });
+    await said.getByRole('button', { name: 'Fork here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Go on in another way' });
+    await dialog.getByText('2 messages come before it').waitFor();
+    const question = dialog.getByLabel('What is asked instead');
+    t.equal(await question.inputValue(), 'Then blue');
+    await question.fill('Then red');
+    await dialog.getByRole('button', { name: 'Ask in a fork' }).click();
+    await page.waitForURL((url) => url.searchParams.get('beside') === id);
+    const fork = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await talk(page).getByText('echo: Then red').waitFor();
+    await talk(page).getByText('Blue or red?', { exact: true }).waitFor();
+    const other = page.getByRole('region', { name: 'Forked from' });
+    await other.getByText('echo: Then blue').waitFor();
+    t.strictSame(await messagesOf(id), before, 'the one that it came from is as it was');
+    t.match(
+      (await messagesOf(fork)).map(({ content }: { content: [{ text: string }] }) => content[0].text),
+      ['Blue or red?', 'echo: Blue or red?', 'Then red', 'echo: Then red'],
+    );
+
+    await button(page, 'Close the other conversation').click();
+    await tab(page, 'Lineage').click();
+    await page.getByRole('tabpanel').locator(`a[href="/threads/${id}"]`).click();
+    await page.waitForURL((url) => url.pathname.endsWith(id));
+    await tab(page, 'Lineage').click();
+    await page.getByRole('tabpanel').locator(`a[href^="/threads/${fork}"]`).waitFor();
+    await button(page, 'Rename').click();
+    await page.getByLabel('Title').fill('Of colours');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: 'Of colours' }).waitFor();
+
+    await go(`/threads?parent=${id}`);
+    await page.locator(`tbody a[href="/threads/${fork}"]`).waitFor();
+    t.equal(await page.locator('tbody tr[data-row]').count(), 1);
+    await go(`/threads/${id}`);
+    await button(page, 'Delete thread').click();
+    await page.getByRole('dialog').getByText('1 thread is below it:').waitFor();
+    await page.getByLabel('What becomes of them').selectOption('cascade');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await toast(page, 'The thread is deleted');
+    await page.waitForURL((url) => url.pathname === '/threads');
+    t.equal((await troupe.call('GET', `/v1/threads/${fork}`, undefined, headers)).status, 404);
+  });
+
+  t.test('of ten thousand messages only those in view are made, and few are held', async (t) => {
+    const { thread_id: id } = await ask(troupe, 'echo', 'The only one');
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await page.route(`**/v1/threads/${id}/messages?*`, (route) =>
+      route.fulfill({ json: pageOf(new URL(route.request().url()).searchParams) }),
+    );
+    await go(`/threads/${id}`);
+    await talk(page).getByText(`Message number ${MANY}`, { exact: true }).waitFor();
+    const made = () => talk(page).locator(':scope > li').count();
+    t.ok((await made()) < 40);
+    /** Back by one page: it is asked for near the upper end, and what was there stays in view. */
+    for (let held = 100; held < 400; held += 100) {
+      const asked = page.waitForResponse((one) => one.url().includes(`before=${MANY - held + 1}`));
+      await page.evaluate(
+        `document.querySelector('section[aria-label="Conversation"]').scrollTo({ top: 0 })`,
+      );
+      await asked;
+      await talk(page)
+        .getByText(`Message number ${MANY - held + 1}`, { exact: true })
+        .waitFor();
+    }
+    t.ok((await made()) < 40);
+  });
+};
