@@ -1,6 +1,7 @@
 import t from 'tap';
 import { onAgentEditor } from './on-agent-editor.ts';
 import { onChat } from './on-chat.ts';
+import { onContract } from './on-contract.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onPlugins } from './on-plugins.ts';
@@ -18,6 +19,7 @@ else {
   await t.test('the editor of agents', (t) => onAgentEditor(t, house));
   await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('conversations', (t) => onChat(t, house));
+  await t.test('what tests of others find it by', (t) => onContract(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
   await t.test('runs', (t) => onRunDetail(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));

@@ -39,7 +39,10 @@ export type Visit = {
 
 export const startHouse = async (t: Test): Promise<House> => {
   await buildConsole();
-  const troupe = await startDemo(t, { app: { consoleFolder: join(ROOT, 'dist/console') } });
+  const troupe = await startDemo(t, {
+    settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true } },
+    app: { consoleFolder: join(ROOT, 'dist/console') },
+  });
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
