@@ -7,6 +7,7 @@ import { onEveryScreen } from './on-every-screen.ts';
 import { onPlugins } from './on-plugins.ts';
 import { onRunDetail } from './on-run-detail.ts';
 import { onShell } from './on-shell.ts';
+import { onTalk } from './on-talk.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
 
 /** The console with its user, in a real browser, on a real service: one of each for all that follows. */
@@ -19,6 +20,7 @@ else {
   await t.test('the editor of agents', (t) => onAgentEditor(t, house));
   await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('conversations', (t) => onChat(t, house));
+  await t.test('what conversations leave behind', (t) => onTalk(t, house));
   await t.test('what tests of others find it by', (t) => onContract(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
   await t.test('runs', (t) => onRunDetail(t, house));
