@@ -114,6 +114,68 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     },
   );
 
+  /** A run of the agent that asks has got this reason. */
+  const told = async (reason: string): Promise<void> => {
+    const all = async (): Promise<string> => {
+      const { items } = Object(await get('/v1/runs?limit=200'));
+      const of = items.filter(({ agent_id }: { agent_id: string }) => agent_id === ASKING.id);
+      const events = of.map(({ run_id }: { run_id: string }) => get(`/v1/runs/${run_id}/events?limit=200`));
+      return JSON.stringify(await Promise.all(events));
+    };
+    await eventually(all, (events) => events.includes(reason));
+  };
+
+  t.test('a call is refused with a reason, which the agent is told', async (t) => {
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go('/agents/asks-in-sandbox');
+    await say(page, 'RUN_WEATHER_TOOL');
+    const approval = sandbox(page).getByTestId('sandbox-approval').first();
+    await approval.getByLabel('Why not (optional)').fill('not in this weather');
+    await approval.getByTestId('sandbox-approval-deny').click();
+    await sandbox(page).getByText('Denied', { exact: true }).first().waitFor();
+    await told('not in this weather');
+
+    await go('/playground?agent=asks-in-sandbox');
+    const main = page.getByRole('main');
+    await main.getByPlaceholder('Type a message…').fill('RUN_WEATHER_TOOL');
+    await page.keyboard.press('Enter');
+    await main.getByLabel('Why not (optional)').fill('nor in that');
+    await page.keyboard.press('Enter');
+    await told('nor in that');
+    await main.getByText('Denied', { exact: true }).first().waitFor();
+  });
+
+  t.test('a draft is tried as it is with values, and by somebody', async (t) => {
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go('/agents/echo');
+    await page.getByLabel('System prompt').fill('Show {city}');
+    await button(page, 'New preset').click();
+    const dialog = page.getByRole('dialog');
+    await button(page, 'Keep').click();
+    await dialog.getByText('It needs a name.').waitFor();
+    await dialog.getByLabel('Name').fill('A tourist');
+    await dialog.getByLabel('Who the user is').fill('in a hurry');
+    await dialog.getByLabel('{city}').fill('Oslo');
+    await button(page, 'Keep').click();
+    await dialog.waitFor({ state: 'detached' });
+    const asked = (): string => JSON.stringify(troupe.models.requests.at(-1)?.request);
+    await say(page, 'Hello');
+    await sandbox(page).getByText('echo: Hello').first().waitFor();
+    t.match(asked(), /Show Oslo.*The user you talk with: in a hurry/);
+    t.equal(await page.getByLabel('System prompt').inputValue(), 'Show {city}', 'the draft is as it was');
+    await page.getByLabel('Preset:').selectOption('');
+    await say(page, 'Again');
+    await sandbox(page).getByText('echo: Again').first().waitFor();
+    t.match(asked(), /Show \{city\}/);
+    page.on('dialog', (asking) => void asking.accept());
+    await page.reload();
+    await page.getByLabel('Preset:').selectOption('A tourist');
+    await button(page, 'Change this preset').click();
+    await button(page, 'Remove').click();
+    await page.getByLabel('Preset:').waitFor({ state: 'detached' });
+    t.equal(await page.evaluate("localStorage.getItem('troupe.admin.presets')"), null);
+  });
+
   t.test('an assistant that is off says why, and where that is changed', async (t) => {
     const { page, go } = await house.visit(t);
     await page.route('**/v1/capabilities', async (route) => {

@@ -82,7 +82,8 @@ export const talkOf = (
     error,
     send: (text, files) => void chat.sendMessage({ text, files }, options?.()),
     stop,
-    decide: (id, approved) => void chat.addToolApprovalResponse({ id, approved }),
+    decide: (id, approved, reason) =>
+      void chat.addToolApprovalResponse({ id, approved, ...(reason && { reason }) }),
     answer: ({ tool, toolCallId, ...given }) =>
       void chat.addToolOutput(
         'output' in given

@@ -5,6 +5,7 @@ import type { Talk } from '../chat/talk.ts';
 import { anything } from '../data/guard.ts';
 import { pathOf, send } from '../data/request.ts';
 import type { Draft } from '../screens/agent-editor/panel.ts';
+import { applied, type Preset } from './presets.ts';
 import { previewAgent } from './preview.ts';
 
 /** Ends what the thread is busy with. That there is nothing any more is as good. */
@@ -66,8 +67,8 @@ const useSession = (path: string, body: () => object): Preview => {
 };
 
 /** A chat with the draft as it is when a message is sent. */
-export const usePreview = (draft: Draft): Preview =>
-  useSession('/v1/ai-sdk/agent-previews/runs', () => ({ agent: previewAgent(draft) }));
+export const usePreview = (draft: Draft, preset?: Preset): Preview =>
+  useSession('/v1/ai-sdk/agent-previews/runs', () => ({ agent: applied(previewAgent(draft), preset) }));
 
 /** The same with the agent as it is stored. */
 export const usePublished = (agentId: string): Preview =>
