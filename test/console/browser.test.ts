@@ -1,6 +1,7 @@
 import t from 'tap';
 import { onAgentEditor } from './on-agent-editor.ts';
 import { onChat } from './on-chat.ts';
+import { onContract } from './on-contract.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onInbox } from './on-inbox.ts';
@@ -9,6 +10,7 @@ import { onPlugins } from './on-plugins.ts';
 import { onRunDetail } from './on-run-detail.ts';
 import { onRuns } from './on-runs.ts';
 import { onShell } from './on-shell.ts';
+import { onTalk } from './on-talk.ts';
 import { onThreads } from './on-threads.ts';
 import { onTraces } from './on-traces.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
@@ -23,6 +25,8 @@ else {
   await t.test('the editor of agents', (t) => onAgentEditor(t, house));
   await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('conversations', (t) => onChat(t, house));
+  await t.test('what conversations leave behind', (t) => onTalk(t, house));
+  await t.test('what tests of others find it by', (t) => onContract(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
   await t.test('runs', (t) => onRunDetail(t, house));
   await t.test('the list of runs', (t) => onRuns(t, house));

@@ -1,11 +1,14 @@
 import type { UIMessage } from 'ai';
+import fc from 'fast-check';
 import t from 'tap';
 import { actionOf, problemsIn } from '../../src/console/assistant/actions.ts';
 import { MOST_BYTES, refusalOf, sizeText, typeOf } from '../../src/console/chat/attachments.ts';
 import { blocksOf, textOf, transcriptOf } from '../../src/console/chat/blocks.ts';
+import { type Growing, grow, NOTHING } from '../../src/console/chat/markdown/growing.ts';
 import { parseInline, safeHref } from '../../src/console/chat/markdown/inline.ts';
 import { parseMarkdown } from '../../src/console/chat/markdown/parse.ts';
 import { costOf, statsOf, turnOf } from '../../src/console/chat/turn.ts';
+import { redactText } from '../../src/console/data/redaction.ts';
 import {
   blockedBy,
   isScripted,
@@ -16,15 +19,16 @@ import {
 
 /** What conversations work out of what is said in them, whoever says it. */
 
-const kindsIn = (text: string): string[] => parseMarkdown(text).map(({ kind }) => kind);
+const nodesIn = (text: string) => parseMarkdown(text).map(({ node }) => node);
+const kindsIn = (text: string): string[] => nodesIn(text).map(({ kind }) => kind);
 
 t.test('Markdown becomes a tree, also where it is not finished', async (t) => {
   t.strictSame(
     kindsIn('# A\n\ntext\n- a\n- b\n\n> q\n\n---\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nx\n```'),
     ['heading', 'paragraph', 'list', 'quote', 'rule', 'table', 'code'],
   );
-  t.match(parseMarkdown('```js\nconst a = 1;'), [{ kind: 'code', language: 'js', text: 'const a = 1;' }]);
-  t.match(parseMarkdown('1. a\n\n   more of a\n2. [x] b'), [
+  t.match(nodesIn('```js\nconst a = 1;'), [{ kind: 'code', language: 'js', text: 'const a = 1;' }]);
+  t.match(nodesIn('1. a\n\n   more of a\n2. [x] b'), [
     {
       kind: 'list',
       start: 1,
@@ -84,10 +88,77 @@ t.test('however many marks a text has, it costs what its length does', async (t)
     const text = mark.repeat(LETTERS / mark.length);
     t.ok(parseMarkdown(text).length >= 0, JSON.stringify(mark));
   }
-  t.match(parseMarkdown(`- a${'\n'.repeat(LETTERS)}  b`), [
-    { kind: 'list', items: [{ children: { length: 2 } }] },
-  ]);
-  t.match(parseMarkdown(`**${'long '.repeat(1000)}**`), [{ kind: 'paragraph' }]);
+  t.match(nodesIn(`- a${'\n'.repeat(LETTERS)}  b`), [{ kind: 'list', items: [{ children: { length: 2 } }] }]);
+  t.match(nodesIn(`**${'long '.repeat(1000)}**`), [{ kind: 'paragraph' }]);
+});
+
+const LINES = [
+  'text that goes on',
+  '- one',
+  '- two',
+  '  deeper',
+  '1. first',
+  '2',
+  '2. second',
+  '> said',
+  '| a | b |',
+  '|---|---|',
+  '| 1 | 2 |',
+  '```ts',
+  '```',
+  '# Title',
+  '---',
+  '*',
+  '**bold**',
+  'password =',
+  'password = "of',
+  'two lines"',
+  'Authorization:',
+  'Bearer',
+  'abcdefgh12345678',
+  '-----BEGIN PRIVATE KEY-----',
+  '-----END PRIVATE KEY-----',
+  '',
+  '\t',
+];
+
+t.test('a text that grows is at each moment what it would be as a whole, masks and all', async (t) => {
+  const lines = fc.array(fc.constantFrom(...LINES), { maxLength: 14 });
+  const ends = fc.constantFrom('\n', '\r\n');
+  fc.assert(
+    fc.property(
+      lines,
+      ends,
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+      (said, end, sizes) => {
+        const text = said.join(end);
+        let growing: Growing = NOTHING;
+        for (let at = 0, piece = 0; at < text.length; piece += 1) {
+          at += sizes[piece % sizes.length] ?? 1;
+          const soFar = text.slice(0, at);
+          growing = grow(growing, soFar);
+          const whole = nodesIn(redactText(soFar));
+          if (JSON.stringify(growing.nodes) !== JSON.stringify(whole)) {
+            t.strictSame(growing.nodes, whole, JSON.stringify(soFar));
+            return false;
+          }
+        }
+        return true;
+      },
+    ),
+    { numRuns: 1500 },
+  );
+});
+
+t.test('a piece of a long answer costs what its last blocks do', async (t) => {
+  const long = Array.from({ length: 400 }, (_, place) => `Paragraph ${place} of **many**.\n\n`).join('');
+  const before = grow(NOTHING, long);
+  t.ok(before.text.length - before.from < 100, 'all but the last blocks are settled');
+  const after = grow(before, `${long}And more`);
+  t.equal(after.nodes.length, 401);
+  t.equal(after.nodes[397], before.nodes[397], 'the nodes before the last two are the same ones');
+  t.not(grow(before, 'Another').nodes[0], before.nodes[0]);
+  t.match(grow(before, 'Another').nodes, { length: 1 });
 });
 
 const message = (parts: object[]): UIMessage => ({

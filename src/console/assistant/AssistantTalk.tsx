@@ -1,5 +1,7 @@
+import type { ReactNode } from 'react';
 import { Composer } from '../chat/Composer.tsx';
 import { Conversation, useLastPrompt } from '../chat/Conversation.tsx';
+import type { CallPart } from '../chat/call.ts';
 import type { Talk } from '../chat/talk.ts';
 import { useResource } from '../data/queries.ts';
 import { Loaded } from '../design/Loaded.tsx';
@@ -53,6 +55,8 @@ const Disabled = ({ assistant }: { assistant: AdminAssistant }) => {
   );
 };
 
+const actionCard = (part: CallPart): ReactNode => <ActionCard part={part} />;
+
 /** The conversation, on its screen and in its panel. */
 export const AssistantTalk = ({ talk }: { talk: Talk }) => {
   const t = useTexts(texts);
@@ -66,7 +70,7 @@ export const AssistantTalk = ({ talk }: { talk: Talk }) => {
           <Conversation
             talk={talk}
             empty={assistant.enabled && <Welcome onAsk={(text) => talk.send(text, [])} />}
-            extra={(part) => <ActionCard part={part} />}
+            extra={actionCard}
           />
           <div className={css.composer}>
             <Composer

@@ -12,7 +12,7 @@ export const ConversationTools = ({ talk }: { talk: Talk & { begin(): void } }) 
   if (talk.messages.length === 0) return null;
   return (
     <>
-      <CopyButton text={redactText(transcriptOf(talk.messages))} label={t('copy')} />
+      <CopyButton text={() => redactText(transcriptOf(talk.messages))} label={t('copy')} />
       <IconButton small icon="refresh" label={t('new')} onClick={talk.begin} />
     </>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { redact, redactText } from '../data/redaction.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip, Dot } from '../design/Chip.tsx';
+import { controlLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
@@ -32,10 +33,23 @@ const StateChip = ({ state }: { state: CallState }) => {
 
 const Approval = ({ id, decide }: { id: string; decide: Talk['decide'] }) => {
   const t = useTexts(texts);
+  const [reason, setReason] = useState('');
+  const deny = (): void => decide(id, false, reason.trim());
   return (
     <div className={css.approval} data-testid="sandbox-approval">
       <span>{t('approval.text')}</span>
-      <Button small data-testid="sandbox-approval-deny" onClick={() => decide(id, false)}>
+      <input
+        type="text"
+        className={controlLook}
+        aria-label={t('approval.reason')}
+        placeholder={t('approval.reason')}
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.nativeEvent.isComposing && reason.trim() !== '') deny();
+        }}
+      />
+      <Button small data-testid="sandbox-approval-deny" onClick={deny}>
         {t('approval.deny')}
       </Button>
       <Button small tone="primary" data-testid="sandbox-approval-allow" onClick={() => decide(id, true)}>

@@ -40,6 +40,23 @@ const useFollowing = (messages: readonly UIMessage[]) => {
   return { ref, isAway, toEnd };
 };
 
+type Acts = Pick<Talk, 'decide' | 'answer' | 'edit' | 'again'>;
+
+/** The same functions for as long as the conversation is shown, so that a message is drawn again only when it is another. */
+const useActs = (talk: Talk): Acts => {
+  const latest = useRef(talk);
+  latest.current = talk;
+  return useMemo(
+    () => ({
+      decide: (...given) => latest.current.decide(...given),
+      answer: (call) => latest.current.answer(call),
+      edit: (...given) => latest.current.edit(...given),
+      again: () => latest.current.again(),
+    }),
+    [],
+  );
+};
+
 export type ConversationProps = {
   talk: Talk;
   view?: View;
@@ -58,13 +75,12 @@ export const Conversation = (props: ConversationProps) => {
   const { ref, isAway, toEnd } = useFollowing(messages);
   const durationOf = useCallTimes(messages, isBusy);
   const last = messages.at(-1);
-  const contextOf = (message: UIMessage): CallContext => ({
-    decide: talk.decide,
-    answer: talk.answer,
-    isBusy: isBusy && message === last,
-    durationOf,
-    extra,
-  });
+  const acts = useActs(talk);
+  const quiet = useMemo<CallContext>(
+    () => ({ decide: acts.decide, answer: acts.answer, isBusy: false, durationOf, extra }),
+    [acts, durationOf, extra],
+  );
+  const busy = useMemo<CallContext>(() => ({ ...quiet, isBusy: true }), [quiet]);
   const mayEdit = editable && !isBusy;
   return (
     <div className={css.frame}>
@@ -75,10 +91,10 @@ export const Conversation = (props: ConversationProps) => {
             key={message.id}
             message={message}
             view={view}
-            context={contextOf(message)}
+            context={isBusy && message === last ? busy : quiet}
             prices={prices}
-            onEdit={mayEdit && message.role === 'user' ? talk.edit : undefined}
-            onAgain={mayEdit && message === last && message.role === 'assistant' ? talk.again : undefined}
+            onEdit={mayEdit && message.role === 'user' ? acts.edit : undefined}
+            onAgain={mayEdit && message === last && message.role === 'assistant' ? acts.again : undefined}
           />
         ))}
         {isBusy && last?.role !== 'assistant' && (

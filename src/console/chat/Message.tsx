@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import { redactText } from '../data/redaction.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { CopyButton } from '../design/Copy.tsx';
@@ -137,7 +137,7 @@ type MessageProps = {
   onAgain: (() => void) | undefined;
 };
 
-export const Message = ({ message, view, context, prices, onEdit, onAgain }: MessageProps) => {
+export const Message = memo(({ message, view, context, prices, onEdit, onAgain }: MessageProps) => {
   const t = useTexts(texts);
   const [isEditing, setEditing] = useState(false);
   const text = textOf(message);
@@ -163,7 +163,7 @@ export const Message = ({ message, view, context, prices, onEdit, onAgain }: Mes
       <div className={css.foot}>
         <TurnLine message={message} prices={prices} />
         <span className={css.actions}>
-          {text !== '' && <CopyButton text={redactText(text)} label={t('message.copy')} />}
+          {text !== '' && <CopyButton text={() => redactText(text)} label={t('message.copy')} />}
           {onEdit && !isEditing && (
             <IconButton small icon="edit" label={t('message.edit')} onClick={() => setEditing(true)} />
           )}
@@ -172,4 +172,4 @@ export const Message = ({ message, view, context, prices, onEdit, onAgain }: Mes
       </div>
     </article>
   );
-};
+});

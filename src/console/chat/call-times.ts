@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { callState, callsIn, isOpen } from './call.ts';
 
 /** How long calls took, as this page has seen it: messages do not say. */
@@ -38,8 +38,11 @@ export const useCallTimes = (
     () => setTimes((before) => timed(before, messages, isBusy, performance.now())),
     [messages, isBusy],
   );
-  return (toolCallId) => {
-    const { from, to } = times.get(toolCallId) ?? {};
-    return from === undefined || to === undefined ? undefined : to - from;
-  };
+  return useCallback(
+    (toolCallId) => {
+      const { from, to } = times.get(toolCallId) ?? {};
+      return from === undefined || to === undefined ? undefined : to - from;
+    },
+    [times],
+  );
 };

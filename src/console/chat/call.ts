@@ -51,6 +51,12 @@ export const CALL_TONES: Record<CallState, Tone> = {
 export const isOpen = (state: CallState): boolean =>
   state === 'calling' || state === 'approval' || state === 'answer';
 
+/** The run that asked for it goes no further before its user has done something. */
+export const waitsForUser = (part: CallPart): boolean => {
+  const state = callState(part, false);
+  return state === 'approval' || state === 'answer';
+};
+
 export const callsIn = ({ parts }: Pick<UIMessage, 'parts'>): CallPart[] => parts.filter(isToolUIPart);
 
 export const toolOf = (part: CallPart): string => getToolName(part);

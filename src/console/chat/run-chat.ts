@@ -16,12 +16,16 @@ export type RunChat = Chat<UIMessage>;
 export type Sent = { messages: UIMessage[]; trigger: string; messageId: string | undefined };
 
 /** @param body what goes with the messages, as it is when they are sent */
-export const createRunChat = (id: string, path: string, body: (sent: Sent) => object): RunChat =>
-  new Chat<UIMessage>({
+export const createRunChat = (id: string, path: string, body: (sent: Sent) => object): RunChat => {
+  const chat: RunChat = new Chat<UIMessage>({
     id,
     transport: new DefaultChatTransport<UIMessage>({
       api: `${backendUrl()}${path}`,
-      fetch: chatFetch,
+      fetch: (input, init) => {
+        const question = ask(input, init);
+        questions.set(chat, question.answered);
+        return question.heard;
+      },
       prepareSendMessagesRequest: ({ messages, trigger, messageId }) => ({
         body: body({ messages, trigger, messageId }),
       }),
@@ -31,6 +35,35 @@ export const createRunChat = (id: string, path: string, body: (sent: Sent) => ob
       lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
       lastAssistantMessageIsCompleteWithToolCalls(options),
   });
+  return chat;
+};
+
+/** Of each chat, its last question: settled once the service has answered, so that there is a run or will be none. */
+const questions = new WeakMap<RunChat, Promise<unknown>>();
+
+export const lastQuestion = (chat: RunChat): Promise<unknown> => questions.get(chat) ?? Promise.resolve();
+
+type Question = { heard: Promise<Response>; answered: Promise<unknown> };
+
+/**
+ * Whoever stops listening before there is an answer leaves the question on its way: a run that nobody has told of yet
+ * could not be cancelled, and would go on without anybody who reads it.
+ */
+const ask = (input: Parameters<typeof fetch>[0], init: RequestInit = {}): Question => {
+  const { signal } = init;
+  const own = new AbortController();
+  const response = chatFetch(input, { ...init, signal: own.signal });
+  const hangUp = (): void => own.abort();
+  const heard = new Promise<Response>((resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
+    response.then(resolve, reject);
+  });
+  const answered = response.then(
+    () => (signal?.aborted ? hangUp() : signal?.addEventListener('abort', hangUp)),
+    () => {},
+  );
+  return { heard, answered };
+};
 
 type Acts = Pick<
   UseChatHelpers<UIMessage>,
@@ -49,7 +82,8 @@ export const talkOf = (
     error,
     send: (text, files) => void chat.sendMessage({ text, files }, options?.()),
     stop,
-    decide: (id, approved) => void chat.addToolApprovalResponse({ id, approved }),
+    decide: (id, approved, reason) =>
+      void chat.addToolApprovalResponse({ id, approved, ...(reason && { reason }) }),
     answer: ({ tool, toolCallId, ...given }) =>
       void chat.addToolOutput(
         'output' in given

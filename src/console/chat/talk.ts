@@ -9,7 +9,8 @@ export type Talk = {
   send(text: string, files: FileUIPart[]): void;
   /** Ends the run, and with it the answer. */
   stop(): void;
-  decide(approvalId: string, approved: boolean): void;
+  /** @param reason is told to the agent */
+  decide(approvalId: string, approved: boolean, reason?: string): void;
   /** For tools that the page executes. */
   answer(call: Answer): void;
   /** Says something else in the place of an earlier message; what came behind it is gone. */

@@ -71,6 +71,19 @@ export const redactText = (text: string): string => {
   return masked;
 };
 
+const GOES_ON = new RegExp(
+  [
+    '-----BEGIN [A-Z ]*PRIVATE KEY-----',
+    '\\b(?:(?:proxy-)?authorization|set-cookie|cookie)\\s*(?::\\s*)?$',
+    '\\bbearer\\s*$',
+    `\\b${SECRET_NAME}\\s*(?:=\\s*(?:"[^"]*|'[^']*)?)?$`,
+  ].join('|'),
+  'i',
+);
+
+/** What comes behind these whole lines may be part of a secret that begins in them. */
+export const mayHideMore = (text: string): boolean => GOES_ON.test(text);
+
 /** The same value with every secret masked. */
 export const redact = (value: unknown, parent?: string): unknown => {
   if (typeof value === 'string') return redactText(value);

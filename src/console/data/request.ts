@@ -18,6 +18,8 @@ export type Outgoing = {
   signal?: AbortSignal | undefined;
   /** A refused token is an error at once: nobody is asked for another. */
   quiet?: boolean;
+  /** It is sent although the page is being left. */
+  keepalive?: boolean;
 };
 
 let backend = '';
@@ -60,6 +62,7 @@ const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal ?? null,
       credentials: 'omit',
+      keepalive: outgoing.keepalive ?? false,
     });
   } catch (error) {
     if (signal?.aborted) throw error;

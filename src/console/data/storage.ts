@@ -19,6 +19,7 @@ export const KEYS = {
   playgroundTools: `${PREFIX}.admin.playgroundTools`,
   assistantOpen: `${PREFIX}.admin.assistantOpen`,
   runViews: `${PREFIX}.admin.runViews`,
+  presets: `${PREFIX}.admin.presets`,
   mutedKinds: `${PREFIX}.admin.muted`,
   /** Of a tab, followed by what it is a draft of: `.new` for an agent that is not stored yet. */
   draft: `${PREFIX}.admin.draft`,

@@ -7,7 +7,8 @@ import { designTexts } from './texts.ts';
 /** How long it says that it has done so. */
 const SAID_MS = 1500;
 
-export const CopyButton = ({ text, label }: { text: string; label?: string }) => {
+/** @param text a function where it costs something to make it */
+export const CopyButton = ({ text, label }: { text: string | (() => string); label?: string }) => {
   const t = useTexts(designTexts);
   const [done, setDone] = useState(false);
   useEffect(() => {
@@ -17,7 +18,7 @@ export const CopyButton = ({ text, label }: { text: string; label?: string }) =>
   }, [done]);
   const copy = (event: { stopPropagation(): void }): void => {
     event.stopPropagation();
-    navigator.clipboard?.writeText(text).then(
+    navigator.clipboard?.writeText(typeof text === 'string' ? text : text()).then(
       () => setDone(true),
       () => setDone(false),
     );

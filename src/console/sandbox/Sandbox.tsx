@@ -11,6 +11,8 @@ import { Button, IconButton } from '../design/Button.tsx';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { SandboxProps } from '../screens/agent-editor/panel.ts';
+import { PresetBar, usePresets } from './PresetBar.tsx';
+import { variablesOf } from './presets.ts';
 import { blockedBy, modelOf } from './preview.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
@@ -76,7 +78,8 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
   const t = useTexts(texts);
   const [view, setView] = useState<View>('readable');
   const [overlay, setOverlay] = useState<Overlay>();
-  const { talk, reset } = usePreview(draft);
+  const presets = usePresets();
+  const { talk, reset } = usePreview(draft, presets.chosen);
   const model = useModel(modelOf(draft));
   const localKind = useResource(capabilities).data?.backends[0]?.kind;
   const blocked = blockedBy(draft, localKind);
@@ -91,6 +94,7 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
       />
       <div className={css.bar}>
         <ViewSwitch view={view} onChange={setView} />
+        <PresetBar {...presets} variables={variablesOf(draft)} />
         {model.isScripted && <span className={css.note}>{t('scripted')}</span>}
       </div>
       {blocked && (

@@ -1,12 +1,12 @@
-import { Fragment, memo, type ReactNode, useMemo } from 'react';
-import { redactText } from '../../data/redaction.ts';
+import { Fragment, memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { texts } from '../texts.ts';
+import { grow, NOTHING } from './growing.ts';
 import type { Inline } from './inline.ts';
 import css from './Markdown.module.css';
-import { type ListItem, type Node, parseMarkdown } from './parse.ts';
+import type { ListItem, Node } from './parse.ts';
 
 /** Nodes have no identity beside their place, and what is before one does not change while an answer grows. */
 const each = <T,>(items: readonly T[], draw: (item: T) => ReactNode): ReactNode =>
@@ -117,8 +117,21 @@ const Table = ({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) => {
   );
 };
 
+/** Of a text that grows, only the last ones are others than before. */
+const Block = memo(({ node }: { node: Node }) => block(node));
+
 /** Text of an agent; what looks like a secret in it is masked. */
 export const Markdown = memo(({ text }: { text: string }) => {
-  const nodes = useMemo(() => parseMarkdown(redactText(text)), [text]);
-  return <div className={css.markdown}>{each(nodes, block)}</div>;
+  const last = useRef(NOTHING);
+  const growing = useMemo(() => grow(last.current, text), [text]);
+  useEffect(() => {
+    last.current = growing;
+  }, [growing]);
+  return (
+    <div className={css.markdown}>
+      {each(growing.nodes, (node) => (
+        <Block node={node} />
+      ))}
+    </div>
+  );
 });

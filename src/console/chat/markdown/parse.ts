@@ -144,21 +144,34 @@ const KINDS = [fence, heading, rule, quote, table, list];
 /** Nobody reads what lies deeper: it is text. */
 const DEEPEST = 12;
 
-const blocks = (lines: Lines, depth: number): Node[] => {
-  const nodes: Node[] = [];
+/** @returns where each block begins, by its line */
+const placed = (lines: Lines, depth: number): { node: Node; line: number }[] => {
+  const found: { node: Node; line: number }[] = [];
   for (let at = 0; at < lines.length; ) {
     if (isBlank(lines[at])) {
       at += 1;
       continue;
     }
-    let found: Found | undefined;
-    if (depth < DEEPEST) for (const kind of KINDS) found ??= kind(lines, at, depth);
-    found ??= paragraph(lines, at);
-    nodes.push(found.node);
-    at = found.next;
+    let block: Found | undefined;
+    if (depth < DEEPEST) for (const kind of KINDS) block ??= kind(lines, at, depth);
+    block ??= paragraph(lines, at);
+    found.push({ node: block.node, line: at });
+    at = block.next;
   }
-  return nodes;
+  return found;
 };
 
-export const parseMarkdown = (text: string): Node[] =>
-  blocks(text.replaceAll('\r\n', '\n').replaceAll('\t', '    ').split('\n'), 0);
+const blocks = (lines: Lines, depth: number): Node[] => placed(lines, depth).map(({ node }) => node);
+
+/** The blocks of a text, and where in it each begins. */
+export const parseMarkdown = (text: string): { node: Node; start: number }[] => {
+  const lines = text.split('\n');
+  const starts: number[] = [];
+  let start = 0;
+  for (const line of lines) {
+    starts.push(start);
+    start += line.length + 1;
+  }
+  const plain = lines.map((line) => line.replace(/\r$/, '').replaceAll('\t', '    '));
+  return placed(plain, 0).map(({ node, line }) => ({ node, start: starts[line] ?? 0 }));
+};

@@ -31,7 +31,8 @@ export const useThread = (options: {
       void chat.sendMessage({ text, files }, { body });
     },
     stop: chat.stop,
-    decide: (id, approved) => (approved ? chat.approve({ id }) : chat.deny({ id })),
+    decide: (id, approved, reason) =>
+      approved ? chat.approve({ id }) : chat.deny({ id, ...(reason && { reason }) }),
     answer: ({ tool, toolCallId, ...given }) =>
       chat.answer({
         tool,
