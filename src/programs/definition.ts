@@ -82,18 +82,28 @@ const nodesIn = (node: AnyStateNode): [string, AnyStateNode][] => [
   ...Object.values(node.states).flatMap(nodesIn),
 ];
 
+/** As it calls itself, or as the actor that came with it is called. */
+const nameOf = (definition: unknown, otherwise: string): string => {
+  const id = isRecord(definition) ? definition.id : undefined;
+  if (id === undefined) return otherwise;
+  if (typeof id !== 'string' || id === '' || id.length > LIMITS.name) {
+    throw new Undrawable('the id of its definition is no name');
+  }
+  return id;
+};
+
 /**
  * @returns undefined for what has no states: a promise, a callback
  * @throws Undrawable
  */
-export const readDefinition = (name: string, text: string): ForeignMachine | undefined => {
+export const readDefinition = (text: string, otherwise: string): ForeignMachine | undefined => {
   if (Buffer.byteLength(text) > LIMITS.definitionBytes) {
     throw new Undrawable(`its definition has more than ${LIMITS.definitionBytes / 1024} KiB`);
   }
   const definition = parsed(text);
   if (countStates(definition) === 0) return undefined;
   const machine = created(definition);
-  const description = described(name, machine);
+  const description = described(nameOf(definition, otherwise), machine);
   const byId = new Map(description.transitions.map((transition) => [transition.id, transition]));
   return {
     description,

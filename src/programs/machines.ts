@@ -51,12 +51,15 @@ const freeName = ({ byName }: Machines, name: string): string => {
 };
 
 /** Undefined: it has no states. */
-const read = (name: string, definition: string): Machine | undefined => {
+const read = (machines: Machines, definition: string, otherwise: string): Machine | undefined => {
   try {
-    const foreign = readDefinition(name, definition);
-    return foreign && newMachine(name, foreign, null);
+    const foreign = readDefinition(definition, otherwise);
+    if (!foreign) return undefined;
+    const name = freeName(machines, foreign.description.name);
+    return newMachine(name, { ...foreign, description: { ...foreign.description, name } }, null);
   } catch (error) {
-    if (error instanceof Undrawable) return newMachine(name, undefined, error.message);
+    if (error instanceof Undrawable)
+      return newMachine(freeName(machines, otherwise), undefined, error.message);
     throw error;
   }
 };
@@ -72,7 +75,7 @@ export const machineOf = (
   const known = machines.known.get(digest);
   if (known) return { machine: known, isNew: false };
   const isFull = machines.known.size >= LIMITS.machines;
-  const found = isFull ? undefined : read(freeName(machines, name), definition);
+  const found = isFull ? undefined : read(machines, definition, name);
   if (!found) {
     const others = othersIn(machines);
     if (isFull && !isStateless(definition)) {

@@ -46,6 +46,9 @@ export type Programs = {
   readonly audience: Audience<ForeignActor, Place>;
   /** In the order in which they came. */
   readonly all: Map<string, Program>;
+  /** Of the last program that came. */
+  count: number;
+  /** Of the last actor that began. */
   serial: number;
 };
 
@@ -53,6 +56,7 @@ export const createPrograms = (clock: Clock): Programs => ({
   clock,
   audience: createAudience(createRegister(ofOtherPrograms), clock),
   all: new Map(),
+  count: 0,
   serial: 0,
 });
 
@@ -62,9 +66,9 @@ export const hasRoom = ({ all }: Programs): boolean =>
 /** A program has come. @param name empty: it is called as its first actor is */
 export const opened = (programs: Programs, name: string): Program => {
   const { all, clock } = programs;
-  programs.serial += 1;
+  programs.count += 1;
   const program: Program = {
-    id: String(programs.serial),
+    id: String(programs.count),
     name: name.slice(0, LIMITS.name),
     since: clock.now(),
     isConnected: true,

@@ -29,7 +29,7 @@ t.test(
     ]);
 
     const { charts, states } = await house.chart('1', 'shop');
-    t.equal(states, 9);
+    t.equal(states, 11);
     t.match(charts, { name: 'shop', description: 'A shop of somebody else.' });
     t.equal(charts?.levels.length, 3, 'at every depth');
     const deepest = charts?.levels.at(-1);
@@ -49,6 +49,7 @@ t.test(
     ]);
     for (const { transition } of taken.slice(1)) t.ok(drawn.has(String(transition)), String(transition));
 
+    await house.until((list) => list.items[0]?.actors === 3);
     const all = await house.actors('1');
     t.match(
       all.map(({ machine }) => machine).sort(),
@@ -67,15 +68,16 @@ t.test(
 
     actor.send({ type: 'PACK' });
     actor.getSnapshot().children.payment?.send({ type: 'CONFIRM' });
-    const rest = await frames.until(({ type, machine }) => type === 'ended' && machine === '1/shop');
+    const rest = await frames.until(({ type, machine }) => type === 'ended' && machine === '1/payment');
     t.match(
       steps(rest).map(({ machine, event, to }) => `${machine} ${event} ${to}`),
       [
         '1/shop PACK paying.money.due paying.goods.box',
-        '1/payment CONFIRM paid',
         '1/shop done.payment closed',
         '1/shop done closed',
+        '1/payment CONFIRM paid',
       ],
+      'the protocol tells of the whole first, then of what ended it',
     );
     t.notMatch(
       JSON.stringify([seen, rest, await house.list()]),
