@@ -12,7 +12,7 @@ const Id = z.string().min(1).max(LIMITS.name);
 const text = z.string().transform((whole) => whole.slice(0, LIMITS.name));
 
 /** Of an actor that is no machine there is no value, and of some no snapshot. */
-const Snapshot = z.object({ status: z.string().nullish(), value: z.unknown() }).nullish();
+const Snapshot = z.object({ status: z.string().nullish(), value: z.unknown().optional() }).nullish();
 export type Snapshot = z.output<typeof Snapshot>;
 
 const Message = z.discriminatedUnion('type', [

@@ -44,8 +44,8 @@ t.test(
     const taken = steps([...seen, ...(await frames.until(({ event }) => event === 'always'))]);
     t.match(taken, [
       { event: 'ADD', from: browsing, to: browsing },
-      { event: 'CHECK', from: browsing, to: 'paying.money.due paying.goods.shelf' },
-      { event: 'always', to: 'paying.money.due paying.goods.shelf' },
+      { event: 'CHECK', from: browsing, to: 'paying.goods.shelf paying.money.due' },
+      { event: 'always', to: 'paying.goods.shelf paying.money.due' },
     ]);
     for (const { transition } of taken.slice(1)) t.ok(drawn.has(String(transition)), String(transition));
 
@@ -72,7 +72,8 @@ t.test(
     t.match(
       steps(rest).map(({ machine, event, to }) => `${machine} ${event} ${to}`),
       [
-        '1/shop PACK paying.money.due paying.goods.box',
+        '1/shop PACK paying.goods.box paying.money.due',
+        '1/others xstate.stop stopped',
         '1/shop done.payment closed',
         '1/shop done closed',
         '1/payment CONFIRM paid',
@@ -95,6 +96,7 @@ t.test('what two programs report is kept apart, and one that goes takes its acto
   const other = report(t, house, payment);
   other.actor.start();
   await house.until(({ items }) => items.length === 2 && items[1]?.actors === 1);
+  t.match(await house.chart('2', 'payment'), { chart: 'drawn' });
   const frames = await house.follow(t, '2/payment');
   t.match(await frames.until(() => true), [{ type: 'actor', machine: '2/payment', state: 'asked' }]);
   one.actor.send({ type: 'CONFIRM' });
@@ -119,8 +121,11 @@ t.test('nothing listens unless it is asked to, and only on an address of this ma
     startTroupe(t, { settings: { inspection_addr: '0.0.0.0:0' } }),
     /inspection_addr.*127\.0\.0\.1/s,
   );
-  const house = await openHouse(t);
-  const taken = house.address.replace('ws://', '');
-  await t.rejects(startTroupe(t, { settings: { inspection_addr: taken } }), /in use/);
-  await troupe.app.stop();
+  await t.test('and an address that is taken stops the start', async (t) => {
+    const house = await openHouse(t);
+    const taken = house.address.replace('ws://', '');
+    await t.test('of another one', async (t) => {
+      await t.rejects(startTroupe(t, { settings: { inspection_addr: taken } }), /in use/);
+    });
+  });
 });
