@@ -39,8 +39,7 @@ export const serverSettings = [
     key: 'inspection_addr',
     env: 'SERVICE_INSPECTION_ADDR',
     type: loopbackPort(),
-    unset: 'off',
-    doc: 'loopback address of a WebSocket that takes the inspection events of other XState programs, for the console',
+    doc: 'loopback address of a WebSocket that takes the inspection events of other XState programs, for the console; unset = nothing listens',
   }),
   setting({
     key: 'storage_dir',
