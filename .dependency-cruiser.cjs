@@ -43,6 +43,7 @@ const rooms = {
   'src/statecharts': ['machines', 'src/schema'],
   'src/events': ['src/store', 'src/schema'],
   'src/inspection': ['machines', 'src/statecharts', 'src/schema'],
+  'src/programs': ['src/inspection', 'src/statecharts', 'src/http', 'src/schema'],
   'src/load': ['src/schema'],
   'src/a2a': ['machines', 'src/tools', 'src/schema'],
   'src/mcp': ['machines', 'src/tools', 'src/schema'],

@@ -17,6 +17,8 @@ import { nameOf, type WorksFor } from './inspection/name.ts';
 import { createMcpManager } from './mcp/index.ts';
 import { createBreakers } from './models/breakers.ts';
 import { startObservability } from './observability.ts';
+import { type Listener, listenForPrograms } from './programs/listener.ts';
+import { createPrograms } from './programs/programs.ts';
 import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
@@ -87,6 +89,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const stores = await openStores(settings, (problem) => log.warn(problem));
   const { store } = stores;
   const inspector = createInspector({ clock });
+  const programs = createPrograms(clock);
+  let inspection: Listener | undefined;
   const actors = {
     began: (actor: AnyActorRef, scope: string, of?: WorksFor) =>
       inspector.began(actor, nameOf(actor, scope, of)),
@@ -185,6 +189,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     chatStreams,
     log,
     inspector,
+    programs: { programs, url: () => inspection?.url ?? null },
     ids,
     resolve,
     isAgent: (id) => config.live.agents().ids.includes(id),
@@ -262,8 +267,14 @@ export const startApp = async (input: AppInput): Promise<App> => {
     openApi: { ...ABOUT, version },
   });
 
+  const listen = async (): Promise<{ port: number }> => {
+    const { inspection_addr: address } = settings;
+    if (address !== undefined) inspection = await listenForPrograms(programs, listenAddress(address));
+    return http.listen(host, port);
+  };
   const listens = input.listen ?? true;
-  const bound = await (listens ? http.listen(host, port) : undefined)?.catch(async (error) => {
+  const bound = await (listens ? listen() : undefined)?.catch(async (error) => {
+    inspection?.close();
     await runtime.stop(0);
     a2a.stop();
     mcp.stop();
@@ -283,6 +294,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
   const url = bound ? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}` : '';
   log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
+  if (inspection) log.info({ url: inspection.url }, 'programs of this machine may report what they do');
 
   return {
     url,
@@ -294,6 +306,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     serveMcp: mcp.serve,
     async stop(waiting) {
       http.stopListening();
+      inspection?.close();
       clearInterval(sweep);
       await evals.runs.stop();
       await runtime.stop(settings.shutdown_timeout_ms, (runs) => {

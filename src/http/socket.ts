@@ -33,7 +33,7 @@ const NETWORK = { from: 'network' } as const;
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;
 
-const listenExclusively = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
+export const listenExclusively = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
   new Promise((resolve, reject) => {
     // uWebSockets.js takes host and options together; its types only know one of them at a time.
     const listen = app.listen.bind(app) as unknown as (

@@ -1,13 +1,12 @@
-import type { AnyMachineSnapshot } from 'xstate';
+import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Clock } from '../schema/clock.ts';
 import type { ActorFrame } from '../schema/live-actor.ts';
-import type { TransitionDescription } from '../statecharts/description.ts';
 import type { ActorFilter } from './filter.ts';
 import { type Entry, isWanted, liveActor, type Register, take } from './register.ts';
-import { snapshotOf, stateOf, watchTransitions } from './watch.ts';
+import type { Taken } from './sight.ts';
 
 /**
- * Those who watch the live actors of one scope, each through a filter and at the pace of its own socket.
+ * Those who watch the live actors of one scope, or of other programs, each through a filter and at the pace of its own socket.
  *
  * Guarantees: a watcher is told of the actors that live, a piece a turn, and of everything that happens to those that
  * it was told of, in the order of what each did. What happens while its socket takes nothing is not kept: of an actor
@@ -30,7 +29,7 @@ export type ActorReader = {
   onDrain(listener: () => void): void;
 };
 
-type Watcher = {
+type Watcher<Actor> = {
   readonly filter: ActorFilter;
   readonly reader: ActorReader;
   /** It knows the live actors up to this serial number that its filter lets through. */
@@ -38,19 +37,22 @@ type Watcher = {
   /** There may be some behind that. */
   isBehind: boolean;
   /** Of actors that it knows and whose news it has not had: those that live, and the ends of the others. */
-  readonly missed: Map<number, Entry | ActorFrame>;
+  readonly missed: Map<number, Entry<Actor> | ActorFrame>;
   /** Its next piece comes in the next turn. */
   isDue: boolean;
   isGone: boolean;
 };
 
-export type Audience = {
-  readonly register: Register;
+export type Audience<Actor = AnyActorRef, Place = AnyMachineSnapshot> = {
+  readonly register: Register<Actor, Place>;
   readonly clock: Clock;
-  readonly watchers: Set<Watcher>;
+  readonly watchers: Set<Watcher<Actor>>;
 };
 
-export const createAudience = (register: Register, clock: Clock): Audience => ({
+export const createAudience = <Actor, Place>(
+  register: Register<Actor, Place>,
+  clock: Clock,
+): Audience<Actor, Place> => ({
   register,
   clock,
   watchers: new Set(),
@@ -60,8 +62,12 @@ export const createAudience = (register: Register, clock: Clock): Audience => ({
 const ACTORS_A_TURN = 256;
 
 /** The first piece is written when this returns. Returns what takes the watcher off again. */
-export const join = (audience: Audience, filter: ActorFilter, reader: ActorReader): (() => void) => {
-  const watcher: Watcher = {
+export const join = <Actor, Place>(
+  audience: Audience<Actor, Place>,
+  filter: ActorFilter,
+  reader: ActorReader,
+): (() => void) => {
+  const watcher: Watcher<Actor> = {
     filter,
     reader,
     at: -1,
@@ -78,7 +84,10 @@ export const join = (audience: Audience, filter: ActorFilter, reader: ActorReade
   return () => leave(audience, watcher);
 };
 
-const leave = ({ register, watchers }: Audience, watcher: Watcher): void => {
+const leave = <Actor, Place>(
+  { register, watchers }: Audience<Actor, Place>,
+  watcher: Watcher<Actor>,
+): void => {
   watcher.isGone = true;
   watcher.missed.clear();
   watchers.delete(watcher);
@@ -88,13 +97,13 @@ const leave = ({ register, watchers }: Audience, watcher: Watcher): void => {
   }
 };
 
-const unwatch = (entry: Entry): void => {
+const unwatch = (entry: Pick<Entry, 'unwatch'>): void => {
   entry.unwatch?.();
   entry.unwatch = undefined;
 };
 
 /** What it has missed, then what it does not know. */
-const tellPiece = (audience: Audience, watcher: Watcher): void => {
+const tellPiece = <Actor, Place>(audience: Audience<Actor, Place>, watcher: Watcher<Actor>): void => {
   const { reader, missed } = watcher;
   watcher.isDue = false;
   if (watcher.isGone || reader.stalled) return;
@@ -108,10 +117,14 @@ const tellPiece = (audience: Audience, watcher: Watcher): void => {
   if (frames.length > 0) reader.write(frames.join(''), frames.length);
   if (missed.size === 0 && !watcher.isBehind) return;
   watcher.isDue = true;
-  setImmediate(tellPiece, audience, watcher);
+  setImmediate(tellPiece<Actor, Place>, audience, watcher);
 };
 
-const nextActors = (audience: Audience, watcher: Watcher, most: number): string[] => {
+const nextActors = <Actor, Place>(
+  audience: Audience<Actor, Place>,
+  watcher: Watcher<Actor>,
+  most: number,
+): string[] => {
   const { register } = audience;
   const { state, ...filter } = watcher.filter;
   const { entries, more } = take(register, filter, watcher.at, most);
@@ -123,14 +136,14 @@ const nextActors = (audience: Audience, watcher: Watcher, most: number): string[
     .map((entry) => frameOf({ type: 'actor', ...liveActor(register, entry) }));
 };
 
-const watch = (audience: Audience, entry: Entry): void => {
-  entry.unwatch ??= watchTransitions(entry.actor, (taken, from, to) =>
+const watch = <Actor, Place>(audience: Audience<Actor, Place>, entry: Entry<Actor>): void => {
+  entry.unwatch ??= audience.register.sight.watch(entry.actor, (taken, from, to) =>
     tellTransition(audience, entry, { taken, from, to }),
   );
 };
 
 /** An actor is in the register. */
-export const tellBeginning = (audience: Audience, entry: Entry): void => {
+export const tellBeginning = <Actor, Place>(audience: Audience<Actor, Place>, entry: Entry<Actor>): void => {
   const { register, watchers } = audience;
   if (watchers.size === 0) return;
   const text = encodedOnce(() => ({ type: 'began', ...liveActor(register, entry) }));
@@ -147,10 +160,15 @@ export const tellBeginning = (audience: Audience, entry: Entry): void => {
   }
 };
 
-type Step = { taken: TransitionDescription; from: AnyMachineSnapshot; to: AnyMachineSnapshot };
+type Step<Place> = { taken: Taken; from: Place; to: Place };
 
-const tellTransition = (audience: Audience, entry: Entry, { taken, from, to }: Step): void => {
+const tellTransition = <Actor, Place>(
+  audience: Audience<Actor, Place>,
+  entry: Entry<Actor>,
+  { taken, from, to }: Step<Place>,
+): void => {
   const { register, clock, watchers } = audience;
+  const { stateOf, nodesOf } = register.sight;
   const text = encodedOnce(() => ({
     type: 'transition',
     actor: entry.id,
@@ -163,8 +181,8 @@ const tellTransition = (audience: Audience, entry: Entry, { taken, from, to }: S
   }));
   for (const watcher of watchers) {
     const { state } = watcher.filter;
-    const was = state === undefined || state(from._nodes);
-    const is = state === undefined || state(to._nodes);
+    const was = state === undefined || state(nodesOf(from));
+    const is = state === undefined || state(nodesOf(to));
     if ((!was && !is) || !knows(register, watcher, entry)) continue;
     if (hasToWait(watcher, entry)) {
       watcher.missed.set(entry.serial, entry);
@@ -178,28 +196,35 @@ const tellTransition = (audience: Audience, entry: Entry, { taken, from, to }: S
 };
 
 /** An actor has left the register. */
-export const tellEnd = ({ register, clock, watchers }: Audience, entry: Entry): void => {
+export const tellEnd = <Actor, Place>(
+  { register, clock, watchers }: Audience<Actor, Place>,
+  entry: Entry<Actor>,
+): void => {
   unwatch(entry);
   if (watchers.size === 0) return;
   const { id: actor, machine } = entry;
-  const last = snapshotOf(entry.actor);
+  const { placeOf, stateOf, nodesOf } = register.sight;
+  const last = placeOf(entry.actor);
   const frame: ActorFrame = { type: 'ended', actor, machine, state: stateOf(last), time: clock.now() };
   const text = encodedOnce(() => frame);
   for (const watcher of watchers) {
     if (!knows(register, watcher, entry)) continue;
     const { state } = watcher.filter;
     // Of one that has left the states of the filter it was told so, unless that is what it has missed.
-    if (state && !state(last._nodes) && !watcher.missed.has(entry.serial)) continue;
+    if (state && !state(nodesOf(last)) && !watcher.missed.has(entry.serial)) continue;
     if (hasToWait(watcher, entry)) watcher.missed.set(entry.serial, frame);
     else watcher.reader.write(text(), 1);
   }
 };
 
-const knows = (register: Register, { at, filter }: Watcher, entry: Entry): boolean =>
-  entry.serial <= at && isWanted(register, filter, entry);
+const knows = <Actor, Place>(
+  register: Register<Actor, Place>,
+  { at, filter }: Watcher<Actor>,
+  entry: Entry<Actor>,
+): boolean => entry.serial <= at && isWanted(register, filter, entry);
 
 /** News of one actor never overtake each other. */
-const hasToWait = ({ reader, missed }: Watcher, { serial }: Entry): boolean =>
+const hasToWait = <Actor>({ reader, missed }: Watcher<Actor>, { serial }: Entry<Actor>): boolean =>
   reader.stalled || missed.has(serial);
 
 const frameOf = (frame: ActorFrame): string => `data: ${JSON.stringify(frame)}\n\n`;

@@ -1,21 +1,21 @@
-import type { AnyMachineSnapshot, AnyStateNode } from 'xstate';
+import type { AnyStateNode } from 'xstate';
 import { type MachineName, machines } from '../../machines/index.ts';
 import { hintOf } from '../schema/nearest.ts';
 import { describeMachine } from '../statecharts/describe.ts';
 import { pathOf } from '../statecharts/naming.ts';
+import type { Nodes } from './sight.ts';
 
 /** Which actors somebody wants to see. */
 
 export type ActorFilter = {
-  machine?: MachineName | undefined;
+  /** Its name in the catalogue, or what it is called where there is none. */
+  machine?: string | undefined;
   /** Id of a thread: its actor, and all that work for it. */
   thread?: string | undefined;
   /** The same for a run. */
   run?: string | undefined;
   state?: StateFilter | undefined;
 };
-
-type Nodes = AnyMachineSnapshot['_nodes'];
 
 /** Whether an actor that is in these states is meant. */
 export type StateFilter = (nodes: Nodes) => boolean;

@@ -5,7 +5,7 @@ import { type ActorReader, type Audience, createAudience, join, tellBeginning, t
 import type { ActorFilter } from './filter.ts';
 import type { ActorName } from './name.ts';
 import { actorId, add, count, createRegister, type Entry, liveActor, remove, take } from './register.ts';
-import { snapshotOf } from './watch.ts';
+import { ofThisProcess, snapshotOf } from './watch.ts';
 
 /**
  * Which actors live, and every transition that they take, for those who may see the scope.
@@ -40,7 +40,7 @@ export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
   let serial = firstSerial(clock);
 
   const placeOf = (scope: string): Audience => {
-    const place = scopes.get(scope) ?? createAudience(createRegister(), clock);
+    const place = scopes.get(scope) ?? createAudience(createRegister(ofThisProcess), clock);
     scopes.set(scope, place);
     return place;
   };

@@ -1,8 +1,7 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import type { MachineName } from '../../machines/index.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
 import type { ActorFilter } from './filter.ts';
-import { snapshotOf, stateOf } from './watch.ts';
+import type { Nodes, Sight } from './sight.ts';
 
 /**
  * The live actors of one scope, in the order in which they began.
@@ -13,31 +12,39 @@ import { snapshotOf, stateOf } from './watch.ts';
  * they still have a choice about.
  */
 
-export type Entry = {
+export type Entry<Actor = AnyActorRef> = {
   /** `<machine>:<id>` */
   readonly id: string;
-  readonly machine: MachineName;
+  readonly machine: string;
   /** Of two actors the later one has the higher number, also when the earlier one was in an earlier process. */
   readonly serial: number;
   readonly parent: string | null;
-  readonly actor: AnyActorRef;
+  readonly actor: Actor;
   /** The states that it is in. XState makes a new list when one is entered or left, and only then. */
-  nodes: AnyMachineSnapshot['_nodes'];
+  nodes: Nodes;
   since: number;
   /** Undefined while nobody watches it. */
   unwatch: (() => void) | undefined;
 };
 
-export type Register = {
+export type Register<Actor = AnyActorRef, Place = AnyMachineSnapshot> = {
+  readonly sight: Sight<Actor, Place>;
   /** By id; an id that is taken again goes to the end. */
-  readonly actors: Map<string, Entry>;
+  readonly actors: Map<string, Entry<Actor>>;
   /** By the id of whom they work for, whether or not that has an actor. */
-  readonly workers: Map<string, Entry[]>;
+  readonly workers: Map<string, Entry<Actor>[]>;
 };
 
-export const createRegister = (): Register => ({ actors: new Map(), workers: new Map() });
+export const createRegister = <Actor, Place>(sight: Sight<Actor, Place>): Register<Actor, Place> => ({
+  sight,
+  actors: new Map(),
+  workers: new Map(),
+});
 
-export const add = ({ actors, workers }: Register, entry: Entry): void => {
+/** Without how its actors are looked at. */
+type Known<Actor> = Pick<Register<Actor, unknown>, 'actors' | 'workers'>;
+
+export const add = <Actor>({ actors, workers }: Known<Actor>, entry: Entry<Actor>): void => {
   actors.set(entry.id, entry);
   if (entry.parent === null) return;
   const others = workers.get(entry.parent);
@@ -45,7 +52,7 @@ export const add = ({ actors, workers }: Register, entry: Entry): void => {
   else workers.set(entry.parent, [entry]);
 };
 
-export const remove = ({ actors, workers }: Register, entry: Entry): void => {
+export const remove = <Actor>({ actors, workers }: Known<Actor>, entry: Entry<Actor>): void => {
   actors.delete(entry.id);
   const others = entry.parent === null ? undefined : workers.get(entry.parent);
   if (entry.parent === null || !others) return;
@@ -54,13 +61,13 @@ export const remove = ({ actors, workers }: Register, entry: Entry): void => {
 };
 
 /** The first ones behind a serial number, and whether there are more. */
-export const take = (
-  register: Register,
+export const take = <Actor>(
+  register: Known<Actor>,
   filter: ActorFilter,
   after: number,
   limit: number,
-): { entries: Entry[]; more: boolean } => {
-  const entries: Entry[] = [];
+): { entries: Entry<Actor>[]; more: boolean } => {
+  const entries: Entry<Actor>[] = [];
   for (const entry of candidates(register, filter)) {
     if (entry.serial <= after || !isWanted(register, filter, entry) || !isInState(filter, entry)) continue;
     if (entries.length === limit) return { entries, more: true };
@@ -70,8 +77,8 @@ export const take = (
 };
 
 /** How many of the actors that are wanted are in each of these states. One look at each actor, for all of them. */
-export const count = (
-  register: Register,
+export const count = <Actor>(
+  register: Known<Actor>,
   filter: ActorFilter,
   states: readonly ActorFilter['state'][],
 ): number[] => {
@@ -87,48 +94,53 @@ export const count = (
 };
 
 /** Whatever state it is in: that changes. */
-export const isWanted = (register: Register, { machine, thread, run }: ActorFilter, entry: Entry): boolean =>
+export const isWanted = <Actor>(
+  register: Known<Actor>,
+  { machine, thread, run }: ActorFilter,
+  entry: Entry<Actor>,
+): boolean =>
   (machine === undefined || entry.machine === machine) &&
   (thread === undefined || worksFor(register, entry, actorId('thread', thread))) &&
   (run === undefined || worksFor(register, entry, actorId('run', run)));
 
-const isInState = ({ state }: ActorFilter, { nodes }: Entry): boolean => state === undefined || state(nodes);
+const isInState = ({ state }: ActorFilter, { nodes }: Pick<Entry, 'nodes'>): boolean =>
+  state === undefined || state(nodes);
 
-export const actorId = (machine: MachineName, id: string): string => `${machine}:${id}`;
+export const actorId = (machine: string, id: string): string => `${machine}:${id}`;
 
 /** In the order of their serial numbers. */
-const candidates = (register: Register, { thread, run }: ActorFilter): Iterable<Entry> => {
+const candidates = <Actor>(register: Known<Actor>, { thread, run }: ActorFilter): Iterable<Entry<Actor>> => {
   const root = run === undefined ? thread && actorId('thread', thread) : actorId('run', run);
   if (root === undefined) return register.actors.values();
   return [...familyOf(register, root)].sort((one, other) => one.serial - other.serial);
 };
 
-function* familyOf(register: Register, id: string): Generator<Entry> {
+function* familyOf<Actor>(register: Known<Actor>, id: string): Generator<Entry<Actor>> {
   const head = register.actors.get(id);
   if (head) yield head;
   for (const worker of register.workers.get(id) ?? []) yield* familyOf(register, worker.id);
 }
 
 /** It is the actor of this id, or works for it, directly or not. */
-const worksFor = ({ actors }: Register, entry: Entry, id: string): boolean => {
-  let each: Entry | undefined = entry;
+const worksFor = <Actor>({ actors }: Known<Actor>, entry: Entry<Actor>, id: string): boolean => {
+  let each: Entry<Actor> | undefined = entry;
   while (each && each.id !== id && each.parent !== id) {
     each = each.parent === null ? undefined : actors.get(each.parent);
   }
   return each !== undefined;
 };
 
-/** As its snapshot has it, or as one does that it is about to have. */
-export const liveActor = (
-  { workers }: Register,
-  { id, machine, parent, since, actor }: Entry,
-  snapshot = snapshotOf(actor),
+/** Where it is, or where it is about to be. */
+export const liveActor = <Actor, Place>(
+  { workers, sight }: Register<Actor, Place>,
+  { id, machine, parent, since, actor }: Entry<Actor>,
+  place = sight.placeOf(actor),
   entered = since,
 ): LiveActor => ({
   id,
   machine,
-  state: stateOf(snapshot),
-  tags: [...snapshot.tags],
+  state: sight.stateOf(place),
+  tags: [...sight.tagsOf(place)],
   since: entered,
   parent,
   children: (workers.get(id) ?? []).map((worker) => worker.id),

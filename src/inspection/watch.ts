@@ -8,6 +8,7 @@ import type {
 import { describeMachine, transitionIds } from '../statecharts/describe.ts';
 import type { TransitionDescription } from '../statecharts/description.ts';
 import { pathOf } from '../statecharts/naming.ts';
+import type { Sight } from './sight.ts';
 
 /** Reads a machine's actor: where it is, and which of the described transitions it takes. */
 
@@ -90,4 +91,12 @@ export const watchTransitions = (
     }
   });
   return () => inspecting.unsubscribe();
+};
+
+export const ofThisProcess: Sight<AnyActorRef, AnyMachineSnapshot> = {
+  placeOf: snapshotOf,
+  stateOf,
+  tagsOf: ({ tags }) => tags,
+  nodesOf: ({ _nodes }) => _nodes,
+  watch: watchTransitions,
 };

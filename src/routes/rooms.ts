@@ -15,6 +15,7 @@ import type { Store } from '../store/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { RuntimeStats } from '../telemetry/runtime-stats.ts';
 import type { Traces } from '../traces/traces.ts';
+import type { ProgramsRoom } from './programs.ts';
 
 /** What the routes may call. */
 export type Rooms = {
@@ -27,6 +28,8 @@ export type Rooms = {
   /** The live streams of threads in the chat protocol. */
   chatStreams: ReplayBuffers;
   inspector: Inspector;
+  /** Other programs that are watched here. */
+  programs: ProgramsRoom;
   ids: Ids;
   /** As it is now; with a `resolution_id`, as it was then. @throws Invalid `agent not found: <id>` */
   resolve(agentId: string, resolution_id?: string): ResolvedAgent;

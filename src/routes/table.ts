@@ -12,6 +12,7 @@ import { eventRoutes } from './events.ts';
 import { inputRoutes } from './inputs.ts';
 import { inspectionRoutes } from './inspection.ts';
 import { messageRoutes } from './messages.ts';
+import { programRoutes } from './programs.ts';
 import type { Rooms } from './rooms.ts';
 import { runRoutes } from './runs.ts';
 import { runtimeStatsRoutes } from './runtime-stats.ts';
@@ -24,6 +25,7 @@ export const routesOf = (rooms: Rooms): Route[] => [
   ...systemRoutes(rooms),
   ...runtimeStatsRoutes(rooms),
   ...inspectionRoutes(rooms),
+  ...programRoutes(rooms.programs),
   ...threadRoutes(rooms),
   ...messageRoutes(rooms),
   ...inputRoutes(rooms),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../schema/loopback.ts';
 import { ReasoningEffort } from '../schema/run.ts';
 import { wordsOf } from './command-line.ts';
 
@@ -194,6 +195,19 @@ export const hostPort = (): Kind<string> =>
     allowed: 'host:port, an IPv6 host in brackets, a port of 0 to 65535 (0 = any free one)',
     placeholder: 'host:port',
     schema: z.string().refine((address) => splitAddress(address) !== undefined),
+  });
+
+/** The same, where only this machine itself may come. */
+export const loopbackPort = (): Kind<string> =>
+  scalar({
+    type: 'loopback host:port',
+    allowed:
+      'host:port of this machine itself, such as 127.0.0.1:38081, a port of 0 to 65535 (0 = any free one)',
+    placeholder: 'host:port',
+    schema: z.string().refine((address) => {
+      const parts = splitAddress(address);
+      return parts !== undefined && isLoopback(parts.host);
+    }),
   });
 
 /** Where to listen, from the value of `http_addr`. */

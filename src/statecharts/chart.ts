@@ -3,7 +3,7 @@ import type { MachineDescription } from './description.ts';
 import { explain, type Picture, pictureOf } from './diagram.ts';
 import { foldedIn } from './fold.ts';
 import { grouped } from './groups.ts';
-import { type PlacedArrow, type PlacedState, place } from './layout.ts';
+import { type LayoutEngine, type PlacedArrow, type PlacedState, place } from './layout.ts';
 import { explainLines, kindOfAll, type Line, type Row, speak } from './lines.ts';
 import { nameOf, shownAs } from './nesting.ts';
 import { tintOf } from './palette.ts';
@@ -84,12 +84,17 @@ const insideOf = ({ transitions }: MachineDescription, folded: ReadonlySet<strin
     ),
   );
 
-const chartOf = async (machine: MachineDescription, folded: ReadonlySet<string>): Promise<Chart> => {
+const chartOf = async (
+  machine: MachineDescription,
+  folded: ReadonlySet<string>,
+  engine: LayoutEngine | undefined,
+): Promise<Chart> => {
   const picture = pictureOf(machine, folded);
-  const { width, height, states, arrows, starts } = await place(withoutDetails(picture), {
-    titled: false,
-    inside: FOR_ACTORS,
-  });
+  const { width, height, states, arrows, starts } = await place(
+    withoutDetails(picture),
+    { titled: false, inside: FOR_ACTORS },
+    engine,
+  );
   const drawn = arrows.map(arrowOf);
   return {
     width: Math.ceil(width),
@@ -105,8 +110,13 @@ const depthOf = ({ states }: MachineDescription): number =>
   Math.max(1, ...states.map(({ path }) => path.split('.').length));
 
 /** @example const { levels } = await chartLevels(describeMachine('run', runMachine)); */
-export const chartLevels = async (machine: MachineDescription): Promise<ChartLevels> => {
+export const chartLevels = async (
+  machine: MachineDescription,
+  engine?: LayoutEngine,
+): Promise<ChartLevels> => {
   const depths = Array.from({ length: depthOf(machine) }, (_, index) => index + 1);
-  const levels = await Promise.all(depths.map((depth) => chartOf(machine, foldedIn(machine, { depth }))));
+  const levels = await Promise.all(
+    depths.map((depth) => chartOf(machine, foldedIn(machine, { depth }), engine)),
+  );
   return { name: machine.name, description: machine.description, levels };
 };

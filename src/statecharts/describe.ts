@@ -24,7 +24,7 @@ const initialOf = (node: AnyStateNode): string | null => {
 };
 
 const describeState = (node: AnyStateNode): StateDescription => ({
-  path: node.path.join('.'),
+  path: pathOf(node) ?? '',
   parent: node.parent ? pathOf(node.parent) : null,
   type: node.type,
   description: node.description ?? '',

@@ -177,7 +177,8 @@ const startsOf = ({ machine, states }: Picture): Start[] => [
 ];
 
 const graphOf = (plan: Plan, top: number): ElkNode => ({
-  id: 'machine',
+  // No state has a space in its path.
+  id: 'the machine',
   layoutOptions: { ...LAYOUT, 'elk.padding': `[top=${top},left=${MARGIN},bottom=${MARGIN},right=${MARGIN}]` },
   children: nodesIn(plan, null, plan.picture.machine.initial),
   edges: [
@@ -216,18 +217,21 @@ const loadElk = async () => {
   }
 };
 
-const runElk = async (graph: ElkNode): Promise<ElkNode> => {
+/** What places the boxes of a graph and routes its edges. */
+export type LayoutEngine = (graph: ElkNode) => Promise<ElkNode>;
+
+const runElk: LayoutEngine = async (graph) => {
   const Elk = await loadElk();
   return new Elk().layout(graph);
 };
 
-export const place = async (picture: Picture, room: Room): Promise<Placed> => {
+export const place = async (picture: Picture, room: Room, engine: LayoutEngine = runElk): Promise<Placed> => {
   const plan = planOf(picture, room);
   const rows = picture.activities.flatMap((line) =>
     rowsOf({ ...line, text: `in every state: ${line.text}` }),
   );
   const top = room.titled ? TITLE + rows.length * FONT.lineHeight : MARGIN;
-  const laidOut = await runElk(graphOf(plan, top));
+  const laidOut = await engine(graphOf(plan, top));
   const nodes = new Map(within(laidOut).map((node) => [node.id, node]));
   const edges = new Map(edgesWithin(laidOut).map((edge) => [edge.id, edge]));
   return {

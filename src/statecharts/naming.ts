@@ -17,8 +17,13 @@ const SPOKEN: Record<string, string> = {
   '||': 'or',
 };
 
+/** Dots stand between the names of a path, and spaces between paths: a name that has some gets what looks like them. */
+export const nameInPath = (name: string): string =>
+  name.replaceAll('.', '\u2024').replaceAll(/\s/g, '\u00a0');
+
 /** 'inferring' inside 'running' is `running.inferring`; the machine itself is null. */
-export const pathOf = (node: AnyStateNode): string | null => (node.path.length ? node.path.join('.') : null);
+export const pathOf = (node: AnyStateNode): string | null =>
+  node.path.length ? node.path.map(nameInPath).join('.') : null;
 
 /** The text of an arrow function's body, or the function's name where it has no such body. */
 const textOf = (fn: { name: string; toString(): string }): string => {
@@ -34,7 +39,7 @@ const textOf = (fn: { name: string; toString(): string }): string => {
 };
 
 const typeOf = (named: object): string =>
-  'type' in named && typeof named.type === 'string' ? named.type : 'inline';
+  'type' in named && typeof named.type === 'string' && named.type !== '' ? named.type : 'inline';
 
 /** `xstate.assign` and its kind are written in place: the prefix tells a reader nothing. */
 export const actionName = (action: UnknownAction | string): string => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ModelError } from '../../src/models/errors.ts';
 import { giveAnswer, type ScriptedAnswer } from '../../src/models/scripted-answer.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { connectPeer } from '../programs/peer.ts';
 import { TAP_PLACES } from '../run/places.ts';
 import { type RecordedAnswer, readAnswers } from '../run/recorded.ts';
 import type { Inference } from '../service/models.ts';
@@ -27,7 +28,10 @@ const reports = defineTool({
   },
 });
 
-const { troupe } = await withTools(t, { settings: { seed: { profile: 'demo' } }, app: { tools: [reports] } });
+const { troupe } = await withTools(t, {
+  settings: { seed: { profile: 'demo' }, inspection_addr: '127.0.0.1:0' },
+  app: { tools: [reports] },
+});
 const contract = contractOf(await (await fetch(`${troupe.url}/openapi.json`)).json());
 
 /** Asks, and holds every frame of the stream against the document, until it ends or `last` has come. */
@@ -165,6 +169,18 @@ t.test('frames of logs, replays and actors', async (t) => {
   const [run] = Array.isArray(runs.items) ? runs.items : [];
   await followed(`/v1/runs/${run.run_id}/events`, ended);
   await framesOf(t, 'get', '/v1/system/actors/stream', { last: () => true });
+  const { body: programs } = await troupe.admin('GET', '/v1/system/programs');
+  const peer = await connectPeer(t, String(programs.url));
+  peer.tell({ type: '@xstate.actor', sessionId: 'one', snapshot: { value: 'on' } });
+  const isOver = ({ type }: Frame): boolean => type === 'ended';
+  const told = framesOf(t, 'get', '/v1/system/programs/stream', {
+    last(frame) {
+      const snapshot = frame.type === 'transition' ? { status: 'done' } : { value: 'off' };
+      peer.tell({ type: '@xstate.snapshot', sessionId: 'one', event: { type: 'GO' }, snapshot });
+      return isOver(frame);
+    },
+  });
+  t.match((await told).at(-1), { type: 'ended', actor: '1:one' });
 });
 
 /** As those of the tests above are read too, when this file runs alone. */

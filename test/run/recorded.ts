@@ -17,7 +17,7 @@ export type RecordedAnswer = {
   body: string;
 };
 
-const RECORDED = /^test\/(?:service|client|e2e|interop|a2a-kit|mcp|readme)\//;
+const RECORDED = /^test\/(?:service|client|e2e|interop|a2a-kit|mcp|programs|readme)\//;
 
 const OF_A_KIND = 3;
 const MOST_CHARACTERS = 262_144;

@@ -5,6 +5,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SETTINGS_FILE', '–', 'path', 'unset'],
   ['SERVICE_HTTP_ADDR', 'http_addr', 'host:port', '127.0.0.1:38080'],
   ['SERVICE_ALLOWED_HOSTS', 'allowed_hosts', 'host names', 'unset'],
+  // Not in settings.md: an addition of this service.
+  ['SERVICE_INSPECTION_ADDR', 'inspection_addr', 'loopback host:port', 'unset'],
   ['SERVICE_STORAGE_DIR', 'storage_dir', 'path', './sessions'],
   ['SERVICE_DURABILITY', 'durability', 'process | power', 'power'],
   ['SERVICE_SECRETS_KEY', 'secrets_key', 'string, *secret*', 'unset'],

@@ -4,6 +4,7 @@ import {
   hostNames,
   hostPort,
   integer,
+  loopbackPort,
   milliseconds,
   path,
   scopeId,
@@ -33,6 +34,12 @@ export const serverSettings = [
     env: 'SERVICE_ALLOWED_HOSTS',
     type: hostNames(),
     doc: 'names that requests may have in `Host`, besides loopback ones and that of `a2a_public_base_url`; looked at on a loopback address, elsewhere when set',
+  }),
+  setting({
+    key: 'inspection_addr',
+    env: 'SERVICE_INSPECTION_ADDR',
+    type: loopbackPort(),
+    doc: 'loopback address of a WebSocket that takes the inspection events of other XState programs, for the console; unset = nothing listens',
   }),
   setting({
     key: 'storage_dir',

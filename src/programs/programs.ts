@@ -1,0 +1,217 @@
+import {
+  type ActorReader,
+  type Audience,
+  createAudience,
+  join,
+  tellBeginning,
+  tellEnd,
+} from '../inspection/audience.ts';
+import { add, createRegister, type Entry, liveActor, remove } from '../inspection/register.ts';
+import type { Clock } from '../schema/clock.ts';
+import type { LiveActor } from '../schema/live-actor.ts';
+import type { Program as Seen } from '../schema/program.ts';
+import { type ForeignActor, ofOtherPrograms, type Place, placeIn } from './actor.ts';
+import { LIMITS } from './limits.ts';
+import { createMachines, draw, type Machine, type Machines, machineAsSeen, machineOf } from './machines.ts';
+import { type Message, readMessage, type Snapshot } from './message.ts';
+import { stateOf, statusOf } from './state-of.ts';
+import { wayOf } from './way.ts';
+
+/**
+ * Other programs of XState that report what their actors do, and who watches them.
+ *
+ * Guarantees: nothing of the service comes in here, so nothing of it can go out; what a program says is bounded by
+ * `limits.ts` and concerns its own actors only; a message that is refused is counted, with the reason, and changes
+ * nothing. Watchers are told at their own pace, as those of the service's own actors are (`src/inspection`). When a
+ * program goes, its actors end.
+ * Relies on messages in the order in which they were sent.
+ * Costs a parse of each message; which transitions were taken is found out only for actors that somebody watches.
+ */
+
+export type Program = {
+  readonly id: string;
+  name: string;
+  readonly since: number;
+  isConnected: boolean;
+  readonly actors: Map<string, Entry<ForeignActor>>;
+  readonly machines: Machines;
+  refused: number;
+  lastProblem: string | null;
+  /** What it may still send now. */
+  budget: { messages: number; bytes: number; at: number };
+};
+
+export type Programs = {
+  readonly clock: Clock;
+  readonly audience: Audience<ForeignActor, Place>;
+  /** In the order in which they came. */
+  readonly all: Map<string, Program>;
+  /** Of the last program that came. */
+  count: number;
+  /** Of the last actor that began. */
+  serial: number;
+};
+
+export const createPrograms = (clock: Clock): Programs => ({
+  clock,
+  audience: createAudience(createRegister(ofOtherPrograms), clock),
+  all: new Map(),
+  count: 0,
+  serial: 0,
+});
+
+export const hasRoom = ({ all }: Programs): boolean =>
+  [...all.values()].filter(({ isConnected }) => isConnected).length < LIMITS.programs;
+
+/** A program has come. @param name empty: it is called as its first actor is */
+export const opened = (programs: Programs, name: string): Program => {
+  const { all, clock } = programs;
+  programs.count += 1;
+  const program: Program = {
+    id: String(programs.count),
+    name: name.slice(0, LIMITS.name),
+    since: clock.now(),
+    isConnected: true,
+    actors: new Map(),
+    machines: createMachines(),
+    refused: 0,
+    lastProblem: null,
+    budget: { messages: LIMITS.burst.messages, bytes: LIMITS.burst.bytes, at: clock.now() },
+  };
+  all.set(program.id, program);
+  return program;
+};
+
+export const closed = (programs: Programs, program: Program): void => {
+  program.isConnected = false;
+  for (const [session, entry] of program.actors) end(programs, program, session, entry);
+  const gone = [...programs.all.values()].filter(({ isConnected }) => !isConnected);
+  for (const { id } of gone.slice(0, Math.max(0, gone.length - LIMITS.gone))) programs.all.delete(id);
+};
+
+export const refuse = (program: Program, problem: string): void => {
+  program.refused += 1;
+  program.lastProblem = problem;
+};
+
+/** Within what a program may send at a time. */
+const isAffordable = ({ clock }: Programs, { budget }: Program, bytes: number): boolean => {
+  const now = clock.now();
+  const seconds = Math.max(0, now - budget.at) / 1000;
+  budget.at = now;
+  budget.messages = Math.min(LIMITS.burst.messages, budget.messages + seconds * LIMITS.rate.messages);
+  budget.bytes = Math.min(LIMITS.burst.bytes, budget.bytes + seconds * LIMITS.rate.bytes);
+  if (budget.messages < 1 || budget.bytes < bytes) return false;
+  budget.messages -= 1;
+  budget.bytes -= bytes;
+  return true;
+};
+
+/** A message of a program, as its bytes came. */
+export const received = (programs: Programs, program: Program, bytes: ArrayBuffer): void => {
+  if (bytes.byteLength > LIMITS.messageBytes) {
+    refuse(program, `a message has more than ${LIMITS.messageBytes / 1024} KiB`);
+  } else if (!isAffordable(programs, program, bytes.byteLength)) {
+    refuse(program, `more than ${LIMITS.rate.messages} messages or 4 MiB in a second`);
+  } else {
+    const read = readMessage(Buffer.from(bytes).toString());
+    if ('problem' in read) refuse(program, read.problem);
+    else if (read.message) take(programs, program, read.message);
+  }
+};
+
+const take = (programs: Programs, program: Program, message: Message): void => {
+  if (message.type === '@xstate.event') return;
+  const { sessionId: session, snapshot } = message;
+  const state = stateOf(snapshot);
+  if (state === undefined) {
+    refuse(program, 'the value of a snapshot is no state');
+    return;
+  }
+  const known = program.actors.get(session);
+  const isOver = hasEnded(snapshot);
+  if (known && message.type === '@xstate.snapshot') {
+    moved(programs, known, state, message.event?.type ?? '');
+    if (isOver) end(programs, program, session, known);
+  } else if (!known && !isOver) {
+    begin(programs, program, message, state);
+  }
+};
+
+const hasEnded = (snapshot: Snapshot): boolean => statusOf(snapshot) !== 'active';
+
+/** An actor may be told of by its snapshots alone: then it has no machine. */
+const begin = (programs: Programs, program: Program, message: Message, state: string): void => {
+  if (program.actors.size >= LIMITS.actors) {
+    refuse(program, `more than ${LIMITS.actors} actors at a time`);
+    return;
+  }
+  const told = message.type === '@xstate.actor' ? message : undefined;
+  const name = told?.name || message.sessionId;
+  if (program.name === '') program.name = name;
+  const { machine, isNew } = machineOf(program.machines, name, told?.definition);
+  if (isNew) void draw(machine, () => program.isConnected);
+  programs.serial += 1;
+  const place = placeIn(machine.foreign, state);
+  const entry: Entry<ForeignActor> = {
+    id: `${program.id}:${message.sessionId}`,
+    machine: machineKey(program, machine),
+    serial: programs.serial,
+    parent: told?.parentId ? `${program.id}:${told.parentId}` : null,
+    actor: { machine: machine.foreign, place, told: undefined },
+    nodes: [],
+    since: programs.clock.now(),
+    unwatch: undefined,
+  };
+  program.actors.set(message.sessionId, entry);
+  add(programs.audience.register, entry);
+  tellBeginning(programs.audience, entry);
+};
+
+/** Programs may have machines of one name. */
+export const machineKey = ({ id }: Pick<Program, 'id'>, { name }: Pick<Machine, 'name'>): string =>
+  `${id}/${name}`;
+
+const moved = ({ clock }: Programs, entry: Entry<ForeignActor>, state: string, event: string): void => {
+  const { actor } = entry;
+  const from = actor.place;
+  const next = placeIn(actor.machine, state);
+  const to = next.state === from.state ? from : next;
+  if (to !== from) {
+    actor.place = to;
+    entry.since = clock.now();
+  }
+  if (!actor.told) return;
+  const way = wayOf(actor.machine, { from: from.state, event, to: to.state });
+  for (const [index, transition] of way.entries()) actor.told(transition, index === 0 ? from : to, to);
+};
+
+const end = ({ audience }: Programs, program: Program, session: string, entry: Entry<ForeignActor>): void => {
+  program.actors.delete(session);
+  remove(audience.register, entry);
+  tellEnd(audience, entry);
+};
+
+/** Those that are connected, then those that have gone. */
+export const listed = ({ all }: Programs): Seen[] =>
+  [...all.values()]
+    .sort((one, other) => Number(other.isConnected) - Number(one.isConnected))
+    .map(({ id, name, isConnected, since, actors, machines, refused, lastProblem }) => ({
+      id,
+      name,
+      connected: isConnected,
+      since,
+      actors: actors.size,
+      machines: [...machines.byName.values()].map(machineAsSeen),
+      refused: { count: refused, last: lastProblem },
+    }));
+
+export const actorsOf = ({ audience }: Programs, { actors }: Program): LiveActor[] =>
+  [...actors.values()].map((entry) => liveActor(audience.register, entry));
+
+/** @param machine key of one, or of all when it is undefined */
+export const follow = (
+  { audience }: Programs,
+  machine: string | undefined,
+  reader: ActorReader,
+): (() => void) => join(audience, { machine }, reader);

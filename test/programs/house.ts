@@ -1,0 +1,73 @@
+import type { Test } from 'tap';
+import type { ProgramActors, ProgramChart, ProgramList } from '../../src/schema/program.ts';
+import { readBlocks } from '../service/stream.ts';
+import { ADMIN_TOKEN, startTroupe, type Troupe } from '../service/troupe.ts';
+
+/** A service that other programs report to, and what it says of them. */
+
+export type Frame = { type: string; [key: string]: unknown };
+
+export type House = {
+  troupe: Troupe;
+  /** Where programs report to. */
+  address: string;
+  list(): Promise<ProgramList>;
+  /** Asks again until it is so. */
+  until(isSo: (list: ProgramList) => boolean): Promise<ProgramList>;
+  actors(program: string): Promise<ProgramActors['items']>;
+  /** Once it is drawn, or it is certain that it will not be. */
+  chart(program: string, machine: string): Promise<ProgramChart>;
+  follow(t: Test, machine?: string): Promise<{ until(is: (frame: Frame) => boolean): Promise<Frame[]> }>;
+};
+
+const PATIENCE = 400;
+
+const asked = async <T>(ask: () => Promise<T>, isEnough: (answer: T) => boolean): Promise<T> => {
+  for (let tries = 0; tries < PATIENCE; tries += 1) {
+    const answer = await ask();
+    if (isEnough(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`it never was so: ${JSON.stringify(await ask()).slice(0, 2000)}`);
+};
+
+export const openHouse = async (t: Test): Promise<House> => {
+  const troupe = await startTroupe(t, { settings: { inspection_addr: '127.0.0.1:0' } });
+  // What a service answers is held against its document by the tests of the contract.
+  const read = async <T>(path: string): Promise<T> => (await troupe.admin('GET', path)).body as T;
+  const list = () => read<ProgramList>('/v1/system/programs');
+  const { url } = await list();
+  return {
+    troupe,
+    address: url ?? '',
+    list,
+    until: (isSo) => asked(list, isSo),
+    actors: async (program) => (await read<ProgramActors>(`/v1/system/programs/${program}/actors`)).items,
+    chart: (program, machine) =>
+      asked(
+        () => read<ProgramChart>(`/v1/system/programs/${program}/machines/${encodeURIComponent(machine)}`),
+        ({ chart }) => chart !== 'drawing',
+      ),
+    async follow(t, machine) {
+      const query = machine === undefined ? '' : `?machine=${encodeURIComponent(machine)}`;
+      const response = await fetch(`${troupe.url}/v1/system/programs/stream${query}`, {
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+      });
+      const blocks = readBlocks(response);
+      t.teardown(() => blocks.close());
+      return {
+        async until(is) {
+          const frames: Frame[] = [];
+          for (;;) {
+            const block = await blocks.next();
+            if (block === undefined) throw new Error(`the stream ended: ${JSON.stringify(frames)}`);
+            if (!block.startsWith('data: ')) continue;
+            const frame: Frame = JSON.parse(block.slice(6));
+            frames.push(frame);
+            if (is(frame)) return frames;
+          }
+        },
+      };
+    },
+  };
+};
