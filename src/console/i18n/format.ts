@@ -1,4 +1,4 @@
-import type { Locale } from './texts.ts';
+export type Locale = 'en' | 'zh-CN';
 
 /** Numbers, sizes and times as people read them, in a language. */
 

@@ -12,9 +12,10 @@ import {
   formatPercent,
   formatSeconds,
   formatUsd,
+  type Locale,
   type Zone,
 } from './format.ts';
-import { type Locale, type Texts, textIn, type Values } from './texts.ts';
+import { type Texts, textIn, type Values } from './texts.ts';
 
 /** The language and the time zone of this console. */
 

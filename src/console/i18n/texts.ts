@@ -5,9 +5,7 @@
  * `{name}` stands for a value. A text with forms is chosen by `count`, as `Intl.PluralRules` counts in the language.
  */
 
-import { formatNumber } from './format.ts';
-
-export type Locale = 'en' | 'zh-CN';
+import { formatNumber, type Locale } from './format.ts';
 
 export type Text = string | { one?: string; other: string };
 
