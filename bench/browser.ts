@@ -1,19 +1,14 @@
-import { existsSync } from 'node:fs';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { hasChromium, launchChromium } from './chromium.ts';
 
-/** The console in a real browser, without a window and without a graphics card. */
-
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** The console in a real browser. */
 
 export type Opened = { go(path: string): Promise<Page>; close(): Promise<void> };
 
 /** Undefined: this machine has no browser. It is where this process is, beside the servers. */
 export const openPage = async (url: string, token: string): Promise<Opened | undefined> => {
-  if (!existsSync(CHROMIUM)) return undefined;
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-extensions'],
-  });
+  if (!hasChromium()) return undefined;
+  const browser = await launchChromium();
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   await context.addInitScript(`localStorage.setItem('troupe.adminToken', ${JSON.stringify(token)})`);
   return {

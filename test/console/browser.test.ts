@@ -1,4 +1,5 @@
 import t from 'tap';
+import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
 import { onAgentEditor } from './on-agent-editor.ts';
 import { onChat } from './on-chat.ts';
 import { onContract } from './on-contract.ts';
@@ -13,7 +14,7 @@ import { onShell } from './on-shell.ts';
 import { onTalk } from './on-talk.ts';
 import { onThreads } from './on-threads.ts';
 import { onTraces } from './on-traces.ts';
-import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
+import { startHouse } from './visit.ts';
 
 /** The console with its user, in a real browser, on a real service: one of each for all that follows. */
 

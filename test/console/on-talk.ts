@@ -103,6 +103,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
       await page.getByTestId('save-trace-as-fixture-submit').click();
       await dialog.getByText('is still there').waitFor();
       t.match(await get(path), { spec: { description: 'Of somebody else' } });
+      await dialog.locator('option[value="short-lived"]').waitFor({ state: 'attached' });
       t.equal(await dialog.getByLabel('Dataset').inputValue(), 'short-lived');
       await page.unroute('**/v1/eval/datasets/*/items');
       await page.getByTestId('save-trace-as-fixture-submit').click();

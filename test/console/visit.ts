@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { buildConsole } from '../../.build/console.ts';
+import { launchChromium } from '../../bench/chromium.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
@@ -26,10 +26,6 @@ const handsOver = definePlugin({
 });
 
 /** The console as its users have it: built, served by a service, in a real browser. */
-
-export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-
-export const hasChromium = (): boolean => existsSync(CHROMIUM);
 
 export type House = {
   troupe: Troupe;
@@ -65,24 +61,13 @@ export const startHouse = async (t: Test): Promise<House> => {
       trace: { sampling_disable: true },
     },
   });
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-sync',
-      '--disable-extensions',
-      '--disable-software-rasterizer',
-    ],
-  });
+  const browser = await launchChromium();
   t.teardown(() => browser.close());
   return {
     troupe,
     async visit(t, { token = ADMIN_TOKEN, stored = {}, noisy = false, ...options } = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-      context.setDefaultTimeout(Number(process.env.ZZT ?? 20_000));
+      context.setDefaultTimeout(20_000);
       t.teardown(() => context.close());
       const kept = { ...stored, ...(token !== null && { 'troupe.adminToken': token }) };
       // Only once: what the page stores itself stays when it is loaded again.

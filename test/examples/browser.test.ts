@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
 import { testAgUiPage } from './on-ag-ui-page.ts';
 import { testChatPage } from './on-chat-page.ts';
 import { testReadmePage, writeReadmePage } from './on-readme-page.ts';
-import { CHROMIUM, hasChromium, startSite } from './pages.ts';
+import { startSite } from './pages.ts';
 
 /** Pages with their users, in one real browser, on real services. */
 

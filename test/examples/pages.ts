@@ -10,8 +10,9 @@ import {
 } from 'node:net';
 import { basename, extname, join } from 'node:path';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { launchChromium } from '../../bench/chromium.ts';
 import { entriesFrom } from '../../src/settings.ts';
 import { withTools } from '../service/suspended.ts';
 import type { TestTools } from '../service/tools.ts';
@@ -19,12 +20,8 @@ import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
 
 /** The pages of the examples as a user has them: built, served from an address of their own, in a real browser. */
 
-export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-
 /** Where screenshots go, if anywhere. */
 const SHOTS = process.env.TROUPE_TEST_SCREENSHOTS;
-
-export const hasChromium = (): boolean => existsSync(CHROMIUM);
 
 export type Site = {
   origin: string;
@@ -48,21 +45,7 @@ export const startSite = async (t: Test, folders: readonly string[]): Promise<Si
   const pages = join(dir, 'pages');
   await buildPages(folders, pages);
   const origin = await serve(t, pages);
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-software-rasterizer',
-      '--disable-site-isolation-trials',
-      '--renderer-process-limit=1',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  const browser = await launchChromium();
   t.teardown(() => browser.close());
   return { origin, browser };
 };

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { buildConsole } from '../../.build/console.ts';
+import { launchChromium } from '../../bench/chromium.ts';
 import { startApp } from '../../src/app.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -76,10 +77,7 @@ await post('/v1/config/agents', {
   sections: { permission: { default_behavior: 'ask', rules: [] } },
 });
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-extensions'],
-});
+const browser = await launchChromium();
 const context = await browser.newContext({
   viewport: { width: 1280, height: 760 },
   colorScheme: 'light',

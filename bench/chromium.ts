@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** A real browser, without a window and without a graphics card. */
+
+/** Where Debian's packages put it. The shell is the same engine without what surrounds it, at two thirds of the cost. */
+const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+
+export const CHROMIUM =
+  process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place)) ?? '/usr/bin/chromium';
+
+export const hasChromium = (): boolean => existsSync(CHROMIUM);
+
+/** It asks nobody for anything, and none of its processes is more than a page needs. */
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-software-rasterizer',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--disable-extensions',
+    ],
+  });
