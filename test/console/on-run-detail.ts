@@ -26,6 +26,23 @@ const runOf = async (troupe: Troupe, agentId: string, content: string): Promise<
   return /"run_id":"([^"]+)"/.exec(await response.text())?.[1] ?? '';
 };
 
+const EVENTS = 4000;
+
+/** Of a run that calls a tool again and again. */
+const eventAt = (at: number) => {
+  const isReady = at % 2 === 1;
+  const kind = isReady ? 'ToolCallReady' : 'ToolCallDone';
+  const [first, last] = [at === 0, at === EVENTS - 1];
+  const call = { id: `c${Math.ceil(at / 2)}`, name: 'search', arguments: {}, outcome: 'succeeded' };
+  return {
+    event_id: `e${at}`,
+    event_kind: first ? 'RunQueued' : last ? 'RunFinished' : kind,
+    payload: call,
+    created_at: 1_700_000_000_000 + at,
+    cursors_by_scope: [{ scope: { scope_type: 'run' }, cursor: `${at + 1}` }],
+  };
+};
+
 const chart = (page: Page, state: string) =>
   page.locator(`[data-testid="run-statechart"][data-state="${state}"]`);
 const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
@@ -149,5 +166,34 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Interrupt thread').click();
     await page.getByText('Interrupted; 0 dispatches').waitFor();
     await chart(page, 'done').waitFor();
+  });
+
+  t.test('of a run of many events only those in view are made, bars too', async (t) => {
+    const id = await runOf(troupe, 'default', 'Hello');
+    const { page, go } = await house.visit(t);
+    await page.route(`**/v1/runs/${id}/events?*`, (route) => {
+      const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+      const items = Array.from({ length: Math.min(200, EVENTS - from) }, (_, at) => eventAt(from + at));
+      return route.fulfill({ json: { items, has_more: from + items.length < EVENTS } });
+    });
+    await go(`/runs/${id}`);
+    const bars = page.getByTestId('run-timeline').getByRole('button', { name: /^Tool/ });
+    await bars.first().waitFor();
+    await page.getByRole('button', { name: 'Follow live' }).waitFor();
+    t.ok((await bars.count()) < 60);
+    await tab(page, 'Events').click();
+    await page.getByText('4,000 events').waitFor();
+    const rows = page.getByRole('tabpanel').getByRole('button', { name: /ToolCall/ });
+    t.ok((await rows.count()) < 60);
+    await page.getByTestId('time-travel-slider').press('End');
+    await page.evaluate(`{
+      const frame = document.querySelector('[role="tabpanel"] section');
+      frame.scrollTo({ top: frame.scrollHeight });
+    }`);
+    await page
+      .getByRole('tabpanel')
+      .getByRole('button', { name: /RunFinished/ })
+      .waitFor();
+    t.ok((await rows.count()) < 60);
   });
 };

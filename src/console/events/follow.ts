@@ -52,6 +52,8 @@ export const followEvents = (options: {
   let log: Log = createLog();
   let state: FollowState = { name: 'reading' };
   let wasReset = false;
+  /** The last event was told. */
+  let hasEnded = false;
   let known: Followed = { events: [], state, wasReset };
   let isDue = false;
   let failures = 0;
@@ -74,10 +76,10 @@ export const followEvents = (options: {
   };
 
   const take = (events: readonly LogEvent[]): void => {
-    if (addTo(log, events)) changed();
+    if (!addTo(log, events)) return;
+    hasEnded ||= events.some(isLast);
+    changed();
   };
-
-  const isOver = (): boolean => log.events.some(isLast);
 
   const lastCursor = (): string | undefined => {
     const last = log.events.at(-1);
@@ -95,14 +97,14 @@ export const followEvents = (options: {
 
   const read = async (signal: AbortSignal): Promise<void> => {
     await readPages(signal);
-    if (isOver()) return;
+    if (hasEnded) return;
     const query = { cursor: lastCursor() };
     const response = await sendRaw({ path: `${path}/stream`, query, signal });
     failures = 0;
     settle({ name: 'live' });
     for await (const { data } of framesOf(response)) {
       take([LogEvent(data, 'event')]);
-      if (isOver()) return;
+      if (hasEnded) return;
     }
   };
 
@@ -110,6 +112,7 @@ export const followEvents = (options: {
     if (statusOf(error) === GONE) {
       log = createLog();
       wasReset = true;
+      hasEnded = false;
       void connect();
       return;
     }
@@ -131,7 +134,7 @@ export const followEvents = (options: {
     try {
       await read(attempt.signal);
       if (attempt.signal.aborted) return;
-      if (isOver()) {
+      if (hasEnded) {
         settle({ name: 'over' });
         attempt.abort();
       } else later();

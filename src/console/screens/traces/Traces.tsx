@@ -89,9 +89,20 @@ const Filters = () => {
   );
 };
 
+/** The service tells whole seconds: nothing shorter is known. */
+const useTook = (): ((ms: number | undefined) => string) => {
+  const t = useTexts(texts);
+  const { seconds } = useFormat();
+  return useMemo(
+    () => (ms) => (ms === undefined ? '—' : ms < 1000 ? t('took.short') : seconds(ms / 1000)),
+    [t, seconds],
+  );
+};
+
 const useColumns = (): Column<TracedRun>[] => {
   const t = useTexts(texts);
   const format = useFormat();
+  const time = useTook();
   return useMemo(
     () => [
       {
@@ -136,10 +147,7 @@ const useColumns = (): Column<TracedRun>[] => {
         align: 'end',
         value: tookOf,
         text: () => '',
-        cell: (run) => {
-          const took = tookOf(run);
-          return took === undefined ? '—' : format.duration(took);
-        },
+        cell: (run) => time(tookOf(run)),
       },
       {
         id: 'prompts',
@@ -163,7 +171,7 @@ const useColumns = (): Column<TracedRun>[] => {
         cell: ({ judge_score }) => (judge_score === undefined ? '—' : format.number(judge_score)),
       },
     ],
-    [t, format],
+    [t, format, time],
   );
 };
 
@@ -171,7 +179,7 @@ const Together = ({ runs, hasMore }: { runs: readonly TracedRun[]; hasMore: bool
   const t = useTexts(texts);
   const format = useFormat();
   const { count, failedShare, half, most } = useMemo(() => sumsOf(runs), [runs]);
-  const time = (ms: number | undefined): string => (ms === undefined ? '—' : format.duration(ms));
+  const time = useTook();
   return (
     <section className={css.sums} aria-label={t('sum.of', { count: format.number(count) })}>
       <Stat label={t('sum.count')} value={`${format.number(count)}${hasMore ? '+' : ''}`} />
