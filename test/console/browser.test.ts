@@ -1,6 +1,7 @@
 import t from 'tap';
 import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
 import { onAgentEditor } from './on-agent-editor.ts';
+import { onAgents } from './on-agents.ts';
 import { onChat } from './on-chat.ts';
 import { onContract } from './on-contract.ts';
 import { onEntries } from './on-entries.ts';
@@ -24,6 +25,7 @@ else {
   const house = await startHouse(t);
   await t.test('around all screens', (t) => onShell(t, house));
   await t.test('the editor of agents', (t) => onAgentEditor(t, house));
+  await t.test('many agents at once', (t) => onAgents(t, house));
   await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('conversations', (t) => onChat(t, house));
   await t.test('what conversations leave behind', (t) => onTalk(t, house));

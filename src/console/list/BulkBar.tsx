@@ -2,6 +2,7 @@ import { redact } from '../data/redaction.ts';
 import { Button } from '../design/Button.tsx';
 import type { IconName } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
+import { toastError } from '../shell/toasts.ts';
 import { download } from './download.ts';
 import css from './List.module.css';
 import { listTexts } from './texts.ts';
@@ -18,10 +19,15 @@ export const BulkBar = <Row,>(props: {
   name: string;
   rows: readonly Row[];
   actions: readonly BulkAction<Row>[];
+  exported: ((rows: readonly Row[]) => Promise<unknown>) | undefined;
   onClear: () => void;
 }) => {
   const t = useTexts(listTexts);
-  const { name, rows } = props;
+  const { name, rows, exported } = props;
+  const save = async (): Promise<void> => {
+    const content = redact(exported ? await exported(rows) : rows);
+    download(`${name}.json`, 'application/json', JSON.stringify(content, null, 2));
+  };
   return (
     <div className={css.bulk}>
       <strong>{t('selected', { count: rows.length })}</strong>
@@ -31,11 +37,7 @@ export const BulkBar = <Row,>(props: {
           {label}
         </Button>
       ))}
-      <Button
-        small
-        icon="download"
-        onClick={() => download(`${name}.json`, 'application/json', JSON.stringify(redact(rows), null, 2))}
-      >
+      <Button small icon="download" onClick={() => void save().catch(toastError)}>
         {t('exportJson')}
       </Button>
       <Button small tone="quiet" onClick={props.onClear}>

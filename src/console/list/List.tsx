@@ -59,6 +59,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
           name={props.name}
           rows={chosen}
           actions={props.bulk ?? []}
+          exported={props.exported}
           onClear={() => select(new Set())}
         />
       )}

@@ -20,6 +20,8 @@ export type ListProps<Row> = {
   openId?: string | undefined;
   /** At the right of each row. */
   actions?: (row: Row) => ReactNode;
+  /** What a selection is exported as; left out: as its rows. */
+  exported?: (rows: readonly Row[]) => Promise<unknown>;
   bulk?: readonly BulkAction<Row>[];
   usualSort?: Sorting;
   searchPlaceholder?: string;

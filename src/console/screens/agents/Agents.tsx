@@ -1,13 +1,17 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import pMap from 'p-map';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { anyObject } from '../../data/guard.ts';
 import { type Loaded as Query, stateOf, useResource } from '../../data/queries.ts';
 import { metaOf, NamedRecord, recordsOf } from '../../data/records.ts';
+import { pathOf, send } from '../../data/request.ts';
 import { runtimeStats } from '../../data/resources.ts';
 import { KEYS, readJson, writeKey } from '../../data/storage.ts';
 import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState, Notice } from '../../design/Notice.tsx';
+import { EmptyState, Notice, SkeletonRows } from '../../design/Notice.tsx';
+import { Segmented } from '../../design/Segmented.tsx';
 import { useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { freshOf } from '../../list/Freshness.tsx';
@@ -19,6 +23,9 @@ import { isScreen } from '../../shell/screen-paths.ts';
 import { AgentRecord, type AgentRow, filtered, rowOf, WITHIN } from './agent-row.ts';
 import { useAgentColumns } from './columns.tsx';
 import { texts } from './texts.ts';
+
+const AgentMap = lazy(() => import('./AgentMap.tsx'));
+const ImportDialog = lazy(() => import('./ImportDialog.tsx'));
 
 const AGENTS = recordsOf('agents', AgentRecord);
 const META = metaOf('agents');
@@ -134,6 +141,38 @@ const NewAgent = (): ReactNode => {
   );
 };
 
+/** As they are stored, so that they can be imported elsewhere. */
+const exported = (rows: readonly AgentRow[]): Promise<unknown> =>
+  pMap(rows, ({ id }) => send({ path: pathOf`/v1/config/agents/${id}` }, anyObject), { concurrency: 5 });
+
+const Actions = () => {
+  const t = useTexts(texts);
+  const [{ view }, setQuery] = useQueryState();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Segmented
+        label={t('view')}
+        value={view === 'map' ? 'map' : 'list'}
+        options={[
+          ['list', t('view.list')],
+          ['map', t('view.map')],
+        ]}
+        onChange={(value) => setQuery({ view: value === 'map' ? value : undefined })}
+      />
+      <Button icon="file" onClick={() => setOpen(true)}>
+        {t('import.open')}
+      </Button>
+      <NewAgent />
+      {isOpen && (
+        <Suspense>
+          <ImportDialog onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+};
+
 export default function Agents() {
   const t = useTexts(texts);
   const format = useFormat();
@@ -143,7 +182,7 @@ export default function Agents() {
   const isStatsOff = stats.error !== null && stateOf(runtimeStats, stats.error) === 'off';
   const columns = useAgentColumns(isStatsOff);
   const rows = useRows(query);
-  const [{ model, plugin, modified }] = useQueryState();
+  const [{ model, plugin, modified, view }] = useQueryState();
   const shown = useMemo(
     () => filtered(rows, { model, plugin, modified }, now),
     [rows, model, plugin, modified, now],
@@ -154,31 +193,38 @@ export default function Agents() {
       title={t('title')}
       count={query.data && format.number(query.data.length)}
       purpose={t('purpose')}
-      actions={<NewAgent />}
+      actions={<Actions />}
     >
       {isStatsOff && <StatsOff />}
-      <Loaded query={query} off={AGENTS.off}>
-        {() => (
-          <List
-            name="agents"
-            rows={shown}
-            columns={columns}
-            rowId={({ id }) => id}
-            rowHref={({ id }) => `/agents/${encodeURIComponent(id)}`}
-            usualSort={NEWEST_FIRST}
-            searchPlaceholder={t('search')}
-            filters={<Filters rows={rows} />}
-            filterKeys={FILTERS}
-            fresh={freshOf(query)}
-            actions={(row) => <RowActions row={row} onDelete={() => setDoomed(row)} />}
-            empty={
-              <EmptyState title={t('empty.title')} actions={<NewAgent />}>
-                {t('empty.text')}
-              </EmptyState>
-            }
-          />
-        )}
-      </Loaded>
+      {view === 'map' ? (
+        <Suspense fallback={<SkeletonRows rows={6} />}>
+          <AgentMap />
+        </Suspense>
+      ) : (
+        <Loaded query={query} off={AGENTS.off}>
+          {() => (
+            <List
+              name="agents"
+              rows={shown}
+              columns={columns}
+              rowId={({ id }) => id}
+              rowHref={({ id }) => `/agents/${encodeURIComponent(id)}`}
+              usualSort={NEWEST_FIRST}
+              searchPlaceholder={t('search')}
+              filters={<Filters rows={rows} />}
+              filterKeys={FILTERS}
+              exported={exported}
+              fresh={freshOf(query)}
+              actions={(row) => <RowActions row={row} onDelete={() => setDoomed(row)} />}
+              empty={
+                <EmptyState title={t('empty.title')} actions={<NewAgent />}>
+                  {t('empty.text')}
+                </EmptyState>
+              }
+            />
+          )}
+        </Loaded>
+      )}
       {doomed && (
         <DeleteDialog
           namespace="agents"

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN } from '../service/troupe.ts';
+import type { House } from './visit.ts';
+
+/** Many agents at once: what they stand on, and how they come and go as files. */
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+export const onAgents = async (t: Test, house: House): Promise<void> => {
+  const { troupe } = house;
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const call = (method: string, path: string, body?: object) => troupe.call(method, path, body, headers);
+
+  t.test(
+    'the map shows what agents stand on, and what leads nowhere, as a picture and as a table',
+    async (t) => {
+      const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+      await call('POST', '/v1/config/models', { id: 'brief', provider_id: 'default', upstream_model: 'x' });
+      await call('POST', '/v1/config/agents', { id: 'map-one', model_id: 'brief', system_prompt: 'x' });
+      const delegating = { id: 'map-two', model_id: 'default', system_prompt: 'x', delegates: ['map-one'] };
+      await call('POST', '/v1/config/agents', delegating);
+      await call('DELETE', '/v1/config/models/brief?force=true');
+      await go('/agents');
+      await button(page, 'Map').click();
+      await page.waitForURL('**/agents?view=map');
+      await page.getByText('1 reference leads nowhere.').waitFor();
+      const node = (id: string) =>
+        page.locator('[data-kind]').filter({ has: page.getByRole('link', { name: id, exact: true }) });
+      await node('brief').getByText('missing').waitFor();
+      t.equal(await page.locator('svg path[data-dangling]').count(), 1);
+      await page.getByRole('link', { name: 'map-two', exact: true }).focus();
+      t.equal(await node('map-one').getAttribute('data-state'), 'lit');
+      t.equal(await node('brief').getAttribute('data-state'), 'lit');
+      t.equal(await node('bench').first().getAttribute('data-state'), 'dim');
+      await page.getByText('As a table').click();
+      const first = page.locator('tbody tr').first();
+      t.match(await first.textContent(), /Agent map-one.*Model brief.*missing/);
+      await node('map-one').getByRole('link').click();
+      await page.waitForURL('**/agents/map-one');
+      await call('DELETE', '/v1/config/agents/map-two');
+      await call('DELETE', '/v1/config/agents/map-one');
+    },
+  );
+
+  t.test('agents are exported as they are stored, and imported one by one', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    const spec = { id: 'travels', model_id: 'default', system_prompt: 'Of a file', max_rounds: 3 };
+    await call('POST', '/v1/config/agents', spec);
+    await go('/agents?q=travels');
+    await page.getByRole('row', { name: 'travels' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    const file = page.waitForEvent('download');
+    await button(page, 'Export JSON').click();
+    const written = readFileSync(await (await file).path(), 'utf8');
+    t.match(JSON.parse(written), [spec]);
+    await call('DELETE', '/v1/config/agents/travels');
+
+    await button(page, 'Import').click();
+    const dialog = page.getByRole('dialog', { name: 'Import agents' });
+    const json = dialog.getByLabel('JSON: one agent, or a list of them');
+    await json.fill('{');
+    await button(page, 'Check').click();
+    await dialog.getByText('This is not JSON.').waitFor();
+    const bad = { id: 'lost-agent', model_id: 'no-such-model', system_prompt: 'x' };
+    await dialog.getByLabel('A JSON file').setInputFiles({
+      name: 'agents.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify([...JSON.parse(written), bad])),
+    });
+    await button(page, 'Check').click();
+    await page.getByTestId('import-row-travels').getByText('accepted').waitFor();
+    await page.getByTestId('import-row-lost-agent').getByText('refused').waitFor();
+    t.match(await page.getByTestId('import-row-lost-agent').textContent(), /no-such-model/);
+    t.equal((await call('GET', '/v1/config/agents/travels')).status, 404, 'nothing is stored by a check');
+    await button(page, 'Add 1 agent').click();
+    await page.getByTestId('import-row-travels').getByText('added').waitFor();
+    t.match((await call('GET', '/v1/config/agents/travels')).body, spec);
+    t.equal((await call('GET', '/v1/config/agents/lost-agent')).status, 404);
+    await button(page, 'Close').last().click();
+    await page.getByRole('row', { name: 'travels' }).first().waitFor();
+    await call('DELETE', '/v1/config/agents/travels');
+  });
+};
