@@ -37,6 +37,7 @@ import { texts as providers } from '../screens/providers/texts.ts';
 import { texts as runDetail } from '../screens/run-detail/texts.ts';
 import { texts as runsScreen } from '../screens/runs/texts.ts';
 import { texts as skills } from '../screens/skills/texts.ts';
+import { programTexts } from '../screens/statecharts/program-texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as threads } from '../screens/threads/texts.ts';
@@ -97,6 +98,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   snippets,
   statechart,
   statecharts,
+  programs: programTexts,
   system,
   threads,
   toolEditor,
