@@ -4,6 +4,7 @@ import { onChat } from './on-chat.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onPlugins } from './on-plugins.ts';
+import { onPrograms } from './on-programs.ts';
 import { onRunDetail } from './on-run-detail.ts';
 import { onShell } from './on-shell.ts';
 import { CHROMIUM, hasChromium, startHouse } from './visit.ts';
@@ -20,5 +21,6 @@ else {
   await t.test('conversations', (t) => onChat(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
   await t.test('runs', (t) => onRunDetail(t, house));
+  await t.test('programs of others', (t) => onPrograms(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

@@ -39,7 +39,10 @@ export type Visit = {
 
 export const startHouse = async (t: Test): Promise<House> => {
   await buildConsole();
-  const troupe = await startDemo(t, { app: { consoleFolder: join(ROOT, 'dist/console') } });
+  const troupe = await startDemo(t, {
+    settings: { inspection_addr: '127.0.0.1:0' },
+    app: { consoleFolder: join(ROOT, 'dist/console') },
+  });
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
