@@ -33,11 +33,11 @@ import { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
 import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
+import { texts as programs } from '../screens/programs/texts.ts';
 import { texts as providers } from '../screens/providers/texts.ts';
 import { texts as runDetail } from '../screens/run-detail/texts.ts';
 import { texts as runsScreen } from '../screens/runs/texts.ts';
 import { texts as skills } from '../screens/skills/texts.ts';
-import { programTexts } from '../screens/statecharts/program-texts.ts';
 import { texts as statecharts } from '../screens/statecharts/texts.ts';
 import { texts as system } from '../screens/system/texts.ts';
 import { texts as threads } from '../screens/threads/texts.ts';
@@ -97,8 +97,8 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   skills,
   snippets,
   statechart,
+  programs,
   statecharts,
-  programs: programTexts,
   system,
   threads,
   toolEditor,

@@ -175,7 +175,7 @@ export const screens: readonly Screen[] = [
     path: '/statecharts/programs/$program/$machine',
     label: 'nav.statecharts',
     under: '/statecharts',
-    load: () => import('./statecharts/ProgramMachine.tsx'),
+    load: () => import('./programs/ProgramMachine.tsx'),
   },
   {
     path: '/traces',

@@ -4,9 +4,9 @@ import type { Actors } from '../../statechart/actors.ts';
 import { machineNames, useCharts } from '../../statechart/charts.ts';
 import type { Feed } from '../../statechart/feed.ts';
 import { useFeed, useKnown } from '../../statechart/use-feed.ts';
+import { Programs } from '../programs/Programs.tsx';
 import { FeedChip } from './FeedChip.tsx';
 import { MachineCard } from './MachineCard.tsx';
-import { Programs } from './Programs.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
 

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../i18n/texts.ts';
 
-export const programTexts = defineTexts(
+export const texts = defineTexts(
   {
     title: 'Other programs',
     purpose:

@@ -7,29 +7,30 @@ import { useTexts } from '../../i18n/locale.ts';
 import type { Actors } from '../../statechart/actors.ts';
 import type { Feed } from '../../statechart/feed.ts';
 import { useFeed, useKnown } from '../../statechart/use-feed.ts';
-import { FeedChip } from './FeedChip.tsx';
-import { MachineCard } from './MachineCard.tsx';
-import { programTexts } from './program-texts.ts';
+import { FeedChip } from '../statecharts/FeedChip.tsx';
+import { MachineCard } from '../statecharts/MachineCard.tsx';
+import wall from '../statecharts/Statecharts.module.css';
+import css from './Programs.module.css';
 import { exampleFor, type Program, placeOf, programList } from './programs.ts';
-import css from './Statecharts.module.css';
+import { texts } from './texts.ts';
 import { useProgramChart } from './use-program-chart.ts';
 import { whyNoChart } from './why-no-chart.ts';
 
 /** Other programs that report to this service, each with its machines and who is in them. */
 
-const ON = '--inspection-addr 127.0.0.1:38081';
+const FLAG = '--inspection-addr 127.0.0.1:38081';
+const VARIABLE = 'SERVICE_INSPECTION_ADDR=127.0.0.1:38081';
 
 /** How a program reports, and before that how it may. */
 const HowTo = ({ url }: { url: string | null }) => {
-  const t = useTexts(programTexts);
+  const t = useTexts(texts);
   const example = exampleFor(url ?? 'ws://127.0.0.1:38081');
   return (
     <div className={css.howTo}>
       <p>{url === null ? t('off') : t('none')}</p>
       {url === null && (
         <p>
-          <code>{ON}</code> {t('or')} <code>SERVICE_INSPECTION_ADDR=127.0.0.1:38081</code>{' '}
-          <CopyButton text={ON} />
+          <code>{FLAG}</code> {t('or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
         </p>
       )}
       <figure className={css.example}>
@@ -50,7 +51,7 @@ const Card = (props: {
   feed: Feed | undefined;
   actors: Actors;
 }) => {
-  const t = useTexts(programTexts);
+  const t = useTexts(texts);
   const { program, machine, feed, actors } = props;
   const { data } = useProgramChart(program.id, machine.name);
   const key = `${program.id}/${machine.name}`;
@@ -70,7 +71,7 @@ const Card = (props: {
 };
 
 const One = ({ program, ...seen }: { program: Program; feed: Feed | undefined; actors: Actors }) => {
-  const t = useTexts(programTexts);
+  const t = useTexts(texts);
   const { count, last } = program.refused;
   return (
     <section className={css.program} aria-label={program.name}>
@@ -83,7 +84,7 @@ const One = ({ program, ...seen }: { program: Program; feed: Feed | undefined; a
         </Chip>
         {count > 0 && <span className={css.refused}>{t('refused', { count, why: last ?? '' })}</span>}
       </header>
-      <ul className={css.cards}>
+      <ul className={wall.cards}>
         {program.machines.map((machine) => (
           <Card key={machine.name} program={program} machine={machine} {...seen} />
         ))}
@@ -106,7 +107,7 @@ const Wall = ({ items }: { items: readonly Program[] }) => {
 };
 
 export const Programs = () => {
-  const t = useTexts(programTexts);
+  const t = useTexts(texts);
   const list = useResource(programList);
   return (
     <section className={css.programs} aria-label={t('title')} data-testid="programs">

@@ -6,12 +6,12 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../shell/links.tsx';
-import type { WayTo } from './ActorDetail.tsx';
-import { programTexts } from './program-texts.ts';
+import type { WayTo } from '../statecharts/ActorDetail.tsx';
+import { texts as wallTexts } from '../statecharts/texts.ts';
+import { Wall } from '../statecharts/Wall.tsx';
 import { placeOf, programActors } from './programs.ts';
 import { texts } from './texts.ts';
 import { useProgramChart } from './use-program-chart.ts';
-import { Wall } from './Wall.tsx';
 import { whyNoChart } from './why-no-chart.ts';
 
 /** The machine of another program, with its actors. */
@@ -29,8 +29,8 @@ const useWays = (program: string): WayTo => {
 };
 
 const Machine = ({ program, machine }: { program: string; machine: string }) => {
-  const t = useTexts(programTexts);
-  const own = useTexts(texts);
+  const t = useTexts(texts);
+  const own = useTexts(wallTexts);
   const chart = useProgramChart(program, machine);
   const wayTo = useWays(program);
   if (statusOf(chart.error) === 404) {
