@@ -9,6 +9,7 @@ import { onEveryScreen } from './on-every-screen.ts';
 import { onInbox } from './on-inbox.ts';
 import { onMachines } from './on-machines.ts';
 import { onPlugins } from './on-plugins.ts';
+import { onPrograms } from './on-programs.ts';
 import { onRunDetail } from './on-run-detail.ts';
 import { onRuns } from './on-runs.ts';
 import { onShell } from './on-shell.ts';
@@ -37,5 +38,6 @@ else {
   await t.test('threads', (t) => onThreads(t, house));
   await t.test('traces', (t) => onTraces(t, house));
   await t.test('what moves beside runs', (t) => onMachines(t, house));
+  await t.test('programs of others', (t) => onPrograms(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
 }

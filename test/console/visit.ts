@@ -57,6 +57,7 @@ export const startHouse = async (t: Test): Promise<House> => {
   const troupe = await startDemo(t, {
     app: { consoleFolder: join(ROOT, 'dist/console'), plugins: [handsOver] },
     settings: {
+      inspection_addr: '127.0.0.1:0',
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
       trace: { sampling_disable: true },
     },

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
-import type { ProgramActors, ProgramChart, ProgramList } from '../../src/schema/program.ts';
+import type { LiveActor } from '../../src/schema/live-actor.ts';
+import type { ProgramChart, ProgramList } from '../../src/schema/program.ts';
 import { readBlocks } from '../service/stream.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe } from '../service/troupe.ts';
 
@@ -14,7 +15,7 @@ export type House = {
   list(): Promise<ProgramList>;
   /** Asks again until it is so. */
   until(isSo: (list: ProgramList) => boolean): Promise<ProgramList>;
-  actors(program: string): Promise<ProgramActors['items']>;
+  actors(program: string): Promise<LiveActor[]>;
   /** Once it is drawn, or it is certain that it will not be. */
   chart(program: string, machine: string): Promise<ProgramChart>;
   follow(t: Test, machine?: string): Promise<{ until(is: (frame: Frame) => boolean): Promise<Frame[]> }>;
@@ -42,7 +43,8 @@ export const openHouse = async (t: Test): Promise<House> => {
     address: url ?? '',
     list,
     until: (isSo) => asked(list, isSo),
-    actors: async (program) => (await read<ProgramActors>(`/v1/system/programs/${program}/actors`)).items,
+    actors: async (program) =>
+      (await read<{ items: LiveActor[] }>(`/v1/system/programs/${program}/actors`)).items,
     chart: (program, machine) =>
       asked(
         () => read<ProgramChart>(`/v1/system/programs/${program}/machines/${encodeURIComponent(machine)}`),

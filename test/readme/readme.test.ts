@@ -288,6 +288,30 @@ t.test('the statecharts are drawn as it says', async (t) => {
   t.match(readFileSync(join(dir, 'out', 'run.svg'), 'utf8'), '<svg');
 });
 
+t.test('a program of somebody else reports as it says', async (t) => {
+  const [dir, token] = [t.testdir(), 'choose-one'];
+  const flags = ['--storage-dir', join(dir, 'data'), '--inspection-addr', '127.0.0.1:0'];
+  const { url } = await serveHere(t, ['serve', ...flags], { SERVICE_ADMIN_API_BEARER_TOKEN: token });
+  const list = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${url}/v1/system/programs`, { headers })).json();
+  };
+  const { url: address } = await list();
+  t.match(readme, '`--inspection-addr 127.0.0.1:38081`');
+  const example = blocks('ts').find((each) => each.includes('createWebSocketInspector')) ?? '';
+  t.ok(example.trim().split('\n').length <= 12, 'ten lines, or so');
+  const reporting = example.replace('ws://127.0.0.1:38081', address);
+  const file = fileURLToPath(await programOf(t, 'readme-inspected', reporting));
+  const program = execFile(process.execPath, [file]);
+  t.teardown(() => program.kill());
+  for (;;) {
+    const { items } = await list();
+    if (items[0]?.actors === 1 && items[0].machines[0]?.chart === 'drawn') break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.match(await list(), { items: [{ name: 'door', connected: true, machines: [{ name: 'door' }] }] });
+});
+
 t.test('the load generator runs against a service as it says', async (t) => {
   const block = blocks('sh').find((each) => each.includes('troupe bench')) ?? '';
   const command = here(block, dev.url).replace(

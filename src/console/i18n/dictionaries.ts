@@ -33,6 +33,7 @@ import { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
 import { texts as modelPools } from '../screens/model-pools/texts.ts';
 import { texts as models } from '../screens/models/texts.ts';
 import { texts as playground } from '../screens/playground/texts.ts';
+import { texts as programs } from '../screens/programs/texts.ts';
 import { texts as providers } from '../screens/providers/texts.ts';
 import { texts as runDetail } from '../screens/run-detail/texts.ts';
 import { texts as runsScreen } from '../screens/runs/texts.ts';
@@ -96,6 +97,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   skills,
   snippets,
   statechart,
+  programs,
   statecharts,
   system,
   threads,

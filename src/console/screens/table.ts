@@ -172,6 +172,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./statecharts/Machine.tsx'),
   },
   {
+    path: '/statecharts/programs/$program/$machine',
+    label: 'nav.statecharts',
+    under: '/statecharts',
+    load: () => import('./programs/ProgramMachine.tsx'),
+  },
+  {
     path: '/traces',
     label: 'nav.traces',
     nav: { group: 'observe', icon: 'traces' },

@@ -24,6 +24,8 @@ export type ActorFilter = {
   machine?: string | undefined;
   run?: string | undefined;
   thread?: string | undefined;
+  /** Not those of the service, but those that other programs report. */
+  elsewhere?: boolean | undefined;
 };
 
 export type FeedState =
@@ -58,7 +60,7 @@ const AT_REST_PAGE = 200;
 const FEW = 200;
 const MANY_MS = 150;
 
-export const openFeed = (filter: ActorFilter): Feed => {
+export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed => {
   const actors = createActors();
   const listeners = new Set<() => void>();
   const frameListeners = new Set<(told: Told) => void>();
@@ -95,7 +97,7 @@ export const openFeed = (filter: ActorFilter): Feed => {
 
   /** Runs that wait in the store have no actor: the stream does not know them. */
   const readRest = async (signal: AbortSignal): Promise<void> => {
-    if (filter.machine !== undefined && filter.machine !== 'run') return;
+    if (elsewhere || (filter.machine !== undefined && filter.machine !== 'run')) return;
     const query = { ...filter, machine: 'run', state: 'waiting', limit: AT_REST_PAGE };
     const response = await sendRaw({ path: '/v1/system/actors', query, signal, quiet: true });
     for (const live of ActorPage(await response.json(), '').items) {
@@ -105,7 +107,8 @@ export const openFeed = (filter: ActorFilter): Feed => {
   };
 
   const read = async (signal: AbortSignal): Promise<void> => {
-    const response = await sendRaw({ path: '/v1/system/actors/stream', query: filter, signal });
+    const path = elsewhere ? '/v1/system/programs/stream' : '/v1/system/actors/stream';
+    const response = await sendRaw({ path, query: filter, signal });
     failures = 0;
     // Whoever is not told of again has ended meanwhile.
     actors.live.clear();

@@ -3,17 +3,20 @@ import { createActors } from './actors.ts';
 import { type ActorFilter, type Feed, type FeedState, type Known, openFeed } from './feed.ts';
 
 /** The feed of a filter, open while its screen is and wants it; undefined in the first rendering. */
-export const useFeed = ({ machine, run, thread }: ActorFilter, isWanted = true): Feed | undefined => {
+export const useFeed = (
+  { machine, run, thread, elsewhere }: ActorFilter,
+  isWanted = true,
+): Feed | undefined => {
   const [feed, setFeed] = useState<Feed>();
   useEffect(() => {
     if (!isWanted) return;
-    const opened = openFeed({ machine, run, thread });
+    const opened = openFeed({ machine, run, thread, elsewhere });
     setFeed(opened);
     return () => {
       opened.close();
       setFeed(undefined);
     };
-  }, [machine, run, thread, isWanted]);
+  }, [machine, run, thread, elsewhere, isWanted]);
   return feed;
 };
 

@@ -11,13 +11,19 @@ import { shortId } from './ActorList.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
 
-const machineOf = (id: string): string => id.slice(0, id.indexOf(':'));
+/** Which machine an actor is of, and where that is; undefined where it is not known. */
+export type WayTo = (id: string) => { machine: string; to: string } | undefined;
 
-const Other = ({ id }: { id: string }) => (
-  <ScreenLink to={`/statecharts/${machineOf(id)}?actor=${encodeURIComponent(id)}`} className={css.other}>
-    {machineOf(id)} {shortId(id).slice(0, 14)}
-  </ScreenLink>
-);
+const Other = ({ id, wayTo }: { id: string; wayTo: WayTo }) => {
+  const way = wayTo(id);
+  const short = shortId(id).slice(0, 14);
+  if (!way) return <span className={css.other}>{short}</span>;
+  return (
+    <ScreenLink to={`${way.to}?actor=${encodeURIComponent(id)}`} className={css.other}>
+      {way.machine} {short}
+    </ScreenLink>
+  );
+};
 
 /** So many of those that work for an actor are named. */
 const MOST_CHILDREN = 8;
@@ -25,11 +31,13 @@ const MOST_CHILDREN = 8;
 export const ActorDetail = ({
   actor,
   at,
+  wayTo,
   onGo,
   onClose,
 }: {
   actor: Actor;
   at: number | undefined;
+  wayTo: WayTo;
   onGo: (at: number | undefined) => void;
   onClose: () => void;
 }) => {
@@ -57,7 +65,9 @@ export const ActorDetail = ({
               </span>,
             ],
             [t('actor.since'), <Ago key="since" at={since} />],
-            ...(parent === null ? [] : [[t('actor.parent'), <Other key="parent" id={parent} />] as const]),
+            ...(parent === null
+              ? []
+              : [[t('actor.parent'), <Other key="parent" id={parent} wayTo={wayTo} />] as const]),
             ...(children.length === 0
               ? []
               : [
@@ -65,7 +75,7 @@ export const ActorDetail = ({
                     t('actor.children'),
                     <span key="children" className={css.others}>
                       {children.slice(0, MOST_CHILDREN).map((child) => (
-                        <Other key={child} id={child} />
+                        <Other key={child} id={child} wayTo={wayTo} />
                       ))}
                       {children.length > MOST_CHILDREN && `+${children.length - MOST_CHILDREN}`}
                     </span>,

@@ -1,0 +1,65 @@
+import { useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { statusOf } from '../../data/error.ts';
+import { useResource } from '../../data/queries.ts';
+import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import type { WayTo } from '../statecharts/ActorDetail.tsx';
+import { texts as wallTexts } from '../statecharts/texts.ts';
+import { Wall } from '../statecharts/Wall.tsx';
+import { placeOf, programActors } from './programs.ts';
+import { texts } from './texts.ts';
+import { useProgramChart } from './use-program-chart.ts';
+import { whyNoChart } from './why-no-chart.ts';
+
+/** The machine of another program, with its actors. */
+
+/** Ids of other programs say nothing of machines: those that live are looked up. */
+const useWays = (program: string): WayTo => {
+  const { data } = useResource(programActors(program));
+  return useMemo(() => {
+    const machines = new Map(data?.items.map(({ id, machine }) => [id, machine]));
+    return (id) => {
+      const key = machines.get(id);
+      return key === undefined ? undefined : { machine: key.slice(key.indexOf('/') + 1), to: placeOf(key) };
+    };
+  }, [data]);
+};
+
+const Machine = ({ program, machine }: { program: string; machine: string }) => {
+  const t = useTexts(texts);
+  const own = useTexts(wallTexts);
+  const chart = useProgramChart(program, machine);
+  const wayTo = useWays(program);
+  if (statusOf(chart.error) === 404) {
+    return (
+      <EmptyState title={t('unknown')} actions={<ScreenLink to="/statecharts">{own('all')}</ScreenLink>}>
+        {t('unknownText')}
+      </EmptyState>
+    );
+  }
+  return (
+    <Loaded query={chart}>
+      {(found) => (
+        <Wall
+          name={found.name}
+          machine={`${program}/${machine}`}
+          elsewhere
+          charts={found.charts}
+          wayTo={wayTo}
+        >
+          <p>{whyNoChart(t, found)}</p>
+        </Wall>
+      )}
+    </Loaded>
+  );
+};
+
+const ProgramMachine = () => {
+  const { program = '', machine = '' } = useParams({ strict: false });
+  return <Machine key={`${program}/${machine}`} program={program} machine={machine} />;
+};
+
+export default ProgramMachine;

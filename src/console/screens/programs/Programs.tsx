@@ -1,0 +1,121 @@
+import { useResource } from '../../data/queries.ts';
+import { Chip } from '../../design/Chip.tsx';
+import { CopyButton } from '../../design/Copy.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { Actors } from '../../statechart/actors.ts';
+import type { Feed } from '../../statechart/feed.ts';
+import { useFeed, useKnown } from '../../statechart/use-feed.ts';
+import { FeedChip } from '../statecharts/FeedChip.tsx';
+import { MachineCard } from '../statecharts/MachineCard.tsx';
+import wall from '../statecharts/Statecharts.module.css';
+import css from './Programs.module.css';
+import { exampleFor, type Program, placeOf, programList } from './programs.ts';
+import { texts } from './texts.ts';
+import { useProgramChart } from './use-program-chart.ts';
+import { whyNoChart } from './why-no-chart.ts';
+
+/** Other programs that report to this service, each with its machines and who is in them. */
+
+const FLAG = '--inspection-addr 127.0.0.1:38081';
+const VARIABLE = 'SERVICE_INSPECTION_ADDR=127.0.0.1:38081';
+
+/** How a program reports, and before that how it may. */
+const HowTo = ({ url }: { url: string | null }) => {
+  const t = useTexts(texts);
+  const example = exampleFor(url ?? 'ws://127.0.0.1:38081');
+  return (
+    <div className={css.howTo}>
+      <p>{url === null ? t('off') : t('none')}</p>
+      {url === null && (
+        <p>
+          <code>{FLAG}</code> {t('or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
+        </p>
+      )}
+      <figure className={css.example}>
+        <figcaption>
+          {t('example')} <CopyButton text={example} />
+        </figcaption>
+        <Scroller label={t('example')} className={css.exampleCode}>
+          <pre>{example}</pre>
+        </Scroller>
+      </figure>
+    </div>
+  );
+};
+
+const Card = (props: {
+  program: Program;
+  machine: Program['machines'][number];
+  feed: Feed | undefined;
+  actors: Actors;
+}) => {
+  const t = useTexts(texts);
+  const { program, machine, feed, actors } = props;
+  const { data } = useProgramChart(program.id, machine.name);
+  const key = `${program.id}/${machine.name}`;
+  return (
+    <MachineCard
+      name={machine.name}
+      machine={key}
+      to={placeOf(key)}
+      chart={data?.charts?.levels[0]}
+      states={machine.states === 0 ? undefined : machine.states}
+      feed={feed}
+      actors={actors}
+    >
+      <p className={css.noChart}>{whyNoChart(t, machine)}</p>
+    </MachineCard>
+  );
+};
+
+const One = ({ program, ...seen }: { program: Program; feed: Feed | undefined; actors: Actors }) => {
+  const t = useTexts(texts);
+  const { count, last } = program.refused;
+  return (
+    <section className={css.program} aria-label={program.name}>
+      <header>
+        <h3>
+          <code>{program.name}</code>
+        </h3>
+        <Chip tone={program.connected ? 'success' : 'none'}>
+          {program.connected ? t('connected') : t('gone')}
+        </Chip>
+        {count > 0 && <span className={css.refused}>{t('refused', { count, why: last ?? '' })}</span>}
+      </header>
+      <ul className={wall.cards}>
+        {program.machines.map((machine) => (
+          <Card key={machine.name} program={program} machine={machine} {...seen} />
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+const Wall = ({ items }: { items: readonly Program[] }) => {
+  const feed = useFeed({ elsewhere: true });
+  const { actors, state } = useKnown(feed);
+  return (
+    <>
+      <FeedChip state={state} />
+      {items.map((program) => (
+        <One key={program.id} program={program} feed={feed} actors={actors} />
+      ))}
+    </>
+  );
+};
+
+export const Programs = () => {
+  const t = useTexts(texts);
+  const list = useResource(programList);
+  return (
+    <section className={css.programs} aria-label={t('title')} data-testid="programs">
+      <h2>{t('title')}</h2>
+      <p className={css.programsPurpose}>{t('purpose')}</p>
+      <Loaded query={list}>
+        {({ url, items }) => (items.length === 0 ? <HowTo url={url} /> : <Wall items={items} />)}
+      </Loaded>
+    </section>
+  );
+};
