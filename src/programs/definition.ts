@@ -59,7 +59,11 @@ const created = (definition: unknown): AnyStateMachine => {
 };
 
 const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n', 1).join('').slice(0, LIMITS.name);
+  (error instanceof Error ? error.message : String(error))
+    .split('\n', 1)
+    .join('')
+    .replace(/\.$/, '')
+    .slice(0, LIMITS.name);
 
 const described = (name: string, machine: AnyStateMachine): MachineDescription => {
   let description: unknown;

@@ -7,6 +7,8 @@ export const LIMITS = {
   programs: 8,
   /** That have gone and are still listed, the newest. */
   gone: 4,
+  /** That come in a second, and so many at once after a silence: each may bring machines to read. */
+  openings: { rate: 1, burst: 24 },
   /** Of one program, that live at a time. */
   actors: 500,
   /** Of one program. */
@@ -16,8 +18,9 @@ export const LIMITS = {
   /** A longer one is not even read to its end: the connection is cut. */
   cutBytes: 8 * 1024 * 1024,
   definitionBytes: 256 * 1024,
-  states: 150,
-  transitions: 600,
+  /** Of one machine. To read and to draw one of this size takes some tens of milliseconds. */
+  states: 100,
+  transitions: 300,
   /** Of states in states. */
   depth: 10,
   /** Characters of a name, of an id and of an event. */

@@ -5,7 +5,7 @@ import { listenExclusively } from '../http/socket.ts';
 import { loadUws } from '../http/uws.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { LIMITS } from './limits.ts';
-import { closed, hasRoom, opened, type Program, type Programs, received, refuse } from './programs.ts';
+import { closed, fullness, opened, type Program, type Programs, received, refuse } from './programs.ts';
 
 /**
  * Where other programs report to: a WebSocket on a port of its own, of loopback addresses only.
@@ -40,8 +40,8 @@ const refusalOf = (
     return ['403 Forbidden', 'name a loopback host, such as 127.0.0.1'];
   const origin = req.getHeader('origin');
   if (origin !== '' && !acceptsOrigin(origin)) return ['403 Forbidden', 'pages of this machine only'];
-  if (!hasRoom(programs)) return ['503 Service Unavailable', `${LIMITS.programs} programs report already`];
-  return undefined;
+  const full = fullness(programs);
+  return full === undefined ? undefined : ['503 Service Unavailable', full];
 };
 
 const answer = (res: HttpResponse, [status, text]: readonly [string, string]): void => {

@@ -46,6 +46,8 @@ export type Programs = {
   readonly audience: Audience<ForeignActor, Place>;
   /** In the order in which they came. */
   readonly all: Map<string, Program>;
+  /** How many may come now. */
+  readonly openings: { left: number; at: number };
   /** Of the last program that came. */
   count: number;
   /** Of the last actor that began. */
@@ -56,17 +58,27 @@ export const createPrograms = (clock: Clock): Programs => ({
   clock,
   audience: createAudience(createRegister(ofOtherPrograms), clock),
   all: new Map(),
+  openings: { left: LIMITS.openings.burst, at: clock.now() },
   count: 0,
   serial: 0,
 });
 
-export const hasRoom = ({ all }: Programs): boolean =>
-  [...all.values()].filter(({ isConnected }) => isConnected).length < LIMITS.programs;
+/** Why no other program can come now. */
+export const fullness = (programs: Programs): string | undefined => {
+  const { all, clock, openings } = programs;
+  const connected = [...all.values()].filter(({ isConnected }) => isConnected).length;
+  if (connected >= LIMITS.programs) return `${LIMITS.programs} programs report already`;
+  const left = openings.left + (Math.max(0, clock.now() - openings.at) / 1000) * LIMITS.openings.rate;
+  openings.left = Math.min(LIMITS.openings.burst, left);
+  openings.at = clock.now();
+  return openings.left < 1 ? 'programs come too often: try again in a second' : undefined;
+};
 
 /** A program has come. @param name empty: it is called as its first actor is */
 export const opened = (programs: Programs, name: string): Program => {
   const { all, clock } = programs;
   programs.count += 1;
+  programs.openings.left -= 1;
   const program: Program = {
     id: String(programs.count),
     name: name.slice(0, LIMITS.name),

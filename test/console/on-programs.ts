@@ -75,7 +75,6 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     await chart(page, BROWSING).waitFor();
     await page.getByRole('button', { name: 'Follow live', exact: true }).click();
     await chart(page, 'paying.goods.box paying.money.due').waitFor();
-    await page.reload();
     await page.getByRole('link', { name: /^payment / }).click();
     await page.waitForURL('**/statecharts/programs/*/payment?actor=*');
     await page.locator('[data-testid$="/payment-statechart"][data-state="asked"]').waitFor();

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { LIMITS } from '../../src/programs/limits.ts';
-import { createPrograms, follow, opened, received } from '../../src/programs/programs.ts';
+import { closed, createPrograms, follow, fullness, opened, received } from '../../src/programs/programs.ts';
 import { createFollower } from '../inspection/actors.ts';
 import { openHouse } from './house.ts';
 import { connectPeer, type Peer } from './peer.ts';
@@ -136,7 +136,7 @@ t.test(
         { id: 'large', description: 'x'.repeat(LIMITS.definitionBytes), states: { a: {} } },
         /256 KiB/,
       ],
-      ['wide', { id: 'wide', states: states(LIMITS.states + 1) }, /150 states/],
+      ['wide', { id: 'wide', states: states(LIMITS.states + 1) }, /100 states/],
       ['deep', { id: 'deep', ...deep(LIMITS.depth + 1) }, /10 deep/],
       ['deepest', { id: 'deepest', ...deep(2000) }, /10 deep/],
       ['lost', { id: 'lost', states: { a: { on: { GO: 'nowhere' } } } }, /XState refuses/],
@@ -242,5 +242,20 @@ t.test('a reader that is too slow is told where an actor stands, not how it came
   clock.at += 1000;
   tell(moved('d', 'open'));
   t.match(follower.frames(), [{ type: 'transition', event: 'OPEN', to: 'open' }]);
+  t.end();
+});
+
+t.test('programs that come again and again wait', (t) => {
+  const clock = { at: 1000, now: () => clock.at };
+  const programs = createPrograms(clock);
+  for (let n = 0; n < LIMITS.openings.burst; n += 1) {
+    t.equal(fullness(programs), undefined);
+    closed(programs, opened(programs, ''));
+  }
+  t.match(fullness(programs), /too often/);
+  clock.at += 1000;
+  t.equal(fullness(programs), undefined);
+  opened(programs, '');
+  t.match(fullness(programs), /too often/);
   t.end();
 });

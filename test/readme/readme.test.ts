@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { readReports } from '../../src/evals/report.ts';
 import { createSkillSource } from '../../src/plugins/skills/source.ts';
 import { builtInPlugins } from '../../src/registry/built-in-plugins.ts';
+import { ProgramList } from '../../src/schema/program.ts';
 import { settingsMarkdown } from '../../src/settings.ts';
 import { scriptedModel, startTestTroupe } from '../../src/testing/index.ts';
 import { SHORT_LIVED, unhooked } from '../child.ts';
@@ -294,13 +295,13 @@ t.test('a program of somebody else reports as it says', async (t) => {
   const { url } = await serveHere(t, ['serve', ...flags], { SERVICE_ADMIN_API_BEARER_TOKEN: token });
   const list = async () => {
     const headers = { authorization: `Bearer ${token}` };
-    return (await fetch(`${url}/v1/system/programs`, { headers })).json();
+    return ProgramList.parse(await (await fetch(`${url}/v1/system/programs`, { headers })).json());
   };
   const { url: address } = await list();
   t.match(readme, '`--inspection-addr 127.0.0.1:38081`');
   const example = blocks('ts').find((each) => each.includes('createWebSocketInspector')) ?? '';
   t.ok(example.trim().split('\n').length <= 12, 'ten lines, or so');
-  const reporting = example.replace('ws://127.0.0.1:38081', address);
+  const reporting = example.replace('ws://127.0.0.1:38081', String(address));
   const file = fileURLToPath(await programOf(t, 'readme-inspected', reporting));
   const program = execFile(process.execPath, [file]);
   t.teardown(() => program.kill());

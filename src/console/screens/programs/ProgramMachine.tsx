@@ -16,14 +16,18 @@ import { whyNoChart } from './why-no-chart.ts';
 
 /** The machine of another program, with its actors. */
 
-/** Ids of other programs say nothing of machines: those that live are looked up. */
-const useWays = (program: string): WayTo => {
+/** Ids of other programs say nothing of machines, and actors come after those that they work for: both are looked up. */
+const useOthers = (program: string): { wayTo: WayTo; childrenOf: (id: string) => string[] } => {
   const { data } = useResource(programActors(program));
   return useMemo(() => {
-    const machines = new Map(data?.items.map(({ id, machine }) => [id, machine]));
-    return (id) => {
-      const key = machines.get(id);
-      return key === undefined ? undefined : { machine: key.slice(key.indexOf('/') + 1), to: placeOf(key) };
+    const items = data?.items ?? [];
+    const machines = new Map(items.map(({ id, machine }) => [id, machine]));
+    return {
+      wayTo(id) {
+        const key = machines.get(id);
+        return key === undefined ? undefined : { machine: key.slice(key.indexOf('/') + 1), to: placeOf(key) };
+      },
+      childrenOf: (id) => items.flatMap((other) => (other.parent === id ? [other.id] : [])),
     };
   }, [data]);
 };
@@ -32,7 +36,7 @@ const Machine = ({ program, machine }: { program: string; machine: string }) => 
   const t = useTexts(texts);
   const own = useTexts(wallTexts);
   const chart = useProgramChart(program, machine);
-  const wayTo = useWays(program);
+  const others = useOthers(program);
   if (statusOf(chart.error) === 404) {
     return (
       <EmptyState title={t('unknown')} actions={<ScreenLink to="/statecharts">{own('all')}</ScreenLink>}>
@@ -43,13 +47,7 @@ const Machine = ({ program, machine }: { program: string; machine: string }) => 
   return (
     <Loaded query={chart}>
       {(found) => (
-        <Wall
-          name={found.name}
-          machine={`${program}/${machine}`}
-          elsewhere
-          charts={found.charts}
-          wayTo={wayTo}
-        >
+        <Wall name={found.name} machine={`${program}/${machine}`} elsewhere charts={found.charts} {...others}>
           <p>{whyNoChart(t, found)}</p>
         </Wall>
       )}

@@ -40,7 +40,7 @@ export const programChart = (program: string, name: string, every?: number): Res
 /** A chart that is being laid out is asked for again so soon. */
 export const DRAWING_MS = 500;
 
-const ProgramActors = object({ items: list(object({ id: text, machine: text })) });
+const ProgramActors = object({ items: list(object({ id: text, machine: text, parent: nullable(text) })) });
 
 export const programActors = (program: string): Resource<Guarded<typeof ProgramActors>> => ({
   path: pathOf`/v1/system/programs/${program}/actors`,

@@ -43,6 +43,8 @@ export const Wall = (props: {
   charts: ChartLevels | null;
   /** Where another actor is looked at. */
   wayTo: WayTo;
+  /** Ids of those that work for an actor, where they are known better than it says itself. */
+  childrenOf?: (id: string) => string[];
   /** In place of a chart. */
   children?: ReactNode;
 }) => {
@@ -110,7 +112,7 @@ export const Wall = (props: {
         <aside className={css.side} aria-label={t('list.title')}>
           {actor && (
             <ActorDetail
-              actor={actor}
+              actor={props.childrenOf ? { ...actor, children: props.childrenOf(actor.id) } : actor}
               at={at}
               wayTo={props.wayTo}
               onGo={go}
