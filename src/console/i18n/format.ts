@@ -1,4 +1,4 @@
-import type { Locale } from './texts.ts';
+import type { Locale } from './language.ts';
 
 /** Numbers, sizes and times as people read them, in a language. */
 

@@ -14,7 +14,8 @@ import {
   formatUsd,
   type Zone,
 } from './format.ts';
-import { type Locale, type Texts, textIn, type Values } from './texts.ts';
+import type { Locale } from './language.ts';
+import { type Texts, textIn, type Values } from './texts.ts';
 
 /** The language and the time zone of this console. */
 

@@ -6,8 +6,7 @@
  */
 
 import { formatNumber } from './format.ts';
-
-export type Locale = 'en' | 'zh-CN';
+import type { Locale } from './language.ts';
 
 export type Text = string | { one?: string; other: string };
 
