@@ -17,7 +17,13 @@ import {
 } from '../../src/console/screens/inbox/tickets.ts';
 import { linesOf, spansOf } from '../../src/console/screens/run-detail/spans.ts';
 import { isView, viewsIn } from '../../src/console/screens/runs/views.ts';
-import { ancestorsOf, lanesOf, mailboxOf, Thread } from '../../src/console/screens/threads/thread.ts';
+import {
+  ancestorsOf,
+  currentOf,
+  lanesOf,
+  mailboxOf,
+  Thread,
+} from '../../src/console/screens/threads/thread.ts';
 import { MOST_HELD, NOTHING, withNewer, withOlder } from '../../src/console/screens/threads/window.ts';
 import { newestOf, sumsOf } from '../../src/console/screens/traces/sums.ts';
 import { placeIn, spanOf, type TracedRun, tokensOf, traceEvents } from '../../src/console/trace/traces.ts';
@@ -346,6 +352,16 @@ t.test('a mailbox is read whole, and each dispatch stands in its lane', async (t
     ['dead', 'dead'],
     ['over', 'new', 'old'],
   ]);
+});
+
+t.test('a thread is what it is busy with', async (t) => {
+  const [queued, waits, runs, done] = ['created', 'waiting', 'running', 'done'].map((status) => ({ status }));
+  t.ok(queued && waits && runs && done);
+  if (!queued || !waits || !runs || !done) return;
+  t.equal(currentOf([queued, waits, runs, done]), runs);
+  t.equal(currentOf([queued, waits, done]), waits);
+  t.equal(currentOf([done, queued]), done);
+  t.equal(currentOf([]), undefined);
 });
 
 t.test('a lineage ends at its top, and is cut where it would never end', async (t) => {

@@ -58,10 +58,7 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
 
     await t.test('who approved a call is seen after two clicks in the list of runs', async () => {
       await go('/runs');
-      await page
-        .locator('tr')
-        .filter({ has: page.getByTestId(`run-row-${run_id}`) })
-        .click();
+      await page.getByTestId(`run-row-${run_id}`).click();
       await page
         .getByTestId('run-timeline')
         .getByRole('button', { name: /^Waits get_weather/ })

@@ -109,6 +109,7 @@ t.test('values are put in, and forms go by the count', async (t) => {
   t.equal(textIn(texts, 'en', 'runs', { count: 2, who: '$&' }), '2 runs of $&');
   t.equal(textIn(texts, 'zh-CN', 'runs', { count: 1 }), '1 次');
   t.equal(textIn(texts, 'en', 'runs', { count: 2 }), '2 runs of {who}');
+  t.equal(textIn(texts, 'en', 'runs', { count: 2500 }), '2,500 runs of {who}');
 });
 
 t.test('times are read in each form in which they come, and told as people tell them', async (t) => {

@@ -1,4 +1,4 @@
-export type Locale = 'en' | 'zh-CN';
+import type { Locale } from './language.ts';
 
 /** Numbers, sizes and times as people read them, in a language. */
 

@@ -12,9 +12,9 @@ import {
   formatPercent,
   formatSeconds,
   formatUsd,
-  type Locale,
   type Zone,
 } from './format.ts';
+import type { Locale } from './language.ts';
 import { type Texts, textIn, type Values } from './texts.ts';
 
 /** The language and the time zone of this console. */

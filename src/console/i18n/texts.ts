@@ -5,7 +5,8 @@
  * `{name}` stands for a value. A text with forms is chosen by `count`, as `Intl.PluralRules` counts in the language.
  */
 
-import { formatNumber, type Locale } from './format.ts';
+import { formatNumber } from './format.ts';
+import type { Locale } from './language.ts';
 
 export type Text = string | { one?: string; other: string };
 

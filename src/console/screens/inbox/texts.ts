@@ -8,7 +8,7 @@ export const texts = defineTexts(
     'group.none': 'Nothing',
     'group.agent': 'Agent',
     'group.tool': 'Tool',
-    keys: 'j k to move, a to approve, d to deny, e to edit',
+    keys: 'j k to move, a to approve, d to refuse, e to edit',
     'asks.permission': 'asks for a permission',
     'asks.answer': 'asks for an answer',
     'asks.arguments': 'asks what to go on with',

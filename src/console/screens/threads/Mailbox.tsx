@@ -30,7 +30,9 @@ const Lease = ({ until }: { until: number }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const left = until - useNow();
-  return <span>{left > 0 ? t('mail.lease', { left: format.duration(left) }) : t('mail.leaseOver')}</span>;
+  return (
+    <span>{left > 0 ? t('mail.lease', { left: format.seconds(left / 1000) }) : t('mail.leaseOver')}</span>
+  );
 };
 
 const Row = ({ dispatch }: { dispatch: Dispatch }) => {
@@ -51,8 +53,9 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
       {dispatch.dedupe_key !== null && <code title={t('mail.dedupe')}>{dispatch.dedupe_key}</code>}
       {status === 'Claimed' && lease_until !== null && <Lease until={lease_until} />}
       {dispatch.claimed_by !== null && <code title={t('mail.by')}>{dispatch.claimed_by}</code>}
-      <span className={css.push} />
-      <Ago at={dispatch.updated_at} />
+      <span className={css.moved}>
+        <Ago at={dispatch.updated_at} />
+      </span>
       {last_error !== null && <p className={css.wrong}>{redactText(last_error)}</p>}
     </li>
   );

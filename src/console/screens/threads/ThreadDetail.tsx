@@ -28,7 +28,7 @@ import { DeleteThread } from './DeleteThread.tsx';
 import { Side } from './Side.tsx';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
-import { type Thread, threadOf } from './thread.ts';
+import { currentOf, type Thread, threadOf } from './thread.ts';
 import { useConversation, VISIBILITIES, type Visibility } from './use-conversation.ts';
 
 const MOST_RUNS = 1000;
@@ -172,11 +172,12 @@ const Shown = ({ thread }: { thread: Thread }) => {
   const talk = useConversation(id, visibility, typeof newest === 'number' ? newest : undefined);
   const runs = useRuns(id);
   const known = useMemo(() => byId(runs), [runs]);
+  const current = currentOf(runs);
   const [fork, setFork] = useState<Message>();
   return (
     <>
       <div className={css.what}>
-        {runs[0] && <RunChip run={runs[0]} />}
+        {current && <RunChip run={current} />}
         {runs[0] && (
           <ScreenLink to={`/agents/${encodeURIComponent(runs[0].agent_id)}`}>{runs[0].agent_id}</ScreenLink>
         )}

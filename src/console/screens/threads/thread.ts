@@ -127,6 +127,12 @@ export const mailboxOf = (id: string): Resource<Dispatch[]> => ({
   },
 });
 
+/** Of its runs, the newest first, the one that the thread is busy with; else the last one. */
+export const currentOf = <R extends { status: string }>(runs: readonly R[]): R | undefined =>
+  runs.find(({ status }) => status === 'running') ??
+  runs.find(({ status }) => status === 'waiting') ??
+  runs[0];
+
 export const LANES = ['queue', 'claimed', 'dead', 'over'] as const;
 export type Lane = (typeof LANES)[number];
 
