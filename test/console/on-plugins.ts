@@ -198,7 +198,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Markdown').fill('## Be *brief*');
     await page.getByRole('heading', { name: 'Be brief' }).waitFor();
     await page.getByText('Exactly what a model gets').click();
-    t.match(await page.getByTestId('skill-injected').innerText(), /skill="Brief">\n## Be \*brief\*\n/);
+    t.match(await page.getByTestId('skill-injected').textContent(), /skill="Brief">\n## Be \*brief\*\n/);
     await button(page, 'Save').click();
     await page.getByText("field 'id' must be lowercase").first().waitFor();
     await page.getByLabel('Skill ID').fill('brief');
