@@ -4,6 +4,7 @@ import { onAgentEditor } from './on-agent-editor.ts';
 import { onAgents } from './on-agents.ts';
 import { onChat } from './on-chat.ts';
 import { onContract } from './on-contract.ts';
+import { onDatasets } from './on-datasets.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onInbox } from './on-inbox.ts';
@@ -32,6 +33,7 @@ else {
   await t.test('what conversations leave behind', (t) => onTalk(t, house));
   await t.test('what tests of others find it by', (t) => onContract(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));
+  await t.test('datasets', (t) => onDatasets(t, house));
   await t.test('runs', (t) => onRunDetail(t, house));
   await t.test('the list of runs', (t) => onRuns(t, house));
   await t.test('the inbox', (t) => onInbox(t, house));

@@ -390,6 +390,37 @@ t.test('a test case is what was typed, and keeps what the form has no field for'
   );
   t.equal(freeId('a', new Set(['a', 'a-2'])), 'a-3');
   t.strictSame(withFixture([{ id: 'a' }, { id: 'b' }], 'a', { id: 'c' }), [{ id: 'c' }, { id: 'b' }]);
+  const opened = {
+    id: 'a',
+    user_input: 'Hi',
+    expect: { max_tokens_total: 5, tool_sequence: ['t'] },
+    extra: 1,
+  };
+  const theirs = {
+    ...opened,
+    description: 'New',
+    extra: 2,
+    expect: { max_tokens_total: 9, tool_sequence: ['t'] },
+  };
+  const mine = {
+    id: 'a',
+    user_input: 'Hello',
+    expect: { max_tokens_total: 5, forbidden_tools: ['x'] },
+    extra: 1,
+  };
+  t.strictSame(
+    withFixture([theirs], 'a', mine, opened),
+    [
+      {
+        id: 'a',
+        user_input: 'Hello',
+        expect: { max_tokens_total: 9, forbidden_tools: ['x'] },
+        extra: 2,
+        description: 'New',
+      },
+    ],
+    'what two have changed of a test case is both there',
+  );
   t.strictSame(
     withFixture([{ id: 'b' }], 'a', { id: 'a' }),
     [{ id: 'b' }, { id: 'a' }],

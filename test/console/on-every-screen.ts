@@ -12,6 +12,7 @@ import type { House } from './visit.ts';
 const SCREENS = [
   '/',
   '/agents',
+  '/agents?view=map',
   '/agents/new',
   '/agents/permission?tab=tools',
   '/agents/creative?tab=advanced',

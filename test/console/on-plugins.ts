@@ -63,6 +63,11 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     const { page, go } = await house.visit(t);
     await go('/agents/new?from=default&tab=plugins');
     await switchOf(page, 'permission').check();
+    await switchOf(page, 'permission').uncheck();
+    await tab(page, 'Advanced').click();
+    t.notMatch(JSON.parse(await raw(page).inputValue()), { sections: { permission: {} } });
+    await tab(page, 'Plugins').click();
+    await switchOf(page, 'permission').check();
     await page.getByRole('button', { name: /Permissions/ }).click();
     await plugins(page).getByRole('button', { name: /^Deny/ }).first().click();
     await button(page, 'Add rule').click();
@@ -192,6 +197,8 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Description').first().fill('Keeps it short');
     await page.getByLabel('Markdown').fill('## Be *brief*');
     await page.getByRole('heading', { name: 'Be brief' }).waitFor();
+    await page.getByText('Exactly what a model gets').click();
+    t.match(await page.getByTestId('skill-injected').textContent(), /skill="Brief">\n## Be \*brief\*\n/);
     await button(page, 'Save').click();
     await page.getByText("field 'id' must be lowercase").first().waitFor();
     await page.getByLabel('Skill ID').fill('brief');

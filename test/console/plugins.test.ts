@@ -22,6 +22,7 @@ import {
   switched,
 } from '../../src/console/screens/agent-editor/plugins/settings.ts';
 import { schemaProblems } from '../../src/console/screens/agent-editor/schema-problems.ts';
+import { activeText, listedText } from '../../src/console/screens/skills/injected.ts';
 import { callerOf, isCalledBy, refusedFields, usersOf } from '../../src/console/screens/skills/skill.ts';
 
 /** Forms that schemas make, what plugins are told, and skills. */
@@ -199,22 +200,41 @@ const permission = {
 t.test('a plugin begins with what it has, and keeps it when it is turned off', async (t) => {
   const [settings] = settingsOf([permission]);
   if (!settings) return t.fail('there are no settings');
-  const on = { id: 'a', ...switched({ plugin_ids: ['other'] }, permission, true) };
+  const on = {
+    id: 'a',
+    ...switched({ plugin_ids: ['other'] }, { plugin: permission, isOn: true, start: {} }),
+  };
   t.strictSame(on, { id: 'a', plugin_ids: ['other', 'permission'], sections: { permission: { rules: [] } } });
   t.equal(stateOf(on, settings), 'on');
   const kept = { ...on, sections: { permission: { rules: [1] } } };
-  t.strictSame(switched(kept, permission, true).sections, kept.sections);
-  const off = { ...kept, ...switched(kept, permission, false) };
-  t.strictSame(switched(kept, permission, false), { plugin_ids: ['other'] });
+  t.strictSame(switched(kept, { plugin: permission, isOn: true, start: {} }).sections, kept.sections);
+  const off = { ...kept, ...switched(kept, { plugin: permission, isOn: false, start: {} }) };
+  t.strictSame(switched(kept, { plugin: permission, isOn: false, start: {} }), { plugin_ids: ['other'] });
   t.strictSame(off.sections, kept.sections);
   t.equal(stateOf(off, settings), 'kept');
   t.strictSame(sectionFields(off, 'permission', {}), { sections: {} });
   t.equal(stateOf({}, settings), 'off');
+  t.strictSame(
+    switched(
+      { ...on, sections: { permission: { rules: [] }, more: {} } },
+      { plugin: permission, isOn: false, start: {} },
+    ),
+    { plugin_ids: ['other'], sections: { more: {} } },
+    'what nobody has changed goes with it',
+  );
+  t.strictSame(
+    switched(on, { plugin: permission, isOn: false, start: on }),
+    { plugin_ids: ['other'] },
+    'unless it was stored',
+  );
   const bare = {
     ...permission,
     config_schemas: permission.config_schemas.map((one) => ({ ...one, default_value: {} })),
   };
-  t.strictSame(switched({}, bare, true), { plugin_ids: ['permission'], sections: {} });
+  t.strictSame(switched({}, { plugin: bare, isOn: true, start: {} }), {
+    plugin_ids: ['permission'],
+    sections: {},
+  });
   t.strictSame(hookFilterOf({ plugin_ids: ['a'], active_hook_filter: ['a', 'b'] }), {
     chosen: ['a'],
     stale: ['b'],
@@ -309,4 +329,27 @@ t.test('a skill says who takes it up, who finds it, and what is wrong with it', 
     "invalid payload: invalid skill spec: field 'id' must be lowercase; scoped allowed_tools entry 'a(b)' is not supported; nothing known",
   );
   t.strictSame([...said.keys()], ['id', 'allowed_tools', '']);
+});
+
+t.test('what a model gets of a skill is told to the letter', async (t) => {
+  const skill = {
+    id: 'a',
+    name: 'A <b>',
+    description: 'Says "x"',
+    when_to_use: 'Always',
+    instructions_md: 'Be {tone}',
+  };
+  t.equal(
+    listedText(skill),
+    '<skill>\n<name>a</name>\n<description>A &lt;b&gt;: Says &quot;x&quot; — When: Always</description>\n</skill>',
+  );
+  t.match(
+    listedText({ ...skill, name: 'a', when_to_use: null }),
+    '<description>Says &quot;x&quot;</description>',
+  );
+  t.equal(listedText({ ...skill, model_invocable: false }), undefined);
+  t.equal(
+    activeText(skill),
+    '<active_skill_instructions>\n<skill_instruction skill="a">\nBe {tone}\n</skill_instruction>\n</active_skill_instructions>',
+  );
 });

@@ -73,7 +73,7 @@ export const SecretField = (props: {
             />
           )}
           <IconButton
-            icon={isShown ? 'lock' : 'search'}
+            icon={isShown ? 'lock' : 'eye'}
             label={t(isShown ? 'secret.hide' : 'secret.show')}
             onClick={() => show(!isShown)}
           />

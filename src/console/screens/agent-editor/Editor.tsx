@@ -126,6 +126,7 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
             onReopen={(spec, meta) => opening.set((before) => reopened(before, spec, meta))}
             panel={{
               draft: editing.draft,
+              start: editing.start,
               change,
               capabilities,
               errors: saving.errors,

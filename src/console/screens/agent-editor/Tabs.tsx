@@ -1,4 +1,4 @@
-import type { KeyboardEvent } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { isObject } from '../../data/guard.ts';
 import { sectionsOf } from '../../data/spec.ts';
 import { useTexts } from '../../i18n/locale.ts';
@@ -50,8 +50,15 @@ export const TabList = (props: {
     props.onChange(next);
     document.getElementById(`tab-${next}`)?.focus();
   };
+  const list = useRef<HTMLDivElement>(null);
+  // Where there is no room for all, the one that is open is seen whole.
+  useEffect(() => {
+    const chosen = document.getElementById(`tab-${props.tab}`);
+    if (!list.current || !chosen) return;
+    list.current.scrollLeft = chosen.offsetLeft - (list.current.clientWidth - chosen.offsetWidth) / 2;
+  }, [props.tab]);
   return (
-    <div className={css.tabs} role="tablist" aria-label={t('tabs')}>
+    <div className={css.tabs} role="tablist" aria-label={t('tabs')} ref={list}>
       {TABS.map((tab) => {
         const [wrong, count] = [problems.get(tab), countIn(tab, props.editing.draft)];
         return (

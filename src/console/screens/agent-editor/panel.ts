@@ -8,6 +8,8 @@ export type Draft = JsonObject & { id: string };
 /** What each panel of the editor is given. */
 export type PanelProps = {
   draft: Draft;
+  /** As it was opened. */
+  start: JsonObject;
   /** The top-level fields given replace those of the draft; one that is undefined is taken out of it. */
   change(fields: JsonObject): void;
   capabilities: Capabilities;

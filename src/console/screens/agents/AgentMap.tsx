@@ -115,7 +115,7 @@ const Picture = ({ graph }: { graph: Graph }) => {
                 onBlur={() => point(undefined)}
               >
                 <ScreenLink to={hrefOf(node)} title={`${t(`map.kind.${node.kind}`)} ${node.id}`}>
-                  {node.id}
+                  <code>{node.id}</code>
                 </ScreenLink>
                 {node.isMissing && <small>{t('map.missing')}</small>}
               </li>

@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
+import { useResource } from '../../data/queries.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
@@ -12,10 +13,12 @@ import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
+import { isRunning, runsOf } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
 import { Fixtures } from './Fixtures.tsx';
 import { fixturesIn } from './fixture.ts';
+import { ImportDialogue } from './ImportDialogue.tsx';
 import { ImportTraces } from './ImportTraces.tsx';
 import { RunPanel } from './RunPanel.tsx';
 import { type RunSettings, startRun, USUAL } from './run-request.ts';
@@ -106,12 +109,19 @@ export default function Dataset() {
   const dataset = query.data;
   const [settings, setSettings] = useState<RunSettings>(USUAL);
   const [busy, setBusy] = useState(false);
-  const [open, setOpen] = useState<'traces' | 'delete'>();
+  const [open, setOpen] = useState<'traces' | 'dialogue' | 'delete'>();
   const obstacle = useObstacle(settings, dataset);
+  const runs = useResource(runsOf(id)).data ?? [];
+  const ended = runs.filter((run) => !isRunning(run) && run.item_count > 0);
+  const baselines = ended.filter(
+    (run) => run.dataset_revision === dataset?.meta.revision && run.execution_mode === settings.mode,
+  );
+  const baseline = baselines.some((run) => run.id === settings.baseline) ? settings.baseline : '';
   const play = async (): Promise<void> => {
     setBusy(true);
     try {
-      go(`/eval-runs/${encodeURIComponent(await startRun(id, settings))}`);
+      const run = encodeURIComponent(await startRun(id, { ...settings, baseline }));
+      go(`/eval-runs/${run}${baseline && `?baseline=${encodeURIComponent(baseline)}`}`);
     } catch (error) {
       toastError(error);
       setBusy(false);
@@ -145,6 +155,7 @@ export default function Dataset() {
             {t('run')}
           </Button>
           <Button onClick={() => setOpen('traces')}>{t('traces.title')}</Button>
+          <Button onClick={() => setOpen('dialogue')}>{t('dialogue.title')}</Button>
           <ImportFile write={write} />
           <Button
             onClick={() =>
@@ -166,13 +177,21 @@ export default function Dataset() {
             {obstacle !== undefined && read.spec.fixtures.length > 0 && (
               <p className={css.quiet}>{obstacle}</p>
             )}
-            <RunPanel settings={settings} fixtures={read.spec.fixtures.length} onChange={setSettings} />
-            <Fixtures fixtures={read.spec.fixtures} write={write} />
+            <RunPanel
+              settings={{ ...settings, baseline }}
+              fixtures={read.spec.fixtures.length}
+              baselines={baselines}
+              onChange={setSettings}
+            />
+            <Fixtures fixtures={read.spec.fixtures} write={write} lastRun={ended[0]?.id} />
           </>
         )}
       </Loaded>
       {open === 'traces' && dataset && (
         <ImportTraces id={id} revision={dataset.meta.revision} onClose={() => setOpen(undefined)} />
+      )}
+      {open === 'dialogue' && dataset && (
+        <ImportDialogue id={id} revision={dataset.meta.revision} onClose={() => setOpen(undefined)} />
       )}
       {open === 'delete' && dataset && (
         <DeleteDataset

@@ -93,12 +93,15 @@ export const FixtureForm = (props: {
   fixture: JsonObject | undefined;
   taken: ReadonlySet<string>;
   busy: boolean;
-  onSave: (fixture: JsonObject) => Promise<boolean>;
+  /** @param before as it was when it was opened */
+  onSave: (fixture: JsonObject, before: JsonObject | undefined) => Promise<boolean>;
   onClose: () => void;
 }) => {
   const t = useTexts(texts);
   const shell = useTexts(shellTexts);
-  const { fixture, taken, onClose } = props;
+  const { taken, onClose } = props;
+  // What others make of it meanwhile is merged when it is stored.
+  const [fixture] = useState(props.fixture);
   const start = useMemo(() => typedOf(fixture ?? {}), [fixture]);
   const [typed, setTyped] = useState(start);
   const [problems, setProblems] = useState<Problems>({});
@@ -119,7 +122,7 @@ export const FixtureForm = (props: {
     const found = problemsOf(typed, taken, t);
     setProblems(found);
     if (Object.keys(found).length > 0) return;
-    if (await props.onSave(fixtureOf(typed, fixture ?? {}))) onClose();
+    if (await props.onSave(fixtureOf(typed, fixture ?? {}), fixture)) onClose();
   };
   const close = (): void => (isDirty ? leave(true) : onClose());
   return (

@@ -1,5 +1,7 @@
 import { useMemo, useState } from 'react';
+import { useResource } from '../../data/queries.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { type Fixture, isScriptable } from '../../fixtures/dataset.ts';
@@ -7,15 +9,18 @@ import { useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
+import { ScreenLink } from '../../shell/links.tsx';
+import { runOf } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { FixtureForm } from './FixtureForm.tsx';
 import { freeId, summaryOf, withFixture } from './fixture.ts';
+import { type Last, lastOf } from './last-result.ts';
 import { texts } from './texts.ts';
 import type { DatasetWrite } from './write.ts';
 
-type Row = Fixture & { place: number };
+type Row = Fixture & { place: number; last: Last | undefined };
 
-const useColumns = (): Column<Row>[] => {
+const useColumns = (lastRun: string | undefined): Column<Row>[] => {
   const t = useTexts(texts);
   return useMemo(
     () => [
@@ -54,6 +59,22 @@ const useColumns = (): Column<Row>[] => {
         ),
       },
       {
+        id: 'last',
+        label: t('column.last'),
+        value: (row) => (row.last ? row.last.passed / row.last.plays : undefined),
+        text: () => '',
+        cell: ({ last }) =>
+          last && lastRun !== undefined ? (
+            <ScreenLink to={`/eval-runs/${encodeURIComponent(lastRun)}`}>
+              <Chip tone={last.passed === last.plays ? 'success' : 'error'}>
+                {t('last.passed', { passed: last.passed, items: last.plays })}
+              </Chip>
+            </ScreenLink>
+          ) : (
+            <span className={css.quiet}>—</span>
+          ),
+      },
+      {
         id: 'expect',
         label: t('column.expect'),
         unsorted: true,
@@ -65,15 +86,30 @@ const useColumns = (): Column<Row>[] => {
         ),
       },
     ],
-    [t],
+    [t, lastRun],
   );
 };
 
-export const Fixtures = ({ fixtures, write }: { fixtures: readonly Fixture[]; write: DatasetWrite }) => {
+/** Of the last run that there was, by test case. */
+const useLast = (runId: string | undefined): ReadonlyMap<string, Last> => {
+  const items = useResource(runOf(runId ?? '', undefined, false), runId !== undefined).data?.run.items;
+  return useMemo(() => lastOf(items ?? []), [items]);
+};
+
+export const Fixtures = (props: {
+  fixtures: readonly Fixture[];
+  write: DatasetWrite;
+  lastRun: string | undefined;
+}) => {
+  const { fixtures, write, lastRun } = props;
   const t = useTexts(texts);
-  const columns = useColumns();
+  const columns = useColumns(lastRun);
+  const results = useLast(lastRun);
   const [{ fixture: openId, new: isNew }, setQuery] = useQueryState();
-  const rows = useMemo(() => fixtures.map((fixture, place) => ({ ...fixture, place })), [fixtures]);
+  const rows = useMemo(
+    () => fixtures.map((fixture, place) => ({ ...fixture, place, last: results.get(fixture.id) })),
+    [fixtures, results],
+  );
   const found = fixtures.find(({ id }) => id === openId);
   // One that somebody else has taken away meanwhile stays in its form until that is closed.
   const [last, setLast] = useState(found);
@@ -166,10 +202,10 @@ export const Fixtures = ({ fixtures, write }: { fixtures: readonly Fixture[]; wr
           fixture={isNew === '1' ? undefined : open}
           taken={taken}
           busy={write.busy}
-          onSave={(fixture) =>
+          onSave={(fixture, before) =>
             write.change((spec) => ({
               ...spec,
-              fixtures: withFixture(spec.fixtures, isNew === '1' ? undefined : openId, fixture),
+              fixtures: withFixture(spec.fixtures, isNew === '1' ? undefined : openId, fixture, before),
             }))
           }
           onClose={close}

@@ -3,6 +3,7 @@ import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { CheckField, Field } from '../../design/Field.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
+import type { RunSummary } from '../eval-runs/runs.ts';
 import { MODELS } from '../models/model.ts';
 import css from './Datasets.module.css';
 import { cellsOf, type RunSettings } from './run-request.ts';
@@ -56,13 +57,15 @@ const Text = (props: {
 export const RunPanel = (props: {
   settings: RunSettings;
   fixtures: number;
+  /** Those that it can be held against, the newest first. */
+  baselines: readonly RunSummary[];
   onChange: (settings: RunSettings) => void;
 }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const models = useResource(MODELS).data ?? [];
   const agents = useResource(AGENTS).data ?? [];
-  const { settings, fixtures } = props;
+  const { settings, fixtures, baselines } = props;
   const set = (fields: Partial<RunSettings>): void => props.onChange({ ...settings, ...fields });
   const toggle = (id: string, isWanted: boolean): void =>
     set({ models: isWanted ? [...settings.models, id] : settings.models.filter((other) => other !== id) });
@@ -93,8 +96,26 @@ export const RunPanel = (props: {
               ['scripted', t('run.mode.scripted')],
               ['live', t('run.mode.live')],
             ]}
-            onChange={(mode) => set({ mode: mode === 'live' ? 'live' : 'scripted' })}
+            onChange={(mode) => set({ mode: mode === 'live' ? 'live' : 'scripted', baseline: '' })}
           />
+          {baselines.length > 0 && (
+            <Select
+              label={t('run.baseline')}
+              value={settings.baseline}
+              options={[
+                ['', t('run.baseline.none')],
+                ...baselines.map((run): [string, string] => [
+                  run.id,
+                  t('run.baseline.of', {
+                    time: format.date(run.started_at_secs * 1000),
+                    passed: run.passed_count,
+                    count: run.item_count,
+                  }),
+                ]),
+              ]}
+              onChange={(baseline) => set({ baseline })}
+            />
+          )}
           {settings.mode === 'live' && (
             <>
               <Select

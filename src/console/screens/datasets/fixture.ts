@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
+import { same } from '../../data/spec.ts';
 import { ID } from '../../entry/entry.ts';
 import type { Say } from '../../i18n/locale.ts';
 import type { texts } from './texts.ts';
@@ -184,14 +185,30 @@ export const freeId = (id: string, taken: ReadonlySet<string>): string => {
   for (let n = 2; ; n += 1) if (!taken.has(`${id}-${n}`)) return `${id}-${n}`;
 };
 
-/** In the place of the one that it was; behind the last where that is new, or is gone meanwhile. */
+/**
+ * What was changed of a test case, put into what it is now: fields that were left alone, and criteria, are those of
+ * whoever was faster.
+ */
+export const changedIn = (now: JsonObject, before: JsonObject, after: JsonObject): JsonObject => {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => !same(before[field], after[field]),
+  );
+  const changes = fields.map((field): [string, unknown] => {
+    const [other, was, own] = [now[field], before[field], after[field]];
+    return [field, isObject(other) && isObject(was) && isObject(own) ? changedIn(other, was, own) : own];
+  });
+  return present({ ...now, ...Object.fromEntries(changes) });
+};
+
+/** Changed in the place of the one that it was; behind the last where that is new, or is gone meanwhile. */
 export const withFixture = (
   fixtures: readonly JsonObject[],
   id: string | undefined,
   fixture: JsonObject,
+  before: JsonObject = {},
 ): JsonObject[] =>
   fixtures.some((other) => other.id === id)
-    ? fixtures.map((other) => (other.id === id ? fixture : other))
+    ? fixtures.map((other) => (other.id === id ? changedIn(other, before, fixture) : other))
     : [...fixtures, fixture];
 
 /** What a file holds: a dataset, its spec, or a list of test cases. @throws Error */

@@ -12,6 +12,8 @@ export type RunSettings = {
   rubric: string;
   seconds: string;
   tokens: string;
+  /** The run that it is held against; empty: none. */
+  baseline: string;
 };
 
 export const USUAL: RunSettings = {
@@ -24,6 +26,7 @@ export const USUAL: RunSettings = {
   rubric: '',
   seconds: '',
   tokens: '',
+  baseline: '',
 };
 
 const limit = (typed: string): number | undefined => (/^\d+$/.test(typed) ? Number(typed) : undefined);
@@ -31,7 +34,8 @@ const limit = (typed: string): number | undefined => (/^\d+$/.test(typed) ? Numb
 /** Nothing is said that is as usual: the service refuses what it does not expect. */
 export const requestOf = (id: string, settings: RunSettings): JsonObject => {
   const { mode, models, agent, samples, tools, judge, rubric, seconds, tokens } = settings;
-  if (mode === 'scripted') return { dataset_id: id, mode, async: true };
+  const baseline = settings.baseline === '' ? {} : { baseline_run_id: settings.baseline };
+  if (mode === 'scripted') return { dataset_id: id, mode, ...baseline, async: true };
   const given: JsonObject = {
     dataset_id: id,
     mode,
@@ -42,6 +46,7 @@ export const requestOf = (id: string, settings: RunSettings): JsonObject => {
     judge: judge === '' ? undefined : { model_id: judge, ...(rubric && { rubric }) },
     max_walltime_secs: limit(seconds),
     max_total_tokens: limit(tokens),
+    ...baseline,
     async: true,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -1,13 +1,36 @@
-import { Markdown } from '../../chat/markdown/Markdown.tsx';
+import { Code, Markdown } from '../../chat/markdown/Markdown.tsx';
+import type { JsonObject } from '../../data/guard.ts';
+import { redactText } from '../../data/redaction.ts';
 import { Field } from '../../design/Field.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { activeText, listedText } from './injected.ts';
 import css from './Skills.module.css';
 import { texts } from './texts.ts';
 
+/** To the letter, for who wonders what a model makes of it. */
+const Injected = ({ skill }: { skill: JsonObject }) => {
+  const t = useTexts(texts);
+  const listed = listedText(skill);
+  return (
+    <details className={css.injected} data-testid="skill-injected">
+      <summary>{t('injected')}</summary>
+      <h3>{t('injected.listed')}</h3>
+      {listed === undefined ? (
+        <p className={css.note}>{t('injected.hidden')}</p>
+      ) : (
+        <Code language="" text={redactText(listed)} />
+      )}
+      <h3>{t('injected.active')}</h3>
+      <Code language="" text={redactText(activeText(skill))} />
+    </details>
+  );
+};
+
 /** What an agent is told once it takes the skill up, as it is written and as it reads. */
 export const Instructions = (props: {
+  skill: JsonObject;
   value: string;
   error: string | undefined;
   onChange: (value: string) => void;
@@ -43,6 +66,7 @@ export const Instructions = (props: {
           </Scroller>
         </div>
       </div>
+      <Injected skill={props.skill} />
     </Card>
   );
 };

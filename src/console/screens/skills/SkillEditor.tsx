@@ -168,6 +168,7 @@ const Form = ({ open, opened, schema }: FormProps) => {
           />
         </Card>
         <Instructions
+          skill={draft}
           value={typeof written === 'string' ? written : ''}
           error={saving.errors.get('instructions_md')}
           onChange={(text) => saving.change({ ...draft, instructions_md: text })}

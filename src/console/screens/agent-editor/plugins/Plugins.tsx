@@ -81,7 +81,7 @@ export const Plugins = (panel: PanelProps) => {
   const put = (plugin: Plugin, isOn: boolean): void => {
     for (const { key } of plugin.config_schemas)
       for (const field of unreadAt(panel.unread, `sections.${key}`)) panel.onUnread(field, undefined);
-    change(switched(draft, plugin, isOn));
+    change(switched(draft, { plugin, isOn, start: panel.start }));
     const [first] = plugin.config_schemas;
     if (first) setQuery({ section: first.key });
   };

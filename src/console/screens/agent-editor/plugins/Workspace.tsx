@@ -36,7 +36,7 @@ const Off = ({ settings, state, panel }: { settings: Settings; state: SettingsSt
   const { draft, change, capabilities } = panel;
   const turnOn = (): void => {
     const plugin = capabilities.plugins.find(({ id }) => id === settings.plugin);
-    if (plugin) change(switched(draft, plugin, true));
+    if (plugin) change(switched(draft, { plugin, isOn: true, start: panel.start }));
   };
   return (
     <Notice

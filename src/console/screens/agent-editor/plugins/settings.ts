@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import type { Plugin } from '../../../data/resources.ts';
-import { sectionsOf } from '../../../data/spec.ts';
+import { same, sectionsOf } from '../../../data/spec.ts';
 import { textsOf, withSection } from '../draft.ts';
 
 /** Which plugins an agent has, and what they are told: a section of its own for each kind of settings. */
@@ -29,10 +29,27 @@ export const sectionOf = (draft: JsonObject, key: string): JsonObject => {
 export const sectionFields = (draft: JsonObject, key: string, section: JsonObject): JsonObject =>
   withSection(draft, key, Object.keys(section).length > 0 ? section : undefined);
 
-/** What a plugin begins with is put where nothing is; what it was told stays when it is turned off. */
-export const switched = (draft: JsonObject, plugin: Plugin, isOn: boolean): JsonObject => {
+/**
+ * What a plugin begins with is put where nothing is, and goes with it where nobody has changed it; what it was told
+ * stays when it is turned off.
+ *
+ * @param start the agent as it was opened
+ */
+export const switched = (
+  draft: JsonObject,
+  { plugin, isOn, start }: { plugin: Plugin; isOn: boolean; start: JsonObject },
+): JsonObject => {
   const others = textsOf(draft.plugin_ids).filter((id) => id !== plugin.id);
-  if (!isOn) return { plugin_ids: others };
+  if (!isOn) {
+    const own = sectionsOf(draft);
+    const untouched = plugin.config_schemas.filter(
+      ({ key, default_value: first }) => key in own && !(key in sectionsOf(start)) && same(own[key], first),
+    );
+    if (untouched.length === 0) return { plugin_ids: others };
+    const gone = new Set(untouched.map(({ key }) => key));
+    const kept = Object.entries(own).filter(([key]) => !gone.has(key));
+    return { plugin_ids: others, sections: Object.fromEntries(kept) };
+  }
   const sections = { ...sectionsOf(draft) };
   for (const { key, default_value: first } of plugin.config_schemas) {
     if (!(key in sections) && first && Object.keys(first).length > 0) sections[key] = first;

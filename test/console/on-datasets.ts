@@ -1,0 +1,86 @@
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN } from '../service/troupe.ts';
+import type { House } from './visit.ts';
+
+/** Datasets: conversations that become test cases, what came of them last, and what two change at once. */
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
+
+export const onDatasets = async (t: Test, house: House): Promise<void> => {
+  const { troupe } = house;
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const call = (method: string, path: string, body?: object) => troupe.call(method, path, body, headers);
+  const DATASET = '/v1/eval/datasets/talks';
+
+  t.test('a conversation becomes a test case, and is played against an earlier play', async (t) => {
+    const { page, go, asked } = await house.visit(t, { noisy: true });
+    await call('POST', '/v1/eval/datasets', { id: 'talks', spec: { description: '', fixtures: [] } });
+    const threadId = 'talk-of-two';
+    for (const content of ['First question', 'Second question'])
+      await troupe.runToEnd({ agentId: 'default', threadId, messages: [{ role: 'user', content }] });
+    await go('/datasets/talks');
+    await button(page, 'Import a conversation').click();
+    const dialog = page.getByRole('dialog', { name: 'Import a conversation' });
+    await dialog.getByLabel('Thread').selectOption(threadId);
+    await dialog.getByRole('checkbox').nth(1).waitFor();
+    await dialog.getByLabel('Test case ID (optional)').fill('two-turns');
+    await dialog.getByRole('textbox').last().fill('Scripted');
+    await button(page, 'Import').click();
+    await toast(page, 'The conversation is the test case "two-turns"');
+    const { body } = await call('GET', DATASET);
+    t.match(body, {
+      spec: { fixtures: [{ id: 'two-turns', user_input: 'First question', continued_turns: { length: 1 } }] },
+    });
+
+    t.equal(await page.getByLabel('Held against').count(), 0, 'there is no play yet');
+    await page.getByRole('button', { name: 'Run' }).first().click();
+    await page.waitForURL(/\/eval-runs\/.+/);
+    const first = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await page.getByText('100%').waitFor();
+    await go('/datasets/talks');
+    await page.getByText('1 of 1 passed', { exact: true }).waitFor();
+    await page.getByLabel('Held against').selectOption(first);
+    const sent = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/v1/eval/runs'));
+    await page.getByRole('button', { name: 'Run' }).first().click();
+    t.match((await sent).postDataJSON(), { dataset_id: 'talks', mode: 'scripted', baseline_run_id: first });
+    await page.waitForURL(`**/eval-runs/*?baseline=${first}`);
+    await page.getByTestId('eval-diff-banner').waitFor();
+    t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
+    t.ok(asked.some((one) => one.includes('import-dialogue')));
+  });
+
+  t.test('two who change one test case both find what they have changed', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/datasets/talks?fixture=two-turns');
+    const form = page.getByRole('dialog').last();
+    await form.getByLabel('What the user says').fill('Another question');
+    const { body } = await call('GET', DATASET);
+    const { spec, meta } = Object(body);
+    const [fixture] = spec.fixtures;
+    const theirs = {
+      ...fixture,
+      description: 'Of somebody else',
+      expect: { ...fixture.expect, max_tokens_total: 99 },
+    };
+    const write = { expected_revision: meta.revision, spec: { ...spec, fixtures: [theirs] } };
+    t.equal((await call('PUT', DATASET, write)).status, 200);
+    await form.getByLabel('The answer contains (one a line)').fill('Scripted\nresponse');
+    await button(page, 'Save').click();
+    await button(page, 'Make it again').click();
+    await toast(page, 'Dataset "talks" saved');
+    t.match((await call('GET', DATASET)).body, {
+      spec: {
+        fixtures: [
+          {
+            user_input: 'Another question',
+            description: 'Of somebody else',
+            expect: { final_answer_contains: ['Scripted', 'response'], max_tokens_total: 99 },
+          },
+        ],
+      },
+    });
+    await call('DELETE', DATASET);
+  });
+};
