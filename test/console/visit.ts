@@ -82,7 +82,7 @@ export const startHouse = async (t: Test): Promise<House> => {
     troupe,
     async visit(t, { token = ADMIN_TOKEN, stored = {}, noisy = false, ...options } = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-      context.setDefaultTimeout(Number(process.env.ZZT ?? 20_000));
+      context.setDefaultTimeout(20_000);
       t.teardown(() => context.close());
       const kept = { ...stored, ...(token !== null && { 'troupe.adminToken': token }) };
       // Only once: what the page stores itself stays when it is loaded again.
