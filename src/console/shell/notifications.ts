@@ -77,3 +77,32 @@ export const auditLinesIn = (body: unknown): AuditLine[] =>
           isObject(line) && [line.id, line.actor, line.resource].every((value) => typeof value === 'string'),
       )
     : [];
+
+/** The state that each connection to an MCP server is in, by the id of its actor. */
+export type Connections = ReadonlyMap<string, string>;
+
+export type McpNews = { server: string; hasGivenUp: boolean };
+
+const serverOf = (actor: string): string => actor.slice(actor.indexOf(':') + 1);
+
+/** @param before undefined: nobody looked yet */
+export const mcpNews = (before: Connections | undefined, now: Connections): McpNews[] =>
+  before === undefined
+    ? []
+    : [...now].flatMap(([actor, state]) => {
+        const earlier = before.get(actor);
+        if (state === 'givenUp' && earlier !== state) return { server: serverOf(actor), hasGivenUp: true };
+        const isBack = earlier === 'givenUp' && state.startsWith('ready');
+        return isBack ? { server: serverOf(actor), hasGivenUp: false } : [];
+      });
+
+type EndedRun = { id: string; ended_at_secs?: number | undefined };
+
+/** Eval runs that have ended since somebody looked. @param known those that had ended then; undefined: nobody looked */
+export const evalNews = <Run extends EndedRun>(
+  known: ReadonlySet<string> | undefined,
+  runs: readonly Run[],
+): Run[] =>
+  known === undefined
+    ? []
+    : runs.filter(({ id, ended_at_secs }) => ended_at_secs !== undefined && !known.has(id));
