@@ -83,4 +83,29 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('row', { name: 'travels' }).first().waitFor();
     await call('DELETE', '/v1/config/agents/travels');
   });
+
+  t.test('many agents are deleted at once, but for those that others refer to', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    const spec = (id: string, more: object = {}) => ({
+      id,
+      model_id: 'default',
+      system_prompt: 'x',
+      ...more,
+    });
+    await call('POST', '/v1/config/agents', spec('gone-one'));
+    await call('POST', '/v1/config/agents', spec('gone-two'));
+    await call('POST', '/v1/config/agents', spec('boss', { delegates: ['gone-two'] }));
+    await go('/agents?q=gone-');
+    await page.getByRole('row', { name: 'gone-two' }).waitFor();
+    for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+    await button(page, 'Delete these').click();
+    const dialog = page.getByRole('dialog', { name: 'Delete 2 agents?' });
+    await dialog.getByRole('button', { name: 'Delete these' }).click();
+    await page.getByTestId('delete-row-gone-one').getByText('deleted').waitFor();
+    await page.getByTestId('delete-row-gone-two').getByText('kept').waitFor();
+    t.equal((await call('GET', '/v1/config/agents/gone-one')).status, 404);
+    t.equal((await call('GET', '/v1/config/agents/gone-two')).status, 200);
+    await call('DELETE', '/v1/config/agents/boss');
+    await call('DELETE', '/v1/config/agents/gone-two');
+  });
 };

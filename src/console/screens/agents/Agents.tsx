@@ -22,6 +22,7 @@ import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { isScreen } from '../../shell/screen-paths.ts';
 import { AgentRecord, type AgentRow, filtered, rowOf, WITHIN } from './agent-row.ts';
 import { useAgentColumns } from './columns.tsx';
+import { DeleteManyDialog } from './DeleteManyDialog.tsx';
 import { texts } from './texts.ts';
 
 const AgentMap = lazy(() => import('./AgentMap.tsx'));
@@ -188,6 +189,7 @@ export default function Agents() {
     [rows, model, plugin, modified, now],
   );
   const [doomed, setDoomed] = useState<AgentRow>();
+  const [many, setMany] = useState<readonly AgentRow[]>();
   return (
     <Page
       title={t('title')}
@@ -214,6 +216,7 @@ export default function Agents() {
               filters={<Filters rows={rows} />}
               filterKeys={FILTERS}
               exported={exported}
+              bulk={[{ label: t('many.confirm'), icon: 'trash', run: setMany }]}
               fresh={freshOf(query)}
               actions={(row) => <RowActions row={row} onDelete={() => setDoomed(row)} />}
               empty={
@@ -225,6 +228,7 @@ export default function Agents() {
           )}
         </Loaded>
       )}
+      {many && <DeleteManyDialog rows={many} onClose={() => setMany(undefined)} />}
       {doomed && (
         <DeleteDialog
           namespace="agents"
