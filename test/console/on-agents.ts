@@ -25,18 +25,20 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
       await go('/agents');
       await button(page, 'Map').click();
       await page.waitForURL('**/agents?view=map');
-      await page.getByText('1 reference leads nowhere.').waitFor();
+      // Other tests may have left some, too.
+      await page.getByText(/\d references? leads? nowhere\./).waitFor();
       const node = (id: string) =>
         page.locator('[data-kind]').filter({ has: page.getByRole('link', { name: id, exact: true }) });
       await node('brief').getByText('missing').waitFor();
-      t.equal(await page.locator('svg path[data-dangling]').count(), 1);
+      t.ok(await page.locator('svg path[data-dangling]').count());
       await page.getByRole('link', { name: 'map-two', exact: true }).focus();
       t.equal(await node('map-one').getAttribute('data-state'), 'lit');
       t.equal(await node('brief').getAttribute('data-state'), 'lit');
       t.equal(await node('bench').first().getAttribute('data-state'), 'dim');
       await page.getByText('As a table').click();
-      const first = page.locator('tbody tr').first();
-      t.match(await first.textContent(), /Agent map-one.*Model brief.*missing/);
+      const dangling = page.locator('tbody tr[data-dangling]');
+      t.ok((await dangling.allTextContents()).some((row) => /Agent map-one.*Model brief.*missing/.test(row)));
+      t.ok(await page.locator('tbody tr').first().getAttribute('data-dangling'), 'the worst comes first');
       await node('map-one').getByRole('link').click();
       await page.waitForURL('**/agents/map-one');
       await call('DELETE', '/v1/config/agents/map-two');
