@@ -3,15 +3,15 @@ import type { Frame } from '../statechart/actors.ts';
 import type { ActorFilter } from '../statechart/feed.ts';
 import { useFeed, useFeedState } from '../statechart/use-feed.ts';
 
-/** However much moves, what is shown of it is read this seldom. */
-const EVERY_MS = 1000;
+/** However much moves, what is shown of it is read this seldom: a list of a thousand runs takes a tenth of a second. */
+const EVERY_MS = 2000;
 
 /** What has just moved is stored a moment later. */
 const STORED_MS = 100;
 
 /**
  * Calls `onMoved` after something has moved that the feed tells of and `isWanted` lets through: soon after the first
- * of many, then at most once a second, never while nothing moves, and when the feed is back after a cut.
+ * of many, then at most every two seconds, never while nothing moves, and when the feed is back after a cut.
  *
  * @returns whether it is told: where the feed is refused or cut, somebody has to look by himself
  */
