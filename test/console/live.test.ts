@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
+import { each } from '../../src/console/data/each.ts';
 import { setBackend } from '../../src/console/data/request.ts';
 import { LogEvent } from '../../src/console/events/event.ts';
 import { linesUpTo, MOST_LINES, readUpTo } from '../../src/console/fork/fork.ts';
 import { Message, MOST_MESSAGES, messagesOf } from '../../src/console/history/messages.ts';
-import { each } from '../../src/console/runs/cancel-many.ts';
 import { heldBack, refreshed } from '../../src/console/runs/live-runs.ts';
 import { newestRuns } from '../../src/console/runs/pages.ts';
 import { durationOf, Run } from '../../src/console/runs/run.ts';

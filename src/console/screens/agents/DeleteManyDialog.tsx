@@ -1,11 +1,11 @@
 import { useState } from 'react';
+import { each, type Result } from '../../data/each.ts';
 import { anything } from '../../data/guard.ts';
 import { changed } from '../../data/records.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog, Dialog, DialogClose } from '../../design/Dialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { each, type Result } from '../../runs/cancel-many.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { toast } from '../../shell/toasts.ts';
 import css from './Agents.module.css';

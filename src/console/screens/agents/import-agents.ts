@@ -1,7 +1,7 @@
+import { each, type Result } from '../../data/each.ts';
 import { anyObject, isObject, type JsonObject } from '../../data/guard.ts';
 import { MASK } from '../../data/redaction.ts';
 import { send } from '../../data/request.ts';
-import { each, type Result } from '../../runs/cancel-many.ts';
 
 /** Agents from a file: each is checked by the service before any is created, and each has a result of its own. */
 

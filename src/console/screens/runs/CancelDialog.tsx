@@ -1,10 +1,10 @@
 import { useState } from 'react';
+import { each, type Result } from '../../data/each.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog, Dialog, DialogClose } from '../../design/Dialog.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { cancelMany, type Result } from '../../runs/cancel-many.ts';
-import { runsChanged } from '../../runs/control.ts';
+import { cancelRun, runsChanged } from '../../runs/control.ts';
 import { RunLink } from '../../runs/RunChip.tsx';
 import type { Run } from '../../runs/run.ts';
 import { toast } from '../../shell/toasts.ts';
@@ -43,7 +43,10 @@ export const CancelDialog = ({ runs, onClose }: { runs: readonly Run[]; onClose:
   const [results, setResults] = useState<readonly Result[]>();
   const cancel = async (): Promise<void> => {
     setBusy(true);
-    const found = await cancelMany(runs.map(({ run_id }) => run_id));
+    const found = await each(
+      runs.map(({ run_id }) => run_id),
+      cancelRun,
+    );
     runsChanged();
     if (found.every(({ outcome }) => outcome === 'done')) {
       toast('info', t('cancel.done', { count: found.length }));

@@ -1,7 +1,6 @@
 import pMap from 'p-map';
-import { messageOf, RequestError, statusOf } from '../data/error.ts';
-import { redactText } from '../data/redaction.ts';
-import { cancelRun } from './control.ts';
+import { messageOf, RequestError, statusOf } from './error.ts';
+import { redactText } from './redaction.ts';
 
 /** What became of each of many requests. */
 export type Result = { id: string; outcome: 'done' | 'over' | 'failed'; said: string };
@@ -26,5 +25,3 @@ export const each = (ids: readonly string[], work: (id: string) => Promise<void>
     },
     { concurrency: AT_ONCE },
   );
-
-export const cancelMany = (ids: readonly string[]): Promise<Result[]> => each(ids, cancelRun);
