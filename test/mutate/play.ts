@@ -1,7 +1,7 @@
 import { SEED } from '../random.ts';
 import { buildProgram, bundle } from '../run/bundle.ts';
 import { inProject, Places } from '../run/places.ts';
-import { type Ended, runGroup } from '../run/processes.ts';
+import { type Ended, runFiles } from '../run/processes.ts';
 import type { Mutant } from './mutants.ts';
 import type { Nearest } from './nearest.ts';
 
@@ -41,7 +41,7 @@ export const play = async (mutant: Mutant, nearest: Nearest, folder: string): Pr
     await bundle(files, places, replaced);
     const ended: Ended[] = [];
     const options = { places, seed: SEED, fileMs: FILE_MS, bail: true, ...(program && { program }) };
-    await runGroup(files, options, (end) => ended.push(end));
+    await runFiles(files, options, (end) => ended.push(end));
     const fate = fateOf(ended);
     if (fate.kind !== 'survived') return fate;
   }

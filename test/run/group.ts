@@ -1,20 +1,28 @@
+import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { runFile } from './file.ts';
 import { placesOfGroup } from './places.ts';
 import { recordAnswers } from './recorded.ts';
 import { residueSince, stateOfProcess } from './residue.ts';
 
 /**
- * Runs the test files that its arguments name, one after the other, and tells the process that started it of each
- * that ended: whatever a file does to this process, its name is known. `--bail`: none after the first that fails.
+ * Runs one test file after the other: it asks the process that started it for each, and tells of each that ended.
+ * Whatever a file does to this process, its name is known.
  */
 
 /**
- * What a group says after each file. `cpuMs`: with that of the programs that it started and that ended meanwhile, where
+ * What a group says. `cpuMs`: with that of the programs that it started and that ended meanwhile, where
  * the system tells. `residue`: what the file left changed in the process, in words.
  */
-export interface Said {
+export type Said = { type: 'ready' } | EndOfFile;
+
+/** What a group is told when it is ready for a file; `null`: there is none left. */
+export interface Told {
+  type: 'file';
+  file: string | null;
+}
+
+interface EndOfFile {
   type: 'ended';
   file: string;
   ok: boolean;
@@ -35,31 +43,37 @@ const childrenMs = (): number => {
 };
 
 const places = placesOfGroup(process.argv[1] ?? '');
-const { values, positionals: files } = parseArgs({
-  allowPositionals: true,
-  options: { bail: { type: 'boolean', default: false } },
-});
+
+const say = (said: Said): boolean | undefined => process.send?.(said);
+
+/** tap speaks over the same channel. */
+const isTold = (message: unknown): message is Told =>
+  typeof message === 'object' && message !== null && 'type' in message && message.type === 'file';
+
+const nextFile = async (): Promise<string | null> => {
+  say({ type: 'ready' });
+  for await (const [message] of on(process, 'message')) if (isTold(message)) return message.file;
+  return null;
+};
 
 // Nobody is left who would read the results.
 process.once('disconnect', () => process.exit(1));
 
 const recorder = recordAnswers(places.answers);
-for (const file of files) {
+for (let file = await nextFile(); file !== null; file = await nextFile()) {
   recorder.begin(file);
   const before = stateOfProcess();
   const cpu = process.cpuUsage();
   const children = childrenMs();
   const ok = await runFile(file, places, TEST_MS);
   const { user, system } = process.cpuUsage(cpu);
-  const said: Said = {
+  say({
     type: 'ended',
     file,
     ok,
     cpuMs: (user + system) / 1000 + childrenMs() - children,
     residue: await residueSince(before),
-  };
-  process.send?.(said);
-  if (!ok && values.bail) break;
+  });
 }
 await recorder.end();
 process.disconnect?.();

@@ -6,12 +6,12 @@ import { bundle } from './bundle.ts';
 import { countFrom, testFiles } from './command-line.ts';
 import { TAP_PLACES } from './places.ts';
 import { LAST, plan } from './plan.ts';
-import { runGroup } from './processes.ts';
+import { runFiles } from './processes.ts';
 import { Report } from './report.ts';
 
 /**
- * Runs the tests: compiles all of them once and runs them in few processes, about two dozen files in each. What each file
- * says is kept as TAP, so `npx tap replay FILE` shows it; `npx tap run FILE` runs one as it is, without all this.
+ * Runs the tests: compiles all of them once and runs them in few processes, each of which takes the next file when it has
+ * done with one. What each file says is kept as TAP, so `npx tap replay FILE` shows it; `npx tap run FILE` runs one as it is, without all this.
  */
 
 const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
@@ -39,15 +39,11 @@ const main = async (): Promise<void> => {
   const report = new Report(SEED);
   await bundle(files, TAP_PLACES);
   rmSync(TAP_PLACES.answers, { recursive: true, force: true });
-  const groups = plan(files);
+  const queue = plan(files);
   const options = { places: TAP_PLACES, seed: SEED, fileMs: FILE_MS, bail: false };
-  const work = async (): Promise<void> => {
-    for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-      await runGroup(group, options, (end) => report.ended(end));
-    }
-  };
-  await Promise.all(Array.from({ length: jobs }, work));
-  if (files.includes(LAST)) await runGroup([LAST], options, (end) => report.ended(end));
+  const work = (files: string[]): Promise<void> => runFiles(files, options, (end) => report.ended(end));
+  await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, () => work(queue)));
+  if (files.includes(LAST)) await work([LAST]);
   await report.end(slowest);
 };
 

@@ -1,37 +1,28 @@
 /**
- * Which test files share a process. A file that takes long, or that starts programs and reads their processor time
- * or memory, has its own and starts first: what is left for the end is short, and no core waits for it.
+ * In which order test files run. What takes long starts first, so that what is left for the end is short and no core
+ * waits for it.
  */
 
-const ALONE = [
+const LONG = [
+  'test/console/browser.test.ts',
+  'test/packed/',
+  'test/examples/',
   'test/crash/',
   'test/property/runtime.test.ts',
-  'test/examples/',
-  'test/readme/',
+  'test/load/',
   'test/e2e/',
-  'test/load/bench.test.ts',
-  'test/machines/run.test.ts',
-  'test/service/config/files.test.ts',
+  'test/readme/',
+  'test/interop/',
 ];
 
 /** What looks at the answers that the others got. */
 export const LAST = 'test/contract/answers.test.ts';
 
-/** A process takes most of a second before its first test. */
-const FILES_OF_GROUP = 28;
-
-/** @returns groups in the order in which they start; the last test of all is in none */
-export const plan = (files: readonly string[]): string[][] => {
-  const alone: string[] = [];
-  const others: string[] = [];
-  for (const file of files) {
-    if (file === LAST) continue;
-    (ALONE.some((place) => file.startsWith(place)) ? alone : others).push(file);
-  }
-  const rank = (file: string): number => ALONE.findIndex((place) => file.startsWith(place));
-  alone.sort((a, b) => rank(a) - rank(b));
-  const groups = alone.map((file) => [file]);
-  // Neighbours need the same modules.
-  for (let i = 0; i < others.length; i += FILES_OF_GROUP) groups.push(others.slice(i, i + FILES_OF_GROUP));
-  return groups;
+/** @returns files in the order in which they start; neighbours need the same modules. The last test of all is not among them */
+export const plan = (files: readonly string[]): string[] => {
+  const rankOf = (file: string): number => {
+    const rank = LONG.findIndex((place) => file.startsWith(place));
+    return rank === -1 ? LONG.length : rank;
+  };
+  return files.filter((file) => file !== LAST).sort((a, b) => rankOf(a) - rankOf(b));
 };

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { SHORT_LIVED } from '../child.ts';
-import type { Said } from './group.ts';
+import type { Said, Told } from './group.ts';
 import { groupOf, type Places, preludeOf, ROOT } from './places.ts';
 
 /** How a test file ended. `broken`: why there is no result, as far as it is known. */
@@ -32,31 +32,23 @@ export interface GroupOptions {
   program?: string;
 }
 
-/** Runs files in one process; a file that ends it is the only one to pay, the others go on in a new one. */
-export const runGroup = async (
-  files: readonly string[],
+/**
+ * Runs files in one process, until the queue is empty: others may take from it meanwhile. A file that ends the process
+ * is the only one to pay, what is left is run in a new one.
+ */
+export const runFiles = async (
+  queue: string[],
   options: GroupOptions,
   told: (ended: Ended) => void,
 ): Promise<void> => {
-  let left = [...files];
-  while (left.length > 0) {
-    const done = await runProcess(left, options, told);
-    left = left.slice(done);
-  }
+  while (queue.length > 0) await runProcess(queue, options, told);
 };
 
 /** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
-const startGroup = (files: readonly string[], { places, seed, bail, program }: GroupOptions): ChildProcess =>
+const startGroup = ({ places, seed, program }: GroupOptions): ChildProcess =>
   spawn(
     process.execPath,
-    [
-      '--enable-source-maps',
-      ...SHORT_LIVED,
-      `--import=${pathToFileURL(preludeOf(places))}`,
-      groupOf(places),
-      ...(bail ? ['--bail'] : []),
-      ...files,
-    ],
+    ['--enable-source-maps', ...SHORT_LIVED, `--import=${pathToFileURL(preludeOf(places))}`, groupOf(places)],
     {
       cwd: ROOT,
       env: {
@@ -68,14 +60,14 @@ const startGroup = (files: readonly string[], { places, seed, bail, program }: G
     },
   );
 
-/** @returns how many of the files are done with, the one included that ended the process */
 const runProcess = async (
-  files: readonly string[],
+  queue: string[],
   options: GroupOptions,
   told: (ended: Ended) => void,
-): Promise<number> => {
-  const child = startGroup(files, options);
-  const ended: Ended[] = [];
+): Promise<void> => {
+  const child = startGroup(options);
+  let file: string | undefined;
+  let begun = false;
   let printed = '';
   let started = performance.now();
   let late = false;
@@ -84,27 +76,36 @@ const runProcess = async (
     child.kill('SIGKILL');
   }, options.fileMs);
   const tell = (end: Omit<Ended, 'wallMs' | 'printed'>): void => {
+    file = undefined;
+    if (options.bail && !end.ok) queue.length = 0;
+    told({ ...end, wallMs: performance.now() - started, printed });
+  };
+  const give = (): void => {
     giveUp.refresh();
-    const whole = { ...end, wallMs: performance.now() - started, printed };
-    ended.push(whole);
-    told(whole);
+    begun = true;
+    file = queue.shift();
     printed = '';
     started = performance.now();
+    const next: Told = { type: 'file', file: file ?? null };
+    // A process that has just died tells of itself by its exit.
+    child.send(next, () => {});
   };
   const print = (chunk: Buffer): void => {
     printed = (printed + chunk.toString()).slice(-PRINTED_CHARS);
   };
   child.stdout?.on('data', print);
   child.stderr?.on('data', print);
-  // tap speaks over the same channel.
-  child.on('message', (said: Said) => said.type === 'ended' && tell(said));
+  child.on('message', (said: Said) => {
+    if (said.type === 'ended') tell(said);
+    // tap speaks over the same channel.
+    else if (said.type === 'ready') give();
+  });
   // Not `close`: a program that a test left behind may hold the pipes.
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   clearTimeout(giveUp);
-  const file = files[ended.length];
-  if (file === undefined || (options.bail && ended.some(({ ok }) => !ok))) return files.length;
+  if (!begun) file = queue.shift();
+  if (file === undefined) return;
   const way = signal ?? `exit code ${code}`;
   const broken = late ? `did not end within ${options.fileMs / 1000} s` : `its process ended (${way})`;
   tell({ file, ok: false, cpuMs: 0, residue: [], broken, late });
-  return options.bail ? files.length : ended.length;
 };

@@ -6,8 +6,8 @@ import fc from '../random.ts';
 import { bundle } from './bundle.ts';
 import { countFrom, testFiles } from './command-line.ts';
 import { groupOf, Places, ROOT } from './places.ts';
-import { plan } from './plan.ts';
-import { type Ended, type GroupOptions, runGroup } from './processes.ts';
+import { LAST, plan } from './plan.ts';
+import { type Ended, type GroupOptions, runFiles } from './processes.ts';
 import { reasonOf } from './report.ts';
 
 /** What a run of tests makes of files that fail, or break the process that they share. */
@@ -28,7 +28,7 @@ const runAll = async (
   await bundle(files, places);
   const ended: Ended[] = [];
   const all = { places, seed: 1, fileMs: 60_000, bail: false, ...options };
-  await runGroup(files, all, (end) => ended.push({ ...end, file: end.file.replace(/^.*\//, '') }));
+  await runFiles(files, all, (end) => ended.push({ ...end, file: end.file.replace(/^.*\//, '') }));
   return ended;
 };
 
@@ -90,15 +90,29 @@ t.test('a group ends with the process that started it', async (t) => {
   const places = new Places(join(folder, 'made'));
   const file = relative(ROOT, join(folder, 'a.test.ts'));
   await bundle([file], places);
-  const group = spawn(process.execPath, [groupOf(places), file], {
+  const group = spawn(process.execPath, [groupOf(places)], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+  await once(group, 'message');
+  group.send({ type: 'file', file });
   // tap says over the same channel that it has begun.
   await once(group, 'message');
   group.disconnect();
   const [code] = await once(group, 'exit');
   t.equal(code, 1);
+});
+
+t.test('a process that does not come to its first file fails it', async (t) => {
+  const folder = t.testdir({ 'a.test.ts': PASSES });
+  const file = relative(ROOT, join(folder, 'a.test.ts'));
+  const ended: Ended[] = [];
+  // Nothing was bundled there.
+  const options = { places: new Places(join(folder, 'made')), seed: 1, fileMs: 60_000, bail: false };
+  await runFiles([file], options, (end) => ended.push(end));
+  t.match(ended, [
+    { file, ok: false, broken: 'its process ended (exit code 1)', printed: /ERR_MODULE_NOT_FOUND/ },
+  ]);
 });
 
 t.test('a file that blocks its process is given up', async (t) => {
@@ -148,13 +162,38 @@ t.test('what a command is given is judged', async (t) => {
   t.throws(() => testFiles(['nowhere']), { message: "no test file has 'nowhere' in its path" });
 });
 
-t.test('every file is in one group, the dear ones alone and first', async (t) => {
-  const files = ['test/crash/a.test.ts', ...Array.from({ length: 50 }, (_, i) => `test/a/${i}.test.ts`)];
-  const groups = plan(files.toReversed());
-  t.strictSame(groups.flat().sort(), files.toSorted());
-  t.strictSame(groups[0], ['test/crash/a.test.ts']);
-  t.ok(groups.every(({ length }) => length <= 28));
+t.test('processes take from one queue, and every file runs once', async (t) => {
+  const names = Array.from({ length: 6 }, (_, i) => `${i}.test.ts`);
+  const folder = t.testdir(Object.fromEntries(names.map((name) => [name, PASSES])));
+  const files = names.map((name) => relative(ROOT, join(folder, name)));
+  const places = new Places(join(folder, 'made'));
+  await bundle(files, places);
+  const ended: string[] = [];
+  const queue = [...files];
+  const options = { places, seed: 1, fileMs: 60_000, bail: false };
+  const work = () => runFiles(queue, options, ({ file }) => ended.push(file));
+  await Promise.all([work(), work()]);
+  t.strictSame(ended.sort(), files);
 });
+
+t.test(
+  'the dear files come first, the others in their order, and what looks back is left for the end',
+  async (t) => {
+    const files = [
+      'test/a/1.test.ts',
+      'test/a/2.test.ts',
+      'test/crash/a.test.ts',
+      LAST,
+      'test/packed/a.test.ts',
+    ];
+    t.strictSame(plan(files), [
+      'test/packed/a.test.ts',
+      'test/crash/a.test.ts',
+      'test/a/1.test.ts',
+      'test/a/2.test.ts',
+    ]);
+  },
+);
 
 t.test('what a property says is kept whole, whatever ends of lines the counterexample has', async (t) => {
   const fails = () => fc.assert(fc.property(fc.constant('\u2028'), () => false));
