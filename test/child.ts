@@ -1,8 +1,9 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 import { asShipped } from '../bench/as-shipped.ts';
+import { placesOfGroup, ROOT } from './run/places.ts';
 
 /**
  * Node processes that tests start.
@@ -39,8 +40,13 @@ const FOLDER = fileURLToPath(new URL('../.tap/children', import.meta.url));
 
 const bundles = new Map<string, string>();
 
-/** The program as JavaScript, made once a process. It knows the place of its source, as the sources do in the bundle of tests. */
+/**
+ * The program as JavaScript: out of the bundle of tests where it is in it, otherwise made once a process. It knows the
+ * place of its source either way.
+ */
 export const bundled = (source: string): string => {
+  const shared = placesOfGroup(process.argv[1] ?? '').bundleOf(relative(ROOT, source));
+  if (existsSync(shared)) return shared;
   const made = bundles.get(source);
   if (made !== undefined) return made;
   mkdirSync(FOLDER, { recursive: true });
