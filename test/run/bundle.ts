@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -51,16 +50,8 @@ export const buildProgram = async (outdir: string, replaced: Replaced): Promise<
   });
 };
 
-/** What tests start as processes of their own. */
-const startedByTests = (): string[] => [
-  'bench/index.ts',
-  ...readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\/child-[\w-]+\.ts$/.test(name))
-    .map((name) => `test/${name}`),
-];
-
 /**
- * Compiles tests, the programs they start and the sources they reach, once: what a process loads of these it shares
+ * Compiles tests, programs that they start and the sources they reach, once: what a process loads of these it shares
  * among its files.
  *
  * @returns what imports what, by paths in the project
@@ -73,7 +64,7 @@ export const bundle = async (
   await rm(places.bundle, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [...files, ...startedByTests(), 'test/run/group.ts', 'test/run/no-async-hooks.ts'],
+    entryPoints: [...files, 'test/run/group.ts', 'test/run/no-async-hooks.ts'],
     outbase: ROOT,
     outdir: places.bundle,
     ...asShipped(),

@@ -11,10 +11,18 @@ export const countFrom = (name: string, text: string | undefined, otherwise: num
   throw new Error(`--${name}: '${text}' is not allowed; allowed: a whole number from 1`);
 };
 
+const filesOfTests = (): string[] =>
+  readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' }).map((name) => `test/${name}`);
+
+/** Programs that tests start as processes of their own. */
+export const startedByTests = (): string[] => [
+  'bench/index.ts',
+  ...filesOfTests().filter((file) => /\/child-[\w-]+\.ts$/.test(file)),
+];
+
 /** Those that have one of the parts in their path, all of them without a part. @throws Error for a part of none */
 export const testFiles = (parts: readonly string[] = []): string[] => {
-  const all = readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
-    .map((name) => `test/${name}`)
+  const all = filesOfTests()
     .filter((file) => file.endsWith('.test.ts'))
     .sort();
   for (const part of parts) {

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SEED } from '../random.ts';
 import { bundle } from './bundle.ts';
-import { countFrom, testFiles } from './command-line.ts';
+import { countFrom, startedByTests, testFiles } from './command-line.ts';
 import { TAP_PLACES } from './places.ts';
 import { LAST, plan } from './plan.ts';
 import { runFiles } from './processes.ts';
@@ -37,7 +37,7 @@ const main = async (): Promise<void> => {
   const jobs = countFrom('jobs', values.jobs, availableParallelism() + 1);
   const slowest = countFrom('slowest', values.slowest, 0);
   const report = new Report(SEED);
-  await bundle(files, TAP_PLACES);
+  await bundle([...files, ...startedByTests()], TAP_PLACES);
   rmSync(TAP_PLACES.answers, { recursive: true, force: true });
   const queue = plan(files);
   const options = { places: TAP_PLACES, seed: SEED, fileMs: FILE_MS, bail: false };
