@@ -14,7 +14,7 @@ export const texts = defineTexts(
   {
     here: '从此处分叉',
     title: '换一种方式继续',
-    text: '新的会话以到此为止的内容开始;当前会话保持不变。',
+    text: '新的会话以到此为止的内容开始；当前会话保持不变。',
     before: { other: '此前有 {count} 条消息' },
     agent: '由谁回答',
     question: '改为询问',

@@ -111,7 +111,7 @@ export const texts = defineTexts(
     'map.kind.mcp-servers': 'MCP 服务器',
     'map.kind.a2a-servers': 'A2A 服务器',
     import: '导入智能体',
-    'many.title': { other: '删除 {count} 个智能体?' },
+    'many.title': { other: '删除 {count} 个智能体？' },
     'many.text': '被引用的智能体会保留。已删除的可从审计日志中恢复。',
     'many.confirm': '删除所选',
     'many.done': { other: '已删除 {count} 个智能体' },

@@ -137,6 +137,6 @@ export const texts = defineTexts(
     'start.model': '添加模型',
     'start.agent': '创建智能体',
     'start.done': '完成',
-    'start.open': '待办',
+    'start.open': '未完成',
   },
 );

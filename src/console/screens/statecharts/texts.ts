@@ -30,7 +30,7 @@ export const texts = defineTexts(
   },
   {
     title: '状态图',
-    purpose: '服务中的每个会话线程、运行、任务和连接，都以其自身的状态图实时呈现。',
+    purpose: '服务中的每个会话、运行、任务和连接，都以其自身的状态图实时呈现。',
     live: { other: '{count} 个活动' },
     resting: { other: '{count} 个静止' },
     states: { other: '{count} 个状态' },

@@ -184,7 +184,7 @@ export const texts = defineTexts(
     'behavior.deny': '拒绝',
     'scope.once': '一次',
     'scope.session': '会话',
-    'scope.thread': '线程',
+    'scope.thread': '会话',
     'scope.project': '项目',
     'scope.user': '用户',
     'decision.deny': '拒绝',
