@@ -1,4 +1,5 @@
-import type { Skill, SkillSpec } from './skill.ts';
+import { listedSkill } from '../../schema/skill-text.ts';
+import type { Skill } from './skill.ts';
 
 /**
  * The list of skills that a model sees each step (agent-loop.md 14.3). At most 32 skills and 16384 characters;
@@ -13,7 +14,7 @@ const MAX_CHARACTERS = 16384;
 export const renderCatalog = (skills: readonly Skill[]): string | undefined => {
   const visible = skills.filter(({ spec }) => spec.model_invocable).sort(byId);
   if (visible.length === 0) return undefined;
-  const shown = fitting(visible.slice(0, MAX_ENTRIES).map(({ spec }) => entry(spec)));
+  const shown = fitting(visible.slice(0, MAX_ENTRIES).map(({ spec }) => listedSkill(spec)));
   const cut = shown.length < visible.length;
   return [
     block(shown),
@@ -22,17 +23,6 @@ export const renderCatalog = (skills: readonly Skill[]): string | undefined => {
     ...usage(visible.slice(0, shown.length)),
     '</skills_usage>',
   ].join('\n');
-};
-
-export const escapeXml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
 };
 
 // By code unit: the order must not depend on the locale of the process.
@@ -50,19 +40,6 @@ const fitting = (entries: readonly string[]): string[] => {
     shown.push(next);
   }
   return shown;
-};
-
-const entry = (spec: SkillSpec): string =>
-  [
-    '<skill>',
-    `<name>${escapeXml(spec.id)}</name>`,
-    `<description>${escapeXml(describe(spec))}</description>`,
-    '</skill>',
-  ].join('\n');
-
-const describe = ({ id, name, description, when_to_use }: SkillSpec): string => {
-  const named = name === id ? description : `${name}: ${description}`;
-  return when_to_use === undefined ? named : `${named} — When: ${when_to_use}`;
 };
 
 const usage = (shown: readonly Skill[]): string[] => [

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { activeSkills } from '../../schema/skill-text.ts';
 import { update } from '../../tools/state.ts';
 import { configOf, definePlugin } from '../define.ts';
 import { permissionOverrides } from '../permission/state.ts';
 import type { Plugin, Section } from '../plugin.ts';
-import { escapeXml, renderCatalog } from './catalog.ts';
+import { renderCatalog } from './catalog.ts';
 import { restrictedTo, type SkillSource } from './source.ts';
 import { type Activation, skillsState, stateOf } from './state.ts';
 import { createSkillTools } from './tools.ts';
@@ -79,7 +80,7 @@ const activeInstructions = (source: SkillSource): Plugin =>
             return {
               ...(dropped && { state: [update(skillsState, stateOf(current))] }),
               ...(shown.length > 0 &&
-                message('active_skill_instructions', 'suffix_system', instructions(shown))),
+                message('active_skill_instructions', 'suffix_system', instructionsOf(shown))),
             };
           },
         },
@@ -97,12 +98,5 @@ const isCurrent = (source: SkillSource, { skill_id, revision }: Activation): boo
   return skill !== undefined && 'revision' in skill && skill.revision === revision;
 };
 
-const instructions = (activations: readonly Activation[]): string =>
-  [
-    '<active_skill_instructions>',
-    ...activations.map(
-      ({ skill_id, instructions }) =>
-        `<skill_instruction skill="${escapeXml(skill_id)}">\n${instructions}\n</skill_instruction>`,
-    ),
-    '</active_skill_instructions>',
-  ].join('\n');
+const instructionsOf = (activations: readonly Activation[]): string =>
+  activeSkills(activations.map(({ skill_id, instructions }) => ({ id: skill_id, instructions })));

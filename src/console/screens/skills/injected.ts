@@ -1,16 +1,7 @@
+import { activeSkills, listedSkill } from '../../../schema/skill-text.ts';
 import type { JsonObject } from '../../data/guard.ts';
 
-/** The exact texts that a model gets of a skill: its line in the list of skills, and what stays in view once it is active. */
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+/** The exact texts that a model gets of a skill that is being written: a field may be missing. */
 
 const textAt = (skill: JsonObject, field: string): string => {
   const value = skill[field];
@@ -18,22 +9,16 @@ const textAt = (skill: JsonObject, field: string): string => {
 };
 
 /** Undefined: models do not see it. */
-export const listedText = (skill: JsonObject): string | undefined => {
-  if (skill.model_invocable === false) return undefined;
-  const [id, name, said, when] = ['id', 'name', 'description', 'when_to_use'].map((field) =>
-    textAt(skill, field),
-  );
-  const named = name === id ? said : `${name}: ${said}`;
-  const described = when ? `${named} — When: ${when}` : named;
-  return `<skill>\n<name>${escaped(id ?? '')}</name>\n<description>${escaped(described ?? '')}</description>\n</skill>`;
-};
+export const listedText = (skill: JsonObject): string | undefined =>
+  skill.model_invocable === false
+    ? undefined
+    : listedSkill({
+        id: textAt(skill, 'id'),
+        name: textAt(skill, 'name'),
+        description: textAt(skill, 'description'),
+        when_to_use: textAt(skill, 'when_to_use'),
+      });
 
 /** `${name}` stands for arguments, which come with an activation. */
 export const activeText = (skill: JsonObject): string =>
-  [
-    '<active_skill_instructions>',
-    `<skill_instruction skill="${escaped(textAt(skill, 'id'))}">`,
-    textAt(skill, 'instructions_md'),
-    '</skill_instruction>',
-    '</active_skill_instructions>',
-  ].join('\n');
+  activeSkills([{ id: textAt(skill, 'id'), instructions: textAt(skill, 'instructions_md') }]);
