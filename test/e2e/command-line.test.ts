@@ -115,13 +115,13 @@ agents:
 });
 
 t.test('serve does not start without an admin token, and says why', async (t) => {
-  const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')]);
-  t.equal(await serve.ended(), 1);
+  const { code, errors } = await runHere(['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')]);
+  t.equal(code, 1);
   t.match(
-    serve.errors(),
+    errors,
     'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
   );
-  t.notMatch(serve.errors(), /\bat .*\.ts:/, 'no stack trace');
+  t.notMatch(errors, /\bat .*\.ts:/, 'no stack trace');
 });
 
 t.test('serve starts without a token when nothing of the admin surface is exposed', async (t) => {
