@@ -333,7 +333,8 @@ t.test('a backup made while the service works holds what was accepted before it'
   };
   const id = await post('before');
   const backup = runCommand(t, ['backup', join(dir, 'copy'), '--storage-dir', data], TOKEN);
-  for (let index = 0; backup.child.exitCode === null; index += 1) await post(`during ${index}`);
+  const isOver = () => backup.child.exitCode !== null || backup.child.signalCode !== null;
+  for (let index = 0; !isOver(); index += 1) await post(`during ${index}`);
   t.equal(await backup.ended(), 0, backup.errors());
 
   const restored = await serveHere(t, ['serve', '--storage-dir', join(dir, 'copy')], TOKEN);
