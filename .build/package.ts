@@ -1,6 +1,8 @@
+import { buildConsole } from './console.ts';
 import { writeDeclarations } from './declarations.ts';
 import { writeLicenses } from './licenses.ts';
 
-/** What the package has besides its programs: what compilers read, and whose work is in it. */
+/** What the package has besides its programs: its console, what compilers read, and whose work is in it. */
+await buildConsole();
 await writeDeclarations();
 writeLicenses();

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -11,7 +11,13 @@ export type Packed = {
   files: { path: string; size: number; mode: number }[];
 };
 
-const SOURCES = ['package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'src', 'machines', '.build'];
+const SOURCES = [
+  ...['package.json', 'package-lock.json', 'README.md', 'LICENSE', 'tsconfig.json'],
+  ...['src', 'machines', '.build'],
+];
+
+/** The console is built again only if its record tells of other sources: its build takes longer than all the others. */
+const CONSOLE = ['dist/console', 'dist/console.json'];
 
 /** Runs a command as its user does: without what runners of tests load into every node. */
 export const outputIn = async (folder: string, command: string, ...args: string[]): Promise<string> => {
@@ -24,7 +30,8 @@ export const outputIn = async (folder: string, command: string, ...args: string[
 export const pack = async (root: string, folder: string): Promise<Packed> => {
   const stage = join(folder, 'stage');
   mkdirSync(stage, { recursive: true });
-  for (const name of SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
+  const taken = [...SOURCES, ...CONSOLE.filter((name) => existsSync(join(root, name)))];
+  for (const name of taken) cpSync(join(root, name), join(stage, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
   const said = await outputIn(stage, 'npm', 'pack', '--json', '--foreground-scripts=false');
   const [packed]: Packed[] = JSON.parse(said);

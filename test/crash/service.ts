@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
+import { compileOnBuilt } from '../e2e/on-built.ts';
 import { defer } from '../http/serve.ts';
-import { writeAgents } from './agents-file.ts';
 
 /**
  * The built service in a process of its own, on one port and one folder over all its lives, and every way in which
@@ -48,6 +49,9 @@ export type ServiceOptions = { gate?: string; env?: Record<string, string> };
 
 export const ADMIN = { authorization: 'Bearer x' };
 
+/** Its config file. */
+const AGENTS = fileURLToPath(new URL('./child-agents.ts', import.meta.url));
+
 const TICKS_A_SECOND = 100;
 
 /** How long anything of a process may take on a machine that others use as well. */
@@ -55,7 +59,8 @@ const PATIENCE_MS = 120_000;
 
 export const createService = async (t: Test, options: ServiceOptions = {}): Promise<Service> => {
   const dir = t.testdir({ executed: '' });
-  const config = await writeAgents(dir);
+  const config = join(dir, 'agents.mjs');
+  await compileOnBuilt(AGENTS, config);
   const port = await freePort();
   let child: ChildProcess | undefined;
   let came = defer();

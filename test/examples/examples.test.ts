@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import t from 'tap';
-import { bundled, nodeCommand } from '../child.ts';
+import t, { type Test } from 'tap';
+import { nodeCommand } from '../child.ts';
+import { compileOnBuilt } from '../e2e/on-built.ts';
 import { runProgram } from '../e2e/service.ts';
 import { startDemo } from '../service/troupe.ts';
 
@@ -10,23 +12,31 @@ import { startDemo } from '../service/troupe.ts';
 
 const program = (name: string): string => fileURLToPath(new URL(`${name}.ts`, import.meta.url));
 
-const outputOf = async (name: string, ...args: string[]): Promise<string> =>
-  (await promisify(execFile)(...nodeCommand([bundled(program(name)), ...args]))).stdout;
+/** What it prints, with a folder of its own to keep its data in. */
+const outputOf = async (t: Test, name: string): Promise<string> => {
+  const dir = t.testdir();
+  const file = join(dir, `${name}.mjs`);
+  await compileOnBuilt(program(name), file);
+  return (await promisify(execFile)(...nodeCommand([file, join(dir, 'data')]))).stdout;
+};
 
 t.test('a tool that asks for approval waits for the decision, and then runs', async (t) => {
   t.equal(
-    await outputOf('approval', t.testdir()),
+    await outputOf(t, 'approval'),
     "suspended transfer { to: 'Ada', amount: 500 }\nDone: 500 went to Ada\n",
   );
 });
 
 t.test('a plugin acts as the section of the agent says', async (t) => {
-  t.equal(await outputOf('plugin'), 'You explain. | epoch: the number that fences a thread\nYou explain.\n');
+  t.equal(
+    await outputOf(t, 'plugin'),
+    'You explain. | epoch: the number that fences a thread\nYou explain.\n',
+  );
 });
 
 t.test('a provider of the program answers, and its failures have a class', async (t) => {
   t.equal(
-    await outputOf('provider', t.testdir()),
+    await outputOf(t, 'provider'),
     'HEAR YE (loud-1)\ninference failed: invalid request: there is nothing to shout\n',
   );
 });

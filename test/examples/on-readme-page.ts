@@ -36,14 +36,12 @@ export const writeReadmePage = (t: Test): string => {
   return folder;
 };
 
-export const testReadmePage = (t: Test, { origin, browser }: Site): void => {
+export const testReadmePage = (t: Test, { origin, tabs }: Site): void => {
   t.test('the component of the README talks to an agent', async (t) => {
     const troupe = await startDemo(t, {
       settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] } },
     });
-    const page = await browser.newPage();
-    page.on('pageerror', (error) => t.fail(`the page threw: ${error}`));
-    await page.goto(`${origin}/readme-page/?service=${troupe.url}`);
+    const page = await tabs.open(t, `${origin}/readme-page/?service=${troupe.url}`);
     await page.getByRole('button', { name: 'ready' }).click();
     await page.getByText('assistant: Scripted response to: Hello').waitFor();
     await page.getByRole('button', { name: 'ready' }).waitFor();

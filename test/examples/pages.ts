@@ -25,7 +25,17 @@ const SHOTS = process.env.TROUPE_TEST_SCREENSHOTS;
 
 export type Site = {
   origin: string;
-  browser: Browser;
+  tabs: Tabs;
+};
+
+/**
+ * Tabs that one test leaves to the next: a new one takes more than all that a test does in it. The pages keep nothing in
+ * the browser.
+ */
+export type Tabs = {
+  /** A tab with this page, until the test ends. What the page throws fails the test. */
+  open(t: Test, url: string): Promise<Page>;
+  offline(isOffline: boolean): Promise<void>;
 };
 
 /** A service that these pages may talk to. */
@@ -47,7 +57,29 @@ export const startSite = async (t: Test, folders: readonly string[]): Promise<Si
   const origin = await serve(t, pages);
   const browser = await launchChromium();
   t.teardown(() => browser.close());
-  return { origin, browser };
+  return { origin, tabs: await tabsOf(browser) };
+};
+
+const tabsOf = async (browser: Browser): Promise<Tabs> => {
+  const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
+  context.setDefaultTimeout(60_000);
+  const idle: Page[] = [];
+  return {
+    offline: (isOffline) => context.setOffline(isOffline),
+    async open(t, url) {
+      const page = idle.pop() ?? (await context.newPage());
+      page.on('pageerror', (error) => t.fail(`the page threw: ${error}`));
+      t.teardown(async () => {
+        // What a page says of a service that is being stopped under it is no failure.
+        page.removeAllListeners('pageerror');
+        await context.setOffline(false);
+        await page.goto('about:blank');
+        idle.push(page);
+      });
+      await page.goto(url);
+      return page;
+    },
+  };
 };
 
 /** As they are while somebody works on them: what React does twice then, it does twice here. */
@@ -81,7 +113,11 @@ const serve = async (t: Test, dir: string): Promise<string> => {
     const { pathname } = new URL(url, 'http://site');
     const file = join(dir, pathname.endsWith('/') ? `${pathname}index.html` : pathname);
     const content = await readFile(file).catch(() => undefined);
-    response.writeHead(content ? 200 : 404, { 'content-type': TYPES[extname(file)] ?? 'text/plain' });
+    response.writeHead(content ? 200 : 404, {
+      'content-type': TYPES[extname(file)] ?? 'text/plain',
+      // A browser that loads a script again has it compiled.
+      'cache-control': 'max-age=3600',
+    });
     response.end(content);
   });
   t.teardown(() => server.close());
@@ -96,15 +132,7 @@ const listening = (server: Server): Promise<string> =>
     });
   });
 
-export const visit = async (t: Test, { origin, browser }: Site): Promise<Visited> => {
-  const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
-  context.setDefaultTimeout(60_000);
-  // What a page says of a service that is being stopped under it is no failure.
-  let isOver = false;
-  t.teardown(() => {
-    isOver = true;
-    return context.close();
-  });
+export const visit = async (t: Test, { origin, tabs }: Site): Promise<Visited> => {
   const { troupe, tools } = await withTools(t, {
     settings: {
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] },
@@ -120,18 +148,9 @@ export const visit = async (t: Test, { origin, browser }: Site): Promise<Visited
   return {
     troupe,
     tools,
-    offline: (isOffline) => context.setOffline(isOffline),
-    async open(name, agentId, service = troupe.url) {
-      const page = await context.newPage();
-      page.on('pageerror', (error) => {
-        if (!isOver) t.fail(`the page threw: ${error}`);
-      });
-      t.teardown(() => {
-        isOver = true;
-      });
-      await page.goto(`${origin}/${name}/?${new URLSearchParams({ service, agent: agentId, thread: 'T' })}`);
-      return page;
-    },
+    offline: tabs.offline,
+    open: (name, agentId, service = troupe.url) =>
+      tabs.open(t, `${origin}/${name}/?${new URLSearchParams({ service, agent: agentId, thread: 'T' })}`),
     async screenshot(page, name) {
       // Nobody looks at them unless they are asked for, and each costs as much as a page.
       if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
