@@ -29,7 +29,8 @@ const handsOver = definePlugin({
  * The console as its users have it: built, served by a service, in a real browser.
  *
  * A tab with a profile of its own costs as much processor time as a page of the console. So all stories share one tab,
- * which each finds as a new one would be: nothing is stored, listened to, intercepted, emulated or opened.
+ * which each finds as a new one would be: nothing is stored, listened to, intercepted, emulated or opened. Nor is
+ * anything of a page kept by the browser while requests are intercepted: a story does that once the page is there.
  */
 
 export type House = {
