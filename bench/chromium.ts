@@ -11,8 +11,17 @@ export const CHROMIUM =
 
 export const hasChromium = (): boolean => existsSync(CHROMIUM);
 
-/** It asks nobody for anything, and none of its processes is more than a page needs. */
-export const launchChromium = (): Promise<Browser> =>
+/**
+ * For pages that are there for seconds: code that is compiled well takes longer to compile than it saves. Compositing
+ * without a thread of its own would save as much again, but then frames stop coming now and then.
+ */
+export const SHORT_LIVED = ['--js-flags=--no-opt --no-maglev --single-threaded-gc'];
+
+/**
+ * It asks nobody for anything, and none of its processes is more than a page needs.
+ * @param flags of Chromium, besides
+ */
+export const launchChromium = (flags: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: CHROMIUM,
     args: [
@@ -25,5 +34,6 @@ export const launchChromium = (): Promise<Browser> =>
       '--disable-component-update',
       '--disable-sync',
       '--disable-extensions',
+      ...flags,
     ],
   });

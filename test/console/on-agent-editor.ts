@@ -209,7 +209,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('nobody is overwritten, and a model that is gone stays chosen', async (t) => {
-    const { page, go } = await house.visit(t, { noisy: true });
+    const { page, go, load } = await house.visit(t, { noisy: true });
     const spec = { id: 'shared', model_id: 'default', system_prompt: 'One', max_rounds: 2 };
     await troupe.call('POST', '/v1/config/agents', spec, headers);
     await go('/agents/shared');
@@ -234,7 +234,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await troupe.call('POST', '/v1/config/models', model, headers);
     await troupe.call('PUT', '/v1/config/agents/shared', { ...spec, model_id: 'fleeting' }, headers);
     await troupe.call('DELETE', '/v1/config/models/fleeting?force=true', undefined, headers);
-    await go('/agents/shared');
+    await load('/agents/shared');
     t.equal(await page.getByLabel('Model').inputValue(), 'fleeting');
     await page.getByText('There is no "fleeting" any more').waitFor();
     await go('/agents/does-not-exist');

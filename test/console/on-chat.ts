@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
@@ -71,7 +73,10 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     });
     await chooser.setInputFiles([1, 2, 3, 4, 5].map((n) => file(`${n}.txt`, 1)));
     await place.getByText('No more than 4 files').waitFor();
-    await chooser.setInputFiles([file('large.txt', 9 * 1024 * 1024)]);
+    // By its path: what is given as bytes goes to the browser as text.
+    const large = join(t.testdir(), 'large.txt');
+    writeFileSync(large, Buffer.alloc(9 * 1024 * 1024, 97));
+    await chooser.setInputFiles(large);
     await place.getByText('may have 8.0 MB').waitFor();
     await chooser.setInputFiles([1, 2, 3, 4].map((n) => file(`${n}.txt`, 100)));
     await place.getByTestId('sandbox-selected-files').waitFor();

@@ -5,7 +5,7 @@ import { dictionaryIn } from '../../src/console/i18n/dictionaries.ts';
 import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
-import type { House } from './visit.ts';
+import type { House, Visit } from './visit.ts';
 
 /** What holds for each screen. It comes last, so that screens have something to show. */
 
@@ -44,8 +44,8 @@ const SCREENS = [
   '/traces',
 ];
 
-/** What moves on these is told by a stream, so that their network never rests; and what shows that they are there. */
-const MOVING: readonly (readonly [string, string])[] = [
+/** What shows that these are there, whose streams tell more than their answers. */
+const SIGNS: readonly (readonly [string, string])[] = [
   ['/statecharts', 'svg [data-state]'],
   ['/runs/', '[data-testid="run-statechart"][data-state="waiting"]'],
   ['/runs', 'tbody tr[data-row]'],
@@ -54,10 +54,12 @@ const MOVING: readonly (readonly [string, string])[] = [
   ['/threads', 'tbody tr[data-row]'],
 ];
 
-const settled = async (page: Page, path: string): Promise<void> => {
-  const [, sign] = MOVING.find(([begin]) => path.startsWith(begin)) ?? [];
-  if (sign === undefined) await page.waitForLoadState('networkidle');
-  else await page.locator(sign).first().waitFor();
+const settled = async ({ page, rest }: Visit, path: string): Promise<void> => {
+  const [, sign] = SIGNS.find(([begin]) => path.startsWith(begin)) ?? [];
+  if (sign !== undefined) await page.locator(sign).first().waitFor();
+  await rest();
+  await page.getByTestId('skeleton').first().waitFor({ state: 'detached' });
+  await rest();
 };
 
 const SMALL = { width: 375, height: 812 };
@@ -86,22 +88,29 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
   const barriers = async (page: Page, path: string, rules: object): Promise<unknown> => {
     // What is around the screens is the same everywhere.
     const known = path === '/' ? [] : [['nav'], ['header']];
-    return page.evaluate(`axe.run({ exclude: ${JSON.stringify(known)} }, { resultTypes: ['violations'], ...${JSON.stringify(rules)} }).then(({ violations }) =>
+    const options = { resultTypes: ['violations'], preload: false, ...rules };
+    return page.evaluate(`axe.run({ exclude: ${JSON.stringify(known)} }, ${JSON.stringify(options)}).then(({ violations }) =>
       violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
   };
 
-  /** By its link where the sidebar has one, once the page is there. */
-  const follow = async (page: Page, path: string): Promise<void> => {
+  /** As somebody does who chooses it: what is changing changes at once. */
+  const setTheme = (page: Page, theme: 'light' | 'dark'): Promise<unknown> =>
+    page.evaluate(`document.documentElement.dataset.theme = '${theme}';
+      for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();`);
+
+  /** By its link where the sidebar has one. */
+  const follow = async ({ page, go }: Visit, path: string): Promise<void> => {
     const link = page.locator(`nav a[href="${path}"]`).first();
-    if ((await link.count()) === 0) await page.goto(`${troupe.url}${path}`);
-    else await link.click();
+    if ((await link.count()) === 0) return go(path);
+    await link.click();
     await page.waitForURL(`${troupe.url}${path}`);
   };
 
   t.test('every screen is there for everybody, at rest, without secrets, and small', async (t) => {
-    const { page, said, go } = await house.visit(t, { stored: { 'troupe.admin.theme': 'light' } });
+    const visit = await house.visit(t, { stored: { 'troupe.admin.theme': 'light' } });
+    const { page, said, go } = visit;
     let programs = 0;
     page.on('response', (answer) => {
       if (answer.url().endsWith('.js')) programs += Number(answer.headers()['content-length']);
@@ -109,35 +118,48 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     });
     for (const path of screens) {
       await go(path);
-      await settled(page, path);
+      await settled(visit, path);
       t.equal(await page.getByTestId('skeleton').count(), 0, `${path} is there`);
-      if (path === '/')
+      if (path === '/') {
         t.ok(programs > 0 && programs <= 250 * 1024, `${programs} bytes of programs, compressed`);
-      await page.evaluate(axe.source);
+        await page.evaluate(axe.source);
+      }
       const names = { 'label-content-name-mismatch': { enabled: false } };
       t.strictSame(await barriers(page, path, { rules: names }), [], `light ${path}`);
-      await page.evaluate(`document.documentElement.dataset.theme = 'dark';
-        for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();`);
+      await setTheme(page, 'dark');
       // Colours are all that differs.
       t.strictSame(await barriers(page, path, { runOnly: ['color-contrast'] }), [], `dark ${path}`);
-      const html = String(await page.evaluate('document.documentElement.outerHTML'));
       t.notOk(
-        [html, ...said].some((text) => text.includes(ADMIN_TOKEN)),
+        await page.evaluate(`document.documentElement.outerHTML.includes('${ADMIN_TOKEN}')`),
         `${path} shows no token`,
       );
       await page.setViewportSize(SMALL);
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), SMALL.width, `small ${path}`);
       await page.setViewportSize({ width: 1280, height: 720 });
+      await setTheme(page, 'light');
+    }
+    t.notOk(
+      said.some((text) => text.includes(ADMIN_TOKEN)),
+      'nothing that was said or asked has the token',
+    );
+  });
+
+  t.test('every screen has an address that leads to it', async (t) => {
+    for (const path of screens) {
+      const { status, body } = await troupe.call('GET', path, undefined, { accept: 'text/html' });
+      t.equal(status, 200, path);
+      t.match(body.text, '<div id="root">', path);
     }
   });
 
   t.test('every screen is in the language of its user', async (t) => {
-    const { page, go } = await house.visit(t, { stored: { 'troupe.admin.locale': 'zh-CN' } });
+    const visit = await house.visit(t, { stored: { 'troupe.admin.locale': 'zh-CN' } });
+    const { page, go } = visit;
     await go('/');
     t.equal(await page.locator('html').getAttribute('lang'), 'zh-CN');
     for (const path of screens) {
-      await follow(page, path);
-      await settled(page, path);
+      await follow(visit, path);
+      await settled(visit, path);
       const texts: unknown = await page.evaluate(
         `Array.from(document.querySelectorAll('body *:not(tbody *, option, code, svg, svg *)'), (one) => [...one.childNodes]
           .filter((node) => node.nodeType === 3).map((node) => node.data.trim()).concat(one.ariaLabel ?? [])).flat()`,

@@ -129,8 +129,8 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
       runs.push(run_id);
     }
     const { page, go } = await house.visit(t, { noisy: true });
-    await page.route(`**/v1/runs/${runs[1]}/decision`, (route) => route.fulfill({ status: 500, json: {} }));
     await go('/inbox?group=tool');
+    await page.route(`**/v1/runs/${runs[1]}/decision`, (route) => route.fulfill({ status: 500, json: {} }));
     const group = page.getByRole('region', { name: 'get_stock_price' });
     await group.getByText('3', { exact: true }).waitFor();
     await button(page, 'Approve all 3 calls of get_stock_price').click();

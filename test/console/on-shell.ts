@@ -245,6 +245,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await page.goto(troupe.url).catch(() => {});
     t.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
     t.equal(await page.evaluate('document.documentElement.style.background'), 'rgb(14, 17, 22)');
+    t.equal(await page.locator('#root > *').count(), 0, 'the console has not started');
     await context.unroute('**/assets/*.js');
     await page.goto(troupe.url);
     await page.getByRole('button', { name: 'Theme: dark (click to change)' }).click();

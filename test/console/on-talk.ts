@@ -78,11 +78,11 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
         messages: [{ role: 'user', content: 'RUN_WEATHER_TOOL' }],
       });
       let meanwhile = async (): Promise<void> => {};
+      await go('/agents/default');
       await page.route('**/v1/eval/datasets/*/items', async (route) => {
         await meanwhile();
         await route.fulfill({ status: 503, json: { error: 'the store of traces is away' } });
       });
-      await go('/agents/default');
       await button(page, 'Recent runs').click();
       await page.locator('[data-testid="recent-traces-list"] button').first().click();
       await page.getByTestId('save-trace-as-fixture-button').click();

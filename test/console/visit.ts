@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import type { Test } from 'tap';
 import { buildConsole } from '../../.build/console.ts';
-import { launchChromium } from '../../bench/chromium.ts';
+import { launchChromium, SHORT_LIVED } from '../../bench/chromium.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
@@ -25,7 +25,13 @@ const handsOver = definePlugin({
   }),
 });
 
-/** The console as its users have it: built, served by a service, in a real browser. */
+/**
+ * The console as its users have it: built, served by a service, in a real browser.
+ *
+ * A tab with a profile of its own costs as much processor time as a page of the console. So all stories share one tab,
+ * which each finds as a new one would be: nothing is stored, listened to, intercepted, emulated or opened. Nor is
+ * anything of a page kept by the browser while requests are intercepted: a story does that once the page is there.
+ */
 
 export type House = {
   troupe: Troupe;
@@ -49,8 +55,39 @@ export type Visit = {
   said: string[];
   /** Of requests to the service. */
   asked: string[];
+  /** To another screen: by an address the first time, later inside the console, which keeps what it has read. */
   go(path: string): Promise<void>;
+  /** By an address: the console starts anew. */
+  load(path: string): Promise<void>;
+  /** The page asks for nothing any more, but for streams, and has shown what it was told. */
+  rest(): Promise<void>;
 };
+
+const LARGE = { width: 1280, height: 720 };
+
+/** What a story may listen to. */
+const HEARD = ['console', 'dialog', 'pageerror', 'request', 'requestfailed', 'requestfinished', 'response'];
+
+/** Of the story that is over, nothing goes on. */
+const leave = async (page: Page): Promise<void> => {
+  const context = page.context();
+  for (const event of HEARD) page.removeAllListeners(event);
+  for (const other of context.pages()) if (other !== page) await other.close();
+  for (const one of [page, context]) await one.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.goto('about:blank');
+  // Nothing of the next page is under it.
+  await page.mouse.move(-1, -1);
+};
+
+/** As a link of the console leads there, whatever is not stored yet; once the router has rendered where it leads. */
+const goInside = (path: string): string => `new Promise((resolve) => {
+  const router = globalThis.__TSR_ROUTER__;
+  const stop = router.subscribe('onRendered', () => resolve(stop()));
+  router.history.push(${JSON.stringify(path)}, {}, { ignoreBlocker: true });
+})`;
+
+/** What an answer changes is on the screen by then, and what that asks for is under way. */
+const twoFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
 
 export const startHouse = async (t: Test): Promise<House> => {
   await buildConsole();
@@ -62,21 +99,38 @@ export const startHouse = async (t: Test): Promise<House> => {
       trace: { sampling_disable: true },
     },
   });
-  const browser = await launchChromium();
+  const browser = await launchChromium(SHORT_LIVED);
   t.teardown(() => browser.close());
+  const context = await browser.newContext();
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  let visits = 0;
+  let end = async (): Promise<void> => {};
   return {
     troupe,
-    async visit(t, { token = ADMIN_TOKEN, stored = {}, noisy = false, ...options } = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-      context.setDefaultTimeout(20_000);
-      t.teardown(() => context.close());
-      const kept = { ...stored, ...(token !== null && { 'troupe.adminToken': token }) };
+    async visit(t, options = {}) {
+      await end();
+      const {
+        token = ADMIN_TOKEN,
+        stored = {},
+        noisy = false,
+        viewport = LARGE,
+        colorScheme = null,
+      } = options;
+      await page.setViewportSize(viewport ?? LARGE);
+      await page.emulateMedia({ colorScheme });
+      visits += 1;
+      const kept = {
+        visited: String(visits),
+        ...stored,
+        ...(token !== null && { 'troupe.adminToken': token }),
+      };
       // Only once: what the page stores itself stays when it is loaded again.
-      await context.addInitScript(`if (!sessionStorage.visited) {
-        sessionStorage.visited = '1';
+      const profile = await page.addInitScript(`if (localStorage.visited !== '${visits}') {
+        sessionStorage.clear();
+        localStorage.clear();
         for (const [key, value] of Object.entries(${JSON.stringify(kept)})) localStorage.setItem(key, value);
       }`);
-      const page = await context.newPage();
       const said: string[] = [];
       const asked: string[] = [];
       page.on('console', (message) => {
@@ -91,16 +145,34 @@ export const startHouse = async (t: Test): Promise<House> => {
         if (!request.url().startsWith(troupe.url) && !/^(data|blob):/.test(request.url()))
           t.fail(`the page asked somebody else: ${request.url()}`);
       });
-      return {
-        page,
-        context,
-        said,
-        asked,
-        async go(path) {
-          await page.goto(`${troupe.url}${path}`);
-          await page.locator('h1, h2').first().waitFor();
-        },
+      const underWay = new Set<Request>();
+      page.on('request', (request) => underWay.add(request));
+      page.on('requestfinished', (request) => underWay.delete(request));
+      page.on('requestfailed', (request) => underWay.delete(request));
+      page.on('response', (answer) => {
+        if (answer.headers()['content-type']?.startsWith('text/event-stream'))
+          underWay.delete(answer.request());
+      });
+      const rest = async (): Promise<void> => {
+        do await page.evaluate(twoFrames);
+        while (underWay.size > 0);
       };
+      end = async () => {
+        end = async () => {};
+        await profile.dispose();
+        await leave(page);
+      };
+      t.teardown(() => end());
+      const load = async (path: string): Promise<void> => {
+        await page.goto(`${troupe.url}${path}`);
+        await page.locator('h1, h2').first().waitFor();
+      };
+      const go = async (path: string): Promise<void> => {
+        if (page.url() === 'about:blank') return load(path);
+        await page.evaluate(goInside(path));
+        await page.locator('h1, h2').first().waitFor();
+      };
+      return { page, context, said, asked, load, go, rest };
     },
   };
 };
