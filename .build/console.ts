@@ -121,7 +121,11 @@ export const buildConsole = async (): Promise<boolean> => {
   if (isBuiltOf(sources)) return false;
   // Not before: whoever has a build does not need the bundler.
   const { build } = await import('vite');
+  // Which a build sets for what it builds, and leaves set for whoever asked for it.
+  const { NODE_ENV } = process.env;
   await build({ ...configuration, plugins: [statecharts(), finish(sources)] });
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+  else process.env.NODE_ENV = NODE_ENV;
   return true;
 };
 

@@ -202,7 +202,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('whoever records a tour finds all that it shows', async (t) => {
-    const { page, go, load } = await house.visit(t, { viewport: { width: 1600, height: 1000 } });
+    const { page, go } = await house.visit(t, { viewport: { width: 1600, height: 1000 } });
     page.on('response', (answer) => {
       if (answer.status() >= 400) t.fail(`${answer.status()} of ${answer.url()}`);
     });
@@ -274,7 +274,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await button(page, /Run/).first().click();
     await page.waitForURL(/\/eval-runs\/.+/);
     await follow('Eval Reports');
-    await load('/eval-runs');
+    await go('/eval-runs');
     await page.locator('table tbody tr a').first().waitFor();
     await follow('Audit Log');
     await button(page, 'Export CSV').waitFor();

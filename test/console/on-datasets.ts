@@ -15,7 +15,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
   const DATASET = '/v1/eval/datasets/talks';
 
   t.test('a conversation becomes a test case, and is played against an earlier play', async (t) => {
-    const { page, go, load, asked } = await house.visit(t, { noisy: true });
+    const { page, go, asked } = await house.visit(t, { noisy: true });
     await call('POST', '/v1/eval/datasets', { id: 'talks', spec: { description: '', fixtures: [] } });
     const threadId = 'talk-of-two';
     for (const content of ['First question', 'Second question'])
@@ -39,7 +39,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await page.waitForURL(/\/eval-runs\/.+/);
     const first = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     await page.getByText('100%').waitFor();
-    await load('/datasets/talks');
+    await go('/datasets/talks');
     await page.getByText('1 of 1 passed', { exact: true }).waitFor();
     await page.getByLabel('Held against').selectOption(first);
     const sent = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/v1/eval/runs'));

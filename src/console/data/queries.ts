@@ -77,6 +77,22 @@ export type Loaded<T> = UseQueryResult<T, Error>;
 export const useResource = <T>(resource: Resource<T>, enabled = true): Loaded<T> =>
   useQuery<unknown, Error, T>({ ...optionsOf(resource), enabled });
 
+/** The same, looked at again every so many milliseconds for as long as what it tells of goes on. */
+export const useWhile = <T>(
+  resource: Resource<T>,
+  goesOn: (read: T) => boolean,
+  every: number,
+): Loaded<T> => {
+  const options = optionsOf(resource);
+  const isGoingOn = ({ state: { data } }: { state: { data: unknown } }): boolean =>
+    data !== undefined && goesOn(options.select(data));
+  return useQuery<unknown, Error, T>({
+    ...options,
+    refetchInterval: (query) => (isGoingOn(query) && statusOf(query.state.error) !== 401 ? every : false),
+    staleTime: (query) => (isGoingOn(query) ? every / 2 : FRESH_MS),
+  });
+};
+
 /** For the palette and others that read outside of a component. */
 export const readResource = async <T>(resource: Resource<T>): Promise<T> => {
   const { queryKey, queryFn, select } = optionsOf(resource);

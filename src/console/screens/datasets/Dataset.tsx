@@ -1,7 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { useResource } from '../../data/queries.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
@@ -13,7 +12,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
-import { isRunning, runsOf } from '../eval-runs/runs.ts';
+import { isRunning, useEvalRuns } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
 import { Fixtures } from './Fixtures.tsx';
@@ -111,7 +110,7 @@ export default function Dataset() {
   const [busy, setBusy] = useState(false);
   const [open, setOpen] = useState<'traces' | 'dialogue' | 'delete'>();
   const obstacle = useObstacle(settings, dataset);
-  const runs = useResource(runsOf(id)).data ?? [];
+  const runs = useEvalRuns(id).data ?? [];
   const ended = runs.filter((run) => !isRunning(run) && run.item_count > 0);
   const baselines = ended.filter(
     (run) => run.dataset_revision === dataset?.meta.revision && run.execution_mode === settings.mode,

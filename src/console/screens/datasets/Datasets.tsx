@@ -12,7 +12,7 @@ import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../shell/links.tsx';
-import { type RunSummary, runsOf } from '../eval-runs/runs.ts';
+import { type RunSummary, useEvalRuns } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
 import { NewDialog } from './NewDialog.tsx';
@@ -60,7 +60,7 @@ export default function Datasets() {
   const t = useTexts(texts);
   const format = useFormat();
   const query = useResource(datasets);
-  const runs = useResource(runsOf()).data;
+  const runs = useEvalRuns().data;
   const columns = useColumns();
   const [{ new: isNew }, setQuery] = useQueryState();
   const [doomed, setDoomed] = useState<ListedDataset>();

@@ -1,4 +1,5 @@
 import { type JsonObject, object, text } from '../../data/guard.ts';
+import { invalidate } from '../../data/queries.ts';
 import { send } from '../../data/request.ts';
 
 /** How a dataset is played. */
@@ -58,6 +59,7 @@ const Started = object({ run: object({ id: text }) });
 export const startRun = async (id: string, settings: RunSettings): Promise<string> => {
   const body = requestOf(id, settings);
   const { run } = await send({ method: 'POST', path: '/v1/eval/runs', body }, Started);
+  invalidate('/v1/eval/runs');
   return run.id;
 };
 

@@ -19,7 +19,16 @@ import { ScreenLink } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import css from './EvalRuns.module.css';
 import { FixtureFacts } from './FixtureFacts.tsx';
-import { type Aggregate, areComparable, isRunning, OFF, type RunAnswer, runOf, runsOf } from './runs.ts';
+import {
+  type Aggregate,
+  areComparable,
+  isRunning,
+  OFF,
+  type RunAnswer,
+  runOf,
+  useEvalRun,
+  useEvalRuns,
+} from './runs.ts';
 import { texts } from './texts.ts';
 
 const Aggregates = ({ rows }: { rows: readonly Aggregate[] }) => {
@@ -65,7 +74,7 @@ const Baselines = ({ run, baseline }: { run: RunAnswer['run']; baseline: string 
   const t = useTexts(texts);
   const format = useFormat();
   const [, setQuery] = useQueryState();
-  const runs = useResource(runsOf(run.dataset_id)).data ?? [];
+  const runs = useEvalRuns(run.dataset_id).data ?? [];
   const others = runs.filter((other) => other.id !== run.id && areComparable(other, run));
   const isOther = baseline !== undefined && others.every(({ id }) => id !== baseline);
   return (
@@ -111,10 +120,7 @@ const distinct = (values: readonly (string | undefined)[]): string =>
 
 const Whole = ({ answer, baseline }: { answer: RunAnswer; baseline: string | undefined }) => {
   const { run, diff, aggregates } = answer;
-  const before = useResource(
-    runOf(baseline ?? '', undefined, false),
-    baseline !== undefined && diff !== undefined,
-  );
+  const before = useResource(runOf(baseline ?? '', undefined), baseline !== undefined && diff !== undefined);
   const baselineItems = before.data?.run.items;
   const results = useMemo(
     () => resultsOf(run.items, diff?.entries, baselineItems),
@@ -145,14 +151,11 @@ export default function EvalRun() {
   const t = useTexts(texts);
   const { id = '' } = useParams({ strict: false });
   const [{ baseline }] = useQueryState();
-  // What it says decides how often it is looked at.
-  const [isGoingOn, setGoingOn] = useState(false);
-  const query = useResource(runOf(id, baseline, isGoingOn));
-  const plain = useResource(runOf(id, undefined, false), query.error !== null && baseline !== undefined);
+  const query = useEvalRun(id, baseline);
+  const plain = useResource(runOf(id, undefined), query.error !== null && baseline !== undefined);
   const answer = query.data;
   const run = answer?.run ?? plain.data?.run;
   const running = run !== undefined && isRunning(run);
-  if (running !== isGoingOn) setGoingOn(running);
   return (
     <Page
       title={run ? t('run.title', { dataset: run.dataset_id, revision: run.dataset_revision }) : id}

@@ -1,5 +1,4 @@
 import { useMemo } from 'react';
-import { useResource } from '../../data/queries.ts';
 import { buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
@@ -16,7 +15,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast } from '../../shell/toasts.ts';
 import css from './EvalRuns.module.css';
-import { areComparable, durationOf, OFF, passRates, type RunSummary, runsOf } from './runs.ts';
+import { areComparable, durationOf, OFF, passRates, type RunSummary, useEvalRuns } from './runs.ts';
 import { texts } from './texts.ts';
 
 const PassBar = ({ run }: { run: RunSummary }) => {
@@ -107,8 +106,7 @@ export default function EvalRuns() {
   const format = useFormat();
   const go = useGo();
   const [{ dataset }, setQuery] = useQueryState();
-  const resource = runsOf();
-  const query = useResource(resource);
+  const query = useEvalRuns();
   const columns = useColumns();
   const all = query.data ?? [];
   const datasets = useMemo(() => [...new Set(all.map(({ dataset_id }) => dataset_id))].sort(), [all]);

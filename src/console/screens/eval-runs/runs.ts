@@ -1,5 +1,5 @@
 import { flag, type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
-import type { Resource } from '../../data/queries.ts';
+import { type Loaded, type Resource, useWhile } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { DiffEntry, Item } from '../../evals/report.ts';
 
@@ -38,14 +38,23 @@ const readAll = async (dataset: string | undefined, signal: AbortSignal): Promis
   return runs;
 };
 
-/** The newest first. */
-export const runsOf = (dataset?: string): Resource<RunSummary[]> => ({
+/** How often a run that goes on is looked at, and a list that has one. */
+const LOOK_MS = 2000;
+const LIST_MS = 5000;
+
+export const isRunning = ({ status }: { status: string | undefined }): boolean => status === 'running';
+
+const runsOf = (dataset?: string): Resource<RunSummary[]> => ({
   path: '/v1/eval/runs',
   query: { dataset_id: dataset, all: true },
   guard: list(Summary),
   read: (signal) => readAll(dataset, signal),
   off: OFF,
 });
+
+/** Of a dataset, or all; the newest first. */
+export const useEvalRuns = (dataset?: string): Loaded<RunSummary[]> =>
+  useWhile(runsOf(dataset), (runs) => runs.some(isRunning), LIST_MS);
 
 const Aggregate = object({
   fixture_id: text,
@@ -64,18 +73,15 @@ const Answer = object({
 });
 export type RunAnswer = Guarded<typeof Answer>;
 
-/** How often a run that goes on is looked at. */
-const LOOK_MS = 2000;
-
-export const runOf = (id: string, baseline: string | undefined, isRunning: boolean): Resource<RunAnswer> => ({
+export const runOf = (id: string, baseline: string | undefined): Resource<RunAnswer> => ({
   path: pathOf`/v1/eval/runs/${id}`,
   query: { baseline, aggregate: 'samples' },
   guard: Answer,
   off: OFF,
-  every: isRunning ? LOOK_MS : undefined,
 });
 
-export const isRunning = ({ status }: { status: string | undefined }): boolean => status === 'running';
+export const useEvalRun = (id: string, baseline: string | undefined): Loaded<RunAnswer> =>
+  useWhile(runOf(id, baseline), ({ run }) => isRunning(run), LOOK_MS);
 
 /** Only these can be held against each other. */
 export const areComparable = (
