@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN } from '../service/troupe.ts';
+import { ADMIN_TOKEN, eventually } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
 /** Datasets: conversations that become test cases, what came of them last, and what two change at once. */
@@ -49,6 +49,33 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId('eval-diff-banner').waitFor();
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
     t.ok(asked.some((one) => one.includes('import-dialogue')));
+  });
+
+  t.test('a run that goes on is followed, and held against another once it has ended', async (t) => {
+    const { page, go } = await house.visit(t);
+    const fixtures = [{ id: 'f', user_input: 'Hello' }];
+    await call('POST', '/v1/eval/datasets', { id: 'slowly', spec: { description: '', fixtures } });
+    const play = async (): Promise<string> => {
+      const request = { dataset_id: 'slowly', mode: 'live', models: ['slow'], async: true };
+      const { body } = await call('POST', '/v1/eval/runs', request);
+      await eventually(
+        async () => troupe.models.waiting(),
+        (count) => count === 1,
+      );
+      return Object(body.run).id;
+    };
+    const first = await play();
+    await go(`/eval-runs/${first}`);
+    await page.getByText('0 of 1 played').waitFor();
+    troupe.models.release();
+    await page.getByText('100%').waitFor();
+    const second = await play();
+    await go(`/eval-runs/${second}?baseline=${first}`);
+    await page.getByText('0 of 1 played').waitFor();
+    troupe.models.release();
+    await page.getByTestId('eval-diff-banner').waitFor();
+    t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
+    await call('DELETE', '/v1/eval/datasets/slowly');
   });
 
   t.test('two who change one test case both find what they have changed', async (t) => {

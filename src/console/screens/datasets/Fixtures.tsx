@@ -92,7 +92,7 @@ const useColumns = (lastRun: string | undefined): Column<Row>[] => {
 
 /** Of the last run that there was, by test case. */
 const useLast = (runId: string | undefined): ReadonlyMap<string, Last> => {
-  const items = useResource(runOf(runId ?? '', undefined), runId !== undefined).data?.run.items;
+  const items = useResource(runOf(runId ?? ''), runId !== undefined).data?.run.items;
   return useMemo(() => lastOf(items ?? []), [items]);
 };
 

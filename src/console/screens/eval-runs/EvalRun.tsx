@@ -120,7 +120,7 @@ const distinct = (values: readonly (string | undefined)[]): string =>
 
 const Whole = ({ answer, baseline }: { answer: RunAnswer; baseline: string | undefined }) => {
   const { run, diff, aggregates } = answer;
-  const before = useResource(runOf(baseline ?? '', undefined), baseline !== undefined && diff !== undefined);
+  const before = useResource(runOf(baseline ?? ''), baseline !== undefined && diff !== undefined);
   const baselineItems = before.data?.run.items;
   const results = useMemo(
     () => resultsOf(run.items, diff?.entries, baselineItems),
@@ -151,11 +151,13 @@ export default function EvalRun() {
   const t = useTexts(texts);
   const { id = '' } = useParams({ strict: false });
   const [{ baseline }] = useQueryState();
-  const query = useEvalRun(id, baseline);
-  const plain = useResource(runOf(id, undefined), query.error !== null && baseline !== undefined);
-  const answer = query.data;
-  const run = answer?.run ?? plain.data?.run;
+  const plain = useEvalRun(id);
+  const run = plain.data?.run;
   const running = run !== undefined && isRunning(run);
+  // Only a run that has ended is compared.
+  const isCompared = baseline !== undefined && run !== undefined && !running;
+  const compared = useResource(runOf(id, baseline), isCompared);
+  const query = isCompared ? compared : plain;
   return (
     <Page
       title={run ? t('run.title', { dataset: run.dataset_id, revision: run.dataset_revision }) : id}

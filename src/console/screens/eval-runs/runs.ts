@@ -73,15 +73,15 @@ const Answer = object({
 });
 export type RunAnswer = Guarded<typeof Answer>;
 
-export const runOf = (id: string, baseline: string | undefined): Resource<RunAnswer> => ({
+export const runOf = (id: string, baseline?: string): Resource<RunAnswer> => ({
   path: pathOf`/v1/eval/runs/${id}`,
   query: { baseline, aggregate: 'samples' },
   guard: Answer,
   off: OFF,
 });
 
-export const useEvalRun = (id: string, baseline: string | undefined): Loaded<RunAnswer> =>
-  useWhile(runOf(id, baseline), ({ run }) => isRunning(run), LOOK_MS);
+export const useEvalRun = (id: string): Loaded<RunAnswer> =>
+  useWhile(runOf(id), ({ run }) => isRunning(run), LOOK_MS);
 
 /** Only these can be held against each other. */
 export const areComparable = (
