@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 import { asShipped } from '../bench/as-shipped.ts';
-import { placesOfGroup, ROOT } from './run/places.ts';
+import { placesOfWorker, ROOT } from './run/places.ts';
 
 /**
  * Node processes that tests start.
@@ -45,7 +45,7 @@ const bundles = new Map<string, string>();
  * place of its source either way.
  */
 export const bundled = (source: string): string => {
-  const shared = placesOfGroup(process.argv[1] ?? '').bundleOf(relative(ROOT, source));
+  const shared = placesOfWorker(process.argv[1] ?? '').bundleOf(relative(ROOT, source));
   if (existsSync(shared)) return shared;
   const made = bundles.get(source);
   if (made !== undefined) return made;

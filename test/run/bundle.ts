@@ -64,7 +64,7 @@ export const bundle = async (
   await rm(places.bundle, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [...files, 'test/run/group.ts', 'test/run/no-async-hooks.ts'],
+    entryPoints: [...files, 'test/run/worker.ts', 'test/run/no-async-hooks.ts'],
     outbase: ROOT,
     outdir: places.bundle,
     ...asShipped(),

@@ -6,7 +6,7 @@ import { t as root, Test, type TestOpts } from 'tap';
 import type { Places } from './places.ts';
 
 /**
- * The test of the file that runs now. In a group, a test file's `import t from 'tap'` is this binding: what the
+ * The test of the file that runs now. In a worker, a test file's `import t from 'tap'` is this binding: what the
  * file says at its top level belongs to it alone, as it does in a process of its own.
  */
 let current: Test | undefined;

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 
 /**
  * tap follows every promise to know which test something thrown belongs to, which takes a quarter of the processor time
- * of tests that wait much. In a group one file runs at a time, so that is known without (`group.ts`). Loaded before tap.
+ * of tests that wait much. In a worker one file runs at a time, so that is known without (`worker.ts`). Loaded before tap.
  */
 const none: hooks.AsyncHook = { enable: () => none, disable: () => none };
 

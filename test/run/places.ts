@@ -40,13 +40,13 @@ export class Places {
 /** Those of tap, so that `tap replay` finds the results. */
 export const TAP_PLACES = new Places(inProject('.tap'));
 
-const GROUP = 'test/run/group.ts';
+const WORKER = 'test/run/worker.ts';
 
-export const groupOf = (places: Places): string => places.bundleOf(GROUP);
+export const workerOf = (places: Places): string => places.bundleOf(WORKER);
 
-/** What a process loads before it runs a group. */
+/** What a process loads before it runs tests. */
 export const preludeOf = (places: Places): string => places.bundleOf('test/run/no-async-hooks.ts');
 
-/** @param group the bundled program that runs a group, which lies in them */
-export const placesOfGroup = (group: string): Places =>
-  new Places(resolve(group, ...GROUP.split('/').map(() => '..'), '..'));
+/** @param worker the bundled program that runs tests, which lies in them */
+export const placesOfWorker = (worker: string): Places =>
+  new Places(resolve(worker, ...WORKER.split('/').map(() => '..'), '..'));

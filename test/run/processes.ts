@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { SHORT_LIVED } from '../child.ts';
-import type { Said, Told } from './group.ts';
-import { groupOf, type Places, preludeOf, ROOT } from './places.ts';
+import { type Places, preludeOf, ROOT, workerOf } from './places.ts';
+import type { Said, Told } from './worker.ts';
 
 /** How a test file ended. `broken`: why there is no result, as far as it is known. */
 export interface Ended {
@@ -21,7 +21,7 @@ export interface Ended {
 
 const PRINTED_CHARS = 20_000;
 
-export interface GroupOptions {
+export interface RunOptions {
   places: Places;
   seed: number;
   /** After which a file is given up, with the process that it blocks. */
@@ -38,17 +38,22 @@ export interface GroupOptions {
  */
 export const runFiles = async (
   queue: string[],
-  options: GroupOptions,
+  options: RunOptions,
   told: (ended: Ended) => void,
 ): Promise<void> => {
   while (queue.length > 0) await runProcess(queue, options, told);
 };
 
-/** Node with the bundled group; tap's loaders are not needed, since all is compiled. */
-const startGroup = ({ places, seed, program }: GroupOptions): ChildProcess =>
+/** Node with the bundled worker; tap's loaders are not needed, since all is compiled. */
+const startWorker = ({ places, seed, program }: RunOptions): ChildProcess =>
   spawn(
     process.execPath,
-    ['--enable-source-maps', ...SHORT_LIVED, `--import=${pathToFileURL(preludeOf(places))}`, groupOf(places)],
+    [
+      '--enable-source-maps',
+      ...SHORT_LIVED,
+      `--import=${pathToFileURL(preludeOf(places))}`,
+      workerOf(places),
+    ],
     {
       cwd: ROOT,
       env: {
@@ -62,10 +67,10 @@ const startGroup = ({ places, seed, program }: GroupOptions): ChildProcess =>
 
 const runProcess = async (
   queue: string[],
-  options: GroupOptions,
+  options: RunOptions,
   told: (ended: Ended) => void,
 ): Promise<void> => {
-  const child = startGroup(options);
+  const child = startWorker(options);
   let file: string | undefined;
   let begun = false;
   let printed = '';

@@ -5,9 +5,9 @@ import t, { type Test } from 'tap';
 import fc from '../random.ts';
 import { bundle } from './bundle.ts';
 import { countFrom, testFiles } from './command-line.ts';
-import { groupOf, Places, ROOT } from './places.ts';
+import { Places, ROOT, workerOf } from './places.ts';
 import { LAST, plan } from './plan.ts';
-import { type Ended, type GroupOptions, runFiles } from './processes.ts';
+import { type Ended, type RunOptions, runFiles } from './processes.ts';
 import { reasonOf } from './report.ts';
 
 /** What a run of tests makes of files that fail, or break the process that they share. */
@@ -20,7 +20,7 @@ const BLOCKS = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n'
 const runAll = async (
   t: Test,
   content: Record<string, string>,
-  options: Partial<GroupOptions> = {},
+  options: Partial<RunOptions> = {},
 ): Promise<Ended[]> => {
   const folder = t.testdir(content);
   const files = Object.keys(content).map((name) => relative(ROOT, join(folder, name)));
@@ -32,7 +32,7 @@ const runAll = async (
   return ended;
 };
 
-t.test('files of a group end one after the other, each with a result of its own', async (t) => {
+t.test('files of a worker end one after the other, each with a result of its own', async (t) => {
   const fails = "import t from 'tap';\nt.test('not so', async (t) => t.equal(1, 2));\n";
   const ended = await runAll(t, { 'a.test.ts': PASSES, 'b.test.ts': fails, 'c.test.ts': PASSES });
   t.match(ended, [
@@ -84,22 +84,22 @@ t.test('what is thrown where nobody catches it fails its file, and the others ru
   t.notOk(ended[0]?.broken, 'it goes on to its end');
 });
 
-t.test('a group ends with the process that started it', async (t) => {
+t.test('a worker ends with the process that started it', async (t) => {
   const waits = "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 600_000)));\n";
   const folder = t.testdir({ 'a.test.ts': waits });
   const places = new Places(join(folder, 'made'));
   const file = relative(ROOT, join(folder, 'a.test.ts'));
   await bundle([file], places);
-  const group = spawn(process.execPath, [groupOf(places)], {
+  const worker = spawn(process.execPath, [workerOf(places)], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  await once(group, 'message');
-  group.send({ type: 'file', file });
+  await once(worker, 'message');
+  worker.send({ type: 'file', file });
   // tap says over the same channel that it has begun.
-  await once(group, 'message');
-  group.disconnect();
-  const [code] = await once(group, 'exit');
+  await once(worker, 'message');
+  worker.disconnect();
+  const [code] = await once(worker, 'exit');
   t.equal(code, 1);
 });
 

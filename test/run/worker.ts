@@ -1,7 +1,7 @@
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { runFile } from './file.ts';
-import { placesOfGroup } from './places.ts';
+import { placesOfWorker } from './places.ts';
 import { recordAnswers } from './recorded.ts';
 import { residueSince, stateOfProcess } from './residue.ts';
 
@@ -11,12 +11,12 @@ import { residueSince, stateOfProcess } from './residue.ts';
  */
 
 /**
- * What a group says. `cpuMs`: with that of the programs that it started and that ended meanwhile, where
+ * What a worker says. `cpuMs`: with that of the programs that it started and that ended meanwhile, where
  * the system tells. `residue`: what the file left changed in the process, in words.
  */
 export type Said = { type: 'ready' } | EndOfFile;
 
-/** What a group is told when it is ready for a file; `null`: there is none left. */
+/** What a worker is told when it is ready for a file; `null`: there is none left. */
 export interface Told {
   type: 'file';
   file: string | null;
@@ -42,7 +42,7 @@ const childrenMs = (): number => {
   return (user + system) * 10;
 };
 
-const places = placesOfGroup(process.argv[1] ?? '');
+const places = placesOfWorker(process.argv[1] ?? '');
 
 const say = (said: Said): boolean | undefined => process.send?.(said);
 
