@@ -96,4 +96,5 @@ export const FilterSelect = (props: {
 
 /** Looks of a control that has its name from elsewhere. */
 export const controlLook = css.control;
+export const filterLook = css.filter;
 export const boxLook = css.box;

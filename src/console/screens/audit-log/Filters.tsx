@@ -3,48 +3,13 @@ import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField, controlLook, FilterSelect } from '../../design/Field.tsx';
 import { useTexts, zone } from '../../i18n/locale.ts';
+import { TextFilter } from '../../list/TextFilter.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { useTyped } from '../../list/use-typed.ts';
 import css from './AuditLog.module.css';
 import { ACTIONS, fromField, SPANS, toField } from './audit-event.ts';
 import { texts } from './texts.ts';
 
 export const FILTER_KEYS = ['since', 'until', 'action', 'resource', 'actor'] as const;
-
-/** Typing pauses for so long before the service is asked. */
-const PAUSE_MS = 300;
-
-const TextFilter = (props: {
-  name: 'resource' | 'actor';
-  label: string;
-  title?: string;
-  options?: readonly string[];
-}) => {
-  const [query, setQuery] = useQueryState();
-  const [typed, setTyped] = useTyped(query[props.name] ?? '', PAUSE_MS, (text) =>
-    setQuery({ [props.name]: text.trim() || undefined }),
-  );
-  const listId = `options-${props.name}`;
-  return (
-    <label title={props.title}>
-      {props.label}{' '}
-      <input
-        className={controlLook}
-        type="text"
-        value={typed}
-        list={props.options && listId}
-        onChange={(event) => setTyped(event.target.value)}
-      />
-      {props.options && (
-        <datalist id={listId}>
-          {props.options.map((option) => (
-            <option key={option} value={option} />
-          ))}
-        </datalist>
-      )}
-    </label>
-  );
-};
 
 const Actions = () => {
   const t = useTexts(texts);

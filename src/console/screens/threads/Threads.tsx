@@ -10,8 +10,8 @@ import { Ago } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { List } from '../../list/List.tsx';
+import { TextFilter } from '../../list/TextFilter.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { useTyped } from '../../list/use-typed.ts';
 import { shortId } from '../../runs/RunChip.tsx';
 import { threadHref } from '../../runs/run.ts';
 import { useMoved } from '../../runs/use-moved.ts';
@@ -129,7 +129,6 @@ export default function Threads() {
     [resource, parent, root],
   );
   const { query, threads, total } = useThreads(filter);
-  const [typed, type] = useTyped(resource ?? '', 300, (value) => setQuery({ resource: value || undefined }));
   const columns = useColumns();
   return (
     <Page title={t('title')} count={query.data && format.number(total)} purpose={t('purpose')}>
@@ -146,10 +145,7 @@ export default function Threads() {
           filterKeys={['resource', 'parent', 'root']}
           filters={
             <>
-              <label className={css.filter}>
-                {t('filter.resource')}
-                <input type="text" value={typed} onChange={(event) => type(event.target.value)} />
-              </label>
+              <TextFilter name="resource" label={t('filter.resource')} />
               <CheckField
                 label={t('filter.root')}
                 checked={filter.root === true}

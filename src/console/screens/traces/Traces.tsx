@@ -15,8 +15,8 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
+import { TextFilter } from '../../list/TextFilter.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { useTyped } from '../../list/use-typed.ts';
 import { shortId } from '../../runs/RunChip.tsx';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
@@ -47,19 +47,6 @@ const instantOf = (since: string | undefined): string | undefined => {
 const traceHref = (id: string): string => `/traces/${encodeURIComponent(id)}`;
 
 const AGENTS = recordsOf('agents', NamedRecord);
-
-const TextFilter = ({ name, label }: { name: string; label: string }) => {
-  const [address, setQuery] = useQueryState();
-  const [typed, type] = useTyped(address[name] ?? '', 300, (value) =>
-    setQuery({ [name]: value.trim() || undefined }),
-  );
-  return (
-    <label className={css.filter}>
-      {label}
-      <input type="text" value={typed} onChange={(event) => type(event.target.value)} />
-    </label>
-  );
-};
 
 const Filters = () => {
   const t = useTexts(texts);

@@ -1,0 +1,42 @@
+import { useId } from 'react';
+import { controlLook, filterLook } from '../design/Field.tsx';
+import { useQueryState } from './use-query-state.ts';
+import { useTyped } from './use-typed.ts';
+
+/** Typing pauses for so long before the service is asked. */
+const PAUSE_MS = 300;
+
+/** A filter by a text, which stands in the address of the screen. */
+export const TextFilter = (props: {
+  /** In the address. */
+  name: string;
+  label: string;
+  title?: string;
+  /** Offered while something is typed. */
+  options?: readonly string[];
+}) => {
+  const [query, setQuery] = useQueryState();
+  const [typed, type] = useTyped(query[props.name] ?? '', PAUSE_MS, (text) =>
+    setQuery({ [props.name]: text.trim() || undefined }),
+  );
+  const listId = useId();
+  return (
+    <label className={filterLook} title={props.title}>
+      {props.label}
+      <input
+        className={controlLook}
+        type="text"
+        value={typed}
+        list={props.options && listId}
+        onChange={({ target }) => type(target.value)}
+      />
+      {props.options && (
+        <datalist id={listId}>
+          {props.options.map((option) => (
+            <option key={option} value={option} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  );
+};
