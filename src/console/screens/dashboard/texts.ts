@@ -4,7 +4,7 @@ export const texts = defineTexts(
   {
     title: 'Dashboard',
     purpose: 'What goes on now, what it costs, and what needs somebody.',
-    range: 'Range:',
+    range: 'Range',
     'range.15m': 'last 15 minutes',
     'range.1h': 'last hour',
     'range.24h': 'last 24 hours',
@@ -73,7 +73,7 @@ export const texts = defineTexts(
   {
     title: '仪表盘',
     purpose: '当前状况、成本以及需要处理的事项。',
-    range: '范围：',
+    range: '范围',
     'range.15m': '最近 15 分钟',
     'range.1h': '最近 1 小时',
     'range.24h': '最近 24 小时',
