@@ -15,7 +15,7 @@ export const hasChromium = (): boolean => existsSync(CHROMIUM);
  * For pages that are there for seconds: code that is compiled well takes longer to compile than it saves. Compositing
  * without a thread of its own would save as much again, but then frames stop coming now and then.
  */
-export const SHORT_LIVED = ['--js-flags=--no-opt --no-maglev --single-threaded-gc'];
+export const SHORT_LIVED_PAGES = ['--js-flags=--no-opt --no-maglev --single-threaded-gc'];
 
 /**
  * It asks nobody for anything, and none of its processes is more than a page needs.

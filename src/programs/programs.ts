@@ -11,6 +11,7 @@ import type { Clock } from '../schema/clock.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
 import type { Program as Seen } from '../schema/program.ts';
 import { type ForeignActor, ofOtherPrograms, type Place, placeIn } from './actor.ts';
+import { type Allowance, leftOf, newAllowance } from './allowance.ts';
 import { LIMITS } from './limits.ts';
 import { createMachines, draw, type Machine, type Machines, machineAsSeen, machineOf } from './machines.ts';
 import { type Message, readMessage, type Snapshot } from './message.ts';
@@ -38,7 +39,7 @@ export type Program = {
   refused: number;
   lastProblem: string | null;
   /** What it may still send now. */
-  budget: { messages: number; bytes: number; at: number };
+  readonly budget: { messages: Allowance; bytes: Allowance };
 };
 
 export type Programs = {
@@ -47,7 +48,7 @@ export type Programs = {
   /** In the order in which they came. */
   readonly all: Map<string, Program>;
   /** How many may come now. */
-  readonly openings: { left: number; at: number };
+  readonly openings: Allowance;
   /** Of the last program that came. */
   count: number;
   /** Of the last actor that began. */
@@ -58,7 +59,7 @@ export const createPrograms = (clock: Clock): Programs => ({
   clock,
   audience: createAudience(createRegister(ofOtherPrograms), clock),
   all: new Map(),
-  openings: { left: LIMITS.openings.burst, at: clock.now() },
+  openings: newAllowance(LIMITS.openings.burst, LIMITS.openings.rate, clock.now()),
   count: 0,
   serial: 0,
 });
@@ -68,10 +69,7 @@ export const fullness = (programs: Programs): string | undefined => {
   const { all, clock, openings } = programs;
   const connected = [...all.values()].filter(({ isConnected }) => isConnected).length;
   if (connected >= LIMITS.programs) return `${LIMITS.programs} programs report already`;
-  const left = openings.left + (Math.max(0, clock.now() - openings.at) / 1000) * LIMITS.openings.rate;
-  openings.left = Math.min(LIMITS.openings.burst, left);
-  openings.at = clock.now();
-  return openings.left < 1 ? 'programs come too often: try again in a second' : undefined;
+  return leftOf(openings, clock.now()) < 1 ? 'programs come too often: try again in a second' : undefined;
 };
 
 /** A program has come. @param name empty: it is called as its first actor is */
@@ -88,7 +86,10 @@ export const opened = (programs: Programs, name: string): Program => {
     machines: createMachines(),
     refused: 0,
     lastProblem: null,
-    budget: { messages: LIMITS.burst.messages, bytes: LIMITS.burst.bytes, at: clock.now() },
+    budget: {
+      messages: newAllowance(LIMITS.burst.messages, LIMITS.rate.messages, clock.now()),
+      bytes: newAllowance(LIMITS.burst.bytes, LIMITS.rate.bytes, clock.now()),
+    },
   };
   all.set(program.id, program);
   return program;
@@ -109,13 +110,9 @@ export const refuse = (program: Program, problem: string): void => {
 /** Within what a program may send at a time. */
 const isAffordable = ({ clock }: Programs, { budget }: Program, bytes: number): boolean => {
   const now = clock.now();
-  const seconds = Math.max(0, now - budget.at) / 1000;
-  budget.at = now;
-  budget.messages = Math.min(LIMITS.burst.messages, budget.messages + seconds * LIMITS.rate.messages);
-  budget.bytes = Math.min(LIMITS.burst.bytes, budget.bytes + seconds * LIMITS.rate.bytes);
-  if (budget.messages < 1 || budget.bytes < bytes) return false;
-  budget.messages -= 1;
-  budget.bytes -= bytes;
+  if (leftOf(budget.messages, now) < 1 || leftOf(budget.bytes, now) < bytes) return false;
+  budget.messages.left -= 1;
+  budget.bytes.left -= bytes;
   return true;
 };
 

@@ -70,16 +70,12 @@ const rowFrom = (
 };
 
 const rowOf = (leaf: AnyStateNode, event: string, move: Move): AnyTransitionDefinition[] => {
-  for (const node of around(leaf)) {
-    for (const definition of candidates(node, event)) {
-      const row = rowFrom(definition, move, 0);
-      if (row) return row;
-    }
-  }
-  for (const node of around(leaf)) {
-    for (const definition of candidates(node, event)) {
-      const row = rowFrom(definition, move, MOST_IN_A_ROW);
-      if (row) return row;
+  for (const most of [0, MOST_IN_A_ROW]) {
+    for (const node of around(leaf)) {
+      for (const definition of candidates(node, event)) {
+        const row = rowFrom(definition, move, most);
+        if (row) return row;
+      }
     }
   }
   return [];

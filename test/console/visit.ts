@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import type { Test } from 'tap';
 import { buildConsole } from '../../.build/console.ts';
-import { launchChromium, SHORT_LIVED } from '../../bench/chromium.ts';
+import { launchChromium, SHORT_LIVED_PAGES } from '../../bench/chromium.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
@@ -99,7 +99,7 @@ export const startHouse = async (t: Test): Promise<House> => {
       trace: { sampling_disable: true },
     },
   });
-  const browser = await launchChromium(SHORT_LIVED);
+  const browser = await launchChromium(SHORT_LIVED_PAGES);
   t.teardown(() => browser.close());
   const context = await browser.newContext();
   context.setDefaultTimeout(20_000);
