@@ -40,21 +40,14 @@ export const agentsIn = (written: string): { found: Found[] } | { problem: Probl
 /** A secret was masked when it was exported: it would be stored as the mask. */
 export const isMasked = (spec: unknown): boolean => JSON.stringify(spec).includes(`"${MASK}"`);
 
-const post =
-  (path: string, found: readonly Found[]) =>
-  async (id: string): Promise<void> => {
-    const body = found.find((one) => one.id === id)?.spec;
-    await send({ method: 'POST', path, body }, anyObject);
-  };
+const sendAll = (path: string, found: readonly Found[]): Promise<Result[]> => {
+  const specs = new Map(found.map(({ id, spec }) => [id, spec]));
+  return each([...specs.keys()], async (id) => {
+    await send({ method: 'POST', path, body: specs.get(id) }, anyObject);
+  });
+};
 
 export const checkAll = (found: readonly Found[]): Promise<Result[]> =>
-  each(
-    found.map(({ id }) => id),
-    post('/v1/config/agents/validate', found),
-  );
+  sendAll('/v1/config/agents/validate', found);
 
-export const createAll = (found: readonly Found[]): Promise<Result[]> =>
-  each(
-    found.map(({ id }) => id),
-    post('/v1/config/agents', found),
-  );
+export const createAll = (found: readonly Found[]): Promise<Result[]> => sendAll('/v1/config/agents', found);

@@ -37,10 +37,9 @@ type Found = { parts: Map<string, Part>; open: Map<string, Part> };
 
 const stateOf = ({ begins, moves }: Part): string => moves.at(-1)?.state ?? begins.state;
 
-const begin = ({ parts, open }: Found, key: string, part: Part): Part => {
+const begin = ({ parts, open }: Found, key: string, part: Part): void => {
   parts.set(key, part);
   open.set(key, part);
-  return part;
 };
 
 const move = (part: Part | undefined, event: number, ...states: readonly string[]): void => {
@@ -86,6 +85,12 @@ const wayOf = (call: Part, event: LogEvent, next: LogEvent | undefined): readonl
   }
 };
 
+const DELIVERED: ReadonlyMap<string, string> = new Map([
+  ['RunSubmitted', 'claimed'],
+  ['RunRescheduled', 'queued'],
+  ['RunInterrupted', 'superseded'],
+]);
+
 /** A delivery stays with its run while that waits; one behind it says that it was consumed. */
 const onDelivery = (found: Found, { event_kind, payload }: LogEvent, place: number): void => {
   const id = word(payload.dispatch_id);
@@ -96,9 +101,8 @@ const onDelivery = (found: Found, { event_kind, payload }: LogEvent, place: numb
     begin(found, key, { id, machine: 'dispatch', name: '', begins, moves: [] });
   }
   const part = found.open.get(key);
-  if (event_kind === 'RunSubmitted') move(part, place, 'claimed');
-  if (event_kind === 'RunRescheduled') move(part, place, 'queued');
-  if (event_kind === 'RunInterrupted') move(part, place, 'superseded');
+  const next = DELIVERED.get(event_kind);
+  if (next !== undefined) move(part, place, next);
   // Of a delivery that nobody had begun with: the end of the run says it, with what became of it.
   if (event_kind === 'RunCancelled')
     move(part, place, payload.status === 'superseded' ? 'superseded' : 'cancelled');
