@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
-import { call, path } from '../client/connection.ts';
+import { call, path, send } from '../client/connection.ts';
 import { NotFound } from '../client/errors.ts';
 import { executeWaiting } from './page-tools.ts';
-import type { ThreadChat } from './thread.ts';
+import type { Live, ThreadChat } from './thread.ts';
 
 /** What a page does to show what the service has, and to have the service stop. */
 
@@ -32,33 +32,46 @@ export const catchUp = (thread: ThreadChat): Promise<void> => {
   return thread.catching;
 };
 
-const follow = async (thread: ThreadChat): Promise<void> => {
-  const { chat } = thread;
+const follow = async (thread: ThreadChat, isAgain = false): Promise<void> => {
   if (!mayWrite(thread)) return;
-  const isWaiting = await showStored(thread);
-  if (!mayWrite(thread)) return;
-  // Until its end is told: a stream that could not be asked for has none.
   thread.isStale = true;
-  await chat.resumeStream();
-  if (chat.status === 'ready') thread.isStale = false;
-  // The run may have ended in between, and then there was no stream.
-  if (chat.lastMessage?.role === 'user') await showStored(thread);
-  if (!thread.isStale) await noteState(thread, isWaiting);
+  const { asking } = thread;
+  // First: from its beginning on it has all of the answer that the messages, read after it, may not have yet.
+  const live = await openLive(thread);
+  const stored = await readStored(thread).catch((error: unknown) => {
+    live?.letGo();
+    throw error;
+  });
+  // The user has left, or said something meanwhile: all is read again once that has its answer.
+  if (!mayWrite(thread) || thread.asking !== asking) return live?.letGo();
+  show(thread, live ? asked(stored.messages) : stored.messages);
+  if (live) return resume(thread, live);
+  thread.chat.clearError();
+  if (stored.status !== 'running') {
+    thread.isStale = false;
+    return noteState(thread, stored.status === 'waiting');
+  }
+  // It has begun in between; or it has no such stream, and is looked at from time to time.
+  if (!isAgain) await follow(thread, true);
 };
 
-/** @returns whether the thread's run waits */
-const showStored = async (thread: ThreadChat): Promise<boolean> => {
-  const { chat } = thread;
-  const { messages, isWaiting } = await readStored(thread);
-  if (!mayWrite(thread)) return false;
-  const last = chat.lastMessage;
-  const isSent = last?.role !== 'user' || messages.some(({ id }) => id === last.id);
-  chat.messages = isSent ? messages : [...messages, last];
-  return isWaiting;
+/** The stream of the run that is under way, if any. The chat is told of it only then: it takes none for an end. */
+const openLive = async ({ chat, connection }: ThreadChat): Promise<Live | undefined> => {
+  const leaving = new AbortController();
+  const target = path`/v1/ai-sdk/chat/${chat.id}/stream`;
+  const response = await send(connection, 'GET', target, { signal: leaving.signal });
+  return response.status === 204 ? undefined : { response, letGo: () => leaving.abort() };
+};
+
+/** To its end, which the chat tells. */
+const resume = async (thread: ThreadChat, live: Live): Promise<void> => {
+  thread.isStale = false;
+  thread.live = live;
+  await thread.chat.resumeStream();
 };
 
 type Active = { active_run: { status: string } | null };
-type Stored = { messages: UIMessage[]; isWaiting: boolean };
+type Stored = { messages: UIMessage[]; status: string | undefined };
 
 const readStored = async ({ chat, connection }: ThreadChat): Promise<Stored> => {
   // In this order: a run that ends in between is looked at again.
@@ -66,12 +79,18 @@ const readStored = async ({ chat, connection }: ThreadChat): Promise<Stored> => 
   const history = path`/v1/ai-sdk/threads/${chat.id}/messages`;
   const query = { order: 'desc', limit: 200 };
   const { messages } = await call<{ messages: UIMessage[] }>(connection, 'GET', history, { query });
-  messages.reverse();
-  const isWaiting = active_run?.status === 'waiting';
-  if (active_run?.status !== 'running') return { messages, isWaiting };
-  // The stream tells its steps from the beginning, or from the last approval on; they are not to be there twice.
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  return { messages: messages.slice(0, asked + 1), isWaiting };
+  return { messages: messages.reverse(), status: active_run?.status };
+};
+
+/** Up to the last thing said: the stream tells what comes behind it, which is not to be there twice. */
+const asked = (messages: UIMessage[]): UIMessage[] =>
+  messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
+
+const show = ({ chat }: ThreadChat, messages: UIMessage[]): void => {
+  const last = chat.lastMessage;
+  // What could not be sent is there still.
+  const isSent = last?.role !== 'user' || messages.some(({ id }) => id === last.id);
+  chat.messages = isSent ? messages : [...messages, last];
 };
 
 /** A stream has ended. @throws as `catchUp` */

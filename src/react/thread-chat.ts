@@ -29,8 +29,9 @@ export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
       onFinish({ isAbort, isDisconnect, isError, finishReason }) {
         // Browsers differ in how they say that a connection broke; a run that failed is no `TypeError`.
         const isCut = isDisconnect || (isError && thread.chat.error instanceof TypeError);
-        thread.isStale = isCut || (!isAbort && !isError && finishReason === undefined);
-        thread.unheard = thread.isStale ? thread.chat.lastMessage : undefined;
+        const isUnheard = isCut || (!isAbort && !isError && finishReason === undefined);
+        thread.unheard = isUnheard ? thread.chat.lastMessage : undefined;
+        thread.isStale ||= isUnheard;
         // `error` of the chat says already what went wrong.
         if (!isAbort) settle(thread, finishReason === 'tool-calls').catch(() => {});
       },
@@ -41,6 +42,7 @@ export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
     shown: 0,
     asking: undefined,
     catching: undefined,
+    live: undefined,
     isStale: true,
     unheard: undefined,
     seen: undefined,
@@ -51,12 +53,18 @@ export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
 
 /** What the service refuses is an error of its class; without an answer it is the one of the platform. */
 const ask = async (
-  thread: Pick<ThreadChat, 'asking'>,
+  thread: Pick<ThreadChat, 'asking' | 'live'>,
   send: typeof fetch,
   target: Parameters<typeof fetch>[0],
   init: RequestInit = {},
 ): Promise<Response> => {
   const { method = 'GET' } = init;
+  const { live } = thread;
+  if (method === 'GET' && live) {
+    thread.live = undefined;
+    init.signal?.addEventListener('abort', live.letGo);
+    return live.response;
+  }
   const answered = send(target, init);
   if (method === 'POST') thread.asking = answered.catch(() => {});
   const response = await answered;

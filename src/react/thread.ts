@@ -40,6 +40,9 @@ export type ThreadChatInput = Omit<ThreadChatOptions, 'headers' | 'fetch' | 'too
   alone: Alone;
 };
 
+/** The stream of a run, as the service has begun to answer it. */
+export type Live = { response: Response; letGo(): void };
+
 export type ThreadChat = {
   readonly chat: Chat<UIMessage>;
   readonly connection: Connection;
@@ -50,6 +53,8 @@ export type ThreadChat = {
   /** A question that is on its way: nobody knows of its run before it is answered. */
   asking: Promise<unknown> | undefined;
   catching: Promise<void> | undefined;
+  /** What the chat is to follow as it resumes. */
+  live: Live | undefined;
   /** What is shown may not be all: it was never read, or a stream has ended before its time. */
   isStale: boolean;
   /** Answers in it came too late: nobody waits for them any more, and they are not to be sent again and again. */

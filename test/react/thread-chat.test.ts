@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { isToolUIPart, type UIMessage } from 'ai';
 import t, { type Test } from 'tap';
 import { NotFound, TroupeError, Unavailable } from '../../src/client/errors.ts';
@@ -80,6 +81,12 @@ const ends = (threadId: string) =>
     ({ status }) => status === 'done',
   );
 
+const waits = (threadId: string) =>
+  eventually(
+    async () => (await troupe.call('GET', `/v1/threads/${threadId}/runs/latest`)).body,
+    ({ status }) => status === 'waiting',
+  );
+
 t.test('a tab that was loaded twice at once asks once, and shows an answer once', async (t) => {
   const one = await open(t, 'twice', { agentId: 'slow' });
   const saying = say(one, 'hello');
@@ -103,13 +110,90 @@ t.test('a tab that was loaded twice at once asks once, and shows an answer once'
   t.equal(catchUp(two), first);
   await streams(two, 'partial');
   t.strictSame(asked, [
+    '/v1/ai-sdk/chat/twice/stream',
     '/v1/threads/twice/runs/active',
     '/v1/ai-sdk/threads/twice/messages',
-    '/v1/ai-sdk/chat/twice/stream',
   ]);
   models.release();
   await saying;
   await shows(one, 'hello', 'partial answer');
+  await shows(two, 'hello', 'partial answer');
+});
+
+t.test('a question asked while the tab still looks at what there is keeps its answer', async (t) => {
+  const [looking, looks] = gate();
+  const [said, isSaid] = gate();
+  let isAsked = false;
+  models.steps.push(async (sink) => {
+    isAsked = true;
+    isSaid();
+    // For the tab to look at a run that goes on, if it does.
+    await setTimeout(100);
+    sink.toolStart('e1', 'risky');
+    sink.toolEnd('e1', '{}');
+    return { stop: 'ToolUse' };
+  });
+  const thread = await open(t, 'early', {
+    whileItRuns: true,
+    async fetch(target, init) {
+      const { pathname } = new URL(target instanceof Request ? target.url : target);
+      if (pathname.endsWith('/messages') && isAsked) await waits('early');
+      const response = await fetch(target, init);
+      if (pathname.endsWith('/stream')) {
+        looks();
+        await said;
+      }
+      return response;
+    },
+  });
+  await looking;
+  await say(thread, 'do it');
+  await thread.catching;
+  await shows(thread, 'do it', 'tool-risky approval-requested');
+  await look(thread);
+  await shows(thread, 'do it', 'tool-risky approval-requested');
+});
+
+t.test('what was said before the history was there is shown behind it', async (t) => {
+  const [answered, isAnswered] = gate();
+  await say(await open(t, 'hasty'), 'one');
+  const [reading, reads] = gate();
+  const hasty = await open(t, 'hasty', {
+    whileItRuns: true,
+    async fetch(target, init) {
+      const response = await fetch(target, init);
+      if (new URL(target instanceof Request ? target.url : target).pathname.endsWith('/messages')) {
+        reads();
+        await answered;
+      }
+      return response;
+    },
+  });
+  await reading;
+  await say(hasty, 'two');
+  t.strictSame(shown(hasty), ['two', 'echo: two']);
+  isAnswered();
+  await shows(hasty, 'one', 'echo: one', 'two', 'echo: two');
+});
+
+t.test('a run that begins while a tab looks at what there is is followed', async (t) => {
+  const one = await open(t, 'between', { agentId: 'slow' });
+  let isFirst = true;
+  const two = await open(t, 'between', {
+    whileItRuns: true,
+    async fetch(target, init) {
+      const response = await fetch(target, init);
+      const { pathname } = new URL(target instanceof Request ? target.url : target);
+      if (isFirst && pathname.endsWith('/stream')) {
+        isFirst = false;
+        say(one, 'hello');
+        await streams(one, 'partial');
+      }
+      return response;
+    },
+  });
+  await streams(two, 'partial');
+  models.release();
   await shows(two, 'hello', 'partial answer');
 });
 
