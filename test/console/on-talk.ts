@@ -51,6 +51,13 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
 
     await say(page, 'Think again');
     await button(page, 'Stop').waitFor();
+    await sandbox(page).getByPlaceholder('Type a message…').fill('And again');
+    await page.keyboard.press('Enter');
+    await sandbox(page).getByText('Sent once this answer has ended').waitFor();
+    await button(page, 'Stop').click();
+    await sandbox(page).locator('p', { hasText: 'And again' }).waitFor();
+    t.equal(await sandbox(page).getByPlaceholder('Type a message…').inputValue(), '');
+    await button(page, 'Stop').waitFor();
     await page.getByRole('link', { name: 'Back to agents' }).click();
     await page.waitForURL('**/agents');
     await ended();

@@ -1,5 +1,5 @@
 import type { FileUIPart } from 'ai';
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -60,7 +60,10 @@ const Chosen = ({ files, onRemove }: { files: readonly Attached[]; onRemove: (fi
   );
 };
 
-/** Where a message is written. Enter sends it, Shift+Enter begins a line, ↑ in an empty one brings the last back. */
+/**
+ * Where a message is written. Enter sends it, while an answer comes as soon as that has ended; Shift+Enter begins a line,
+ * ↑ in an empty one brings the last back.
+ */
 export const Composer = (props: {
   placeholder?: string;
   isBusy: boolean;
@@ -78,12 +81,18 @@ export const Composer = (props: {
   const problemId = useId();
   const { isBusy, disabled = false, attachments = true } = props;
   const isEmpty = text.trim() === '' && files.length === 0;
+  const [isDue, setDue] = useState(false);
   const send = (): void => {
-    if (isEmpty || isBusy || disabled) return;
+    if (isEmpty || disabled) return;
+    setDue(isBusy);
+    if (isBusy) return;
     props.onSend(text.trim(), asParts(files));
     setText('');
     clear();
   };
+  useEffect(() => {
+    if (isDue && !isBusy) send();
+  });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey) {
@@ -115,7 +124,10 @@ export const Composer = (props: {
         placeholder={props.placeholder ?? t('composer.placeholder')}
         value={text}
         disabled={disabled}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => {
+          setText(event.target.value);
+          setDue(false);
+        }}
         onKeyDown={onKeyDown}
         onPaste={(event) => take(event, event.clipboardData)}
         onDragOver={(event) => event.preventDefault()}
@@ -143,6 +155,9 @@ export const Composer = (props: {
             />
           </>
         )}
+        <small className={css.due} role="status">
+          {isDue && t('composer.due')}
+        </small>
         {isBusy ? (
           <Button icon="stop" onClick={props.onStop}>
             {t('composer.stop')}
