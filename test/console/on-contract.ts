@@ -184,6 +184,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await sandbox.getByText('get_weather').waitFor();
     await sandbox.getByText('Done', { exact: true }).first().waitFor();
     t.equal(await sandbox.getByText('get_weather').count(), 1);
+    await button(sandbox, /Send/).waitFor();
     await sandbox.getByPlaceholder('Type a message…').fill('Hello');
     await page.keyboard.press('Enter');
     await sandbox.getByText('Scripted response to: Hello').first().waitFor();
@@ -257,6 +258,8 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('link', { name: 'Back to agents' }).click();
     await button(page, 'Discard changes').click();
     await page.getByPlaceholder('Search by id, model, or plugin…').fill('limited');
+    // Rows move once it is looked for, perhaps between the two halves of a click.
+    await page.waitForURL('**/agents?q=limited');
     await page.getByRole('row', { name: 'limited' }).click();
     await page.waitForURL('**/agents/limited');
 
