@@ -111,6 +111,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     observe: metrics.mcpServers,
     changed,
   });
+  const closePeers = async (): Promise<void> => {
+    a2aServers.close();
+    await mcpServers.close();
+  };
   const config = await configurationOf(input, {
     store,
     clock,
@@ -124,8 +128,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     breakers,
     assistant: () => assistant.capabilities(),
   }).catch(async (error) => {
-    a2aServers.close();
-    await mcpServers.close();
+    await closePeers();
     await stores.close();
     throw error;
   });
@@ -272,17 +275,24 @@ export const startApp = async (input: AppInput): Promise<App> => {
     if (address !== undefined) inspection = await listenForPrograms(programs, listenAddress(address));
     return http.listen(host, port);
   };
-  const listens = input.listen ?? true;
-  const bound = await (listens ? listen() : undefined)?.catch(async (error) => {
+  /** Waits for running runs so long, in milliseconds, then lets everything go. */
+  const end = async (patience: number, waiting: (runs: number) => void = () => {}): Promise<void> => {
+    http.stopListening();
     inspection?.close();
-    await runtime.stop(0);
+    clearInterval(sweep);
+    await evals.runs.stop();
+    await runtime.stop(patience, waiting);
     a2a.stop();
     mcp.stop();
-    a2aServers.close();
-    await mcpServers.close();
+    await closePeers();
+    await http.close();
     config.close();
     await observability.stop();
     await stores.close();
+  };
+  const listens = input.listen ?? true;
+  const bound = await (listens ? listen() : undefined)?.catch(async (error) => {
+    await end(0);
     throw error;
   });
   observability.start();
@@ -305,22 +315,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     pending: runtime.pending,
     serveMcp: mcp.serve,
     async stop(waiting) {
-      http.stopListening();
-      inspection?.close();
-      clearInterval(sweep);
-      await evals.runs.stop();
-      await runtime.stop(settings.shutdown_timeout_ms, (runs) => {
+      await end(settings.shutdown_timeout_ms, (runs) => {
         log.info({ runs }, 'stopping: waiting for runs');
         waiting?.(runs);
       });
-      a2a.stop();
-      mcp.stop();
-      a2aServers.close();
-      await mcpServers.close();
-      await http.close();
-      config.close();
-      await observability.stop();
-      await stores.close();
       log.info('stopped');
     },
   };

@@ -13,27 +13,45 @@ export type Listening = {
   close(): void;
 };
 
+/**
+ * What the callbacks of an app reach. uWebSockets.js holds these for as long as the process lives, so it is emptied once
+ * nothing is served any more: a service that has stopped, or could not start, leaves nothing behind.
+ */
+export type Served<What> = { by: What | undefined };
+
 /** @throws Unavailable when the address cannot be had, or uWebSockets.js does not run on this system */
 export const listenOn = async (answer: Answer, host: string, port: number): Promise<Listening> => {
   const uWS = loadUws();
-  const app = uWS.App().any('/*', (res, req) => answer(res, req, NETWORK));
-  let socket: us_listen_socket | undefined = await listenExclusively(app, host, port);
+  const served: Served<Answer> = { by: answer };
+  const app = answeringApp(uWS, served);
+  let socket: us_listen_socket | undefined = await listenExclusively(app, host, port, served);
   return {
     port: uWS.us_socket_local_port(socket),
     stop() {
       if (socket) uWS.us_listen_socket_close(socket);
       socket = undefined;
     },
-    close: () => app.close(),
+    close() {
+      app.close();
+      served.by = undefined;
+    },
   };
 };
 
 const NETWORK = { from: 'network' } as const;
 
+const answeringApp = (uWS: ReturnType<typeof loadUws>, served: Served<Answer>): TemplatedApp =>
+  uWS.App().any('/*', (res, req) => served.by?.(res, req, NETWORK));
+
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;
 
-export const listenExclusively = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
+export const listenExclusively = (
+  app: TemplatedApp,
+  host: string,
+  port: number,
+  served: Served<unknown>,
+): Promise<us_listen_socket> =>
   new Promise((resolve, reject) => {
     // uWebSockets.js takes host and options together; its types only know one of them at a time.
     const listen = app.listen.bind(app) as unknown as (
@@ -43,10 +61,10 @@ export const listenExclusively = (app: TemplatedApp, host: string, port: number)
       done: (socket: us_listen_socket | false) => void,
     ) => void;
     listen(host, port, EXCLUSIVE, (socket) => {
-      if (socket) resolve(socket);
-      else
-        reject(
-          new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`),
-        );
+      if (socket) return resolve(socket);
+      served.by = undefined;
+      reject(
+        new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`),
+      );
     });
   });

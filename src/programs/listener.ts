@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { createOriginCheck } from '../http/cors.ts';
 import { createHostCheck } from '../http/hosts.ts';
-import { listenExclusively } from '../http/socket.ts';
+import { listenExclusively, type Served } from '../http/socket.ts';
 import { loadUws } from '../http/uws.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { LIMITS } from './limits.ts';
@@ -26,21 +26,23 @@ type UserData = { name: string; program: Program | undefined };
 
 const acceptsOrigin = createOriginCheck(['loopback']);
 
+type Place = { programs: Programs; acceptsHost: (host: string) => boolean };
+
 /** Why a connection is not taken: a status line and what to do about it. */
 const refusalOf = (
-  programs: Programs,
-  acceptsHost: (host: string) => boolean,
+  place: Place | undefined,
   res: HttpResponse,
   req: HttpRequest,
 ): [status: string, text: string] | undefined => {
+  if (!place) return ['503 Service Unavailable', 'the service stops'];
   if (!isLoopback(Buffer.from(res.getRemoteAddressAsText()).toString())) {
     return ['403 Forbidden', 'programs of this machine only'];
   }
-  if (!acceptsHost(req.getHeader('host')))
+  if (!place.acceptsHost(req.getHeader('host')))
     return ['403 Forbidden', 'name a loopback host, such as 127.0.0.1'];
   const origin = req.getHeader('origin');
   if (origin !== '' && !acceptsOrigin(origin)) return ['403 Forbidden', 'pages of this machine only'];
-  const full = fullness(programs);
+  const full = fullness(place.programs);
   return full === undefined ? undefined : ['503 Service Unavailable', full];
 };
 
@@ -57,13 +59,13 @@ const nameIn = (path: string): string => {
   }
 };
 
-const routesOn = (app: TemplatedApp, programs: Programs, acceptsHost: (host: string) => boolean): void => {
+const routesOn = (app: TemplatedApp, served: Served<Place>): void => {
   app.ws<UserData>('/*', {
     maxPayloadLength: LIMITS.cutBytes,
     maxBackpressure: 64 * 1024,
     idleTimeout: 60,
     upgrade(res, req, context) {
-      const refusal = refusalOf(programs, acceptsHost, res, req);
+      const refusal = refusalOf(served.by, res, req);
       if (refusal) {
         answer(res, refusal);
         return;
@@ -76,17 +78,17 @@ const routesOn = (app: TemplatedApp, programs: Programs, acceptsHost: (host: str
     },
     open(socket) {
       const data = socket.getUserData();
-      data.program = opened(programs, data.name);
+      if (served.by) data.program = opened(served.by.programs, data.name);
     },
     message(socket, bytes, isBinary) {
       const { program } = socket.getUserData();
-      if (!program) return;
+      if (!program || !served.by) return;
       if (isBinary) refuse(program, 'a message is binary');
-      else received(programs, program, bytes);
+      else received(served.by.programs, program, bytes);
     },
     close(socket) {
       const { program } = socket.getUserData();
-      if (program) closed(programs, program);
+      if (program && served.by) closed(served.by.programs, program);
     },
   });
   app.any('/*', (res) =>
@@ -103,8 +105,15 @@ export const listenForPrograms = async (
   const app = uWS.App();
   // A loopback address looks at the host, so there is a check.
   const acceptsHost = createHostCheck({ listening: host, names: [], publicUrl: undefined }) ?? isLoopback;
-  routesOn(app, programs, acceptsHost);
-  const socket = await listenExclusively(app, host, port);
+  const served: Served<Place> = { by: { programs, acceptsHost } };
+  routesOn(app, served);
+  const socket = await listenExclusively(app, host, port, served);
   const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `ws://${name}:${uWS.us_socket_local_port(socket)}`, close: () => app.close() };
+  return {
+    url: `ws://${name}:${uWS.us_socket_local_port(socket)}`,
+    close() {
+      app.close();
+      served.by = undefined;
+    },
+  };
 };

@@ -1,9 +1,13 @@
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { z } from 'zod';
 import { createIds } from '../../src/ids.ts';
 import { createTroupe } from '../../src/index.ts';
 import { fakeClock, startTestTroupe } from '../../src/testing/index.ts';
-import { clientOf } from './troupe.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { clientOf, eventually } from './troupe.ts';
 
 /** What a program gives the service that it embeds. */
 
@@ -70,4 +74,46 @@ t.test('a service that does not listen answers through fetch, and is copied whil
   const copy = await start(join(folder, 'copy'));
   t.teardown(() => copy.stop());
   t.match(await (await copy.fetch(request('/v1/threads'))).json(), { items: ['kept'] });
+});
+
+t.test('a service that has stopped, or could not start, leaves nothing in memory', async (t) => {
+  const folder = t.testdir({});
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const given: Record<string, WeakRef<object>> = {};
+  const start = (name: string, port: number) => {
+    const tool = defineTool({
+      id: name,
+      description: 'Is reached from everywhere in its service',
+      input: z.object({}),
+      execute: () => name,
+    });
+    given[name] = new WeakRef(tool);
+    return createTroupe({
+      tools: [tool],
+      settings: {
+        http_addr: `127.0.0.1:${port}`,
+        storage_dir: join(folder, name),
+        seed: { profile: 'demo' },
+        AdminApiConfig: { bearer_token: 'secret' },
+      },
+      log: { write() {} },
+    });
+  };
+  const live = async () => {
+    const troupe = await start('stopped', 0);
+    const { port } = new URL(troupe.url);
+    const { runToEnd } = clientOf(() => troupe.url);
+    await runToEnd({ agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
+    await t.rejects(start('failed', Number(port)), { message: /the address is in use/ });
+    await troupe.stop();
+  };
+  await live();
+  await eventually(
+    async () => {
+      collect();
+      return Object.keys(given).filter((name) => given[name]?.deref());
+    },
+    (left) => left.length === 0,
+  ).catch((error) => t.fail(error.message));
 });

@@ -384,9 +384,11 @@ t.test(
       response.writeHead(500).end('x'.repeat(10_000_000)),
     );
     for (const url of [hangs.url, refuses.url, 'http://127.0.0.1:1']) {
+      // Longer than a stop waits; until then the exporter tries again, whoever has stopped.
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '4000' };
       const troupe = await startTroupe(t, {
         settings: { observe_all_agents: true, storage_dir: t.testdir() },
-        app: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } },
+        app: { env },
       });
       const events = await troupe.runToEnd({ agentId: 'echo', messages });
       t.match(events.at(-1), { event_type: 'run_finish' }, url);
