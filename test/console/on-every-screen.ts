@@ -79,9 +79,10 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     `/traces/${traced.run_id}`,
   ];
 
+  const chinese = dictionaryIn('zhCN');
   const english = new Set(
     Object.entries(dictionaryIn('en')).flatMap(([key, text]) =>
-      typeof text === 'string' && text !== dictionaryIn('zhCN')[key] && /[a-z]{3}/.test(text) ? [text] : [],
+      typeof text === 'string' && text !== chinese[key] && /[a-z]{3}/.test(text) ? [text] : [],
     ),
   );
   /** What axe says is serious, or worse. Two buttons of the shell have names that say more than their short texts. */
