@@ -126,16 +126,26 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
     stdout.on('data', (chunk: Buffer) => feedLines(lines, chunk));
     stdout.on('error', () => {});
     const silent = new Promise<string>((resolve) => stdout.once('end', () => resolve('closed its stdout')));
-    // What it wrote last is read first, as far as it is in the pipe.
-    const exit = started.exited.then(async (how) => {
-      await Promise.race([silent, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))]);
-      return how;
-    });
+    const speechless = new Promise<void>((resolve) => stderr.once('close', resolve));
+    // What it wrote last is read first, as far as it is in the pipes; a child of its own may hold them open.
+    const exit = started.exited.then((how) =>
+      inTurn(
+        silent.then(() => how),
+        how,
+      ),
+    );
     const last = (): string => (heard.last() === '' ? '' : `: ${heard.last()}`);
-    Promise.race([exit, silent.then(() => inTurn(started.exited, 'closed its stdout'))]).then((how) => {
-      ended(`mcp transport error: the server ${how}${last()}`);
-      if (!closing) closing = stopChild(started);
-    });
+    Promise.race([exit, silent.then(() => inTurn(started.exited, 'closed its stdout'))])
+      .then((how) =>
+        inTurn(
+          speechless.then(() => how),
+          how,
+        ),
+      )
+      .then((how) => {
+        ended(`mcp transport error: the server ${how}${last()}`);
+        if (!closing) closing = stopChild(started);
+      });
   };
 
   const transport: Transport = {
@@ -164,11 +174,11 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
 const endsOf = (line: Buffer): string =>
   `${line.toString('utf8', 0, 512)} ${line.toString('utf8', Math.max(0, line.length - 512))}`;
 
-const LAST_WORDS_MS = 100;
+const LAST_WORDS_MS = 300;
 
-/** A program that has closed its pipe mostly exits at once, and how is worth a moment. */
-const inTurn = (exited: Promise<string>, otherwise: string): Promise<string> =>
-  Promise.race([exited, new Promise<string>((resolve) => setTimeout(resolve, LAST_WORDS_MS, otherwise))]);
+/** What comes of the end of a program mostly comes at once, and is worth a moment. */
+const inTurn = (told: Promise<string>, otherwise: string): Promise<string> =>
+  Promise.race([told, new Promise<string>((resolve) => setTimeout(resolve, LAST_WORDS_MS, otherwise))]);
 
 const configured = (message: JSONRPCMessage, config: Record<string, unknown>): JSONRPCMessage => {
   if (!isInitialize(message) || !('method' in message) || Object.keys(config).length === 0) return message;
