@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 
 /** A real browser, without a window and without a graphics card. */
 
@@ -21,8 +21,10 @@ export const SHORT_LIVED_PAGES = ['--js-flags=--no-opt --no-maglev --single-thre
  * It asks nobody for anything, and none of its processes is more than a page needs.
  * @param flags of Chromium, besides
  */
-export const launchChromium = (flags: readonly string[] = []): Promise<Browser> =>
-  chromium.launch({
+export const launchChromium = async (flags: readonly string[] = []): Promise<Browser> => {
+  // It takes longer to load than all else that a command loads which may never need a browser.
+  const { chromium } = await import('playwright-core');
+  return chromium.launch({
     executablePath: CHROMIUM,
     args: [
       '--no-sandbox',
@@ -37,3 +39,4 @@ export const launchChromium = (flags: readonly string[] = []): Promise<Browser> 
       ...flags,
     ],
   });
+};

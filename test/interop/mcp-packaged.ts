@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { nodeCommand } from '../child.ts';
+import { nodeCommand, SHORT_LIVED } from '../child.ts';
 import { eventually } from '../service/troupe.ts';
 
 /** MCP servers that others have written, as they come from the registry. */
@@ -39,7 +39,7 @@ export const packaged = (t: Test, name: Name, { args = [], first = '', entry }: 
       id: name,
       transport: 'stdio',
       command: 'sh',
-      args: ['-c', shell, pids, process.execPath, programOf(name), ...args],
+      args: ['-c', shell, pids, process.execPath, ...SHORT_LIVED, programOf(name), ...args],
       ...entry,
     },
     pids: (count = 1) =>

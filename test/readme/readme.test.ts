@@ -15,6 +15,7 @@ import { SHORT_LIVED, unhooked } from '../child.ts';
 import { INDEX, MAIN } from '../e2e/built.ts';
 import { outputOf, runHere, serveHere } from '../e2e/in-process.ts';
 import { ask } from '../examples/ask.ts';
+import '../statecharts/kept-layouts.ts';
 import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */

@@ -156,15 +156,22 @@ const readRun = (response: Response): RunStream => {
   return stream;
 };
 
-/** Asks until the answer holds, for effects that a 202 or a closed stream does not wait for. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Asks until the answer holds, for effects that a 202 or a closed stream does not wait for. What takes longer is asked
+ * for less often: most of what a wait costs is the answers.
+ */
 export const eventually = async <Value>(
   ask: () => Promise<Value>,
   holds: (value: Value) => boolean,
 ): Promise<Value> => {
-  for (let attempt = 0; ; attempt += 1) {
+  for (let attempt = 0, pause = FIRST_PAUSE_MS; ; attempt += 1) {
     const value = await ask();
     if (holds(value)) return value;
-    if (attempt > 3000) throw new Error(`it never held: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (attempt > 700) throw new Error(`it never held: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(pause * 1.2, LONGEST_PAUSE_MS);
   }
 };

@@ -10,8 +10,10 @@ const { prototype } = elkjs.default;
 const { layout } = prototype;
 
 const kept = new Map<string, Promise<string>>();
+let isAnew = false;
 
 prototype.layout = async function (graph: ElkNode) {
+  if (isAnew) return layout.call(this, graph);
   const given = JSON.stringify(graph);
   const known =
     kept.get(given) ?? layout.call(this, graph).then((laidOut: ElkNode) => JSON.stringify(laidOut));
@@ -19,5 +21,12 @@ prototype.layout = async function (graph: ElkNode) {
   return JSON.parse(await known);
 };
 
-/** The next pictures are laid out anew. */
-export const forgetLayouts = (): void => kept.clear();
+/** Whatever is kept, what is drawn meanwhile is laid out anew. */
+export const laidOutAnew = async <Drawn>(draw: () => Promise<Drawn>): Promise<Drawn> => {
+  isAnew = true;
+  try {
+    return await draw();
+  } finally {
+    isAnew = false;
+  }
+};
