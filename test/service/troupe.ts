@@ -156,6 +156,10 @@ const readRun = (response: Response): RunStream => {
   return stream;
 };
 
+/** Milliseconds between two questions: most effects are there soon, and what takes seconds is asked for less often. */
+const SHORTEST_PAUSE = 10;
+const LONGEST_PAUSE = 50;
+
 /** Asks until the answer holds, for effects that a 202 or a closed stream does not wait for. */
 export const eventually = async <Value>(
   ask: () => Promise<Value>,
@@ -164,7 +168,8 @@ export const eventually = async <Value>(
   for (let attempt = 0; ; attempt += 1) {
     const value = await ask();
     if (holds(value)) return value;
-    if (attempt > 3000) throw new Error(`it never held: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (attempt > 1000) throw new Error(`it never held: ${JSON.stringify(value)}`);
+    const pause = Math.min(SHORTEST_PAUSE * 1.2 ** attempt, LONGEST_PAUSE);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 };

@@ -118,7 +118,7 @@ t.test('who subscribes and reads nothing holds up nobody', async (t) => {
   });
   const { id } = await begin({ tenant: 'steps' });
   const reader = await subscribe(id);
-  const deaf = Array.from({ length: 20 }, () => {
+  const deaf = Array.from({ length: 8 }, () => {
     const { socket } = wire(t, Number(new URL(troupe.url).port), getRequest(`/v1/a2a/tasks/${id}:subscribe`));
     socket.pause();
     return socket;
