@@ -1,6 +1,6 @@
 import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
-import { EVENTS_A_TURN, type Follower } from './follower.ts';
+import type { Follower } from './follower.ts';
 import { type Piece, pieceOf } from './wire.ts';
 
 /**
@@ -31,32 +31,25 @@ export type LiveLogDeps = {
   emptied(): void;
 };
 
-type Portion = { rows: readonly EventRow[]; to: number };
-
 export const createLiveLog = (deps: LiveLogDeps, scope: string, by: EventScope, start: number): LiveLog => {
   const followers = new Set<Follower>();
   /** Everything up to this number has been handed out. */
   let at = start;
-  let newest: Portion & { from: number } = { from: start + 1, to: start, rows: [] };
+  let newest: { from: number; to: number; rows: readonly EventRow[] } = {
+    from: start + 1,
+    to: start,
+    rows: [],
+  };
   let pumping = false;
 
-  const fromMemory = (): Portion => {
-    const left = newest.rows.filter((row) => row.seq > at);
-    const rows = left.slice(0, EVENTS_A_TURN);
-    return { rows, to: left.length > rows.length ? (rows.at(-1)?.seq ?? at) : newest.to };
-  };
-
-  const fromStore = (): Portion => {
-    const { rows, has_more } = deps.events.list(scope, by, at, EVENTS_A_TURN);
-    const last = rows.at(-1)?.seq ?? at;
-    return { rows, to: has_more ? last : Math.max(last, newest.to) };
-  };
+  /** What has not been handed out, as far as it is visible. */
+  const left = (): Iterable<EventRow> =>
+    newest.from <= at + 1 ? newest.rows.filter((row) => row.seq > at) : deps.events.read(scope, by, at);
 
   const advance = (): void => {
-    const { rows, to } = newest.from <= at + 1 ? fromMemory() : fromStore();
-    const piece = pieceOf(rows);
+    const piece = pieceOf(left());
     const before = at;
-    at = piece.whole ? to : piece.last;
+    at = piece.whole ? Math.max(piece.last, newest.to) : piece.last;
     for (const follower of followers) hand(follower, before, piece);
   };
 

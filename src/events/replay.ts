@@ -55,15 +55,18 @@ export const createReplay = (deps: {
 
   const advance = (follower: Follower): number => {
     const { scope, by, at, reader } = follower;
-    const { rows, has_more } = events.list(scope, by, at, EVENTS_A_TURN);
-    const piece = pieceOf(rows);
+    const piece = pieceOf(events.read(scope, by, at));
     if (piece.count > 0) {
       reader.write(piece.text, piece.count);
       follower.at = piece.last;
     }
-    if (piece.whole && !has_more) caughtUp(follower);
-    else waiting.push(follower);
-    return rows.length;
+    if (piece.whole) {
+      caughtUp(follower);
+      return piece.count;
+    }
+    waiting.push(follower);
+    // As long as a piece may be, in events or in characters.
+    return EVENTS_A_TURN;
   };
 
   return {

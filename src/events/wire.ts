@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import { Gone, Invalid, Outcome } from '../schema/outcome.ts';
 import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
+import { EVENTS_A_TURN } from './follower.ts';
 
 /**
  * Logged events as clients see them, and cursors (runtime.md 13.1).
@@ -51,16 +52,17 @@ const scopesOf = ({ event: { thread_id, run_id } }: EventRow): CanonicalEvent['s
   return scopes;
 };
 
-/** The first events of some rows as frames of an event stream. */
+/** The first events of some rows as frames of an event stream; `whole`: there are no more rows. */
 export type Piece = { text: string; count: number; last: number; whole: boolean };
 
-/** Characters; a piece ends with the frame that reaches it. */
+/** Characters; a piece ends with the frame that reaches it, or with `EVENTS_A_TURN`. */
 const PIECE_LENGTH = 1 << 18;
 
-export const pieceOf = (rows: readonly EventRow[]): Piece => {
+/** Takes one row more than it needs, so that a log of large events is not decoded far ahead of what is written. */
+export const pieceOf = (rows: Iterable<EventRow>): Piece => {
   const piece: Piece = { text: '', count: 0, last: 0, whole: true };
   for (const row of rows) {
-    if (piece.text.length >= PIECE_LENGTH) return { ...piece, whole: false };
+    if (piece.count >= EVENTS_A_TURN || piece.text.length >= PIECE_LENGTH) return { ...piece, whole: false };
     piece.text += `id: ${cursorOf(row)}\ndata: ${JSON.stringify(wireEvent(row))}\n\n`;
     piece.count += 1;
     piece.last = row.seq;

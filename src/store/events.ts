@@ -27,6 +27,8 @@ export type EventTable = {
   /** 0 when there are none. */
   last(scope: string, thread_id: string): number;
   list(scope: string, by: EventScope, after: number, limit: number): { rows: EventRow[]; has_more: boolean };
+  /** All behind a number, decoded as they are taken; to be taken within one turn. */
+  read(scope: string, by: EventScope, after: number): Iterable<EventRow>;
   has(scope: string, by: EventScope, seq: number): boolean;
   prune: EventSweep;
 };
@@ -62,7 +64,7 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
     }
   }
 
-  const eventsOf = (scope: string, by: EventScope, after: number): Iterable<EventRow> => {
+  const read = (scope: string, by: EventScope, after: number): Iterable<EventRow> => {
     if ('thread_id' in by) return isId(by.thread_id) ? ofThread(scope, by.thread_id, after) : [];
     return isId(by.run_id) ? ofRun(scope, by.run_id, after) : [];
   };
@@ -112,13 +114,14 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
     },
     list(scope, by, after, limit) {
       const rows: EventRow[] = [];
-      for (const row of eventsOf(scope, by, after)) {
+      for (const row of read(scope, by, after)) {
         if (rows.length === limit) return { rows, has_more: true };
         rows.push(row);
       }
       return { rows, has_more: false };
     },
-    has: (scope, by, seq) => first(eventsOf(scope, by, seq - 1))?.seq === seq,
+    read,
+    has: (scope, by, seq) => first(read(scope, by, seq - 1))?.seq === seq,
     prune: createEventSweep({ appends, byRun }),
   };
 };

@@ -21,13 +21,13 @@ export type EventClient = {
   closed(): boolean;
 };
 
-/** `id` and `data`, nothing else. */
-const FRAME = /^id: (\S+)\ndata: (\{.*\})$/s;
+/** `id` and `data`, nothing else: the rest has to be one JSON value. */
+const HEAD = /^id: (\S+)\ndata: (?=\{)/;
 
 const parseFrame = (text: string): Frame => {
-  const [, id = '', data = ''] = FRAME.exec(text) ?? [];
-  if (data === '') throw new Error(`not a frame of an event stream: ${text}`);
-  return { id, event: CanonicalEvent.parse(JSON.parse(data)) };
+  const [head = '', id = ''] = HEAD.exec(text) ?? [];
+  if (head === '' || !text.endsWith('}')) throw new Error(`not a frame of an event stream: ${text}`);
+  return { id, event: CanonicalEvent.parse(JSON.parse(text.slice(head.length))) };
 };
 
 export const followEvents = (

@@ -155,13 +155,12 @@ t.test('input steered just as the run ends is processed exactly once, 100 times'
     outcomes.set(body.status, (outcomes.get(body.status) ?? 0) + 1);
     t.equal(events.filter(({ event_type }) => event_type === 'run_finish').length, 1);
     await view.rest();
-    t.strictSame(await view.texts(), [
-      'user: Hello',
-      'assistant: first',
-      `user: ${text}`,
-      `assistant: echo: ${text}`,
-    ]);
-    for (const { metadata } of (await view.messages()).slice(2)) {
+    const messages = await view.messages();
+    t.strictSame(
+      messages.map(({ role, content }) => `${role}: ${textOf(content)}`),
+      ['user: Hello', 'assistant: first', `user: ${text}`, `assistant: echo: ${text}`],
+    );
+    for (const { metadata } of messages.slice(2)) {
       t.equal(metadata?.run_id, body.accepted_run_id);
     }
   }

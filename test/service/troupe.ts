@@ -170,7 +170,7 @@ export const eventually = async <Value>(
   for (let attempt = 0, pause = FIRST_PAUSE_MS; ; attempt += 1) {
     const value = await ask();
     if (holds(value)) return value;
-    if (attempt > 700) throw new Error(`it never held: ${JSON.stringify(value)}`);
+    if (attempt > 1000) throw new Error(`it never held: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, pause));
     pause = Math.min(pause * 1.2, LONGEST_PAUSE_MS);
   }

@@ -88,17 +88,18 @@ export const viewOf = (client: Client, id: string): View => {
     },
     async check(t) {
       await view.rest();
-      await checkEvents(t, view);
-      await checkRecords(t, view);
+      const runs = await view.runs();
+      await checkEvents(t, view, runs);
+      await checkRecords(t, view, runs);
     },
   };
   return view;
 };
 
 /** runtime.md 13.5 rule 2, 18.18: one terminal event for each run that is done, and one event for each message. */
-const checkEvents = async (t: Test, view: View): Promise<void> => {
+const checkEvents = async (t: Test, view: View, runs: readonly Run[]): Promise<void> => {
   const events = await view.events();
-  for (const { run_id, status } of await view.runs()) {
+  for (const { run_id, status } of runs) {
     const kinds = events.filter((event) => event.run_id === run_id).map(({ event_kind }) => event_kind);
     const ends = kinds.filter((kind) => TERMINAL.includes(kind));
     t.equal(ends.length, status === 'done' ? 1 : 0, `terminal events of a run that is ${status}: ${kinds}`);
@@ -115,8 +116,8 @@ const checkEvents = async (t: Test, view: View): Promise<void> => {
 };
 
 /** runtime.md 2.1, 2.4, 10: records of runs, dispatches and the thread agree. */
-const checkRecords = async (t: Test, view: View): Promise<void> => {
-  const [runs, dispatches, thread] = await Promise.all([view.runs(), view.dispatches(), view.thread()]);
+const checkRecords = async (t: Test, view: View, runs: readonly Run[]): Promise<void> => {
+  const [dispatches, thread] = await Promise.all([view.dispatches(), view.thread()]);
   const waiting = runs.filter(({ status }) => status === 'waiting');
   for (const run of runs) {
     const { run_id, status } = run;

@@ -118,7 +118,7 @@ t.test('who subscribes and reads nothing holds up nobody', async (t) => {
   });
   const { id } = await begin({ tenant: 'steps' });
   const reader = await subscribe(id);
-  const deaf = Array.from({ length: 20 }, () => {
+  const deaf = Array.from({ length: 8 }, () => {
     const { socket } = wire(t, Number(new URL(troupe.url).port), getRequest(`/v1/a2a/tasks/${id}:subscribe`));
     socket.pause();
     return socket;
@@ -271,7 +271,7 @@ t.test(`a task takes ${MOST} push configs and no more, lists them in pages, and 
   const { id } = await send({ tenant: 'echo' });
   const path = `/v1/a2a/tasks/${id}/pushNotificationConfigs`;
   const add = (name: string) => troupe.post(path, { id: name, url: hook.url });
-  const made = await Promise.all(Array.from({ length: 3 * MOST }, (_, index) => add(`c${index}`)));
+  const made = await Promise.all(Array.from({ length: 2 * MOST }, (_, index) => add(`c${index}`)));
   const taken = made.flatMap(({ status }, index) => (status === 200 ? [`c${index}`] : []));
   t.equal(taken.length, MOST, 'also when they come at once');
   const refused = made.find(({ status }) => status !== 200);

@@ -104,9 +104,11 @@ t.test('a client that goes away leaves its run alone', async (t) => {
 
 t.test('a client that does not read is dropped, and its run goes on', async (t) => {
   const agUi = await startAgUi(t, { settings: { sse_buffer_size: 16 } });
+  // 7 MB: more than the buffers of a socket (4 MB on Linux) and 16 frames.
   const piece = 'x'.repeat(64 * 1024);
+  const pieces = 112;
   agUi.models.steps.push(async (sink) => {
-    for (let turn = 0; turn < 200; turn += 1) {
+    for (let turn = 0; turn < pieces; turn += 1) {
       sink.text(piece);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -124,7 +126,7 @@ t.test('a client that does not read is dropped, and its run goes on', async (t) 
     async () => ((await agUi.call('GET', '/v1/threads/T')).status === 200 ? view.runs() : []),
     ([first]) => first?.status === 'done',
   );
-  t.equal(run?.final_output?.length, 200 * piece.length);
+  t.equal(run?.final_output?.length, pieces * piece.length);
   const dropped = new Promise((resolve) => socket.once('close', resolve));
   socket.resume();
   await dropped;

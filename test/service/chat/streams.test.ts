@@ -170,14 +170,16 @@ t.test('a silent stream has heartbeats, for those who follow it too', async (t) 
 
 t.test('a client that does not read is dropped, and nobody else notices', async (t) => {
   const chat = await startChat(t, { settings: { sse_buffer_size: 10 } });
+  // 7 MB: more than the buffers of a socket (4 MB on Linux) and 10 frames.
   const chunk = 'x'.repeat(100_000);
+  const chunks = 72;
   let go = (): void => {};
   const gone = new Promise<void>((resolve) => {
     go = resolve;
   });
   chat.models.steps.push(async (sink) => {
     await gone;
-    for (let count = 0; count < 200; count += 1) {
+    for (let count = 0; count < chunks; count += 1) {
       sink.text(chunk);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -197,7 +199,7 @@ t.test('a client that does not read is dropped, and nobody else notices', async 
     (text) => /sse[^\n]* 2\n|streams[^\n]* 2\n/.test(String(text)),
   );
   go();
-  t.equal(textOf(framesOf(await stream.rest())).length, 200 * chunk.length);
+  t.equal(textOf(framesOf(await stream.rest())).length, chunks * chunk.length);
   stalled.resume();
   await closed;
   t.match((await chat.call('GET', '/v1/threads/T/runs/latest')).body, { status: 'done' });
