@@ -128,20 +128,10 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
     const silent = new Promise<string>((resolve) => stdout.once('end', () => resolve('closed its stdout')));
     const speechless = new Promise<void>((resolve) => stderr.once('close', resolve));
     // What it wrote last is read first, as far as it is in the pipes; a child of its own may hold them open.
-    const exit = started.exited.then((how) =>
-      inTurn(
-        silent.then(() => how),
-        how,
-      ),
-    );
+    const exit = started.exited.then(onceRead(silent));
     const last = (): string => (heard.last() === '' ? '' : `: ${heard.last()}`);
     Promise.race([exit, silent.then(() => inTurn(started.exited, 'closed its stdout'))])
-      .then((how) =>
-        inTurn(
-          speechless.then(() => how),
-          how,
-        ),
-      )
+      .then(onceRead(speechless))
       .then((how) => {
         ended(`mcp transport error: the server ${how}${last()}`);
         if (!closing) closing = stopChild(started);
@@ -179,6 +169,15 @@ const LAST_WORDS_MS = 300;
 /** What comes of the end of a program mostly comes at once, and is worth a moment. */
 const inTurn = (told: Promise<string>, otherwise: string): Promise<string> =>
   Promise.race([told, new Promise<string>((resolve) => setTimeout(resolve, LAST_WORDS_MS, otherwise))]);
+
+/** How a program ended, once its pipe has been read to its end. */
+const onceRead =
+  (read: Promise<unknown>) =>
+  (how: string): Promise<string> =>
+    inTurn(
+      read.then(() => how),
+      how,
+    );
 
 const configured = (message: JSONRPCMessage, config: Record<string, unknown>): JSONRPCMessage => {
   if (!isInitialize(message) || !('method' in message) || Object.keys(config).length === 0) return message;
