@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
 import { checkDataFile } from './data-file.ts';
-import { openPrivate } from './environment.ts';
+import { closePrivate, openPrivate } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
 import { PRIVATE } from './private-files.ts';
 
@@ -69,6 +69,6 @@ export const backupFolder = async (dir: string, target: string, tell?: TellCopy)
   try {
     await copyTo(root, target, tell && followCopy(dir, tell));
   } finally {
-    await root.close();
+    await closePrivate(root);
   }
 };

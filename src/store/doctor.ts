@@ -8,7 +8,7 @@ import { type Codec, createCodec } from './codec.ts';
 import { checkDataFile, metaInUse, readDataFile } from './data-file.ts';
 import { DERIVED, derive, type Entry } from './derived.ts';
 import type { DispatchRow } from './dispatches.ts';
-import { encoded, openRoot } from './environment.ts';
+import { closePrivate, encoded, openRoot } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
 import type { Key } from './keys.ts';
 import type { StoredMessage } from './messages.ts';
@@ -77,7 +77,7 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     await compare(root, tables, repair !== undefined, note);
     return report(Object.fromEntries(Array.from(tables, ([name, { entries }]) => [name, entries.length])));
   } finally {
-    await root?.close();
+    if (root) await closePrivate(root);
     await ownership.release();
   }
 };

@@ -1,4 +1,5 @@
 import { getSystemErrorMap } from 'node:util';
+import * as lmdb from 'lmdb';
 import {
   asBinary,
   open,
@@ -61,6 +62,18 @@ export const openPrivate = (options: RootDatabaseOptionsWithPath): RootDatabase 
     permissionsMode: PRIVATE,
   };
   return open(all);
+};
+
+/**
+ * lmdb has a list of all tables that were ever opened, with how each is decoded, and its types do not know it. Those of
+ * a folder that is closed would stay for the life of the process.
+ */
+export const closePrivate = async (root: RootDatabase): Promise<void> => {
+  await root.close();
+  const env = handleOf(root);
+  const all: unknown = 'allDbs' in lmdb ? lmdb.allDbs : undefined;
+  if (!(all instanceof Map)) return;
+  for (const [name, table] of all) if (handleOf(table) === env) all.delete(name);
 };
 
 export const createEnvironment = (root: RootDatabase): Environment => {

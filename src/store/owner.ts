@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
-import { openPrivate } from './environment.ts';
+import { closePrivate, openPrivate } from './environment.ts';
 
 /**
  * One process a folder.
@@ -27,7 +27,7 @@ export const takeOwnership = async (dir: string): Promise<Ownership> => {
   openHere.add(dir);
   let table: RootDatabase | undefined;
   const release = async (): Promise<void> => {
-    await table?.close();
+    if (table) await closePrivate(table);
     openHere.delete(dir);
   };
   try {

@@ -11,7 +11,7 @@ import { createDatasetTable, type DatasetTable } from './datasets.ts';
 import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
 import { createEndedWork } from './ended-work.ts';
-import { createEnvironment, openRoot } from './environment.ts';
+import { closePrivate, createEnvironment, openRoot } from './environment.ts';
 import { createEvalRunTable, type EvalRunTable } from './eval-runs.ts';
 import { createEventTable, type EventTable } from './events.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
@@ -117,7 +117,7 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
     await sealAll();
     return store;
   } catch (error) {
-    await root?.close();
+    if (root) await closePrivate(root);
     await ownership.release();
     throw isOfSystem(error) ? cannotOpen(dir, error) : error;
   }
@@ -160,7 +160,7 @@ const assemble = (
 
   const shutDown = async (): Promise<void> => {
     await committer.close();
-    await root.close();
+    await closePrivate(root);
     await ownership.release();
   };
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as lmdb from 'lmdb';
 import t from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import { FORMAT } from '../../src/store/format.ts';
@@ -37,6 +38,24 @@ t.test(
     await store.close();
   },
 );
+
+t.test('a store that is closed, or copied, leaves no table behind in the process', async (t) => {
+  const { allDbs } = Object(lmdb);
+  const before = new Set(allDbs.keys());
+  const root = t.testdir();
+  const store = await openStore({ dir: join(root, 'store'), durability: 'process' });
+  t.ok(allDbs.size > before.size);
+  await store.backup(join(root, 'copy'));
+  await store.close();
+  await backupFolder(join(root, 'store'), join(root, 'copy2'));
+  await t.rejects(openStore({ dir: join(root, 'copy'), durability: 'process', secretsKey: '' }), {
+    message: /is blank/,
+  });
+  t.strictSame(
+    [...allDbs.keys()].filter((name) => !before.has(name)),
+    [],
+  );
+});
 
 t.test('a folder is open once in a process', async (t) => {
   const dir = t.testdir();
