@@ -108,6 +108,33 @@ t.test('a turn of the event loop reads a bounded part of the log, for all follow
   for (const reader of readers) t.strictSame(reader.seen(), ids(2, 3001));
 });
 
+t.test('who has caught up with a run is told the next event of it without a look at the store', async (t) => {
+  let reads = 0;
+  const { feed, append, commit } = await startFeed(t, ({ events }) => ({
+    read(...args) {
+      reads += 1;
+      return events.read(...args);
+    },
+  }));
+  const first = createReader();
+  feed.follow('default', RUN, undefined, first);
+  await append(2, 'r1');
+  // What is written together ends with an event that is not of the run.
+  (await commit([event('its', 'r1'), event('other', 'r2')]))();
+  await settle();
+  const cursor = feed.list('default', RUN, undefined, 1).items[0]?.cursors_by_scope[1]?.cursor;
+  const second = createReader();
+  feed.follow('default', RUN, cursor, second);
+  await when(() => second.seen().length === 2);
+  await settle();
+  reads = 0;
+  await append(1, 'r1');
+  await settle();
+  t.strictSame(first.seen(), ['e1', 'e2', 'its', 'e3']);
+  t.strictSame(second.seen(), ['e2', 'its', 'e3']);
+  t.equal(reads, 0);
+});
+
 t.test('a long commit leaves in pieces, and a socket that stalls between two misses nothing', async (t) => {
   const { feed, append } = await startFeed(t);
   const [slow, fast] = [createReader(), createReader()];
