@@ -23,7 +23,7 @@ export type Served<What> = { by: What | undefined };
 export const listenOn = async (answer: Answer, host: string, port: number): Promise<Listening> => {
   const uWS = loadUws();
   const served: Served<Answer> = { by: answer };
-  const app = answeringApp(uWS, served);
+  const app = uWS.App().any('/*', (res, req) => served.by?.(res, req, NETWORK));
   let socket: us_listen_socket | undefined = await listenExclusively(app, host, port, served);
   return {
     port: uWS.us_socket_local_port(socket),
@@ -40,12 +40,13 @@ export const listenOn = async (answer: Answer, host: string, port: number): Prom
 
 const NETWORK = { from: 'network' } as const;
 
-const answeringApp = (uWS: ReturnType<typeof loadUws>, served: Served<Answer>): TemplatedApp =>
-  uWS.App().any('/*', (res, req) => served.by?.(res, req, NETWORK));
-
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;
 
+/**
+ * @param served emptied when it cannot
+ * @throws Unavailable when the address cannot be had
+ */
 export const listenExclusively = (
   app: TemplatedApp,
   host: string,

@@ -22,7 +22,7 @@ export type Listener = {
   close(): void;
 };
 
-type UserData = { name: string; program: Program | undefined };
+type UserData = { programs: Programs; name: string; program: Program | undefined };
 
 const acceptsOrigin = createOriginCheck(['loopback']);
 
@@ -30,21 +30,22 @@ type Place = { programs: Programs; acceptsHost: (host: string) => boolean };
 
 /** Why a connection is not taken: a status line and what to do about it. */
 const refusalOf = (
-  place: Place | undefined,
+  { programs, acceptsHost }: Place,
   res: HttpResponse,
   req: HttpRequest,
 ): [status: string, text: string] | undefined => {
-  if (!place) return ['503 Service Unavailable', 'the service stops'];
   if (!isLoopback(Buffer.from(res.getRemoteAddressAsText()).toString())) {
     return ['403 Forbidden', 'programs of this machine only'];
   }
-  if (!place.acceptsHost(req.getHeader('host')))
+  if (!acceptsHost(req.getHeader('host')))
     return ['403 Forbidden', 'name a loopback host, such as 127.0.0.1'];
   const origin = req.getHeader('origin');
   if (origin !== '' && !acceptsOrigin(origin)) return ['403 Forbidden', 'pages of this machine only'];
-  const full = fullness(place.programs);
+  const full = fullness(programs);
   return full === undefined ? undefined : ['503 Service Unavailable', full];
 };
+
+const STOPPING = ['503 Service Unavailable', 'the service stops'] as const;
 
 const answer = (res: HttpResponse, [status, text]: readonly [string, string]): void => {
   res.writeStatus(status).writeHeader('content-type', 'text/plain').end(`${text}\n`, true);
@@ -65,12 +66,17 @@ const routesOn = (app: TemplatedApp, served: Served<Place>): void => {
     maxBackpressure: 64 * 1024,
     idleTimeout: 60,
     upgrade(res, req, context) {
-      const refusal = refusalOf(served.by, res, req);
+      const place = served.by;
+      if (!place) {
+        answer(res, STOPPING);
+        return;
+      }
+      const refusal = refusalOf(place, res, req);
       if (refusal) {
         answer(res, refusal);
         return;
       }
-      const data: UserData = { name: nameIn(req.getUrl()), program: undefined };
+      const data: UserData = { programs: place.programs, name: nameIn(req.getUrl()), program: undefined };
       const [key, protocol, extensions] = ['key', 'protocol', 'extensions'].map((name) =>
         req.getHeader(`sec-websocket-${name}`),
       );
@@ -78,17 +84,17 @@ const routesOn = (app: TemplatedApp, served: Served<Place>): void => {
     },
     open(socket) {
       const data = socket.getUserData();
-      if (served.by) data.program = opened(served.by.programs, data.name);
+      data.program = opened(data.programs, data.name);
     },
     message(socket, bytes, isBinary) {
-      const { program } = socket.getUserData();
-      if (!program || !served.by) return;
+      const { programs, program } = socket.getUserData();
+      if (!program) return;
       if (isBinary) refuse(program, 'a message is binary');
-      else received(served.by.programs, program, bytes);
+      else received(programs, program, bytes);
     },
     close(socket) {
-      const { program } = socket.getUserData();
-      if (program && served.by) closed(served.by.programs, program);
+      const { programs, program } = socket.getUserData();
+      if (program) closed(programs, program);
     },
   });
   app.any('/*', (res) =>

@@ -44,7 +44,7 @@ const follow = async (thread: ThreadChat, isAgain = false): Promise<void> => {
   });
   // The user has left, or said something meanwhile: all is read again once that has its answer.
   if (!mayWrite(thread) || thread.asking !== asking) return live?.letGo();
-  show(thread, live ? asked(stored.messages) : stored.messages);
+  show(thread, live ? upToQuestion(stored.messages) : stored.messages);
   if (live) return resume(thread, live);
   thread.chat.clearError();
   if (stored.status !== 'running') {
@@ -83,7 +83,7 @@ const readStored = async ({ chat, connection }: ThreadChat): Promise<Stored> => 
 };
 
 /** Up to the last thing said: the stream tells what comes behind it, which is not to be there twice. */
-const asked = (messages: UIMessage[]): UIMessage[] =>
+const upToQuestion = (messages: UIMessage[]): UIMessage[] =>
   messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
 
 const show = ({ chat }: ThreadChat, messages: UIMessage[]): void => {

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { isToolUIPart, type UIMessage } from 'ai';
 import t, { type Test } from 'tap';
 import { NotFound, TroupeError, Unavailable } from '../../src/client/errors.ts';
@@ -123,12 +122,12 @@ t.test('a tab that was loaded twice at once asks once, and shows an answer once'
 t.test('a question asked while the tab still looks at what there is keeps its answer', async (t) => {
   const [looking, looks] = gate();
   const [said, isSaid] = gate();
+  const [lookedAt, isLookedAt] = gate();
   let isAsked = false;
   models.steps.push(async (sink) => {
     isAsked = true;
     isSaid();
-    // For the tab to look at a run that goes on, if it does.
-    await setTimeout(100);
+    await lookedAt;
     sink.toolStart('e1', 'risky');
     sink.toolEnd('e1', '{}');
     return { stop: 'ToolUse' };
@@ -143,6 +142,8 @@ t.test('a question asked while the tab still looks at what there is keeps its an
         looks();
         await said;
       }
+      // The run goes on while the tab asks for it, and waits when its messages come.
+      if (pathname.endsWith('/active') && isAsked) isLookedAt();
       return response;
     },
   });
