@@ -74,9 +74,10 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Approve').click();
     await chart(page, 'done').waitFor();
     await page.getByText('max_rounds').waitFor();
+    // A page that has little time draws some of the states only.
     t.match(
       await page.evaluate('window.seen.join()'),
-      /^running|^completed/,
+      /^(running|ending|completed)/,
       'it moved without being asked again',
     );
     t.ok(await page.locator('[data-testid="run-statechart"] [data-passed]').count());
