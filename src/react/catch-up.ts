@@ -47,12 +47,14 @@ const follow = async (thread: ThreadChat, isAgain = false): Promise<void> => {
   show(thread, live ? upToQuestion(stored.messages) : stored.messages);
   if (live) return resume(thread, live);
   thread.chat.clearError();
-  if (stored.status !== 'running') {
-    thread.isStale = false;
-    return noteState(thread, stored.status === 'waiting');
-  }
-  // It has begun in between; or it has no such stream, and is looked at from time to time.
-  if (!isAgain) await follow(thread, true);
+  const isRunning = stored.status === 'running';
+  // One may have begun in between, and what it answers is then read before it was asked.
+  const mayRun = isRunning || stored.messages.at(-1)?.role === 'user';
+  if (mayRun && !isAgain) return follow(thread, true);
+  // It has no such stream, and is looked at from time to time.
+  if (isRunning) return;
+  thread.isStale = false;
+  await noteState(thread, stored.status === 'waiting');
 };
 
 /** The stream of the run that is under way, if any. The chat is told of it only then: it takes none for an end. */

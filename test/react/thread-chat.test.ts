@@ -58,10 +58,11 @@ const shows = (thread: ThreadChat, ...parts: string[]) =>
 
 const say = ({ chat }: ThreadChat, text: string) => chat.sendMessage({ text });
 
-const streams = (thread: ThreadChat, text: string) =>
+/** The last parts, in order: one alone may be that of an earlier answer. */
+const streams = (thread: ThreadChat, ...texts: string[]) =>
   eventually(
     async () => shown(thread),
-    (seen) => seen.at(-1) === text,
+    (seen) => JSON.stringify(seen.slice(-texts.length)) === JSON.stringify(texts),
   );
 
 const gate = (): [passed: Promise<void>, open: () => void] => {
@@ -89,7 +90,7 @@ const waits = (threadId: string) =>
 t.test('a tab that was loaded twice at once asks once, and shows an answer once', async (t) => {
   const one = await open(t, 'twice', { agentId: 'slow' });
   const saying = say(one, 'hello');
-  await streams(one, 'partial');
+  await streams(one, 'hello', 'partial');
   const asked: string[] = [];
   const two = createThreadChat({
     url: troupe.url,
@@ -177,26 +178,32 @@ t.test('what was said before the history was there is shown behind it', async (t
   await shows(hasty, 'one', 'echo: one', 'two', 'echo: two');
 });
 
-t.test('a run that begins while a tab looks at what there is is followed', async (t) => {
-  const one = await open(t, 'between', { agentId: 'slow' });
-  let isFirst = true;
-  const two = await open(t, 'between', {
-    whileItRuns: true,
-    async fetch(target, init) {
-      const response = await fetch(target, init);
-      const { pathname } = new URL(target instanceof Request ? target.url : target);
-      if (isFirst && pathname.endsWith('/stream')) {
-        isFirst = false;
-        say(one, 'hello');
-        await streams(one, 'partial');
-      }
-      return response;
-    },
+for (const [asked, how] of [
+  ['/stream', 'after there was no stream'],
+  ['/active', 'after there was no run either'],
+] as const) {
+  t.test(`a run that begins while a tab looks at what there is is followed, ${how}`, async (t) => {
+    const threadId = `between${asked.replace('/', '-')}`;
+    const one = await open(t, threadId, { agentId: 'slow' });
+    let isFirst = true;
+    const two = await open(t, threadId, {
+      whileItRuns: true,
+      async fetch(target, init) {
+        const response = await fetch(target, init);
+        const { pathname } = new URL(target instanceof Request ? target.url : target);
+        if (isFirst && pathname.endsWith(asked)) {
+          isFirst = false;
+          say(one, 'hello');
+          await streams(one, 'hello', 'partial');
+        }
+        return response;
+      },
+    });
+    await streams(two, 'hello', 'partial');
+    models.release();
+    await shows(two, 'hello', 'partial answer');
   });
-  await streams(two, 'partial');
-  models.release();
-  await shows(two, 'hello', 'partial answer');
-});
+}
 
 t.test('a tab that is left in mid-answer lets go of its stream, and the run goes on', async (t) => {
   const thread = createThreadChat({
@@ -246,9 +253,9 @@ t.test('stop ends the run, even before the service has answered, and what was sa
   await stop(thread);
   t.equal(thread.chat.status, 'ready', 'and there is nothing wrong with stopping once more');
   const again = say(thread, 'again');
-  await streams(thread, 'partial');
+  await streams(thread, 'again', 'partial');
   const other = await open(t, 'stopped', { agentId: 'slow', whileItRuns: true });
-  await streams(other, 'partial');
+  await streams(other, 'again', 'partial');
   await stop(other);
   await again;
   const { messages } = (await troupe.call('GET', '/v1/ai-sdk/threads/stopped/messages')).body;
