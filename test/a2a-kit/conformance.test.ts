@@ -4,6 +4,7 @@ import { when } from '../http/serve.ts';
 import { startWebhook, stateIn } from '../protocols/a2a/webhook.ts';
 import { eventShape, taskShape } from '../service/a2a/shapes.ts';
 import { statesIn } from '../service/a2a/tasks-client.ts';
+import { ask } from '../service/http.ts';
 import { readBlocks } from '../service/stream.ts';
 import { startKit } from './start.ts';
 
@@ -22,7 +23,7 @@ const call = async (
   body?: unknown,
   headers: Record<string, string> = HEADERS,
 ) => {
-  const response = await fetch(`${troupe.url}${path}`, {
+  const response = await ask(`${troupe.url}${path}`, {
     method,
     headers,
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -51,7 +52,7 @@ const send = async (...asked: Parameters<typeof requestOf>): Promise<Task> => {
 };
 
 async function* eventsOf(path: string, body?: unknown): AsyncGenerator<StreamResponse> {
-  const response = await fetch(`${troupe.url}${path}`, {
+  const response = await ask(`${troupe.url}${path}`, {
     method: 'POST',
     headers: HEADERS,
     ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -6,6 +6,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import { connectPeer } from '../programs/peer.ts';
 import { TAP_PLACES } from '../run/places.ts';
 import { type RecordedAnswer, readAnswers } from '../run/recorded.ts';
+import { ask } from '../service/http.ts';
 import type { Inference } from '../service/models.ts';
 import { readBlocks } from '../service/stream.ts';
 import { withTools } from '../service/suspended.ts';
@@ -41,7 +42,7 @@ const framesOf = async (
   path: string,
   { body, last }: { body?: object; last?: (frame: Frame) => boolean } = {},
 ): Promise<Frame[]> => {
-  const response = await fetch(troupe.url + path, {
+  const response = await ask(troupe.url + path, {
     method,
     headers: { ...ADMIN, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
@@ -185,11 +186,11 @@ t.test('frames of logs, replays and actors', async (t) => {
 
 /** As those of the tests above are read too, when this file runs alone. */
 const fresh = async (method: string, path: string, headers = {}): Promise<RecordedAnswer> => {
-  const response = await fetch(troupe.url + path, { method, headers });
+  const response = await ask(troupe.url + path, { method, headers });
   return {
     file: 'this one',
     method: method.toLowerCase(),
-    path: new URL(response.url).pathname,
+    path: new URL(path, troupe.url).pathname,
     status: response.status,
     type: response.headers.get('content-type'),
     body: await response.text(),

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { LiveActor } from '../../src/schema/live-actor.ts';
 import type { ProgramChart, ProgramList } from '../../src/schema/program.ts';
+import { ask } from '../service/http.ts';
 import { readBlocks } from '../service/stream.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe } from '../service/troupe.ts';
 
@@ -52,7 +53,7 @@ export const openHouse = async (t: Test): Promise<House> => {
       ),
     async follow(t, machine) {
       const query = machine === undefined ? '' : `?machine=${encodeURIComponent(machine)}`;
-      const response = await fetch(`${troupe.url}/v1/system/programs/stream${query}`, {
+      const response = await ask(`${troupe.url}/v1/system/programs/stream${query}`, {
         headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
       });
       const blocks = readBlocks(response);

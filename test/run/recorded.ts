@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Answered, listeners } from '../service/http.ts';
 
 /**
  * Answers that tests get from services, a few of each kind, kept in a file a process: the last test of a run holds
@@ -29,7 +30,7 @@ export type Recorder = {
   end(): Promise<void>;
 };
 
-/** Looks at what `fetch` brings in this process. */
+/** Looks at what requests bring in this process. */
 export const recordAnswers = (folder: string): Recorder => {
   const answers: RecordedAnswer[] = [];
   const reading = new Set<Promise<void>>();
@@ -40,30 +41,37 @@ export const recordAnswers = (folder: string): Recorder => {
     seen.set(kind, count);
     return count <= OF_A_KIND;
   };
-  const keep = async (file: string, method: string, path: string, response: Response): Promise<void> => {
-    const body = await response.text();
-    if (body.length > MOST_CHARACTERS) return;
-    answers.push({
-      file,
-      method,
-      path,
-      status: response.status,
-      type: response.headers.get('content-type'),
-      body,
-    });
+  /** Whether it is one to keep. */
+  const isWanted = (method: string, url: string, status: number, headers: Headers): boolean => {
+    if (!RECORDED.test(current) || !isOfService(headers)) return false;
+    const { hostname, pathname } = new URL(url);
+    return hostname === '127.0.0.1' && isNew(`${method} ${shapeOf(pathname)} ${status}`);
   };
+  const keep = (file: string, { method, url, status, headers, body }: Answered): void => {
+    if (body.length > MOST_CHARACTERS) return;
+    const { pathname: path } = new URL(url);
+    answers.push({ file, method, path, status, type: headers.get('content-type'), body });
+  };
+  listeners.add((answered) => {
+    const method = answered.method.toLowerCase();
+    const { url, status, headers } = answered;
+    if (isWanted(method, url, status, headers)) keep(current, { ...answered, method });
+  });
   const { fetch } = globalThis;
   globalThis.fetch = async (input, init) => {
     const response = await fetch(input, init);
     const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toLowerCase();
-    const { hostname, pathname } = new URL(response.url);
-    if (!RECORDED.test(current) || hostname !== '127.0.0.1' || !isOfService(response)) return response;
-    if (isNew(`${method} ${shapeOf(pathname)} ${response.status}`)) {
-      // A body that is cut off says nothing of its shape.
-      const kept = keep(current, method, pathname, response.clone()).catch(() => {});
-      reading.add(kept);
-      kept.finally(() => reading.delete(kept));
-    }
+    const { url, status, headers } = response;
+    if (!isWanted(method, url, status, headers)) return response;
+    const file = current;
+    // A body that is cut off says nothing of its shape.
+    const kept = response
+      .clone()
+      .text()
+      .then((body) => keep(file, { method, url, status, headers, body }))
+      .catch(() => {});
+    reading.add(kept);
+    kept.finally(() => reading.delete(kept));
     return response;
   };
   return {
@@ -84,7 +92,7 @@ export const recordAnswers = (folder: string): Recorder => {
 };
 
 /** A whole answer of the service, not a stream. */
-const isOfService = ({ headers }: Response): boolean =>
+const isOfService = (headers: Headers): boolean =>
   headers.has('x-request-id') && !headers.get('content-type')?.startsWith('text/event-stream');
 
 /** Ids are one kind: whatever stands behind a name that routes have. */

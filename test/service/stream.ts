@@ -1,3 +1,5 @@
+import type { Got } from './http.ts';
+
 /** The blocks of an event stream, as they come: what stands between two empty lines. */
 export type Blocks = {
   status: number;
@@ -9,14 +11,12 @@ export type Blocks = {
   close(): Promise<void>;
 };
 
-export const readBlocks = (response: Response): Blocks => {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
+export const readBlocks = ({ status, headers, read, leave }: Got): Blocks => {
   let raw = '';
   let unread = '';
   return {
-    status: response.status,
-    headers: response.headers,
+    status,
+    headers,
     async next() {
       for (;;) {
         const end = unread.indexOf('\n\n');
@@ -25,14 +25,13 @@ export const readBlocks = (response: Response): Blocks => {
           unread = unread.slice(end + 2);
           return block;
         }
-        const chunk = await reader?.read();
-        if (!chunk || chunk.done) return undefined;
-        const text = decoder.decode(chunk.value, { stream: true });
+        const text = await read();
+        if (text === undefined) return undefined;
         raw += text;
         unread += text;
       }
     },
     raw: () => raw,
-    close: async () => reader?.cancel(),
+    close: async () => leave(),
   };
 };

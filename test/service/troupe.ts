@@ -3,6 +3,7 @@ import { type App, startApp } from '../../src/app.ts';
 import type { AppInput } from '../../src/app-input.ts';
 import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
+import { ask, type Got } from './http.ts';
 import { createTestModels, type TestModels } from './models.ts';
 import { readBlocks } from './stream.ts';
 
@@ -100,7 +101,7 @@ export const clientOf = (url: () => string): Client => {
   const client: Client = {
     async call(method, path, body, headers = {}) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const response = await fetch(url() + path, {
+      const response = await ask(url() + path, {
         method,
         headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(text !== undefined && { body: text }),
@@ -116,7 +117,7 @@ export const clientOf = (url: () => string): Client => {
     admin: (method, path) => client.call(method, path, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` }),
     post: (path, body) => client.call('POST', path, body),
     async run(body) {
-      const response = await fetch(`${url()}/v1/runs`, {
+      const response = await ask(`${url()}/v1/runs`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -130,7 +131,7 @@ export const clientOf = (url: () => string): Client => {
   return client;
 };
 
-const readRun = (response: Response): RunStream => {
+const readRun = (response: Got): RunStream => {
   const blocks = readBlocks(response);
   const stream: RunStream = {
     ...blocks,

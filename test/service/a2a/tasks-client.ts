@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { Artifact, StreamResponse, Task } from '../../../src/protocols/a2a/model.ts';
+import { ask, type Got } from '../http.ts';
 import { readBlocks } from '../stream.ts';
 import { withTools } from '../suspended.ts';
 import type { TestTools } from '../tools.ts';
@@ -70,12 +71,10 @@ export const a2aFor = async (t: Test, options: TroupeOptions = {}): Promise<Task
     async stream(asked) {
       const [path, body] = post('message:stream', asked);
       const headers = { 'content-type': 'application/json' };
-      return readerOf(
-        await fetch(troupe.url + path, { method: 'POST', headers, body: JSON.stringify(body) }),
-      );
+      return readerOf(await ask(troupe.url + path, { method: 'POST', headers, body: JSON.stringify(body) }));
     },
     subscribe: async (task_id, method = 'POST') =>
-      readerOf(await fetch(`${troupe.url}/v1/a2a/tasks/${task_id}:subscribe`, { method })),
+      readerOf(await ask(`${troupe.url}/v1/a2a/tasks/${task_id}:subscribe`, { method })),
   };
   return client;
 };
@@ -85,7 +84,7 @@ const taskIn = ({ status, body }: Answer): Task => {
   return sentShape(body).task;
 };
 
-const readerOf = (response: Response): TaskReader => {
+const readerOf = (response: Got): TaskReader => {
   const { status, headers, next, close } = readBlocks(response);
   const reader: TaskReader = {
     status,

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { ask, type Got } from '../http.ts';
 import { readBlocks } from '../stream.ts';
 import { withTools } from '../suspended.ts';
 import type { TestTools } from '../tools.ts';
@@ -47,7 +48,7 @@ export const startChat = async (t: Test, options: TroupeOptions = {}): Promise<C
   const { troupe, tools } = await withTools(t, options);
   const open: Chat['open'] = async (path, body, headers = {}) =>
     read(
-      await fetch(troupe.url + path, {
+      await ask(troupe.url + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -57,7 +58,7 @@ export const startChat = async (t: Test, options: TroupeOptions = {}): Promise<C
     tools,
     open,
     follow: async (path: string, headers: Record<string, string> = {}) =>
-      read(await fetch(troupe.url + path, { headers })),
+      read(await ask(troupe.url + path, { headers })),
     async say(agentId: string, threadId: string, ...messages: unknown[]) {
       const stream = await open('/v1/ai-sdk/chat', { agentId, threadId, messages });
       if (stream.status !== 200) throw new Error(`status ${stream.status}`);
@@ -87,7 +88,7 @@ export const find = (frames: readonly Frame[], type: string): Frame => {
   return found;
 };
 
-const read = (response: Response): ChatStream => {
+const read = (response: Got): ChatStream => {
   const blocks = readBlocks(response);
   const stream: ChatStream = {
     ...blocks,

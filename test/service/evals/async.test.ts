@@ -1,5 +1,6 @@
 import { get as request } from 'node:http';
 import t, { type Test } from 'tap';
+import { ask } from '../http.ts';
 import { readBlocks } from '../stream.ts';
 import { ADMIN_TOKEN, eventually } from '../troupe.ts';
 import { type Evals, lastInput, type Speak, startEvals } from './evals.ts';
@@ -73,7 +74,7 @@ type Frame = { event: string; data: Record<string, unknown> };
 
 const follow = async ({ url }: Evals, id: string) => {
   const blocks = readBlocks(
-    await fetch(`${url}/v1/eval/runs/${id}/stream`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }),
+    await ask(`${url}/v1/eval/runs/${id}/stream`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }),
   );
   const next = async (): Promise<Frame | undefined> => {
     for (let block = await blocks.next(); block !== undefined; block = await blocks.next()) {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { ask, type Got } from '../http.ts';
 import { type Blocks, readBlocks } from '../stream.ts';
 
 /** A client of MCP that says what a test wants to say, right or wrong. */
@@ -58,12 +59,12 @@ export const rpc = (id: unknown, method: string, params?: unknown) => ({
 });
 
 export const mcpClient = (url: () => string): McpClient => {
-  const fetched = (method: string, body: unknown, headers: HeaderValues): Promise<Response> => {
+  const send = (method: string, body: unknown, headers: HeaderValues): Promise<Got> => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return fetch(`${url()}/v1/mcp`, { method, headers, ...(body !== undefined && { body: text }) });
+    return ask(`${url()}/v1/mcp`, { method, headers, ...(body !== undefined && { body: text }) });
   };
 
-  const answerOf = async (response: Response): Promise<McpAnswer> => {
+  const answerOf = async (response: Got): Promise<McpAnswer> => {
     const text = await response.text();
     const type = response.headers.get('content-type') ?? '';
     const body = type.startsWith('application/json') ? JSON.parse(text) : {};
@@ -71,9 +72,9 @@ export const mcpClient = (url: () => string): McpClient => {
   };
 
   const client: McpClient = {
-    post: async (body, headers = {}) => answerOf(await fetched('POST', body, headers)),
-    send: async (method, headers = {}) => answerOf(await fetched(method, undefined, headers)),
-    stream: async (body, headers = {}) => readMessages(await fetched('POST', body, headers)),
+    post: async (body, headers = {}) => answerOf(await send('POST', body, headers)),
+    send: async (method, headers = {}) => answerOf(await send(method, undefined, headers)),
+    stream: async (body, headers = {}) => readMessages(await send('POST', body, headers)),
     async open(params) {
       const { headers, body: opened } = await client.post(rpc('init', 'initialize', params));
       return sessionOf(client, headers.get('mcp-session-id') ?? '', opened);
@@ -110,7 +111,7 @@ const sessionOf = ({ post, send, stream }: McpClient, id: string, opened: Rpc): 
 };
 
 /** Also of an answer that is one JSON object: its message. */
-const readMessages = (response: Response): Messages => {
+const readMessages = (response: Got): Messages => {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
   const blocks = isJson ? oneBlock(response) : readBlocks(response);
   const messages: Messages = {
@@ -138,7 +139,7 @@ const readMessages = (response: Response): Messages => {
   return messages;
 };
 
-const oneBlock = (response: Response): Blocks => {
+const oneBlock = (response: Got): Blocks => {
   let text: string | undefined;
   return {
     status: response.status,
@@ -149,11 +150,11 @@ const oneBlock = (response: Response): Blocks => {
       return `data: ${text}`;
     },
     raw: () => text ?? '',
-    close: async () => response.body?.cancel(),
+    close: async () => response.leave(),
   };
 };
 
-/** With headers that `fetch` sets itself. @returns the status */
+/** With headers that clients set themselves. @returns the status */
 export const rawStatus = (
   url: string,
   { method = 'POST', headers, body = '' }: { method?: string; headers: HeaderValues; body?: string },
