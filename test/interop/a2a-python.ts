@@ -69,7 +69,16 @@ const install = async (folder: string): Promise<string | undefined> => {
   ];
   try {
     // An environment would have a pip of its own, which takes half as long again.
-    const pip = ['-m', 'pip', 'install', ...flags, '--target', made, '-r', join(PROGRAMS, 'requirements.txt')];
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      ...flags,
+      '--target',
+      made,
+      '-r',
+      join(PROGRAMS, 'requirements.txt'),
+    ];
     await run('python3', pip);
     await rename(made, folder).catch((error) => {
       if (!existsSync(folder)) throw error;
