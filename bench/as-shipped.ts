@@ -8,7 +8,9 @@ const OUTSIDE = ['elkjs', 'lmdb', 'msgpackr', 'uWebSockets.js', 'xstate'];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(
+type Named = Record<string, string>;
+
+const { devDependencies, peerDependencies }: { devDependencies: Named; peerDependencies: Named } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
 
@@ -34,7 +36,7 @@ const onlyToTest = (): string[] => {
 /** How sources become programs wherever they are measured or tested: as the script `build:js` makes the service. */
 export const asShipped = (): BuildOptions => ({
   bundle: true,
-  external: [...OUTSIDE, ...onlyToTest()],
+  external: [...OUTSIDE, ...Object.keys(peerDependencies), ...onlyToTest()],
   platform: 'node',
   target: 'node20.19',
   format: 'esm',

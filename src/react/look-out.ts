@@ -7,6 +7,10 @@ import type { ThreadChat } from './thread.ts';
  * A stream of events would tell sooner, but a browser has no more than six connections to a service without HTTP/2.
  */
 
+// Of a browser, what is used: the rest of the project is checked without its types.
+declare const document: EventTarget & { readonly visibilityState: string };
+declare const window: EventTarget;
+
 /** @param tell what came of it, each time. Returns how to end it. */
 export const lookOut = (
   thread: ThreadChat,

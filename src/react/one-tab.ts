@@ -1,5 +1,15 @@
 import type { Alone } from './thread.ts';
 
+declare const navigator: {
+  readonly locks?: {
+    request(
+      name: string,
+      options: { ifAvailable: true },
+      act: (lock: object | null) => unknown,
+    ): Promise<unknown>;
+  };
+};
+
 /** By the locks of the browser, which it has on pages of HTTPS and of this machine; elsewhere each tab does it. */
 export const inOneTab: Alone = (name, act) => {
   const { locks } = navigator;

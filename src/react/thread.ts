@@ -52,15 +52,27 @@ export type ThreadChat = {
   shown: number;
   /** A question that is on its way: nobody knows of its run before it is answered. */
   asking: Promise<unknown> | undefined;
+  /** What the user has said and the service has not got, by ids of messages. */
+  readonly unsent: Set<string>;
+  /** The first of these stands in the place of a message that the service has. */
+  isEdited: boolean;
+  /** Streams that were left: until then no other is begun. */
+  leaving: Promise<void> | undefined;
   catching: Promise<void> | undefined;
   /** What the chat is to follow as it resumes. */
   live: Live | undefined;
-  /** What is shown may not be all: it was never read, or a stream has ended before its time. */
+  /** What is shown may not be all: it was never read, or a stream has ended since. */
   isStale: boolean;
+  /** The run waits for its client. */
+  isWaiting: boolean;
+  /** This page has answered what is open as far as the service knows. */
+  hasGiven: boolean;
   /** Answers in it came too late: nobody waits for them any more, and they are not to be sent again and again. */
   unheard: UIMessage | undefined;
-  /** The thread as the service had it when what is shown was read; undefined: that is to be asked. */
+  /** The thread as the service had it before what is shown was read; undefined: it was never read. */
   seen: string | undefined;
   /** Calls that the page has begun to execute. */
   readonly begun: Set<string>;
+  /** Of those, the ones whose answers the service has not got yet, and how to let go of them. */
+  readonly held: Map<string, () => void>;
 };

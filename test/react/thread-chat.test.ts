@@ -1,4 +1,3 @@
-import { isToolUIPart, type UIMessage } from 'ai';
 import t, { type Test } from 'tap';
 import { NotFound, TroupeError, Unavailable } from '../../src/client/errors.ts';
 import { ModelError } from '../../src/models/errors.ts';
@@ -9,46 +8,14 @@ import { startProxy } from '../client/proxy.ts';
 import { asks, hangs } from '../service/models.ts';
 import { withTools } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
+import { gate, openTab, shown, type TabOptions } from './tabs.ts';
 
 /** What `useTroupeChat` is made of, without a page: threads of a real service in tabs. */
 
 const { troupe, tools } = await withTools(t);
 const { models } = troupe;
 
-type Options = {
-  agentId?: string;
-  url?: string;
-  tools?: PageTools;
-  fetch?: typeof fetch;
-  whileItRuns?: true;
-};
-
-/** A tab that was loaded on this thread. */
-const open = async (t: Test, threadId: string, options: Options = {}): Promise<ThreadChat> => {
-  const { url = troupe.url, agentId = 'steps' } = options;
-  const thread = createThreadChat({
-    url,
-    threadId,
-    agentId,
-    headers: () => ({}),
-    fetch: options.fetch ?? fetch,
-    tools: () => options.tools ?? {},
-    alone: (_, act) => void act(),
-  });
-  const leave = enter(thread);
-  t.teardown(leave);
-  const caughtUp = catchUp(thread);
-  // It ends with the answer.
-  if (!options.whileItRuns) await caughtUp;
-  return thread;
-};
-
-const partOf = (part: UIMessage['parts'][number]): string[] => {
-  if (part.type === 'text') return [part.text];
-  return isToolUIPart(part) ? [`${part.type} ${part.state}`] : [];
-};
-
-const shown = ({ chat }: ThreadChat): string[] => chat.messages.flatMap(({ parts }) => parts.flatMap(partOf));
+const open = (t: Test, threadId: string, options?: TabOptions) => openTab(t, troupe, threadId, options);
 
 const shows = (thread: ThreadChat, ...parts: string[]) =>
   eventually(
@@ -64,16 +31,6 @@ const streams = (thread: ThreadChat, ...texts: string[]) =>
     async () => shown(thread),
     (seen) => JSON.stringify(seen.slice(-texts.length)) === JSON.stringify(texts),
   );
-
-const gate = (): [passed: Promise<void>, open: () => void] => {
-  let open = (): void => {};
-  return [
-    new Promise((resolve) => {
-      open = resolve;
-    }),
-    () => open(),
-  ];
-};
 
 const ends = (threadId: string) =>
   eventually(
@@ -111,6 +68,8 @@ t.test('a tab that was loaded twice at once asks once, and shows an answer once'
   await streams(two, 'partial');
   t.strictSame(asked, [
     '/v1/ai-sdk/chat/twice/stream',
+    '/v1/ai-sdk/threads/twice/messages',
+    '/v1/threads/twice',
     '/v1/threads/twice/runs/active',
     '/v1/ai-sdk/threads/twice/messages',
   ]);
@@ -125,6 +84,7 @@ t.test('a question asked while the tab still looks at what there is keeps its an
   const [said, isSaid] = gate();
   const [lookedAt, isLookedAt] = gate();
   let isAsked = false;
+  let isLooking = false;
   models.steps.push(async (sink) => {
     isAsked = true;
     isSaid();
@@ -137,14 +97,15 @@ t.test('a question asked while the tab still looks at what there is keeps its an
     whileItRuns: true,
     async fetch(target, init) {
       const { pathname } = new URL(target instanceof Request ? target.url : target);
-      if (pathname.endsWith('/messages') && isAsked) await waits('early');
+      if (pathname.endsWith('/messages') && isLooking) await waits('early');
       const response = await fetch(target, init);
       if (pathname.endsWith('/stream')) {
         looks();
         await said;
       }
       // The run goes on while the tab asks for it, and waits when its messages come.
-      if (pathname.endsWith('/active') && isAsked) isLookedAt();
+      isLooking ||= pathname.endsWith('/active') && isAsked;
+      if (isLooking) isLookedAt();
       return response;
     },
   });
@@ -390,8 +351,8 @@ t.test('a thread that nobody has changed is not read again', async (t) => {
   });
   await say(thread, 'one');
   await eventually(
-    async () => thread.seen,
-    (seen) => seen !== undefined,
+    async () => thread.isStale,
+    (isStale) => !isStale,
   );
   const messages = thread.chat.messages;
   paths.length = 0;

@@ -1,0 +1,165 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isToolUIPart } from 'ai';
+import t, { type Test } from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import { giveAnswer } from '../../src/models/scripted-answer.ts';
+import { catchUp, enter, isBusy, look, retry, stop } from '../../src/react/catch-up.ts';
+import { LONG } from '../long.ts';
+import fc from '../random.ts';
+import type { Inference } from '../service/models.ts';
+import { withTools } from '../service/suspended.ts';
+import { createLocks, history, openTab, rest, shown, type Tab } from './tabs.ts';
+
+/**
+ * Two tabs do on one thread whatever users do, at any time: when all is quiet, both show what the service has, nothing
+ * was executed twice, and whatever a run waits for can be given.
+ */
+
+const { troupe, tools } = await withTools(t);
+const { models } = troupe;
+
+const ACTS = [
+  ...['say', 'say', 'decide', 'decide', 'decide', 'look', 'look', 'catchUp', 'leave', 'reload'],
+  ...['stop', 'retry', 'regenerate'],
+] as const;
+
+const steps = fc.array(
+  fc.record({ act: fc.constantFrom(...ACTS), tab: fc.nat(1), yes: fc.boolean(), ms: fc.nat(18) }),
+  { minLength: 10, maxLength: 16 },
+);
+
+const KINDS = ['text', 'risky', 'note', 'pick_color', 'both'] as const;
+
+type Kind = (typeof KINDS)[number];
+
+const CALLS: Record<Kind, readonly string[]> = {
+  text: [],
+  risky: ['risky'],
+  note: ['note'],
+  pick_color: ['pick_color'],
+  both: ['risky', 'pick_color'],
+};
+
+/** The model asks for calls of their own ids, or says something and ends. */
+const inferenceOf =
+  (threadId: string, kind: Kind, index: number): Inference =>
+  async (sink, request, signal) => {
+    await pause(index % 20);
+    if (signal.aborted) throw new ModelError('cancelled', '');
+    const names = request.messages.at(-1)?.role === 'tool' ? [] : CALLS[kind];
+    const calls = names.map((tool, place) => ({ id: `${threadId}-${index}-${place}`, tool, args: {} }));
+    return giveAnswer({ text: `said ${index}`, ...(calls.length > 0 && { calls }) }, sink);
+  };
+
+/** The history leaves out what was denied; what was given to a step that waits for more is in its tab alone. */
+const wordsOf = (parts: readonly string[]): string[] =>
+  parts
+    .filter((part) => !part.endsWith('output-denied'))
+    .map((part) =>
+      part
+        .replace('approval-responded', 'approval-requested')
+        .replace(/^(tool-pick_color) output-available$/, '$1 input-available'),
+    );
+
+let played = 0;
+
+const play = async (
+  t: Test,
+  todo: readonly { act: (typeof ACTS)[number]; tab: number; yes: boolean; ms: number }[],
+  kinds: readonly Kind[],
+): Promise<string[]> => {
+  played += 1;
+  const threadId = `played-${played}`;
+  models.steps.splice(
+    0,
+    models.steps.length,
+    ...kinds.map((kind, index) => inferenceOf(threadId, kind, index)),
+  );
+  const { alone } = createLocks();
+  const executed: string[] = [];
+  const make = (): Promise<Tab> =>
+    openTab(t, troupe, threadId, {
+      alone,
+      whileItRuns: true,
+      tools: {
+        async pick_color(_, { toolCallId }) {
+          executed.push(toolCallId);
+          await pause(5);
+          return 'red';
+        },
+      },
+    });
+  const tabs = [await make(), await make()];
+  const leaves = tabs.map(({ leave }) => leave);
+  const under: Promise<unknown>[] = [];
+  for (const { act, tab: index, yes, ms } of todo) {
+    const tab = tabs[index] ?? (await make());
+    const doing = async (): Promise<unknown> => {
+      if (act === 'say')
+        return isBusy(tab) ? undefined : tab.chat.sendMessage({ text: `asked ${under.length}` });
+      if (act === 'look') return look(tab);
+      if (act === 'catchUp') return catchUp(tab);
+      if (act === 'stop') return stop(tab);
+      if (act === 'retry') return tab.chat.status === 'error' ? retry(tab) : undefined;
+      if (act === 'regenerate')
+        return yes && !isBusy(tab) && tab.chat.messages.length > 0 ? tab.chat.regenerate() : undefined;
+      if (act === 'leave') {
+        leaves[index]?.();
+        if (yes) await pause(ms);
+        leaves[index] = enter(tab);
+        t.teardown(() => leaves[index]?.());
+        return catchUp(tab);
+      }
+      if (act === 'reload') {
+        leaves[index]?.();
+        const loaded = await make();
+        tabs[index] = loaded;
+        leaves[index] = loaded.leave;
+        return undefined;
+      }
+      const open = tab.chat.messages
+        .flatMap(({ parts }) => parts)
+        .find((part) => isToolUIPart(part) && part.state === 'approval-requested');
+      const id = open && isToolUIPart(open) ? open.approval?.id : undefined;
+      return id === undefined ? undefined : tab.chat.addToolApprovalResponse({ id, approved: yes });
+    };
+    // What goes wrong is told by its tab.
+    under.push(doing().catch(() => {}));
+    // Nobody does two of these at once.
+    if (act === 'leave' || act === 'reload') await under.at(-1);
+    await pause(ms);
+  }
+  await Promise.all(under);
+  for (let times = 0; times < 5; times += 1) {
+    for (const tab of tabs) await look(tab);
+    await rest(...tabs);
+  }
+  const there = await history(troupe, threadId);
+  const { body: run } = await troupe.call('GET', `/v1/threads/${threadId}/runs/latest`);
+  const problems = tabs.flatMap((tab, index) =>
+    JSON.stringify(wordsOf(shown(tab))) === JSON.stringify(wordsOf(there))
+      ? []
+      : [`tab ${index} (${tab.chat.status} ${tab.chat.error}) shows ${shown(tab).join(', ')}`],
+  );
+  const ofService = tools.executed.filter((id) => id.startsWith(`${threadId}-`));
+  for (const ids of [executed, ofService])
+    if (new Set(ids).size < ids.length) problems.push(`executed twice: ${ids.join(', ')}`);
+  if (run.status === 'waiting' && !there.some((part) => part.endsWith('approval-requested')))
+    problems.push('it waits for a tool of the page for ever');
+  for (const leave of leaves) leave();
+  await troupe.call('POST', `/v1/ai-sdk/threads/${threadId}/cancel`);
+  return problems.length === 0 ? [] : [`${run.status}: ${there.join(', ')}`, ...problems];
+};
+
+t.test('two tabs show the same in the end', { timeout: 3_600_000 }, async (t) => {
+  const kinds = fc.array(fc.constantFrom(...KINDS), { minLength: 40, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(steps, kinds, async (todo, said) => {
+      const problems = await play(t, todo, said);
+      if (problems.length > 0) throw new Error(problems.join('\n'));
+    }),
+    // What takes time is not the same twice: fewer steps would not show the same.
+    { numRuns: LONG ? 500 : 12, endOnFailure: true },
+  );
+  t.ok(played > 0, `${played} were played`);
+});

@@ -1,0 +1,320 @@
+import t from 'tap';
+import { TroupeError, Unauthorized } from '../../src/client/errors.ts';
+import { ModelError } from '../../src/models/errors.ts';
+import type { TroupeChat, TroupeChatOptions } from '../../src/react/index.ts';
+import { asks } from '../service/models.ts';
+import { withTools } from '../service/suspended.ts';
+import { eventually } from '../service/troupe.ts';
+import { openDocument } from './page.ts';
+import { partsOf } from './tabs.ts';
+
+/** `useTroupeChat` as React calls it: what it tells a page, and what a page does with it. */
+
+const view = openDocument(t);
+const { troupe, tools } = await withTools(t);
+const { models } = troupe;
+
+const options = (threadId: string, more: Partial<TroupeChatOptions> = {}): TroupeChatOptions => ({
+  url: troupe.url,
+  threadId,
+  agentId: 'steps',
+  refresh: 0,
+  ...more,
+});
+
+const shown = ({ messages }: TroupeChat): string[] => partsOf(messages);
+
+const shows =
+  (...parts: string[]) =>
+  (chat: TroupeChat): boolean =>
+    !chat.isBusy && JSON.stringify(shown(chat)) === JSON.stringify(parts);
+
+/** `fetch`, and the paths that were asked for. */
+const listening = () => {
+  const asked: string[] = [];
+  const listen: typeof fetch = (target, init) => {
+    asked.push(new URL(target instanceof Request ? target.url : target).pathname);
+    return fetch(target, init);
+  };
+  return { asked, fetch: listen };
+};
+
+t.test('it says what is loaded, under way and unanswered', async (t) => {
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const page = await view.open(
+    t,
+    options('told', {
+      agentId: 'slow',
+      async fetch(target, init) {
+        if (init?.method === 'POST') await answered;
+        return fetch(target, init);
+      },
+    }),
+  );
+  t.match(page.now(), { threadId: 'told', isLoaded: false, isBusy: false, isUnanswered: false });
+  await page.until(({ isLoaded }) => isLoaded);
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(({ status }) => status === 'submitted');
+  t.match(page.now(), { isBusy: true, isUnanswered: false }, 'before there is an answer');
+  answer();
+  await page.until(({ status }) => status === 'streaming');
+  t.match(page.now(), { isBusy: true, isUnanswered: false }, 'while it comes');
+  models.release();
+  await page.until(shows('hello', 'partial answer'));
+  t.match(page.now(), { isBusy: false, isUnanswered: false, isLoaded: true, error: undefined });
+});
+
+t.test('a page that follows an answer is loaded', async (t) => {
+  const one = await view.open(t, options('followed', { agentId: 'slow' }));
+  await one.until(({ isLoaded }) => isLoaded);
+  one.now().sendMessage({ text: 'hello' });
+  await one.until((chat) => shown(chat).at(-1) === 'partial');
+  const other = await view.open(t, options('followed', { agentId: 'slow' }));
+  await other.until((chat) => shown(chat).at(-1) === 'partial');
+  t.match(other.now(), { isLoaded: true, isBusy: true });
+  models.release();
+  await other.until(shows('hello', 'partial answer'));
+  await one.until(shows('hello', 'partial answer'));
+});
+
+t.test('a run that failed leaves a question, which is asked again', async (t) => {
+  const page = await view.open(t, options('failed'));
+  models.steps.push(() => {
+    throw new ModelError('invalid_request', 'out of ink');
+  });
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(({ error, isUnanswered }) => error !== undefined && isUnanswered);
+  t.match(page.now(), { isBusy: false, error: { message: /out of ink/ } });
+  page.now().retry();
+  await page.until(shows('hello', 'echo: hello'));
+  t.match(page.now(), { error: undefined, isUnanswered: false });
+  page.now().retry();
+  await page.until(shows('hello', 'echo: hello'));
+});
+
+t.test('what the service refuses is its error, until something else is tried', async (t) => {
+  const page = await view.open(t, options('refused', { agentId: 'nobody' }));
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(({ error }) => error !== undefined);
+  t.ok(page.now().error instanceof TroupeError, String(page.now().error));
+  const away = await view.open(
+    t,
+    options('refused', { fetch: async () => new Response('{"error":"who?"}', { status: 401 }) }),
+  );
+  await away.until(({ error }) => error !== undefined);
+  t.ok(away.now().error instanceof Unauthorized, String(away.now().error));
+  t.equal(away.now().isLoaded, true, 'nothing more is waited for');
+
+  const stuck = await view.open(t, options('stuck', { fetch: async () => Promise.reject(new Error('no')) }));
+  await stuck.until(({ error }) => error !== undefined);
+  stuck.now().stop();
+  await stuck.until(({ error }) => error?.name === 'ConnectionLost');
+});
+
+t.test('a problem is forgotten when something is said', async (t) => {
+  let isDown = true;
+  const page = await view.open(
+    t,
+    options('again', {
+      fetch: (target, init) =>
+        isDown && target instanceof Request && target.url.endsWith('/cancel')
+          ? Promise.reject(new Error('down'))
+          : fetch(target, init),
+    }),
+  );
+  await page.until(({ isLoaded }) => isLoaded);
+  page.now().stop();
+  await page.until(({ error }) => error?.name === 'ConnectionLost');
+  isDown = false;
+  page.now().sendMessage({ text: 'hello' });
+  await page.until((chat) => chat.error === undefined && shows('hello', 'echo: hello')(chat));
+});
+
+t.test('calls are approved, denied and answered by the page', async (t) => {
+  const page = await view.open(t, options('decided'));
+  models.steps.push(asks(['d1', 'risky'], ['d2', 'risky']));
+  page.now().sendMessage({ text: 'do it' });
+  await page.until(shows('do it', 'tool-risky approval-requested', 'tool-risky approval-requested'));
+  page.now().approve({ id: 'perm_d1' });
+  page.now().deny({ id: 'perm_d2', reason: 'not this one' });
+  await page.until(shows('do it', 'tool-risky output-available', 'tool-risky output-denied', 'echo: do it'));
+  t.strictSame(tools.executed, ['d1']);
+  t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /not this one/);
+
+  models.steps.push(asks(['d3', 'pick_color']));
+  page.now().sendMessage({ text: 'paint' });
+  await page.until((chat) => shown(chat).at(-1) === 'tool-pick_color input-available' && !chat.isBusy);
+  page.now().answer({ tool: 'pick_color', toolCallId: 'd3', output: { color: 'teal' } });
+  await page.until((chat) => shown(chat).at(-1) === 'echo: paint' && !chat.isBusy);
+  t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /teal/);
+
+  models.steps.push(asks(['d4', 'pick_color']));
+  page.now().sendMessage({ text: 'more' });
+  await page.until((chat) => shown(chat).at(-1) === 'tool-pick_color input-available' && !chat.isBusy);
+  page.now().answer({ tool: 'pick_color', toolCallId: 'd4', error: 'no paint' });
+  await page.until((chat) => shown(chat).at(-1) === 'echo: more' && !chat.isBusy);
+  t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /no paint/);
+});
+
+t.test('a message is said differently, and a run is stopped', async (t) => {
+  const page = await view.open(t, options('edited'));
+  page.now().sendMessage({ text: 'one' });
+  await page.until(shows('one', 'echo: one'));
+  const [first] = page.now().messages;
+  page.now().edit(String(first?.id), 'two');
+  await page.until(shows('two', 'echo: two'));
+
+  const slow = await view.open(t, options('stopped', { agentId: 'slow' }));
+  slow.now().sendMessage({ text: 'hello' });
+  await slow.until((chat) => shown(chat).at(-1) === 'partial');
+  slow.now().stop();
+  await slow.until(shows('hello', 'partial'));
+  const { body } = await troupe.call('GET', '/v1/threads/stopped/runs/latest');
+  t.match(body, { termination_reason: { type: 'cancelled' } });
+});
+
+t.test('what others do is seen while the page is looked at, and once it is looked at again', async (t) => {
+  const { asked, fetch } = listening();
+  const page = await view.open(t, options('others', { refresh: 1, fetch }));
+  await page.until(({ isLoaded }) => isLoaded);
+  const other = await view.open(t, options('others'));
+  other.now().sendMessage({ text: 'one' });
+  await other.until(shows('one', 'echo: one'));
+  view.turn('hidden');
+  view.turn('visible');
+  await page.until(shows('one', 'echo: one'));
+  await eventually(
+    async () => asked.filter((path) => path === '/v1/threads/others').length,
+    (looks) => looks > 2,
+  );
+  other.now().sendMessage({ text: 'two' });
+  await page.until(shows('one', 'echo: one', 'two', 'echo: two'));
+  const before = asked.length;
+  page.show(options('others', { fetch }));
+  await eventually(
+    async () => asked.length,
+    (count) => count > before,
+  );
+});
+
+t.test('a page asks again once there is a network', async (t) => {
+  let isDown = true;
+  const page = await view.open(
+    t,
+    options('online', {
+      fetch: (target, init) => (isDown ? Promise.reject(new Error('down')) : fetch(target, init)),
+    }),
+  );
+  await page.until(({ error }) => error?.name === 'ConnectionLost');
+  isDown = false;
+  view.online();
+  await page.until(({ error }) => error === undefined);
+});
+
+t.test('a page that nobody looks at asks nothing, and one without refresh asks once', async (t) => {
+  const { asked, fetch } = listening();
+  const page = await view.open(t, options('still', { fetch }));
+  await page.until(({ isLoaded }) => isLoaded);
+  const first = asked.length;
+  view.turn('hidden');
+  page.show(options('still', { refresh: 1, fetch }));
+  const other = await view.open(t, options('elsewhere', { refresh: 1 }));
+  other.now().sendMessage({ text: 'time goes by' });
+  await other.until(shows('time goes by', 'echo: time goes by'));
+  t.equal(asked.length, first);
+  view.turn('visible');
+  await eventually(
+    async () => asked.length,
+    (now) => now > first,
+  );
+});
+
+t.test('options may change: others are called, another thread is shown', async (t) => {
+  const seen: (string | null)[] = [];
+  const noting: typeof fetch = (target, init) => {
+    seen.push(new Headers(target instanceof Request ? target.headers : init?.headers).get('x-who'));
+    return fetch(target, init);
+  };
+  const page = await view.open(t, options('changing', { fetch: noting, headers: { 'x-who': 'one' } }));
+  await page.until(({ isLoaded }) => isLoaded);
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(shows('hello', 'echo: hello'));
+  t.strictSame([...new Set(seen)], ['one']);
+  const { sendMessage } = page.now();
+  page.show(options('changing', { fetch: noting, headers: () => ({ 'x-who': 'two' }) }));
+  await page.until((now) => now.sendMessage !== sendMessage);
+  seen.length = 0;
+  page.now().sendMessage({ text: 'again' });
+  await page.until(shows('hello', 'echo: hello', 'again', 'echo: again'));
+  t.strictSame([...new Set(seen)], ['two']);
+  page.show(options('another'));
+  await page.until(
+    ({ threadId, isLoaded, messages }) => threadId === 'another' && isLoaded && !messages.length,
+  );
+
+  const own = await view.open(t, { url: troupe.url, agentId: 'steps', refresh: 0 });
+  const { threadId } = own.now();
+  own.now().sendMessage({ text: 'mine' });
+  await own.until(shows('mine', 'echo: mine'));
+  t.equal(own.now().threadId, threadId, 'it is the same each time');
+  t.equal((await troupe.call('GET', `/v1/threads/${threadId}`)).status, 200);
+});
+
+t.test('a page that is left lets go of its stream, and the run goes on', async (t) => {
+  const page = await view.open(t, options('left', { agentId: 'slow' }));
+  page.now().sendMessage({ text: 'hello' });
+  await page.until((chat) => shown(chat).at(-1) === 'partial');
+  page.leave();
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  models.release();
+  const { body } = await eventually(
+    () => troupe.call('GET', '/v1/threads/left/runs/latest'),
+    ({ body }) => body.status === 'done',
+  );
+  t.match(body, { termination_reason: { type: 'natural_end' } });
+});
+
+for (const isSafe of [true, false]) {
+  t.test(`a tool of the page is executed once, ${isSafe ? 'with' : 'without'} locks`, async (t) => {
+    if (!isSafe) view.withoutLocks(t);
+    const executed: string[] = [];
+    let paint = (): void => {};
+    const painted = new Promise<void>((resolve) => {
+      paint = resolve;
+    });
+    const page = await view.open(
+      t,
+      options(`executed-${isSafe}`, {
+        refresh: 1,
+        tools: {
+          async pick_color(_, { toolCallId }) {
+            executed.push(toolCallId);
+            await painted;
+          },
+        },
+      }),
+    );
+    models.steps.push(asks([`e-${isSafe}`, 'pick_color']));
+    page.now().sendMessage({ text: 'paint' });
+    await eventually(
+      async () => executed.length,
+      (count) => count > 0,
+    );
+    // All is read again, while it is still being executed.
+    view.turn('hidden');
+    view.turn('visible');
+    const other = await view.open(t, options(`meanwhile-${isSafe}`, { refresh: 1 }));
+    other.now().sendMessage({ text: 'time goes by' });
+    await other.until(shows('time goes by', 'echo: time goes by'));
+    paint();
+    await page.until(shows('paint', 'tool-pick_color output-available', 'echo: paint'));
+    t.strictSame(executed, [`e-${isSafe}`]);
+    t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /null/);
+  });
+}
