@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { hangs, type Inference } from '../service/models.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
@@ -59,6 +61,40 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     await place.getByTestId('sandbox-approval-deny').click();
     await place.getByText('Denied', { exact: true }).first().waitFor();
     await page.goto(`${troupe.url}/agents`).catch(() => {});
+  });
+
+  t.test('an answer may come all at once, and is found again whole', async (t) => {
+    const words = Array.from({ length: 300 }, (_, at) => `word${at}`);
+    const saysThem: Inference = async (sink) => {
+      for (const word of words) {
+        sink.text(`${word} `);
+        await setImmediate();
+      }
+      return { stop: 'EndTurn' };
+    };
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    const main = page.locator('main');
+    const whole = main.getByText(words.join(' '), { exact: true });
+    const isOver = main.getByRole('button', { name: 'Send' });
+    for (const path of ['/agents/steps', '/playground?agent=steps']) {
+      troupe.models.steps.push(saysThem);
+      await go(path);
+      await say(main, 'All at once');
+      await whole.waitFor();
+      await isOver.waitFor();
+    }
+    // Who comes while it is given is told all that was said in one go.
+    await button(page, 'New thread').click();
+    troupe.models.steps.push(async (sink, ...given) => {
+      await saysThem(sink, ...given);
+      return hangs()(sink, ...given);
+    });
+    await say(main, 'And go on');
+    await whole.waitFor();
+    await page.reload();
+    await whole.waitFor();
+    await button(page, 'Stop').click();
+    await isOver.waitFor();
   });
 
   t.test('files go along as many and as large as they may be', async (t) => {
