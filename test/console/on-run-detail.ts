@@ -146,6 +146,37 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await page.getByText('run not found').waitFor();
   });
 
+  t.test('a page that is opened behind another holds no stream before it is seen', async (t) => {
+    const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
+    const { page, go, asked, rest } = await house.visit(t);
+    const streams = () => asked.filter((one) => /v1.*stream/.test(one));
+    const show = (state: string) =>
+      page.evaluate(`{
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }`);
+    await go('/skills');
+    await show('hidden');
+    await go(`/runs/${id}`);
+    await page.getByText('Waits for a permission').waitFor();
+    await rest();
+    t.strictSame(streams(), []);
+    await show('visible');
+    await chart(page, 'waiting').waitFor();
+    await rest();
+    t.equal(streams().length, 2);
+    const letGo = Promise.all(
+      ['/events/stream', '/actors/stream'].map((path) =>
+        page.waitForEvent('requestfailed', (one) => one.url().includes(path)),
+      ),
+    );
+    await show('hidden');
+    await letGo;
+    await troupe.call('POST', `/v1/runs/${id}/cancel`, undefined, headers);
+    await show('visible');
+    await chart(page, 'done').waitFor();
+  });
+
   t.test('a run is steered, interrupted, cancelled and asked again', async (t) => {
     const waiting = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
     const { page, go } = await house.visit(t);
