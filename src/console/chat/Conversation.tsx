@@ -8,6 +8,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { textOf } from './blocks.ts';
 import type { CallContext } from './Call.tsx';
 import css from './Conversation.module.css';
+import type { Place } from './call.ts';
 import { useCallTimes } from './call-times.ts';
 import { Message, type View } from './Message.tsx';
 import type { Talk } from './talk.ts';
@@ -76,11 +77,10 @@ export const Conversation = (props: ConversationProps) => {
   const durationOf = useCallTimes(messages, isBusy);
   const last = messages.at(-1);
   const acts = useActs(talk);
-  const quiet = useMemo<CallContext>(
-    () => ({ decide: acts.decide, answer: acts.answer, isBusy: false, durationOf, extra }),
-    [acts, durationOf, extra],
-  );
-  const busy = useMemo<CallContext>(() => ({ ...quiet, isBusy: true }), [quiet]);
+  const contexts = useMemo(() => {
+    const at = (place: Place): CallContext => ({ ...acts, place, durationOf, extra });
+    return { written: at('written'), last: at('last'), earlier: at('earlier') };
+  }, [acts, durationOf, extra]);
   const mayEdit = editable && !isBusy;
   return (
     <div className={css.frame}>
@@ -91,7 +91,7 @@ export const Conversation = (props: ConversationProps) => {
             key={message.id}
             message={message}
             view={view}
-            context={isBusy && message === last ? busy : quiet}
+            context={contexts[message !== last ? 'earlier' : isBusy ? 'written' : 'last']}
             prices={prices}
             onEdit={mayEdit && message.role === 'user' ? acts.edit : undefined}
             onAgain={mayEdit && message === last && message.role === 'assistant' ? acts.again : undefined}
