@@ -19,7 +19,7 @@ import type { Prices } from './turn.ts';
 const NEAR_PX = 80;
 
 /** Follows what is written, until its reader scrolls away from it. */
-const useFollowing = (messages: readonly UIMessage[]) => {
+const useFollowing = (isSaid: boolean) => {
   const ref = useRef<HTMLElement>(null);
   const isFollowing = useRef(true);
   const [isAway, setAway] = useState(false);
@@ -35,9 +35,10 @@ const useFollowing = (messages: readonly UIMessage[]) => {
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => element.removeEventListener('scroll', onScroll);
   }, []);
+  // Whatever was drawn may be longer now: by what was said, by a failure, by the duration of a call.
   useEffect(() => {
-    if (messages.length > 0 && isFollowing.current) toEnd();
-  }, [messages, toEnd]);
+    if (isSaid && isFollowing.current) toEnd();
+  });
   return { ref, isAway, toEnd };
 };
 
@@ -73,7 +74,7 @@ export const Conversation = (props: ConversationProps) => {
   const t = useTexts(texts);
   const { talk, view = 'readable', editable = true, prices, extra } = props;
   const { messages, isBusy, error } = talk;
-  const { ref, isAway, toEnd } = useFollowing(messages);
+  const { ref, isAway, toEnd } = useFollowing(messages.length > 0);
   const durationOf = useCallTimes(messages, isBusy);
   const last = messages.at(-1);
   const acts = useActs(talk);
