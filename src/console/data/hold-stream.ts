@@ -9,7 +9,7 @@
 /** What follows an end or a failure. */
 export type Next = 'after a pause' | 'at once' | 'nothing';
 
-export type Held = {
+type Held = {
   /** Begins anew, also where nothing would follow. */
   again(): void;
   close(): void;

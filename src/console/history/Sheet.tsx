@@ -17,7 +17,7 @@ const LINE = 90;
 const heightOf = (message: Message | undefined): number =>
   HEAD_PX + LINE_PX * Math.max(1, Math.ceil((message ? textIn(message).length : 0) / LINE));
 
-export type View = Virtualizer<HTMLElement, Element>;
+type View = Virtualizer<HTMLElement, Element>;
 
 /** What of the messages is in view. @param frame what scrolls */
 export const useView = (messages: readonly Message[], frame: RefObject<HTMLElement | null>): View =>
