@@ -4,6 +4,7 @@ import t from 'tap';
 import { actionOf, problemsIn } from '../../src/console/assistant/actions.ts';
 import { MOST_BYTES, refusalOf, sizeText, typeOf } from '../../src/console/chat/attachments.ts';
 import { blocksOf, textOf, transcriptOf } from '../../src/console/chat/blocks.ts';
+import { callState, callsIn } from '../../src/console/chat/call.ts';
 import { type Growing, grow, NOTHING } from '../../src/console/chat/markdown/growing.ts';
 import { parseInline, safeHref } from '../../src/console/chat/markdown/inline.ts';
 import { parseMarkdown } from '../../src/console/chat/markdown/parse.ts';
@@ -196,6 +197,21 @@ t.test('calls of one tool in a row are one block, and steps begin with a line', 
   t.match(blocksOf(message(parts))[1], { calls: { length: 2 } });
   t.equal(textOf(message(parts)), 'Looking\n\nFound');
   t.match(transcriptOf([message(parts)]), /assistant:\nLooking\n\[look × 2\]\nFound\n\[image\/png\]/);
+});
+
+t.test('a call is decided in the last message, or not at all', async (t) => {
+  const asks = { type: 'tool-look', toolCallId: '1', input: {} };
+  const states = (more: object) =>
+    callsIn(message([{ ...asks, ...more }])).flatMap((part) =>
+      (['written', 'last', 'earlier'] as const).map((place) => callState(part, place)),
+    );
+  const requested = { state: 'approval-requested', approval: { id: 'a' } };
+  t.strictSame(states(requested), ['approval', 'approval', 'superseded']);
+  t.strictSame(states({ state: 'input-available' }), ['calling', 'answer', 'superseded']);
+  const ofService = { state: 'input-available', providerExecuted: true };
+  t.strictSame(states(ofService), ['calling', 'stopped', 'stopped']);
+  const responded = { state: 'approval-responded', approval: { id: 'a', approved: true } };
+  t.strictSame(states(responded), ['approved', 'approved', 'approved']);
 });
 
 t.test('what a turn took is added up, and what is not known costs nothing that could be said', async (t) => {

@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { giveAnswer } from '../../src/models/scripted-answer.ts';
+import { asks, hangs, type Inference } from '../service/models.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
+import { ASKS_FIRST } from './ask.ts';
 import type { House } from './visit.ts';
 
 /** Talking: to a draft, to an agent of the playground, and to the assistant. */
@@ -59,6 +63,77 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     await place.getByTestId('sandbox-approval-deny').click();
     await place.getByText('Denied', { exact: true }).first().waitFor();
     await page.goto(`${troupe.url}/agents`).catch(() => {});
+  });
+
+  t.test('a call cannot be decided any more once something else was said', async (t) => {
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await troupe.call('POST', '/v1/config/agents', { ...ASKS_FIRST, id: 'asks-anew' }, headers);
+    await go('/agents/asks-anew');
+    const place = sandbox(page);
+    for (const id of ['c1', 'c2']) {
+      troupe.models.steps.push(asks([id, 'get_weather', { location: 'Rome' }]));
+      await say(place, 'How is the weather?');
+      await place.getByTestId('sandbox-approval').waitFor();
+    }
+    await place.getByText('Superseded', { exact: true }).waitFor();
+    await place.getByTestId('sandbox-approval-allow').click();
+    await place.getByText('Done', { exact: true }).waitFor();
+  });
+
+  t.test('an answer may come all at once, and is found again whole', async (t) => {
+    const words = Array.from({ length: 300 }, (_, at) => `word${at}`);
+    const saysThem: Inference = async (sink) => {
+      for (const word of words) {
+        sink.text(`${word} `);
+        await setImmediate();
+      }
+      return { stop: 'EndTurn' };
+    };
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    const main = page.locator('main');
+    const whole = main.getByText(words.join(' '), { exact: true });
+    const isOver = main.getByRole('button', { name: 'Send' });
+    for (const path of ['/agents/steps', '/playground?agent=steps']) {
+      troupe.models.steps.push(saysThem);
+      await go(path);
+      await say(main, 'All at once');
+      await whole.waitFor();
+      await isOver.waitFor();
+    }
+    // Who comes while it is given is told all that was said in one go.
+    await button(page, 'New thread').click();
+    troupe.models.steps.push(async (sink, ...given) => {
+      await saysThem(sink, ...given);
+      return hangs()(sink, ...given);
+    });
+    await say(main, 'And go on');
+    await whole.waitFor();
+    await page.reload();
+    await whole.waitFor();
+    await button(page, 'Stop').click();
+    await isOver.waitFor();
+  });
+
+  t.test('what has failed is seen, however long the conversation is', async (t) => {
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 }, noisy: true });
+    await go('/agents/steps');
+    const place = sandbox(page);
+    troupe.models.steps.push((sink) => giveAnswer({ text: 'Another line.\n\n'.repeat(40) }, sink));
+    await say(place, 'At length');
+    await place.getByText('Another line.').last().waitFor();
+    await place.getByRole('button', { name: 'Send' }).waitFor();
+    await page.route('**/agent-previews/runs', async (route) => {
+      await place.getByText('Thinking…').waitFor();
+      await route.fulfill({ status: 422, json: { error: 'refused by the test' } });
+    });
+    await say(place, 'And fail');
+    const failure = place.getByText('refused by the test');
+    await failure.waitFor();
+    const endOf = async (part: typeof failure): Promise<number> => {
+      const { y, height } = (await part.boundingBox()) ?? { y: Number.NaN, height: 0 };
+      return y + height;
+    };
+    t.ok((await endOf(failure)) <= (await endOf(place.getByLabel('Conversation', { exact: true }))));
   });
 
   t.test('files go along as many and as large as they may be', async (t) => {

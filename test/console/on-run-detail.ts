@@ -27,6 +27,7 @@ const runOf = async (troupe: Troupe, agentId: string, content: string): Promise<
 };
 
 const EVENTS = 4000;
+const SAID = 1000;
 
 /** Of a run that calls a tool again and again. */
 const eventAt = (at: number) => {
@@ -146,6 +147,37 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await page.getByText('run not found').waitFor();
   });
 
+  t.test('a page that is opened behind another holds no stream before it is seen', async (t) => {
+    const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
+    const { page, go, asked, rest } = await house.visit(t);
+    const streams = () => asked.filter((one) => /v1.*stream/.test(one));
+    const show = (state: string) =>
+      page.evaluate(`{
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }`);
+    await go('/skills');
+    await show('hidden');
+    await go(`/runs/${id}`);
+    await page.getByText('Waits for a permission').waitFor();
+    await rest();
+    t.strictSame(streams(), []);
+    await show('visible');
+    await chart(page, 'waiting').waitFor();
+    await rest();
+    t.equal(streams().length, 2);
+    const letGo = Promise.all(
+      ['/events/stream', '/actors/stream'].map((path) =>
+        page.waitForEvent('requestfailed', (one) => one.url().includes(path)),
+      ),
+    );
+    await show('hidden');
+    await letGo;
+    await troupe.call('POST', `/v1/runs/${id}/cancel`, undefined, headers);
+    await show('visible');
+    await chart(page, 'done').waitFor();
+  });
+
   t.test('a run is steered, interrupted, cancelled and asked again', async (t) => {
     const waiting = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
     const { page, go } = await house.visit(t);
@@ -167,6 +199,52 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Interrupt thread').click();
     await page.getByText('Interrupted; 0 dispatches').waitFor();
     await chart(page, 'done').waitFor();
+  });
+
+  t.test('of a long conversation only what is in view is made, at each moment', async (t) => {
+    const id = await runOf(troupe, 'default', 'Hello');
+    const { page, go, rest } = await house.visit(t);
+    const seqs = Array.from({ length: SAID }, (_, at) => at + 1);
+    const committed = (seq: number) => ({
+      ...eventAt(seq),
+      event_kind: 'MessageCommitted',
+      payload: { message_seq: seq },
+    });
+    const saidAt = (seq: number) => ({
+      id: `m${seq}`,
+      role: seq % 2 === 1 ? 'assistant' : 'tool',
+      content: [{ type: 'text', text: `Said ${seq}` }],
+      tool_calls: seq % 2 === 1 ? [{ id: `c${seq}`, name: 'search', arguments: { seq } }] : [],
+      seq,
+      created_at: seq,
+    });
+    await page.route(`**/v1/runs/${id}/events?*`, (route) =>
+      route.fulfill({ json: { items: [...seqs.map(committed), eventAt(EVENTS - 1)], has_more: false } }),
+    );
+    await page.route('**/v1/threads/*/messages?*', (route) =>
+      route.fulfill({ json: { messages: seqs.map(saidAt), has_more: false } }),
+    );
+    await go(`/runs/${id}?tab=conversation`);
+    const messages = page.getByTestId('run-conversation').locator(':scope > li');
+    await messages.first().waitFor();
+    t.ok((await messages.count()) < 40);
+    const toEnd = async (): Promise<void> => {
+      await page.evaluate(`{
+        const frame = document.querySelector('[role="tabpanel"] section');
+        frame.scrollTo({ top: frame.scrollHeight });
+      }`);
+      await rest();
+    };
+    await toEnd();
+    await toEnd();
+    await page.getByText(`Said ${SAID}`, { exact: true }).waitFor();
+    const slider = page.getByTestId('time-travel-slider');
+    await slider.press('Home');
+    await page.getByText('Said 1', { exact: true }).waitFor();
+    t.equal(await messages.count(), 1);
+    await slider.press('ArrowRight');
+    await page.getByText('Said 2', { exact: true }).waitFor();
+    t.equal(await messages.count(), 2);
   });
 
   t.test('of a run of many events only those in view are made, bars too', async (t) => {

@@ -8,12 +8,21 @@ import { Json } from '../design/Json.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { AnswerForm } from './AnswerForm.tsx';
 import css from './Call.module.css';
-import { CALL_TONES, type CallPart, type CallState, callState, inputLine, isOpen, toolOf } from './call.ts';
+import {
+  CALL_TONES,
+  type CallPart,
+  type CallState,
+  callState,
+  inputLine,
+  isOpen,
+  type Place,
+  toolOf,
+} from './call.ts';
 import type { Talk } from './talk.ts';
 import { texts } from './texts.ts';
 
 export type CallContext = Pick<Talk, 'decide' | 'answer'> & {
-  isBusy: boolean;
+  place: Place;
   /** Milliseconds. */
   durationOf(toolCallId: string): number | undefined;
   /** What a screen makes of a call beside its card. */
@@ -82,7 +91,7 @@ const Details = ({ part }: { part: CallPart }) => {
 const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const state = callState(part, context.isBusy);
+  const state = callState(part, context.place);
   const asks = state === 'approval' || state === 'answer';
   const [opened, setOpened] = useState<boolean>();
   const isOpened = opened ?? asks;
@@ -102,7 +111,9 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
         <StateChip state={state} />
       </button>
       {isOpened && <Details part={part} />}
-      {part.state === 'approval-requested' && <Approval id={part.approval.id} decide={context.decide} />}
+      {part.state === 'approval-requested' && state === 'approval' && (
+        <Approval id={part.approval.id} decide={context.decide} />
+      )}
       {state === 'answer' && (
         <AnswerForm tool={toolOf(part)} toolCallId={part.toolCallId} answer={context.answer} />
       )}
@@ -121,7 +132,7 @@ export const Calls = (props: { tool: string; calls: readonly CallPart[]; context
   const [all, setAll] = useState(false);
   const earlier = all ? 0 : Math.max(0, calls.length - SHOWN);
   const shown = calls.slice(earlier);
-  const isAsking = calls.some((part) => isOpen(callState(part, context.isBusy)));
+  const isAsking = calls.some((part) => isOpen(callState(part, context.place)));
   return (
     <div className={css.card} data-open={isAsking || undefined}>
       <div className={css.head}>

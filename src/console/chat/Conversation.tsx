@@ -8,6 +8,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { textOf } from './blocks.ts';
 import type { CallContext } from './Call.tsx';
 import css from './Conversation.module.css';
+import type { Place } from './call.ts';
 import { useCallTimes } from './call-times.ts';
 import { Message, type View } from './Message.tsx';
 import type { Talk } from './talk.ts';
@@ -18,7 +19,7 @@ import type { Prices } from './turn.ts';
 const NEAR_PX = 80;
 
 /** Follows what is written, until its reader scrolls away from it. */
-const useFollowing = (messages: readonly UIMessage[]) => {
+const useFollowing = (isSaid: boolean) => {
   const ref = useRef<HTMLElement>(null);
   const isFollowing = useRef(true);
   const [isAway, setAway] = useState(false);
@@ -34,9 +35,10 @@ const useFollowing = (messages: readonly UIMessage[]) => {
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => element.removeEventListener('scroll', onScroll);
   }, []);
+  // Whatever was drawn may be longer now: by what was said, by a failure, by the duration of a call.
   useEffect(() => {
-    if (messages.length > 0 && isFollowing.current) toEnd();
-  }, [messages, toEnd]);
+    if (isSaid && isFollowing.current) toEnd();
+  });
   return { ref, isAway, toEnd };
 };
 
@@ -72,15 +74,14 @@ export const Conversation = (props: ConversationProps) => {
   const t = useTexts(texts);
   const { talk, view = 'readable', editable = true, prices, extra } = props;
   const { messages, isBusy, error } = talk;
-  const { ref, isAway, toEnd } = useFollowing(messages);
+  const { ref, isAway, toEnd } = useFollowing(messages.length > 0);
   const durationOf = useCallTimes(messages, isBusy);
   const last = messages.at(-1);
   const acts = useActs(talk);
-  const quiet = useMemo<CallContext>(
-    () => ({ decide: acts.decide, answer: acts.answer, isBusy: false, durationOf, extra }),
-    [acts, durationOf, extra],
-  );
-  const busy = useMemo<CallContext>(() => ({ ...quiet, isBusy: true }), [quiet]);
+  const contexts = useMemo(() => {
+    const at = (place: Place): CallContext => ({ ...acts, place, durationOf, extra });
+    return { written: at('written'), last: at('last'), earlier: at('earlier') };
+  }, [acts, durationOf, extra]);
   const mayEdit = editable && !isBusy;
   return (
     <div className={css.frame}>
@@ -91,7 +92,7 @@ export const Conversation = (props: ConversationProps) => {
             key={message.id}
             message={message}
             view={view}
-            context={isBusy && message === last ? busy : quiet}
+            context={contexts[message !== last ? 'earlier' : isBusy ? 'written' : 'last']}
             prices={prices}
             onEdit={mayEdit && message.role === 'user' ? acts.edit : undefined}
             onAgain={mayEdit && message === last && message.role === 'assistant' ? acts.again : undefined}

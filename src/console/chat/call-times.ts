@@ -18,7 +18,7 @@ export const timed = (
   let isChanged = false;
   for (const part of last ? callsIn(last) : []) {
     const id = part.toolCallId;
-    const open = isOpen(callState(part, isBusy));
+    const open = isOpen(callState(part, isBusy ? 'written' : 'last'));
     const known = times.get(id);
     if (open && !known) after.set(id, { from: now });
     else if (!open && known && known.to === undefined) after.set(id, { from: known.from, to: now });

@@ -4,7 +4,13 @@ import type { Tone } from '../design/Chip.tsx';
 /** A call of a tool, as the part of a message tells of it. */
 export type CallPart = ToolUIPart | DynamicToolUIPart;
 
-/** In the words of the card that shows it. `answer`: it is the page that has to execute it. */
+/** Of the message that it is in: it is still being written, it is the last one, or more was said behind it. */
+export type Place = 'written' | 'last' | 'earlier';
+
+/**
+ * In the words of the card that shows it. `answer`: it is the page that has to execute it. `superseded`: nobody did
+ * anything before more was said; its run does not wait for that any more.
+ */
 export type CallState =
   | 'calling'
   | 'approval'
@@ -13,13 +19,14 @@ export type CallState =
   | 'done'
   | 'error'
   | 'denied'
-  | 'stopped';
+  | 'stopped'
+  | 'superseded';
 
-/** @param isBusy the message is still being written */
-export const callState = (part: CallPart, isBusy: boolean): CallState => {
+export const callState = (part: CallPart, place: Place): CallState => {
+  const isBusy = place === 'written';
   switch (part.state) {
     case 'approval-requested':
-      return 'approval';
+      return place === 'earlier' ? 'superseded' : 'approval';
     case 'approval-responded':
       return part.approval.approved ? 'approved' : 'denied';
     case 'output-available':
@@ -30,7 +37,8 @@ export const callState = (part: CallPart, isBusy: boolean): CallState => {
       return 'denied';
     case 'input-available':
       if (isBusy) return 'calling';
-      return part.providerExecuted ? 'stopped' : 'answer';
+      if (part.providerExecuted) return 'stopped';
+      return place === 'earlier' ? 'superseded' : 'answer';
     case 'input-streaming':
       return isBusy ? 'calling' : 'stopped';
   }
@@ -45,15 +53,16 @@ export const CALL_TONES: Record<CallState, Tone> = {
   error: 'error',
   denied: 'none',
   stopped: 'none',
+  superseded: 'none',
 };
 
 /** Until it has a result, somebody or something is still at it. */
 export const isOpen = (state: CallState): boolean =>
   state === 'calling' || state === 'approval' || state === 'answer';
 
-/** The run that asked for it goes no further before its user has done something. */
+/** In the last message: the run that asked for it goes no further before its user has done something. */
 export const waitsForUser = (part: CallPart): boolean => {
-  const state = callState(part, false);
+  const state = callState(part, 'last');
   return state === 'approval' || state === 'answer';
 };
 

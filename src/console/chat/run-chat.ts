@@ -7,7 +7,7 @@ import {
 } from 'ai';
 import { backendUrl } from '../data/request.ts';
 import { chatFetch } from './fetch.ts';
-import type { Talk } from './talk.ts';
+import { DRAW_MS, type Talk } from './talk.ts';
 
 /** A chat that lives in this page, over a route that takes the whole conversation each time. */
 
@@ -97,7 +97,7 @@ export const talkOf = (
 
 /** @param onStop beside that the page stops listening */
 export const useRunChat = (chat: RunChat, onStop?: () => void): Talk => {
-  const helpers = useChat<UIMessage>({ chat });
+  const helpers = useChat<UIMessage>({ chat, experimental_throttle: DRAW_MS });
   return talkOf(helpers, {
     stop() {
       void helpers.stop();

@@ -1,5 +1,11 @@
 import type { FileUIPart, UIMessage } from 'ai';
 
+/**
+ * Milliseconds between two drawings while an answer comes: deltas come faster than they can be drawn, and React takes
+ * more than 50 renders without a pause for a loop.
+ */
+export const DRAW_MS = 50;
+
 /** A conversation with an agent, wherever it is kept: what is shown of it, and what may be done. */
 export type Talk = {
   messages: readonly UIMessage[];

@@ -21,6 +21,8 @@ export type Resource<T> = Pick<Outgoing, 'path' | 'query'> & {
   off?: { statuses: readonly number[]; setting?: string };
   /** Milliseconds between looks while the page is visible. */
   every?: number | undefined;
+  /** While it is not visible, too. */
+  unseen?: boolean;
   /** While another query of the same screen is read, what the one before gave stays. */
   keeps?: boolean;
   /** Reads it in another way than one GET; the guard looks at what that gives. */
@@ -68,6 +70,7 @@ export const optionsOf = <T>(resource: Resource<T>) => ({
     // Whoever was refused would only be refused again.
     refetchInterval: ({ state }: { state: { error: unknown } }) =>
       statusOf(state.error) === 401 ? false : (resource.every ?? false),
+    refetchIntervalInBackground: resource.unseen ?? false,
     staleTime: resource.every / 2,
   }),
 });

@@ -1,5 +1,6 @@
 import { framesOf } from '../../client/connection.ts';
 import { RequestError, statusOf } from '../data/error.ts';
+import { holdStream, type Next } from '../data/hold-stream.ts';
 import { send, sendRaw } from '../data/request.ts';
 import { addTo, createLog, cursorOf, EventPage, type Log, LogEvent, type LogScope } from './event.ts';
 
@@ -7,13 +8,13 @@ import { addTo, createLog, cursorOf, EventPage, type Log, LogEvent, type LogScop
  * Reads a log of events from its start, then follows it as it grows, for as long as somebody looks.
  *
  * Guarantees: no event is missed or told twice, whatever is cut; the connection is taken up again behind the last
- * event, after growing pauses; it is let go when the page has been hidden for a minute, and when the log is over.
- * Listeners are told at most once a rendering.
+ * event, and let go when the log is over. Listeners are told at most once a rendering, while the page is seen.
  */
 
 export type FollowState =
   | { name: 'reading' }
   | { name: 'live' }
+  /** For a while nothing is told, also because nobody sees the page. */
   | { name: 'cut' }
   /** Nothing more comes. */
   | { name: 'over' }
@@ -33,8 +34,6 @@ export type Follower = {
   close(): void;
 };
 
-const PAUSES = [1000, 2000, 4000, 8000, 15_000, 30_000];
-const HIDDEN_MS = 60_000;
 const PAGE = 200;
 
 /** The service does not keep the events before some time: a place in them can go. */
@@ -56,9 +55,6 @@ export const followEvents = (options: {
   let hasEnded = false;
   let known: Followed = { events: [], state, wasReset };
   let isDue = false;
-  let failures = 0;
-  let connection: AbortController | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const changed = (): void => {
     if (isDue) return;
@@ -95,12 +91,10 @@ export const followEvents = (options: {
     }
   };
 
-  const read = async (signal: AbortSignal): Promise<void> => {
-    await readPages(signal);
-    if (hasEnded) return;
+  const readStream = async (signal: AbortSignal, answered: () => void): Promise<void> => {
     const query = { cursor: lastCursor() };
     const response = await sendRaw({ path: `${path}/stream`, query, signal });
-    failures = 0;
+    answered();
     settle({ name: 'live' });
     for await (const { data } of framesOf(response)) {
       take([LogEvent(data, 'event')]);
@@ -108,56 +102,27 @@ export const followEvents = (options: {
     }
   };
 
-  const failed = (error: unknown): void => {
+  const read = async (signal: AbortSignal, answered: () => void): Promise<Next> => {
+    await readPages(signal);
+    if (!hasEnded) await readStream(signal, answered);
+    if (!hasEnded) return 'after a pause';
+    settle({ name: 'over' });
+    return 'nothing';
+  };
+
+  const failed = (error: unknown): Next => {
     if (statusOf(error) === GONE) {
       log = createLog();
       wasReset = true;
       hasEnded = false;
-      void connect();
-      return;
+      return 'at once';
     }
-    if (error instanceof RequestError && error.failure.kind !== 'network') settle({ name: 'failed', error });
-    else later();
+    if (!(error instanceof RequestError) || error.failure.kind === 'network') return 'after a pause';
+    settle({ name: 'failed', error });
+    return 'nothing';
   };
 
-  const later = (): void => {
-    settle({ name: 'cut' });
-    timer = setTimeout(() => void connect(), PAUSES[Math.min(failures, PAUSES.length - 1)]);
-    failures += 1;
-  };
-
-  const connect = async (): Promise<void> => {
-    const attempt = new AbortController();
-    connection?.abort();
-    connection = attempt;
-    clearTimeout(timer);
-    try {
-      await read(attempt.signal);
-      if (attempt.signal.aborted) return;
-      if (hasEnded) {
-        settle({ name: 'over' });
-        attempt.abort();
-      } else later();
-    } catch (error) {
-      if (!attempt.signal.aborted) failed(error);
-    }
-  };
-
-  const leave = (): void => {
-    clearTimeout(timer);
-    connection?.abort();
-    connection = undefined;
-  };
-
-  const onVisibility = (): void => {
-    clearTimeout(timer);
-    if (state.name === 'over' || state.name === 'failed') return;
-    if (document.visibilityState === 'hidden') timer = setTimeout(leave, HIDDEN_MS);
-    else if (!connection || state.name === 'cut') void connect();
-  };
-
-  document.addEventListener('visibilitychange', onVisibility);
-  void connect();
+  const stream = holdStream({ read, failed, onCut: () => settle({ name: 'cut' }) });
   return {
     known: () => known,
     subscribe(listener) {
@@ -166,11 +131,8 @@ export const followEvents = (options: {
     },
     retry() {
       settle({ name: 'reading' });
-      void connect();
+      stream.again();
     },
-    close() {
-      document.removeEventListener('visibilitychange', onVisibility);
-      leave();
-    },
+    close: stream.close,
   };
 };

@@ -1,5 +1,6 @@
 import { framesOf } from '../../client/connection.ts';
 import { RequestError } from '../data/error.ts';
+import { holdStream, isSeen, type Next } from '../data/hold-stream.ts';
 import { sendRaw } from '../data/request.ts';
 import {
   type Actor,
@@ -15,8 +16,7 @@ import {
 /**
  * Follows the live actors of the service, for as long as somebody looks.
  *
- * Guarantees: one connection, whoever listens; it is taken up again after growing pauses, and let go when the page has
- * been hidden for a minute. Listeners of frames are told at once, listeners of the whole at most once a rendering, and
+ * Guarantees: one connection, whoever listens. Listeners of frames are told at once, listeners of the whole at most once a rendering, and
  * where many actors live some times a second.
  */
 
@@ -31,6 +31,7 @@ export type ActorFilter = {
 export type FeedState =
   | { name: 'connecting' }
   | { name: 'live' }
+  /** For a while nothing is told, also because nobody sees the page. */
   | { name: 'cut' }
   | { name: 'refused'; error: unknown };
 
@@ -48,12 +49,6 @@ export type Feed = {
   close(): void;
 };
 
-/** Pauses before a stream that was cut is taken up again. */
-const PAUSES = [1000, 2000, 4000, 8000, 15_000, 30_000];
-
-/** Nobody has looked for so long: others may have the connection. */
-const HIDDEN_MS = 60_000;
-
 const AT_REST_PAGE = 200;
 
 /** Of more actors than these the whole is told less often: nobody reads so many. */
@@ -67,9 +62,6 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
   let state: FeedState = { name: 'connecting' };
   let known: Known = { actors, state };
   let isDue = false;
-  let failures = 0;
-  let connection: AbortController | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const changed = (): void => {
     if (isDue) return;
@@ -79,7 +71,8 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
       known = { actors: { ...actors }, state };
       for (const listener of listeners) listener();
     };
-    if (actors.live.size <= FEW) requestAnimationFrame(tellAll);
+    // Of a page that is not seen nothing is rendered.
+    if (actors.live.size <= FEW && isSeen()) requestAnimationFrame(tellAll);
     else setTimeout(tellAll, MANY_MS);
   };
 
@@ -106,10 +99,10 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
     changed();
   };
 
-  const read = async (signal: AbortSignal): Promise<void> => {
+  const read = async (signal: AbortSignal, answered: () => void): Promise<Next> => {
     const path = elsewhere ? '/v1/system/programs/stream' : '/v1/system/actors/stream';
     const response = await sendRaw({ path, query: filter, signal });
-    failures = 0;
+    answered();
     // Whoever is not told of again has ended meanwhile.
     actors.live.clear();
     settle({ name: 'live' });
@@ -118,41 +111,16 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
       const frame = frameOf(data, 'frame');
       if (frame) tell(frame);
     }
+    return 'after a pause';
   };
 
-  const connect = async (): Promise<void> => {
-    const attempt = new AbortController();
-    connection = attempt;
-    clearTimeout(timer);
-    try {
-      await read(attempt.signal);
-    } catch (error) {
-      if (attempt.signal.aborted) return;
-      if (error instanceof RequestError && error.failure.kind === 'http') {
-        settle({ name: 'refused', error });
-        return;
-      }
-    }
-    if (attempt.signal.aborted) return;
-    settle({ name: 'cut' });
-    timer = setTimeout(() => void connect(), PAUSES[Math.min(failures, PAUSES.length - 1)]);
-    failures += 1;
+  const failed = (error: unknown): Next => {
+    if (!(error instanceof RequestError) || error.failure.kind !== 'http') return 'after a pause';
+    settle({ name: 'refused', error });
+    return 'nothing';
   };
 
-  const leave = (): void => {
-    clearTimeout(timer);
-    connection?.abort();
-    connection = undefined;
-  };
-
-  const onVisibility = (): void => {
-    clearTimeout(timer);
-    if (document.visibilityState === 'hidden') timer = setTimeout(leave, HIDDEN_MS);
-    else if (!connection || state.name === 'cut') void connect();
-  };
-
-  document.addEventListener('visibilitychange', onVisibility);
-  void connect();
+  const stream = holdStream({ read, failed, onCut: () => settle({ name: 'cut' }) });
   return {
     actors,
     known: () => known,
@@ -164,9 +132,6 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
       frameListeners.add(listener);
       return () => frameListeners.delete(listener);
     },
-    close() {
-      document.removeEventListener('visibilitychange', onVisibility);
-      leave();
-    },
+    close: stream.close,
   };
 };

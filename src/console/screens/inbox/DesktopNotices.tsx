@@ -5,6 +5,9 @@ import { texts } from './texts.ts';
 
 const canTell = (): boolean => 'Notification' in globalThis;
 
+/** So the page has to look while nobody sees it. */
+export const mayTell = (): boolean => canTell() && Notification.permission === 'granted';
+
 /** Tells of new questions outside of the page, once its user has allowed that to the browser. */
 export const DesktopNotices = ({ count }: { count: number }) => {
   const t = useTexts(texts);

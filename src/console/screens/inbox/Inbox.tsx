@@ -15,7 +15,7 @@ import { useMoved } from '../../runs/use-moved.ts';
 import { toast } from '../../shell/toasts.ts';
 import type { Frame } from '../../statechart/actors.ts';
 import { Card } from './Card.tsx';
-import { DesktopNotices } from './DesktopNotices.tsx';
+import { DesktopNotices, mayTell } from './DesktopNotices.tsx';
 import { fulfil, fulfilAll, type Outcome } from './decisions.ts';
 import css from './Inbox.module.css';
 import { texts } from './texts.ts';
@@ -165,7 +165,10 @@ export default function Inbox() {
   const format = useFormat();
   const [address, setQuery] = useQueryState();
   const [isTold, setTold] = useState(true);
-  const query = useResource(newestRuns({ status: 'waiting' }, MOST, isTold ? undefined : LOOK_MS));
+  const query = useResource({
+    ...newestRuns({ status: 'waiting' }, MOST, isTold ? undefined : LOOK_MS),
+    unseen: mayTell(),
+  });
   const told = useMoved(
     { machine: 'run' },
     () => {

@@ -1,16 +1,26 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { invalidate, useResource } from '../../data/queries.ts';
-import { IconButton } from '../../design/Button.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
 import { ForkDialog } from '../../fork/ForkDialog.tsx';
-import { texts as forkTexts } from '../../fork/texts.ts';
 import { type Message, MOST_MESSAGES, messagesOf } from '../../history/messages.ts';
-import { Said } from '../../history/Said.tsx';
+import { Sheet, useView } from '../../history/Sheet.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Run } from '../../runs/run.ts';
 import css from './RunDetail.module.css';
 import { texts } from './texts.ts';
+
+const Conversation = (props: { messages: readonly Message[]; onFork: (message: Message) => void }) => {
+  const t = useTexts(texts);
+  const frame = useRef<HTMLElement>(null);
+  const view = useView(props.messages, frame);
+  return (
+    <Scroller ref={frame} label={t('tab.conversation')} className={css.talk}>
+      <Sheet view={view} testId="run-conversation" {...props} />
+    </Scroller>
+  );
+};
 
 /** What was said in a run by the moment that is looked at. */
 export const Talk = ({
@@ -25,7 +35,6 @@ export const Talk = ({
   until: number | undefined;
 }) => {
   const t = useTexts(texts);
-  const say = useTexts(forkTexts);
   const [fork, setFork] = useState<Message>();
   const resource = messagesOf(run);
   const query = useResource(resource);
@@ -42,25 +51,7 @@ export const Talk = ({
             {all.length >= MOST_MESSAGES && (
               <Notice title={t('talk.cut', { count: MOST_MESSAGES })}>{null}</Notice>
             )}
-            <ol className={css.talk} data-testid="run-conversation">
-              {said.map((message) => (
-                <li key={message.id}>
-                  <Said
-                    message={message}
-                    actions={
-                      message.role === 'user' || message.role === 'assistant' ? (
-                        <IconButton
-                          small
-                          icon="duplicate"
-                          label={say('here')}
-                          onClick={() => setFork(message)}
-                        />
-                      ) : undefined
-                    }
-                  />
-                </li>
-              ))}
-            </ol>
+            <Conversation messages={said} onFork={setFork} />
             {fork && (
               <ForkDialog
                 threadId={run.thread_id}

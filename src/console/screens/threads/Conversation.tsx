@@ -1,26 +1,16 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { Fragment, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
-import { Button, IconButton } from '../../design/Button.tsx';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { Button } from '../../design/Button.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
-import { texts as forkTexts } from '../../fork/texts.ts';
-import { type Message, runIdOf, textIn } from '../../history/messages.ts';
-import { Said } from '../../history/Said.tsx';
+import { type Message, runIdOf } from '../../history/messages.ts';
+import { Sheet, useView } from '../../history/Sheet.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { RunChip, RunLink } from '../../runs/RunChip.tsx';
 import type { Run } from '../../runs/run.ts';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
 import type { Conversation as Shown } from './use-conversation.ts';
-
-/** What one is likely to need, so that little moves when it is made: measured in pixels, and in letters of a line. */
-const HEAD_PX = 51;
-const LINE_PX = 20;
-const LINE = 90;
-
-const heightOf = (message: Message | undefined): number =>
-  HEAD_PX + LINE_PX * Math.max(1, Math.ceil((message ? textIn(message).length : 0) / LINE));
 
 /** So near to an end more is read. */
 const NEAR_PX = 400;
@@ -47,17 +37,10 @@ export const Conversation = ({
   onFork: (message: Message) => void;
 }): ReactNode => {
   const t = useTexts(texts);
-  const say = useTexts(forkTexts);
   const frame = useRef<HTMLElement>(null);
   const { held, isReading, older, newer } = talk;
   const { messages, hasOlder, hasNewer } = held;
-  const virtual = useVirtualizer({
-    count: messages.length,
-    getScrollElement: () => frame.current,
-    estimateSize: (index) => heightOf(messages[index]),
-    getItemKey: (index) => messages[index]?.seq ?? index,
-    overscan: 6,
-  });
+  const view = useView(messages, frame);
   const isAtEnd = useRef(true);
   const first = useRef<number>(undefined);
   useLayoutEffect(() => {
@@ -65,13 +48,13 @@ export const Conversation = ({
     const now = messages[0]?.seq;
     first.current = now;
     if (isAtEnd.current && !hasNewer && messages.length > 0) {
-      virtual.scrollToIndex(messages.length - 1, { align: 'end' });
+      view.scrollToIndex(messages.length - 1, { align: 'end' });
     } else if (before !== undefined && now !== undefined && now < before) {
       // What was read before stays where its reader has it.
       const place = messages.findIndex(({ seq }) => seq === before);
-      virtual.scrollToIndex(place, { align: 'start' });
+      view.scrollToIndex(place, { align: 'start' });
     }
-  }, [messages, hasNewer, virtual]);
+  }, [messages, hasNewer, view]);
   const onScroll = useMemo(
     () => (): void => {
       const element = frame.current;
@@ -101,35 +84,17 @@ export const Conversation = ({
           </Button>
         </div>
       )}
-      <ol className={css.sheet} style={{ height: virtual.getTotalSize() }} data-testid="thread-conversation">
-        {virtual.getVirtualItems().map(({ index, start, key }) => {
-          const message = messages[index];
-          if (!message) return <Fragment key={key} />;
-          const runId = runIdOf(message);
-          const begins =
-            runId !== undefined &&
-            runId !== (index > 0 && messages[index - 1] && runIdOf(messages[index - 1] as Message));
-          return (
-            <li
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              className={css.said}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              {begins && <Separator id={runId} run={runs.get(runId)} />}
-              <Said
-                message={message}
-                actions={
-                  message.role === 'user' || message.role === 'assistant' ? (
-                    <IconButton small icon="duplicate" label={say('here')} onClick={() => onFork(message)} />
-                  ) : undefined
-                }
-              />
-            </li>
-          );
-        })}
-      </ol>
+      <Sheet
+        messages={messages}
+        view={view}
+        testId="thread-conversation"
+        above={(message, before) => {
+          const id = runIdOf(message);
+          if (id === undefined || (before && runIdOf(before) === id)) return null;
+          return <Separator id={id} run={runs.get(id)} />;
+        }}
+        onFork={onFork}
+      />
     </Scroller>
   );
 };
