@@ -89,12 +89,13 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     }
     const [clicked = '', below = ''] = runs;
     const statusOf = async (id: string) => Object(await read(troupe, `/v1/runs/${id}`)).status;
-    const { page, go } = await house.visit(t);
+    const { page, go } = await house.visit(t, { viewport: { width: 1280, height: 360 } });
     await go('/inbox');
     const approve = card(page, 'clicked').getByTestId('inbox-approve');
     const at = await approve.boundingBox();
     if (!at) throw new Error('there is no button');
     const place = await card(page, 'below').boundingBox();
+    t.ok(place && place.y + place.height > 360, 'the one below is only partly in view');
     await page.mouse.click(at.x + 5, at.y + 5);
     await card(page, 'clicked').getByText('Approved', { exact: true }).waitFor();
     await isDone(clicked);

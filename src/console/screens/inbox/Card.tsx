@@ -106,11 +106,11 @@ const Form = ({
 
 const focus = (element: HTMLElement | null): void => element?.focus();
 
-/** To the next that is open, or else to the one before: this one goes. */
-const focusAnother = (card: HTMLElement): void => {
+/** To the next that is open, or else to the one before: this one goes. Under a pointer nothing scrolls. */
+const focusAnother = (card: HTMLElement, preventScroll: boolean): void => {
   const cards = Array.from(document.querySelectorAll<HTMLElement>('[data-row]'));
   const at = cards.indexOf(card);
-  (cards[at + 1] ?? cards[at - 1])?.focus();
+  (cards[at + 1] ?? cards[at - 1])?.focus({ preventScroll });
 };
 
 /**
@@ -133,12 +133,13 @@ export const Card = ({
   const t = useTexts(texts);
   const [mode, setMode] = useState<Mode>();
   const card = useRef<HTMLLIElement>(null);
+  const isPointed = useRef(false);
   const { ticket, runId, threadId, agentId } = open;
   const asks = asksFor(ticket);
   const isOver = outcome !== undefined && typeof outcome !== 'object';
   const isClosed = busy || isOver;
   const decide = (wish: Wish): void => {
-    if (card.current) focusAnother(card.current);
+    if (card.current) focusAnother(card.current, isPointed.current);
     onWish(wish);
   };
   const back = (): void => {
@@ -163,6 +164,12 @@ export const Card = ({
       data-testid={`inbox-card-${ticket.tool_call_id}`}
       data-over={isOver || undefined}
       tabIndex={-1}
+      onPointerDown={() => {
+        isPointed.current = true;
+      }}
+      onKeyDownCapture={() => {
+        isPointed.current = false;
+      }}
       onKeyDown={onKeyDown}
     >
       <div className={css.head}>
