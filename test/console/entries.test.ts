@@ -48,6 +48,12 @@ t.test(
     );
     t.strictSame(fieldsOf(said), ['', 'adapter', 'base_url']);
     t.strictSame(fieldsOf(saidOf('conflict: models/x already exists', ['id'])), ['id']);
+    const ofServer = (text: string) => fieldsOf(saidOf(`invalid payload: ${text}`, ['id', ...mcp.FIELDS]));
+    t.strictSame(ofServer('mcp transport error: spawn no-such-command ENOENT'), ['']);
+    t.strictSame(ofServer("mcp server config cannot hold a redacted placeholder: field 'env.TOKEN'"), [
+      'env',
+    ]);
+    t.strictSame(ofServer('url must be a web address'), ['url']);
   },
 );
 

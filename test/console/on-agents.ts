@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
@@ -45,6 +45,24 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
       await call('DELETE', '/v1/config/agents/map-one');
     },
   );
+
+  t.test('an id as long as ids may be fits a narrow screen', async (t) => {
+    const id = `a-${'x'.repeat(121)}`;
+    await call('POST', '/v1/config/agents', { id, model_id: 'default', system_prompt: 'x' });
+    const { page, go } = await house.visit(t, { viewport: { width: 390, height: 844 } });
+    const endOf = async (box: Locator): Promise<number> => {
+      const found = await box.boundingBox();
+      return found ? found.x + found.width : Number.POSITIVE_INFINITY;
+    };
+    await go('/playground');
+    const select = page.getByRole('combobox', { name: 'Agent' }).first();
+    await select.selectOption(id);
+    t.ok((await endOf(select)) <= 390);
+    await go('/agents/default?tab=delegates');
+    const card = page.getByRole('region', { name: 'Delegates' });
+    t.ok((await endOf(card.getByText(id))) <= (await endOf(card)));
+    await call('DELETE', `/v1/config/agents/${id}`);
+  });
 
   t.test('agents are exported as they are stored, and imported one by one', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });

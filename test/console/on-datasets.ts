@@ -48,6 +48,11 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await page.waitForURL(`**/eval-runs/*?baseline=${first}`);
     await page.getByTestId('eval-diff-banner').waitFor();
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
+    await go(`/eval-runs/${first}?baseline=nope`);
+    await page.getByText('baseline eval run not found: nope').waitFor();
+    await page.getByText('100%').waitFor();
+    await go('/eval-runs/nope');
+    await page.getByText('There is no eval run nope').waitFor();
     t.ok(asked.some((one) => one.includes('import-dialogue')));
   });
 
@@ -109,5 +114,36 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
       },
     });
     await call('DELETE', DATASET);
+  });
+
+  t.test('a description that is not stored is asked about, and no change of others takes it', async (t) => {
+    await call('POST', '/v1/eval/datasets', { id: 'told', spec: { description: 'As it was', fixtures: [] } });
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/datasets/told');
+    const description = page.getByLabel('Description');
+    await description.fill('Mine');
+    await page.getByRole('link', { name: 'Datasets' }).first().click();
+    await page.getByRole('dialog', { name: 'Discard unsaved changes?' }).waitFor();
+    await button(page, 'Keep editing').click();
+    const { meta } = Object((await call('GET', '/v1/eval/datasets/told')).body);
+    const theirs = { expected_revision: meta.revision, spec: { description: 'Theirs', fixtures: [] } };
+    t.equal((await call('PUT', '/v1/eval/datasets/told', theirs)).status, 200);
+    // What the page looks at again after any change of a dataset.
+    const again = page.waitForResponse((one) => one.url().endsWith('/v1/eval/datasets/told'));
+    await page.locator('input[type="file"]').setInputFiles({
+      name: 'none.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from('[]'),
+    });
+    await button(page, 'Drop my change').click();
+    await again;
+    t.equal(await description.inputValue(), 'Mine');
+    await button(page, 'Save').click();
+    await toast(page, 'Dataset "told" saved');
+    await button(page, 'Save').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Datasets' }).first().click();
+    await page.waitForURL((url) => url.pathname === '/datasets');
+    t.match((await call('GET', '/v1/eval/datasets/told')).body, { spec: { description: 'Mine' } });
+    await call('DELETE', '/v1/eval/datasets/told');
   });
 };

@@ -154,7 +154,8 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByText('A program has to be given.').waitFor();
     await page.getByLabel('Command', { exact: true }).fill('/no/such/program');
     await button(page, 'Save').click();
-    await page.getByText('/no/such/program ENOENT').waitFor();
+    await page.getByText('/no/such/program ENOENT').first().waitFor();
+    t.equal(await invalid(page), 0, 'it names no field');
     await page.getByLabel('Command', { exact: true }).fill(process.execPath);
     await page.getByLabel('Arguments (one per line)', { exact: true }).fill(`${MEMORY}\n\n--two`);
     await page.getByRole('group', { name: 'Environment' }).getByRole('button', { name: 'Add' }).click();
@@ -180,6 +181,9 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
     await toast(page, 'nobody is connected again');
     await troupe.call('DELETE', '/v1/config/mcp-servers/nobody', undefined, headers);
+    await go('/mcp-servers/who');
+    await page.getByText('There is no MCP server who').waitFor();
+    t.equal(await button(page, 'Restart').or(button(page, 'Delete')).count(), 0);
 
     await go('/a2a-servers?new=1');
     await page.getByLabel('Server ID').fill('far');

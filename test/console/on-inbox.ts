@@ -81,6 +81,44 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('button', { name: /MailboxDecisionReceived.*cancel · Ada · too wet/ }).waitFor();
   });
 
+  t.test('who clicks twice decides one call, and keys go on with the next', async (t) => {
+    const runs: string[] = [];
+    for (const call of ['clicked', 'below', 'last']) {
+      const { run_id } = await askWith(troupe, ASKS_FIRST.id, weather(call));
+      runs.push(run_id);
+    }
+    const [clicked = '', below = ''] = runs;
+    const statusOf = async (id: string) => Object(await read(troupe, `/v1/runs/${id}`)).status;
+    const { page, go } = await house.visit(t, { viewport: { width: 1280, height: 360 } });
+    await go('/inbox');
+    const approve = card(page, 'clicked').getByTestId('inbox-approve');
+    const at = await approve.boundingBox();
+    if (!at) throw new Error('there is no button');
+    const place = await card(page, 'below').boundingBox();
+    t.ok(place && place.y + place.height > 360, 'the one below is only partly in view');
+    await page.mouse.click(at.x + 5, at.y + 5);
+    await card(page, 'clicked').getByText('Approved', { exact: true }).waitFor();
+    await isDone(clicked);
+    await page.waitForTimeout(400);
+    await page.mouse.click(at.x + 5, at.y + 5);
+    t.strictSame(await card(page, 'below').boundingBox(), place, 'what is below stays where it was');
+    await card(page, 'clicked').waitFor({ state: 'detached' });
+    t.equal(await statusOf(below), 'waiting');
+
+    const hasFocus = (call: string) => page.locator(`[data-testid="inbox-card-${call}"]:focus`).waitFor();
+    await card(page, 'below').focus();
+    await page.keyboard.press('a');
+    await hasFocus('last');
+    await card(page, 'below').waitFor({ state: 'detached' });
+    await page.keyboard.press('d');
+    await page.keyboard.press('Escape');
+    await hasFocus('last');
+
+    await troupe.call('POST', `/v1/runs/${runs[2]}/cancel`, {}, headers);
+    await card(page, 'last').getByText('Already decided').waitFor();
+    await card(page, 'last').waitFor({ state: 'detached' });
+  });
+
   t.test('what a person answers is what the model goes on with', async (t) => {
     const question = asks(['question', 'askUserQuestion', { message: 'Which day?' }]);
     const { run_id } = await askWith(troupe, 'asks-a-person', question);

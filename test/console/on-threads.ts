@@ -122,6 +122,42 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     t.equal((await troupe.call('GET', `/v1/threads/${fork}`, undefined, headers)).status, 404);
   });
 
+  t.test('a search that finds nothing says that it looked at what is loaded, and loads more', async (t) => {
+    const { thread_id: id } = await ask(troupe, 'echo', 'Look for me');
+    const { page, go } = await house.visit(t);
+    await page.route('**/v1/threads/summaries?*', (route) => {
+      const isFirst = !route.request().url().includes('cursor=');
+      const items = [isFirst ? { id: 'newest', title: 'Of today' } : { id, title: 'Of old' }];
+      return route.fulfill({
+        json: { items, total: 2, has_more: isFirst, next_cursor: isFirst ? 'c' : null },
+      });
+    });
+    await go('/threads?q=old');
+    await button(page, 'Clear filters').waitFor();
+    await page.getByText('1 of 2 are loaded').waitFor();
+    await button(page, 'Load more').click();
+    await page.locator(`tbody a[href="/threads/${id}"]`).waitFor();
+  });
+
+  t.test(
+    'of a thread that somebody else deletes the open page says so, and keeps what was typed',
+    async (t) => {
+      const { thread_id: id } = await ask(troupe, 'echo', 'Not for long');
+      const { page, go } = await house.visit(t, { noisy: true });
+      await go(`/threads/${id}`);
+      await talk(page).getByText('echo: Not for long').waitFor();
+      const composer = page.getByLabel('Say something in this thread');
+      await composer.fill('Half a thought');
+      await troupe.call('DELETE', `/v1/threads/${id}`, undefined, headers);
+      await page.getByText('This thread was deleted').waitFor();
+      t.equal(await composer.inputValue(), 'Half a thought');
+      t.ok(await button(page, 'Tell').isDisabled());
+      t.equal(await button(page, 'Delete thread').count(), 0);
+      await go('/threads/nowhere');
+      await page.getByText('There is no thread nowhere').waitFor();
+    },
+  );
+
   t.test('of ten thousand messages only those in view are made, and few are held', async (t) => {
     const { thread_id: id } = await ask(troupe, 'echo', 'The only one');
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });

@@ -77,6 +77,19 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
     t.equal(await traces.count(), 1);
   });
 
+  t.test(
+    'a run that was not observed, and one that there is not, are told apart from a part that is off',
+    async (t) => {
+      const { run_id } = await ask(troupe, 'echo', 'Unobserved');
+      const { page, go } = await house.visit(t, { noisy: true });
+      await go(`/traces/${run_id}`);
+      await page.getByText('This run was not observed').waitFor();
+      t.equal(await page.getByTestId('save-trace-as-fixture-button').count(), 0);
+      await go('/traces/nope');
+      await page.getByText('There is no run nope').waitFor();
+    },
+  );
+
   t.test('a trace is a test case after two clicks and its words', async (t) => {
     const { page, go } = await house.visit(t);
     await go(`/traces/${other.run_id}`);

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { probe } from '../data/connection.ts';
 import { errorState, isConfigOff, messageOf, RequestError, statusOf } from '../data/error.ts';
-import type { Loaded as Query, Resource } from '../data/queries.ts';
+import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
 import { redactText } from '../data/redaction.ts';
 import { askForToken } from '../data/session.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -125,4 +125,26 @@ export const Loaded = <T,>(props: {
     );
   }
   return props.skeleton ?? <SkeletonRows />;
+};
+
+/**
+ * The same of what is read by its id: where the list of its part answers, what is not found is an unknown id, else the
+ * part is off (console.md 3.9).
+ */
+export const LoadedById = <T,>(props: {
+  query: Query<T>;
+  list: Resource<unknown>;
+  unknown: ReactNode;
+  children: (data: T) => ReactNode;
+}) => {
+  const { query, list } = props;
+  const isMissing = query.data === undefined && statusOf(query.error) === 404;
+  const others = useResource(list, isMissing);
+  if (isMissing && others.isPending) return <SkeletonRows />;
+  if (isMissing && others.data !== undefined) return props.unknown;
+  return (
+    <Loaded query={query} off={list.off}>
+      {props.children}
+    </Loaded>
+  );
 };

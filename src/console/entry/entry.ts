@@ -50,13 +50,16 @@ export const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 const PREFIX =
   /^(invalid payload: |invalid managed config: |registry validation failed: |conflict: |invalid [\w ]+ spec: )+/;
 
-const FIELD = /(?:missing |unknown )?field '([^']+)'|^([a-z_]+(?:[.[][\w.\]]+)?)(?=[: ])/;
+const NAMED = /field '([^']+)'/;
+const BEGINS_WITH = /^([a-z_]+(?:[.[][\w.\]]+)?)(?=[: ])/;
 
-/** The one that it names as such, or that it speaks of first. */
+/** The one that it names as such, or the first that it speaks of by a name that is no word of prose. */
 const fieldIn = (text: string, named: string, fields: readonly string[]): string => {
-  if (fields.includes(named)) return named;
+  const [root = ''] = named.split(/[.[]/);
+  const known = [named, root].find((each) => fields.includes(each));
+  if (known !== undefined) return known;
   const spoken = fields
-    .filter((field) => field !== 'id')
+    .filter((field) => field.includes('_'))
     .map((field) => ({ field, at: text.search(new RegExp(`\\b${field}\\b`)) }))
     .filter(({ at }) => at !== -1)
     .sort((a, b) => a.at - b.at);
@@ -68,8 +71,7 @@ export const saidOf = (message: string, fields: readonly string[]): Errors => {
   const errors = new Map<string, string>();
   for (const part of message.replace(PREFIX, '').split('; ')) {
     const text = part.replace(PREFIX, '');
-    const match = FIELD.exec(text);
-    const named = match?.[1] ?? match?.[2] ?? '';
+    const [, named = ''] = NAMED.exec(text) ?? BEGINS_WITH.exec(text) ?? [];
     const field = /already (exists|registered)/.test(text) ? 'id' : fieldIn(text, named, fields);
     errors.set(field, errors.has(field) ? `${errors.get(field)}; ${text}` : text);
   }

@@ -79,10 +79,10 @@ export const List = <Row,>(props: ListProps<Row>) => {
               select={select}
             />
           </Scroller>
-          {props.after}
           {!unpaged && <Foot listed={listed} />}
         </>
       )}
+      {props.after}
     </div>
   );
 };

@@ -12,6 +12,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
+import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
 import { isRunning, useEvalRuns } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
@@ -27,25 +28,34 @@ import { type DatasetWrite, useDatasetWrite } from './write.ts';
 const Description = ({ dataset, write }: { dataset: DatasetRecord; write: DatasetWrite }) => {
   const t = useTexts(texts);
   const { description } = dataset.spec;
-  const [typed, type] = useState(description);
+  /** Undefined: as it is stored. */
+  const [typed, type] = useState<string>();
+  if (typed === description) type(undefined);
+  const isDirty = typed !== undefined && typed !== description;
   return (
     <form
       className={css.description}
       onSubmit={(event) => {
         event.preventDefault();
-        void write.change((spec) => ({ ...spec, description: typed }));
+        if (isDirty) void write.change((spec) => ({ ...spec, description: typed }));
       }}
     >
       <Field label={t('column.description')}>
         {(control) => (
-          <input {...control} type="text" value={typed} onChange={({ target }) => type(target.value)} />
+          <input
+            {...control}
+            type="text"
+            value={typed ?? description}
+            onChange={({ target }) => type(target.value)}
+          />
         )}
       </Field>
-      {typed !== description && (
+      {isDirty && (
         <Button type="submit" disabled={write.busy}>
           {t('fixture.save')}
         </Button>
       )}
+      <UnsavedGuard isDirty={isDirty} />
     </form>
   );
 };
@@ -172,7 +182,7 @@ export default function Dataset() {
       <Loaded query={query} off={EVALS_OFF}>
         {(read) => (
           <>
-            <Description key={read.spec.description} dataset={read} write={write} />
+            <Description dataset={read} write={write} />
             {obstacle !== undefined && read.spec.fixtures.length > 0 && (
               <p className={css.quiet}>{obstacle}</p>
             )}
@@ -196,7 +206,7 @@ export default function Dataset() {
         <DeleteDataset
           id={id}
           revision={dataset.meta.revision}
-          onDone={() => void navigate({ to: '/datasets' })}
+          onDone={() => void navigate({ to: '/datasets', ignoreBlocker: true })}
           onClose={() => setOpen(undefined)}
         />
       )}

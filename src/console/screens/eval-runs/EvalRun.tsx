@@ -2,12 +2,14 @@ import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
+import { redactText } from '../../data/redaction.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { Button } from '../../design/Button.tsx';
+import { Button, buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
+import { LoadedById } from '../../design/Loaded.tsx';
+import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { resultsOf, toolUseOf, totalsOf } from '../../evals/compare.ts';
 import { Results } from '../../evals/Results.tsx';
@@ -21,9 +23,9 @@ import css from './EvalRuns.module.css';
 import { FixtureFacts } from './FixtureFacts.tsx';
 import {
   type Aggregate,
+  ANY_RUN,
   areComparable,
   isRunning,
-  OFF,
   type RunAnswer,
   runOf,
   useEvalRun,
@@ -157,7 +159,7 @@ export default function EvalRun() {
   // Only a run that has ended is compared.
   const isCompared = baseline !== undefined && run !== undefined && !running;
   const compared = useResource(runOf(id, baseline), isCompared);
-  const query = isCompared ? compared : plain;
+  const query = isCompared && !compared.error ? compared : plain;
   return (
     <Page
       title={run ? t('run.title', { dataset: run.dataset_id, revision: run.dataset_revision }) : id}
@@ -195,9 +197,27 @@ export default function EvalRun() {
           <Baselines run={run} baseline={baseline} />
         </div>
       )}
-      <Loaded query={query} off={OFF}>
+      {isCompared && compared.error && (
+        <Notice tone="warn" title={t('run.notCompared')}>
+          {redactText(compared.error.message)}
+        </Notice>
+      )}
+      <LoadedById
+        query={query}
+        list={ANY_RUN}
+        unknown={
+          <EmptyState
+            title={t('run.missing', { id })}
+            actions={
+              <ScreenLink to="/eval-runs" className={buttonLook}>
+                {t('run.all')}
+              </ScreenLink>
+            }
+          />
+        }
+      >
         {(read) => <Whole answer={read} baseline={baseline} />}
-      </Loaded>
+      </LoadedById>
     </Page>
   );
 }

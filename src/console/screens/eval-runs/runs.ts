@@ -52,6 +52,14 @@ const runsOf = (dataset?: string): Resource<RunSummary[]> => ({
   off: OFF,
 });
 
+/** Whether there are any at all: it answers where that part of the service is on. */
+export const ANY_RUN: Resource<unknown> = {
+  path: '/v1/eval/runs',
+  query: { limit: 1 },
+  guard: Page,
+  off: OFF,
+};
+
 /** Of a dataset, or all; the newest first. */
 export const useEvalRuns = (dataset?: string): Loaded<RunSummary[]> =>
   useWhile(runsOf(dataset), (runs) => runs.some(isRunning), LIST_MS);

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { redact, redactText } from '../../data/redaction.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
@@ -45,11 +45,13 @@ type Mode = 'deny' | 'answer' | undefined;
 const Form = ({
   mode,
   open,
+  disabled,
   onWish,
   onBack,
 }: {
   mode: NonNullable<Mode>;
   open: Open;
+  disabled: boolean;
   onWish: (wish: Wish) => void;
   onBack: () => void;
 }) => {
@@ -77,7 +79,7 @@ const Form = ({
   const label = mode === 'deny' ? t('why') : t(asks === 'arguments' ? 'arguments.text' : 'answer.text');
   const rows = { permission: 1, answer: 3, arguments: 6 }[asks];
   return (
-    <div className={css.form}>
+    <fieldset className={css.form} disabled={disabled}>
       <Field label={label} error={problem}>
         {(control) => (
           <textarea
@@ -98,13 +100,23 @@ const Form = ({
           {t(mode === 'deny' ? 'deny' : 'answer')}
         </Button>
       </div>
-    </div>
+    </fieldset>
   );
 };
 
 const focus = (element: HTMLElement | null): void => element?.focus();
 
-/** One question. The keys a, d and e work on the one that has the focus. */
+/** To the next that is open, or else to the one before: this one goes. Under a pointer nothing scrolls. */
+const focusAnother = (card: HTMLElement, preventScroll: boolean): void => {
+  const cards = Array.from(document.querySelectorAll<HTMLElement>('[data-row]'));
+  const at = cards.indexOf(card);
+  (cards[at + 1] ?? cards[at - 1])?.focus({ preventScroll });
+};
+
+/**
+ * One question. The keys a, d and e work on the one that has the focus. Once it is decided it keeps its height: whoever
+ * clicks twice decides nothing else.
+ */
 export const Card = ({
   open,
   late,
@@ -120,26 +132,44 @@ export const Card = ({
 }) => {
   const t = useTexts(texts);
   const [mode, setMode] = useState<Mode>();
+  const card = useRef<HTMLLIElement>(null);
+  const isPointed = useRef(false);
   const { ticket, runId, threadId, agentId } = open;
   const asks = asksFor(ticket);
-  const approve = (): void => (asks === 'permission' ? onWish({ do: 'approve' }) : setMode('answer'));
+  const isOver = outcome !== undefined && typeof outcome !== 'object';
+  const isClosed = busy || isOver;
+  const decide = (wish: Wish): void => {
+    if (card.current) focusAnother(card.current, isPointed.current);
+    onWish(wish);
+  };
+  const back = (): void => {
+    setMode(undefined);
+    card.current?.focus();
+  };
+  const approve = (): void => (asks === 'permission' ? decide({ do: 'approve' }) : setMode('answer'));
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (busy || isOver) return;
+    if (isClosed || event.repeat) return;
     if (event.key === 'a') approve();
     else if (event.key === 'd') setMode('deny');
     else if (event.key === 'e' && asks !== 'permission') setMode('answer');
     else return;
     event.preventDefault();
   };
-  const isOver = outcome !== undefined && typeof outcome !== 'object';
   return (
     <li
       className={css.card}
-      data-row
+      ref={card}
+      data-row={isOver ? undefined : true}
       data-testid={`inbox-card-${ticket.tool_call_id}`}
       data-over={isOver || undefined}
       tabIndex={-1}
+      onPointerDown={() => {
+        isPointed.current = true;
+      }}
+      onKeyDownCapture={() => {
+        isPointed.current = false;
+      }}
       onKeyDown={onKeyDown}
     >
       <div className={css.head}>
@@ -150,12 +180,8 @@ export const Card = ({
           <Ago at={ticket.updated_at} />
         </span>
       </div>
-      {!isOver && (
-        <>
-          {ticket.message !== undefined && <p className={css.message}>{redactText(ticket.message)}</p>}
-          <Arguments value={ticket.arguments} />
-        </>
-      )}
+      {ticket.message !== undefined && <p className={css.message}>{redactText(ticket.message)}</p>}
+      <Arguments value={ticket.arguments} />
       <div className={css.foot}>
         <span className={css.quiet}>
           {t('run')} <RunLink id={runId} />
@@ -167,30 +193,24 @@ export const Card = ({
           </ScreenLink>
         </span>
         <span className={css.buttons}>
-          {outcome !== undefined && <Did outcome={outcome} />}
-          {!isOver && mode === undefined && (
+          {outcome !== undefined && (
+            <span className={css.did}>
+              <Did outcome={outcome} />
+            </span>
+          )}
+          {mode === undefined && (
             <>
-              <Button small disabled={busy} data-testid="inbox-deny" onClick={() => setMode('deny')}>
+              <Button small disabled={isClosed} data-testid="inbox-deny" onClick={() => setMode('deny')}>
                 {t('deny')}
               </Button>
-              <Button small tone="primary" disabled={busy} data-testid="inbox-approve" onClick={approve}>
+              <Button small tone="primary" disabled={isClosed} data-testid="inbox-approve" onClick={approve}>
                 {t(asks === 'permission' ? 'approve' : asks === 'answer' ? 'answer' : 'edit')}
               </Button>
             </>
           )}
         </span>
       </div>
-      {!isOver && mode && (
-        <Form
-          mode={mode}
-          open={open}
-          onWish={(wish) => {
-            setMode(undefined);
-            onWish(wish);
-          }}
-          onBack={() => setMode(undefined)}
-        />
-      )}
+      {mode && <Form mode={mode} open={open} disabled={isClosed} onWish={decide} onBack={back} />}
     </li>
   );
 };

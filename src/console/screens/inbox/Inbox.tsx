@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { runsSummary } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
@@ -28,6 +28,7 @@ import {
   type Open,
   openTickets,
   type Wish,
+  withThoseShown,
 } from './tickets.ts';
 
 /** Whoever has more open questions has another problem; they come as the first of these are decided. */
@@ -41,6 +42,21 @@ const concernsWaits = (frame: Frame): boolean => {
   if ('live' in frame) return frame.live.state.startsWith('waiting');
   if (frame.type === 'ended') return true;
   return frame.from.startsWith('waiting') || frame.to.startsWith('waiting');
+};
+
+/** Nothing moves under the pointer of who clicks twice. */
+const STAY_MS = 1000;
+
+/** What is open and, where they were, those that have just been decided. */
+const useStaying = (open: readonly Open[]): readonly Open[] => {
+  const [seen, see] = useState({ open, shown: open });
+  if (seen.open !== open) see({ open, shown: withThoseShown(seen.shown, open) });
+  useEffect(() => {
+    if (seen.shown === seen.open) return undefined;
+    const timer = setTimeout(() => see({ open: seen.open, shown: seen.open }), STAY_MS);
+    return () => clearTimeout(timer);
+  }, [seen]);
+  return seen.shown;
 };
 
 type Outcomes = ReadonlyMap<string, Outcome | 'busy'>;
@@ -79,27 +95,44 @@ const useDecisions = () => {
 const isOpenStill = (outcome: Outcome | 'busy' | undefined): boolean =>
   outcome === undefined || (typeof outcome === 'object' && 'failed' in outcome);
 
+/** Of a call that has left without a decision from here, somebody else has decided. */
+const withThoseGone = (outcomes: Outcomes, shown: readonly Open[], open: readonly Open[]): Outcomes => {
+  const known = new Set(open.map(({ key }) => key));
+  const gone = shown.filter(({ key }) => !known.has(key) && isOpenStill(outcomes.get(key)));
+  return new Map([...outcomes, ...gone.map(({ key }) => [key, 'gone'] as const)]);
+};
+
 const Bulk = ({
   tickets,
+  outcomes,
   onDecide,
 }: {
   tickets: readonly Open[];
+  outcomes: Outcomes;
   onDecide: (wish: Wish, tickets: readonly Open[]) => void;
 }) => {
   const t = useTexts(texts);
   const [asked, ask] = useState<{ tool: string; tickets: readonly Open[]; wish: Wish }>();
-  const groups = alike(tickets);
+  const groups = alike(tickets).map(({ tool, tickets: members }) => ({
+    tool,
+    tickets: members.filter(({ key }) => isOpenStill(outcomes.get(key))),
+  }));
   if (groups.length === 0) return null;
   return (
     <div className={css.bulk}>
       {groups.slice(0, 4).map(({ tool, tickets: members }) => (
         <span key={tool} className={css.pair}>
-          <Button small onClick={() => ask({ tool, tickets: members, wish: { do: 'approve' } })}>
+          <Button
+            small
+            disabled={members.length === 0}
+            onClick={() => ask({ tool, tickets: members, wish: { do: 'approve' } })}
+          >
             {t('all', { count: members.length, tool })}
           </Button>
           <Button
             small
             tone="quiet"
+            disabled={members.length === 0}
             onClick={() => ask({ tool, tickets: members, wish: { do: 'deny', reason: '' } })}
           >
             {t('all.deny', { count: members.length })}
@@ -181,7 +214,12 @@ export default function Inbox() {
   const decisions = useDecisions();
   const tickets = useMemo(() => openTickets(query.data?.items ?? []), [query.data]);
   const by = GROUPINGS.find((each) => each === address.group) ?? 'none';
-  const groups = useMemo(() => grouped(tickets, by), [tickets, by]);
+  const shown = useStaying(tickets);
+  const groups = useMemo(() => grouped(shown, by), [shown, by]);
+  const outcomes = useMemo(
+    () => withThoseGone(decisions.outcomes, shown, tickets),
+    [decisions.outcomes, shown, tickets],
+  );
   const others = (query.data?.items ?? []).filter(({ waiting }) => !waiting?.tickets.length).length;
   return (
     <Page
@@ -190,7 +228,7 @@ export default function Inbox() {
       purpose={t('purpose')}
       actions={<DesktopNotices count={tickets.length} />}
     >
-      {tickets.length > 0 && (
+      {shown.length > 0 && (
         <div className={css.bar}>
           <Segmented
             label={t('group')}
@@ -200,7 +238,8 @@ export default function Inbox() {
             onChange={(to) => setQuery({ group: to === 'none' ? undefined : to })}
           />
           <Bulk
-            tickets={tickets.filter(({ key }) => isOpenStill(decisions.outcomes.get(key)))}
+            tickets={shown}
+            outcomes={outcomes}
             onDecide={(wish, members) => void decisions.all(wish, members)}
           />
           <span className={css.keys}>{t('keys')}</span>
@@ -208,12 +247,12 @@ export default function Inbox() {
       )}
       <Loaded query={query}>
         {() =>
-          tickets.length === 0 ? (
+          shown.length === 0 ? (
             <EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>
           ) : (
             <Cards
               groups={groups}
-              outcomes={decisions.outcomes}
+              outcomes={outcomes}
               onWish={(wish, open) => void decisions.one(wish, open)}
             />
           )

@@ -34,6 +34,16 @@ export const openTickets = (runs: readonly Run[]): Open[] =>
     )
     .sort((a, b) => a.ticket.updated_at - b.ticket.updated_at);
 
+/** Those that were shown stay in their places, also those that are no longer open. */
+export const withThoseShown = (shown: readonly Open[], open: readonly Open[]): Open[] => {
+  const latest = new Map(open.map((one) => [one.key, one]));
+  const kept = shown.map((one) => latest.get(one.key) ?? one);
+  const known = new Set(kept.map(({ key }) => key));
+  return [...kept, ...open.filter(({ key }) => !known.has(key))].sort(
+    (a, b) => a.ticket.updated_at - b.ticket.updated_at,
+  );
+};
+
 export const GROUPINGS = ['none', 'agent', 'tool'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 

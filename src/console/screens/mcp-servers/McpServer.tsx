@@ -1,5 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
+import { statusOf as answeredWith } from '../../data/error.ts';
 import { list, object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
@@ -9,6 +10,7 @@ import { Button, buttonLook } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { StoredEntry } from '../../entry/StoredEntry.tsx';
 import { useEntryAddress, useStoredEntry } from '../../entry/use-opened.ts';
@@ -203,6 +205,20 @@ export default function McpServer() {
     doom(false);
     if (query.error) void navigate({ to: '/mcp-servers' });
   };
+  if (!isDoomed && answeredWith(query.error) === 404) {
+    return (
+      <EmptyState
+        title={t('missing.title', { id })}
+        actions={
+          <ScreenLink to="/mcp-servers" className={buttonLook}>
+            {t('missing.all')}
+          </ScreenLink>
+        }
+      >
+        {t('missing.text')}
+      </EmptyState>
+    );
+  }
   return (
     <Page
       title={id}

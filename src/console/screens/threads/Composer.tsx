@@ -12,14 +12,15 @@ import { texts } from './texts.ts';
 
 const Accepted = object({ status: text });
 
-/** Says something in a thread: the next run takes it, or the one that runs. */
-export const Composer = ({ threadId }: { threadId: string }) => {
+/** Says something in a thread: the next run takes it, or the one that runs. What was typed outlives the thread. */
+export const Composer = ({ threadId, isGone }: { threadId: string; isGone: boolean }) => {
   const t = useTexts(texts);
   const [said, setSaid] = useState('');
   const [mode, setMode] = useState<InputMode>('queue');
   const [busy, setBusy] = useState(false);
+  const canTell = said.trim() !== '' && !busy && !isGone;
   const tell = async (): Promise<void> => {
-    if (said.trim() === '' || busy) return;
+    if (!canTell) return;
     setBusy(true);
     try {
       const body = { messages: [userMessage(said)], mode };
@@ -55,13 +56,7 @@ export const Composer = ({ threadId }: { threadId: string }) => {
           options={INPUT_MODES.map((each) => [each, t(`say.${each}`)] as const)}
           onChange={(value) => setMode(INPUT_MODES.find((each) => each === value) ?? 'queue')}
         />
-        <Button
-          small
-          tone="primary"
-          icon="send"
-          disabled={busy || said.trim() === ''}
-          onClick={() => void tell()}
-        >
+        <Button small tone="primary" icon="send" disabled={!canTell} onClick={() => void tell()}>
           {t('say.go')}
         </Button>
       </div>

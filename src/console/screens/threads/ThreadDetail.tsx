@@ -1,14 +1,16 @@
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
+import { statusOf } from '../../data/error.ts';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { Button, IconButton } from '../../design/Button.tsx';
+import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useEvents } from '../../events/use-events.ts';
@@ -153,7 +155,7 @@ const useRuns = (threadId: string): readonly Run[] =>
 /** Events after which something else of the thread is other too. */
 const CHANGES = /^(Run|Mailbox|ToolCallSuspended)/;
 
-const Shown = ({ thread }: { thread: Thread }) => {
+const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
   const t = useTexts(texts);
   const [address, setQuery] = useQueryState();
   const visibility = isVisibility(address.show) ? address.show : 'external';
@@ -208,7 +210,7 @@ const Shown = ({ thread }: { thread: Thread }) => {
             />
           </header>
           <Conversation talk={talk} runs={known} onFork={setFork} />
-          <Composer threadId={id} />
+          <Composer threadId={id} isGone={isGone} />
         </section>
         {address.beside === undefined ? (
           <Side thread={thread} runs={runs} events={log.events} />
@@ -228,17 +230,42 @@ const Shown = ({ thread }: { thread: Thread }) => {
   );
 };
 
+/** Nobody tells that a thread was deleted. */
+const LOOK_MS = 5000;
+
 const OneThread = ({ id }: { id: string }) => {
   const t = useTexts(texts);
-  const query = useResource(threadOf(id));
+  const [isGone, setGone] = useState(false);
+  const query = useResource({ ...threadOf(id), every: isGone ? undefined : LOOK_MS });
+  const isMissing = statusOf(query.error) === 404;
+  if (isMissing !== isGone) setGone(isMissing);
   const runs = useRuns(id);
   const thread = query.data;
+  if (isMissing && !thread) {
+    return (
+      <EmptyState
+        title={t('missing.title', { id })}
+        actions={
+          <ScreenLink to="/threads" className={buttonLook}>
+            {t('missing.all')}
+          </ScreenLink>
+        }
+      >
+        {t('missing.text')}
+      </EmptyState>
+    );
+  }
   return (
     <Page
       title={thread?.metadata.title || t('untitled', { id: shortId(id) })}
-      actions={thread && <Actions thread={thread} isBusy={runs.some(isOpen)} />}
+      actions={thread && !isMissing && <Actions thread={thread} isBusy={runs.some(isOpen)} />}
     >
-      <Loaded query={query}>{(found) => <Shown thread={found} />}</Loaded>
+      {isMissing && (
+        <Notice tone="warn" title={t('gone.title')}>
+          {t('gone.text')}
+        </Notice>
+      )}
+      <Loaded query={query}>{(found) => <Shown thread={found} isGone={isMissing} />}</Loaded>
     </Page>
   );
 };

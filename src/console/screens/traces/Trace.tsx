@@ -1,25 +1,26 @@
 import { useParams } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
+import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
-import { Button } from '../../design/Button.tsx';
+import { Button, buttonLook } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
+import { Loaded, LoadedById } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { shortId } from '../../runs/RunChip.tsx';
-import { runHref } from '../../runs/run.ts';
+import { runHref, runOf } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { TRACE_ROW, TraceRow } from '../../trace/TraceRow.tsx';
 import { type Span, spanOf, type TraceEvent, tokensOf, tracedRuns, traceEvents } from '../../trace/traces.ts';
 import css from './Traces.module.css';
 import { texts } from './texts.ts';
 
-const OFF = tracedRuns({}, 1).off;
+const ANY_TRACE = tracedRuns({}, 1);
 
 const Events = ({ events, span }: { events: readonly TraceEvent[]; span: Span }) => {
   const t = useTexts(texts);
@@ -76,6 +77,40 @@ const alike = (own: Span, other: Span | undefined): Span => {
   return { from: own.from, to: own.from + length };
 };
 
+/** Only some runs are observed. */
+const Untraced = ({ id }: { id: string }) => {
+  const t = useTexts(texts);
+  const run = useResource(runOf(id));
+  if (statusOf(run.error) === 404) {
+    return (
+      <EmptyState
+        title={t('one.missing', { id })}
+        actions={
+          <ScreenLink to="/traces" className={buttonLook}>
+            {t('one.all')}
+          </ScreenLink>
+        }
+      />
+    );
+  }
+  return (
+    <Loaded query={run}>
+      {() => (
+        <EmptyState
+          title={t('one.unobserved')}
+          actions={
+            <ScreenLink to={runHref(id)} className={buttonLook}>
+              {t('one.run')}
+            </ScreenLink>
+          }
+        >
+          {t('one.unobservedText')}
+        </EmptyState>
+      )}
+    </Loaded>
+  );
+};
+
 const OneTrace = ({ id, beside }: { id: string; beside: string | undefined }) => {
   const t = useTexts(texts);
   const query = useResource(traceEvents(id));
@@ -84,13 +119,17 @@ const OneTrace = ({ id, beside }: { id: string; beside: string | undefined }) =>
     <section className={css.trace} aria-label={t('one', { id: shortId(id) })}>
       <header className={css.traceHead}>
         <code title={id}>{shortId(id)}</code>
-        <ScreenLink to={runHref(id)}>{t('one.run')}</ScreenLink>
-        <span className={css.push} />
-        <FixtureButton runId={id} />
+        {query.data && (
+          <>
+            <ScreenLink to={runHref(id)}>{t('one.run')}</ScreenLink>
+            <span className={css.push} />
+            <FixtureButton runId={id} />
+          </>
+        )}
       </header>
-      <Loaded query={query} off={OFF}>
+      <LoadedById query={query} list={ANY_TRACE} unknown={<Untraced id={id} />}>
         {(events) => <Events events={events} span={alike(spanOf(events), other && spanOf(other))} />}
-      </Loaded>
+      </LoadedById>
     </section>
   );
 };
