@@ -28,7 +28,7 @@ export type TroupeChatOptions = Omit<ThreadChatOptions, 'threadId'> & {
    * is under way; 0 for none. Default: 3000.
    */
   refresh?: number;
-  /** Milliseconds between two renders while an answer comes; left out, each delta is one. */
+  /** Milliseconds between two renders while an answer comes. Default: 50. With 0 each delta is one. */
   throttle?: number;
 };
 
@@ -97,7 +97,7 @@ export type TroupeChat<Message extends UIMessage = UIMessage> = Omit<
 export const useTroupeChat = <Message extends UIMessage = UIMessage>(
   options: TroupeChatOptions,
 ): TroupeChat<Message> => {
-  const { refresh = 3000, throttle } = options;
+  const { refresh = 3000, throttle = 50 } = options;
   const thread = useThread(options);
   const {
     addToolApprovalResponse,
@@ -107,7 +107,8 @@ export const useTroupeChat = <Message extends UIMessage = UIMessage>(
   } = useChat<Message>({
     // What a page knows of its messages (metadata, data, tools) is what its agents make them of.
     chat: thread.chat as unknown as Chat<Message>,
-    ...(throttle !== undefined && { experimental_throttle: throttle }),
+    // An answer may come all at once: React takes so many renders for an endless loop.
+    experimental_throttle: throttle,
   });
   const [problem, setProblem] = useState<Error>();
   const [unseen, setUnseen] = useState<Error>();

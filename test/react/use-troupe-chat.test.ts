@@ -318,3 +318,14 @@ for (const isSafe of [true, false]) {
     t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /null/);
   });
 }
+
+t.test('an answer that comes all at once is drawn', async (t) => {
+  const page = await view.open(t, options('burst'));
+  const words = Array.from({ length: 300 }, (_, index) => `w${index} `);
+  models.steps.push((sink) => {
+    for (const word of words) sink.text(word);
+    return { stop: 'EndTurn' };
+  });
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(shows('hello', words.join('')));
+});
