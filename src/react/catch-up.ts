@@ -73,10 +73,10 @@ const openLive = async ({ chat, connection }: ThreadChat): Promise<Live | undefi
   const response = await send(connection, 'GET', target, { signal: leaving.signal });
   const reader = response.status === 204 ? undefined : response.body?.getReader();
   // With its first frame the run has begun, and what it answers can be read.
-  const first = await reader?.read();
-  if (!reader || !first?.value) return undefined;
+  const first = (await reader?.read())?.value;
+  if (!reader || !first) return undefined;
   const body = new ReadableStream<Uint8Array>({
-    start: (rest) => rest.enqueue(first.value),
+    start: (rest) => rest.enqueue(first),
     async pull(rest) {
       const { value } = await reader.read();
       if (value) rest.enqueue(value);

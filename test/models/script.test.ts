@@ -3,6 +3,7 @@ import t from 'tap';
 import { createProvider } from '../../src/models/provider.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
+import { eventually } from '../service/troupe.ts';
 import { type Heard, infer, inferenceFailure, recordingSink, requestOf } from './infer.ts';
 
 const scripted = (adapter_options: NonNullable<ProviderSpec['adapter_options']>, upstream_model = 'bench') =>
@@ -111,7 +112,11 @@ for (const [name, script] of paces) {
     t.equal(error.class, 'cancelled');
     await nextTurn();
     t.equal(heard.length, 1);
-    t.same(pending(), before);
+    // Others in the process have turns of their own, which pass.
+    await eventually(
+      async () => pending().length,
+      (count) => count <= before.length,
+    );
   });
 }
 

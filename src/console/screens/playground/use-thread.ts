@@ -1,6 +1,6 @@
 import { useTroupeChat } from '../../../react/index.ts';
 import { tokenFetch } from '../../chat/fetch.ts';
-import { DRAW_MS, type Talk } from '../../chat/talk.ts';
+import type { Talk } from '../../chat/talk.ts';
 import { backendUrl } from '../../data/request.ts';
 import { type ClientTool, declared, executors } from './client-tools.ts';
 
@@ -19,7 +19,6 @@ export const useThread = (options: {
     threadId,
     fetch: tokenFetch,
     tools: executors(tools),
-    throttle: DRAW_MS,
   });
   const body = { tools: declared(tools) };
   return {
