@@ -8,6 +8,7 @@ import {
   Gone,
   InvalidRequest,
   NotFound,
+  type RunEnd,
   type RunEvent,
   TroupeError,
   Unauthorized,
@@ -16,7 +17,7 @@ import {
 import { createTroupe, defineTool } from '../../src/index.ts';
 import { giveAnswer } from '../../src/models/scripted-answer.ts';
 import { defer } from '../http/serve.ts';
-import { asks } from '../service/models.ts';
+import { asks, hangs } from '../service/models.ts';
 import { createTestTools } from '../service/tools.ts';
 import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
 import { startProxy } from './proxy.ts';
@@ -147,22 +148,17 @@ for (const event_capture_mode of ['compacted', 'full_fidelity'] as const) {
     const restarted = await startTroupe(t, { settings: { event_capture_mode }, app: { tools: [add] } });
     const way = await startProxy(t, () => restarted.url);
     const { runs } = createClient({ url: way.url, pauses: [50, 100, 200, 500, 1000, 1000] });
-    const hasSaid = defer();
-    restarted.models.steps.push(
-      asks(['one', 'add', { a: 1, b: 2 }]),
-      async (sink, _request, signal) => {
-        sink.text('half');
-        hasSaid.resolve();
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        throw new Error('gone');
-      },
-      (sink) => giveAnswer({ text: 'whole answer' }, sink),
+    restarted.models.steps.push(asks(['one', 'add', { a: 1, b: 2 }]), hangs('half'), (sink) =>
+      giveAnswer({ text: 'whole answer' }, sink),
     );
     const run = runs.stream({ agentId: 'steps', messages: said });
-    const reading = collect(run);
-    await hasSaid.promise;
-    await restarted.restart();
-    const events = await reading;
+    let restarting: Promise<void> | undefined;
+    const events: RunEvent[] = [];
+    for await (const event of run) {
+      events.push(event);
+      if (event.event_type === 'text_delta' && event.delta === 'half') restarting = restarted.restart();
+    }
+    await restarting;
     for (const once of ['run_start', 'tool_call_done', 'run_finish', 'stream_reset']) {
       t.equal(events.filter(({ event_type }) => event_type === once).length, 1, once);
     }
@@ -172,13 +168,23 @@ for (const event_capture_mode of ['compacted', 'full_fidelity'] as const) {
   });
 }
 
-t.test('a service that stops and does not come back has told how its stream ends', async (t) => {
+t.test('a service that stops and does not come back has told how its streams end', async (t) => {
   const stopped = await startTroupe(t);
-  const { runs } = createClient({ url: stopped.url, pauses: QUICK });
-  const run = runs.stream({ agentId: 'slow', messages: said });
-  await run.ids;
-  await stopped.app.stop();
-  t.match(await run.end(), { termination: { type: 'error', value: 'service is shutting down' } });
+  const { app, url } = stopped;
+  const ends: Promise<RunEnd>[] = [];
+  const inside = (request: Request): Promise<Response> => app.fetchAs('default', request);
+  for (const client of [
+    createClient({ url, pauses: QUICK }),
+    createClient({ url, pauses: [], fetch: inside }),
+  ]) {
+    const run = client.runs.stream({ agentId: 'slow', messages: said });
+    await run.ids;
+    ends.push(run.end());
+  }
+  await app.stop();
+  for (const end of await Promise.all(ends)) {
+    t.match(end, { termination: { type: 'error', value: 'service is shutting down' } });
+  }
 });
 
 t.test('a stream that is nonsense is taken for a cut one', async (t) => {
