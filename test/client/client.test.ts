@@ -347,6 +347,40 @@ t.test('the log of a thread is followed through cuts, each event once', async (t
   });
 });
 
+for (const of of [{ threadId: 'quiet' }, { threadId: 'new' }]) {
+  t.test(
+    `who follows from now on misses nothing of an outage before the first event: ${of.threadId}`,
+    async (t) => {
+      const control = new AbortController();
+      if (of.threadId === 'quiet') await troupe.runToEnd({ agentId: 'echo', ...of, messages: said });
+      const before = (await collect(client.threads.events(of.threadId))).length;
+      const begins = defer();
+      const follower = createClient({
+        url: proxy.url,
+        pauses: [50, ...QUICK, 500],
+        async fetch(request) {
+          const response = await fetch(request);
+          const [body, copy] = response.body?.tee() ?? [];
+          await copy?.getReader().read();
+          begins.resolve();
+          return new Response(body, response);
+        },
+      });
+      const next = follower.events.follow(of, control)[Symbol.asyncIterator]().next();
+      await begins.promise;
+      proxy.isDown = true;
+      proxy.cut();
+      await troupe.runToEnd({ agentId: 'echo', ...of, messages: said });
+      proxy.isDown = false;
+      const { value } = await next;
+      const [first] = (await collect(client.threads.events(of.threadId))).slice(before);
+      t.ok(first);
+      t.equal(value?.event_id, first?.event_id);
+      control.abort();
+    },
+  );
+}
+
 t.test('threads and actors are read and changed', async (t) => {
   const { threads, actors } = client;
   const { id } = await threads.create({ title: 'First', resource_id: 'box' });
