@@ -86,7 +86,12 @@ export type Troupe = Omit<App, 'fetchAs'> &
 export const createTroupe = async (config: TroupeConfig = {}): Promise<Troupe> => {
   const settings = settingsFrom(config.settings ?? {});
   const { fetchAs, ...app } = await startApp(appInput(config, settings));
+  // Once it has stopped, nobody waits for it to come back.
   const inScope = (scope: string): Client =>
-    createClient({ url: 'http://troupe.internal', fetch: (request) => fetchAs(scope, request) });
+    createClient({
+      url: 'http://troupe.internal',
+      fetch: (request) => fetchAs(scope, request),
+      pauses: [],
+    });
   return { ...app, ...inScope(settings.scope_id), inScope };
 };

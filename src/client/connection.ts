@@ -81,11 +81,14 @@ export const call = async <Answer>(
 export type Frame = { id: string | undefined; data: unknown };
 
 /** The frames of an event stream. Leaving the loop lets the connection go. @throws whatever the connection does */
-export async function* framesOf(response: Response): AsyncGenerator<Frame, void> {
+export async function* framesOf(
+  response: Response,
+  onComment?: (text: string) => void,
+): AsyncGenerator<Frame, void> {
   if (!response.body) return;
   const frames = response.body
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
+    .pipeThrough(new EventSourceParserStream({ onComment }));
   const reader = frames.getReader();
   try {
     for (;;) {

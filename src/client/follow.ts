@@ -5,8 +5,8 @@ import { ConnectionLost, Unavailable } from './errors.ts';
 /**
  * Streams that last longer than their connections.
  *
- * Guarantees: a stream that was cut is asked for again from the last frame that came, after growing pauses; every
- * frame that comes begins the pauses anew. An answer that is an error ends it, but for 503, which is waited out.
+ * Guarantees: a stream that was cut is asked for again from the last frame that came, or from where it began, after
+ * growing pauses; every frame that comes begins the pauses anew. An answer that is an error ends it, but for 503, which is waited out.
  */
 export type Following = { target: string; query?: Query; signal?: AbortSignal | undefined };
 
@@ -18,11 +18,14 @@ export async function* follow(
 ): AsyncGenerator<unknown, void> {
   let failures = 0;
   let last: string | undefined;
+  const began = (comment: string): void => {
+    last ??= BEGINNING.exec(comment)?.[1];
+  };
   for (;;) {
     const asked = last === undefined ? query : resume(last);
     try {
       const response = await send(connection, 'GET', target, { query: asked, signal });
-      for await (const { id, data } of framesOf(response)) {
+      for await (const { id, data } of framesOf(response, began)) {
         failures = 0;
         last = id ?? last;
         yield data;
@@ -37,6 +40,9 @@ export async function* follow(
     }
   }
 }
+
+/** What a log says first. */
+const BEGINNING = /^from (cur_\S+)$/;
 
 const isAnswer = (cause: unknown): boolean =>
   cause instanceof Error && ('status' in cause || cause instanceof ConnectionLost);

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
-import type { Termination } from '../schema/run.ts';
+import type { Run, Termination } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type Connection, call, framesOf, path, send } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
@@ -10,7 +10,7 @@ import { followLog, persistently } from './follow.ts';
  *
  * Guarantees: an event is told once. After a cut the run goes on with what its log has: calls, results and the end in
  * their order, and the text that was missed in one piece when its message is committed. What is not durable (the text
- * of arguments, marks of steps, snapshots of state) is not told again.
+ * of arguments, marks of steps, snapshots of state) is not told again. The service may stop and start meanwhile.
  * Relies on the event log of the service, and on the first event to have come: before it nobody knows which run it is.
  */
 export type RunStream = AsyncIterable<RunEvent, void> & {
@@ -41,14 +41,17 @@ export type RunRequest = {
   messages: readonly RunMessage[];
 };
 
+type RunStart = Extract<RunEvent, { event_type: 'run_start' }>;
+type RunFinish = Extract<RunEvent, { event_type: 'run_finish' }>;
+
 type Seen = {
-  run: { thread_id: string; run_id: string } | undefined;
+  run: RunStart | undefined;
   /** Of the events that the log has too: how often each has come. */
   events: Map<string, number>;
   /** By message, in their order. */
   texts: Map<string, string>;
   message: string;
-  finish: Extract<RunEvent, { event_type: 'run_finish' }> | undefined;
+  finish: RunFinish | undefined;
 };
 
 /** Starts the run at once; its events wait for whoever reads them. */
@@ -68,7 +71,8 @@ export const streamRun = (
   };
   const ids = first.then(() => {
     if (!seen.run) throw new ConnectionLost('POST /v1/runs', new Error('the run did not begin'));
-    return seen.run;
+    const { thread_id, run_id } = seen.run;
+    return { thread_id, run_id };
   });
   // Whoever asks for it is told; nobody has to.
   ids.catch(() => {});
@@ -110,6 +114,7 @@ async function* eventsOf(
     for await (const { data } of framesOf(response)) {
       // The schema of the frames is that of the document.
       const event = data as RunEvent;
+      if (await isCut(connection, event, signal)) break;
       note(seen, event);
       yield event;
       if (seen.finish) return;
@@ -120,7 +125,7 @@ async function* eventsOf(
   }
   if (!seen.run) throw new ConnectionLost('POST /v1/runs', cause);
   const missed = createMissed(seen);
-  for await (const logged of logOf(connection, seen.run.run_id, signal)) {
+  for await (const logged of logOf(connection, seen.run, signal)) {
     for (const event of missed(logged)) {
       note(seen, event);
       yield event;
@@ -129,11 +134,31 @@ async function* eventsOf(
   }
 }
 
+/**
+ * A service that stops ends its streams with an error, and takes the runs up again when it starts: their records tell.
+ * What it said last holds when it does not come back.
+ */
+const isCut = async (
+  connection: Connection,
+  event: RunEvent,
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  if (event.event_type !== 'run_finish' || event.termination.type !== 'error') return false;
+  const target = path`/v1/runs/${event.run_id}`;
+  const asked = persistently(connection, signal, () => call<Run>(connection, 'GET', target, { signal }));
+  const run = await asked.catch(() => undefined);
+  signal?.throwIfAborted();
+  return run !== undefined && !hasEndedWith(run, event.termination.value);
+};
+
+const hasEndedWith = ({ status, termination_reason }: Run, error: string): boolean =>
+  status === 'done' && termination_reason?.type === 'error' && termination_reason.value === error;
+
 const note = (seen: Seen, event: RunEvent): void => {
   const { texts, message } = seen;
   const key = keyOf(event);
   seen.events.set(key, (seen.events.get(key) ?? 0) + 1);
-  if (event.event_type === 'run_start') seen.run ??= { thread_id: event.thread_id, run_id: event.run_id };
+  if (event.event_type === 'run_start') seen.run ??= event;
   if (event.event_type === 'step_start') {
     seen.message = event.message_id;
     texts.set(event.message_id, '');
@@ -152,14 +177,24 @@ const keyOf = (event: RunEvent): string => {
 /** What a logged event says that has not come yet, as events of the run. */
 const createMissed = (seen: Seen): ((logged: CanonicalEvent) => RunEvent[]) => {
   const told = new Map(seen.events);
+  const committed = new Set<unknown>();
   return ({ event_kind, payload }) => {
-    if (event_kind === 'MessageCommitted') return textOf(seen, payload);
+    if (event_kind === 'MessageCommitted') {
+      committed.add(payload.message_id);
+      return textOf(seen, payload);
+    }
     if (!('event_type' in payload) || event_kind === 'ToolPermissionRequested') return [];
     // A payload of an event of a run is what its stream has.
     const event = payload as RunEvent;
     const before = told.get(keyOf(event)) ?? 0;
-    if (before === 0) return [event];
-    told.set(keyOf(event), before - 1);
+    if (before > 0) told.set(keyOf(event), before - 1);
+    else if (event.event_type !== 'run_start') return [event];
+    else {
+      // Taken up again from its last commit: what was told behind that is void, and happens anew.
+      told.clear();
+      const isVoid = seen.texts.get(seen.message) && !committed.has(seen.message);
+      return isVoid ? [{ event_type: 'stream_reset', reason: 'the run was taken up again' }] : [];
+    }
     return [];
   };
 };
@@ -190,14 +225,15 @@ const textOf = (seen: Seen, payload: Record<string, unknown>): RunEvent[] => {
 
 type EventPage = { items: CanonicalEvent[]; next_cursor: string | null; has_more: boolean };
 
-/** The log of a run from its beginning, then as it goes on. */
+/** The log of a run from a start of it, then as it goes on: what it did before another reader has had. */
 async function* logOf(
   connection: Connection,
-  run_id: string,
+  start: RunStart,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<CanonicalEvent, void> {
-  const target = path`/v1/runs/${run_id}/events`;
+  const target = path`/v1/runs/${start.run_id}/events`;
   let cursor: string | undefined;
+  let hasStarted = false;
   for (;;) {
     const query = { cursor, limit: 200 };
     const page = await persistently(connection, signal, () =>
@@ -205,9 +241,14 @@ async function* logOf(
     );
     for (const event of page.items) {
       cursor = event.cursors_by_scope[0]?.cursor ?? cursor;
-      yield event;
+      hasStarted ||= isStart(event, start);
+      if (hasStarted) yield event;
     }
     if (!page.has_more) break;
   }
   yield* followLog(connection, `${target}/stream`, { cursor, signal });
 }
+
+/** A run that goes on with a message begins a turn, and says which. */
+const isStart = ({ payload }: CanonicalEvent, { turn_id }: RunStart): boolean =>
+  payload.event_type === 'run_start' && payload.turn_id === turn_id;

@@ -4,7 +4,7 @@ import type { EventScope, Store } from '../store/index.ts';
 import type { EventReader, Follower } from './follower.ts';
 import { createLiveLog, type LiveLog } from './live.ts';
 import { createReplay } from './replay.ts';
-import { cursorOf, errorFrame, positionOf, wireEvent } from './wire.ts';
+import { cursorOf, errorFrame, positionOf, START, wireEvent } from './wire.ts';
 
 /**
  * The event log of threads and runs for readers: pages, and frames as they are committed (runtime.md 13.2).
@@ -26,12 +26,13 @@ export type EventFeed = {
    * @throws Invalid (blank cursor), Gone (a cursor that is not of this log)
    */
   list(scope: string, by: EventScope, cursor: string | undefined, limit: number): EventPage;
+  /** The cursor behind which everything is new. */
+  end(scope: string, by: EventScope): string;
   /**
-   * Writes what is behind the cursor, or new from now on, until the reader closes; in a log that is still unknown,
-   * from its beginning. When the store fails the last frame is an `error`.
+   * Writes what is behind the cursor until the reader closes. When the store fails the last frame is an `error`.
    * @throws Invalid (blank cursor), Gone (a cursor that is not of this log)
    */
-  follow(scope: string, by: EventScope, cursor: string | undefined, reader: EventReader): void;
+  follow(scope: string, by: EventScope, cursor: string, reader: EventReader): void;
 };
 
 export type EventFeedDeps = {
@@ -84,8 +85,12 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
       const last = rows.at(-1);
       return { items: rows.map(wireEvent), next_cursor: has_more && last ? cursorOf(last) : null, has_more };
     },
+    end(scope, by) {
+      const newest = events.newest(scope, by);
+      return newest ? cursorOf(newest) : START;
+    },
     follow(scope, by, cursor, reader) {
-      const at = cursor === undefined ? endOf(events, scope, by) : positionOf(events, scope, by, cursor);
+      const at = positionOf(events, scope, by, cursor);
       const follower: Follower = { scope, by, reader, at, state: 'following' };
       replay.add(follower);
       reader.onClose(() => {
@@ -107,11 +112,4 @@ const runsOf = (events: readonly LoggedEvent[]): Set<string> => {
   const runs = new Set<string>();
   for (const { run_id } of events) if (run_id !== undefined) runs.add(run_id);
   return runs;
-};
-
-/** At or behind the last event of the log and in front of the next one. A run has the numbers of its thread. */
-const endOf = (events: Store['events'], scope: string, by: EventScope): number => {
-  if ('thread_id' in by) return events.last(scope, by.thread_id);
-  const thread_id = events.list(scope, by, 0, 1).rows[0]?.event.thread_id;
-  return thread_id === undefined ? 0 : events.last(scope, thread_id);
 };

@@ -13,6 +13,10 @@ import { EVENTS_A_TURN } from './follower.ts';
  */
 
 const ID_TAIL = 12;
+
+/** In front of the first event of any log. */
+export const START = 'cur_0';
+
 const CURSOR = /^cur_([1-9]\d{0,14})_/;
 
 export const cursorOf = ({ seq, event }: EventRow): string => `cur_${seq}_${event.event_id.slice(-ID_TAIL)}`;
@@ -25,6 +29,7 @@ export const positionOf = (
   cursor: string,
 ): number => {
   if (cursor.trim() === '') throw new Invalid('validation error: cursor is required');
+  if (cursor === START) return 0;
   const seq = Number(CURSOR.exec(cursor)?.[1] ?? 0);
   const [row] = seq === 0 ? [] : events.list(scope, by, seq - 1, 1).rows;
   if (!row || cursorOf(row) !== cursor)

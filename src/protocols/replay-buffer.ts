@@ -12,6 +12,8 @@ import { createRetained, type Delta, framed, type Single } from './replay-retain
  * past another frame would be lost for whoever left off at that one. So the bound holds for deltas, and frames
  * that are none may exceed it. A stream may go on with what its client has from an earlier one; what that was is
  * recalled for newcomers, who come without a position, and passed over for everybody else.
+ * The stream of a thread is the last one that was opened and has a frame: who comes before that frame follows the
+ * stream before it, since until then its run may not be accepted.
  * Relies on its owner to close it when the stream ends, and on `sweep` for owners that are gone.
  * Costs one push a frame; past the capacity also a join of two frames; and one write for each reader.
  */
@@ -28,7 +30,7 @@ export type ReplayBuffer = {
 };
 
 export type ReplayBuffers = {
-  /** Begins the stream that can be followed on the thread from now on; `active`: does its run still go on? */
+  /** The stream that can be followed on the thread from its first frame on; `active`: does its run still go on? */
   open(scope: string, thread_id: string, active: () => boolean): ReplayBuffer;
   /**
    * Gives the reader every retained frame after the position, or all of them, then the live ones. Returns what
@@ -40,6 +42,8 @@ export type ReplayBuffers = {
     after: number | undefined,
     reader: Reader,
   ): (() => void) | undefined;
+  /** As `attach`, from the beginning, for who knows that the stream opened last is its own, whether it has a frame or not. */
+  join(scope: string, thread_id: string, reader: Reader): (() => void) | undefined;
   /** Closes the buffers of which nothing has been heard for long and whose run is over. */
   sweep(now: number): void;
 };
@@ -51,8 +55,11 @@ const KNOWN_THREADS = 100_000;
 
 export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOptions): ReplayBuffers => {
   const current = new Map<string, Buffered>();
+  /** The last one of each thread, until it has a frame. */
+  const opening = new Map<string, Buffered>();
   const resting = new Map<string, Positions>();
   let forgotten = 0;
+  let opened = 0;
 
   const rest = (key: string, positions: Positions): void => {
     resting.set(key, positions);
@@ -64,26 +71,45 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
     }
   };
 
+  /** Its first frame comes. One that joined a run late does not take the place of a stream that came after it. */
+  const begin = (key: string, buffer: Buffered): Positions => {
+    const other = current.get(key);
+    const positions = other?.positions() ?? resting.get(key) ?? { last: forgotten };
+    resting.delete(key);
+    if (opening.get(key) === buffer) opening.delete(key);
+    if (!other || other.order < buffer.order) current.set(key, buffer);
+    return positions;
+  };
+
   const close = (key: string, buffer: Buffered): void => {
     buffer.close();
+    if (opening.get(key) === buffer) opening.delete(key);
     if (current.get(key) !== buffer) return;
     current.delete(key);
-    rest(key, buffer.positions);
+    rest(key, buffer.positions());
   };
 
   return {
     open(scope, thread_id, active) {
       const key = keyOf(scope, thread_id);
-      const older = current.get(key);
-      const positions = older?.positions ?? resting.get(key) ?? { last: forgotten };
-      resting.delete(key);
-      const buffer = createBuffer({ capacity, clock, positions, active });
-      current.set(key, buffer);
+      opened += 1;
+      const buffer = createBuffer({
+        capacity,
+        clock,
+        active,
+        order: opened,
+        begin: () => begin(key, buffer),
+      });
+      opening.set(key, buffer);
       const { append, recall } = buffer;
       const attach: ReplayBuffer['attach'] = (after, reader) => buffer.attach(after ?? 0, reader);
       return { append, recall, attach, close: () => close(key, buffer) };
     },
     attach: (scope, thread_id, after, reader) => current.get(keyOf(scope, thread_id))?.attach(after, reader),
+    join(scope, thread_id, reader) {
+      const key = keyOf(scope, thread_id);
+      return (opening.get(key) ?? current.get(key))?.attach(undefined, reader);
+    },
     sweep(now) {
       for (const [key, buffer] of current) {
         if (now - buffer.lastActivity() >= idleMs && !buffer.active()) close(key, buffer);
@@ -98,23 +124,36 @@ const keyOf = (scope: string, thread_id: string): string => `${scope}\0${thread_
 type Positions = { last: number };
 
 type Buffered = ReplayBuffer & {
-  readonly positions: Positions;
+  /** Among the streams of the process. */
+  readonly order: number;
+  positions(): Positions;
   active(): boolean;
   lastActivity(): number;
 };
 
-type BufferInput = { capacity: number; clock: Clock; positions: Positions; active(): boolean };
+type BufferInput = Pick<Buffered, 'order' | 'active'> & {
+  capacity: number;
+  clock: Clock;
+  begin(): Positions;
+};
 
-const createBuffer = ({ capacity, clock, positions, active }: BufferInput): Buffered => {
+const createBuffer = ({ capacity, clock, order, active, begin }: BufferInput): Buffered => {
   const readers = new Set<Reader>();
   const newcomers = new Set<Reader>();
   const retained = createRetained(capacity);
+  let begun: Positions | undefined;
   let closed = false;
   let lastActivity = clock.now();
 
+  const positions = (): Positions => {
+    begun ??= begin();
+    return begun;
+  };
+
   const add = (to: ReadonlySet<Reader>, frame: string, more: Pick<Single, 'delta' | 'recalled'>): void => {
-    positions.last += 1;
-    const position = positions.last;
+    const place = positions();
+    place.last += 1;
+    const position = place.last;
     lastActivity = clock.now();
     retained.push({ last: position, frame, ...more });
     if (to.size === 0) return;
@@ -123,6 +162,7 @@ const createBuffer = ({ capacity, clock, positions, active }: BufferInput): Buff
   };
 
   return {
+    order,
     positions,
     active,
     lastActivity: () => lastActivity,
@@ -130,8 +170,9 @@ const createBuffer = ({ capacity, clock, positions, active }: BufferInput): Buff
       if (!closed) add(readers, frame, { delta });
     },
     recall(frames) {
-      const recalled = positions.last + 1;
-      if (!closed) for (const frame of frames) add(newcomers, frame, { delta: undefined, recalled });
+      if (closed) return;
+      const recalled = positions().last + 1;
+      for (const frame of frames) add(newcomers, frame, { delta: undefined, recalled });
     },
     attach(after, reader) {
       const frames = retained.after(after);

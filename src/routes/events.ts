@@ -64,7 +64,7 @@ const logRoutes = (
     headers: ['Last-Event-ID'],
     summary: `Events of a ${owner} from a cursor, or Last-Event-ID, or now on, then as they happen`,
     description:
-      'Durable events, without deltas. 410 when the cursor is of no event that is kept: begin anew.',
+      'Durable events, without deltas. A comment comes first, `: from <cursor>`, so that a client whose connection is cut before the first event knows where to go on. 410 when the cursor is of no event that is kept: begin anew.',
     tag: 'events',
     scope: 'agent-invocation',
     params: PARAMS[owner],
@@ -78,7 +78,9 @@ const logRoutes = (
     },
     handle({ scope, params, query, header }) {
       const stream = createEventStream();
-      events.follow(scope, logOf(params.id), query.cursor ?? header('last-event-id'), stream);
+      const from = query.cursor ?? header('last-event-id') ?? events.end(scope, logOf(params.id));
+      events.follow(scope, logOf(params.id), from, stream);
+      stream.write(`: from ${from}\n\n`, 1);
       return stream;
     },
   }),

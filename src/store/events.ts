@@ -26,6 +26,7 @@ export type EventTable = {
   append(batch: Batch, scope: string, thread_id: string, from_seq: number, events: LoggedEvent[]): void;
   /** 0 when there are none. */
   last(scope: string, thread_id: string): number;
+  newest(scope: string, by: EventScope): EventRow | undefined;
   list(scope: string, by: EventScope, after: number, limit: number): { rows: EventRow[]; has_more: boolean };
   /** All behind a number, decoded as they are taken; to be taken within one turn. */
   read(scope: string, by: EventScope, after: number): Iterable<EventRow>;
@@ -99,6 +100,19 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
     }
   };
 
+  const last = (scope: string, thread_id: string): number => {
+    if (!isId(thread_id)) return 0;
+    const newest = appends.firstKey({ prefix: [scope, thread_id], reverse: true });
+    return newest ? rowIn(newest) : 0;
+  };
+
+  const lastOfRun = (scope: string, run_id: string): number => {
+    if (!isId(run_id)) return 0;
+    for (const { seqs } of byRun.values({ prefix: [scope, run_id], reverse: true, limit: 1 }))
+      return seqs.at(-1) ?? 0;
+    return 0;
+  };
+
   return {
     append(batch, scope, thread_id, from_seq, added) {
       checkId('scope', scope);
@@ -107,10 +121,10 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
         putRow(batch, scope, thread_id, from_seq + start, added.slice(start, start + MOST_IN_A_ROW));
       }
     },
-    last(scope, thread_id) {
-      if (!isId(thread_id)) return 0;
-      const newest = appends.firstKey({ prefix: [scope, thread_id], reverse: true });
-      return newest ? rowIn(newest) : 0;
+    last,
+    newest(scope, by) {
+      const seq = 'thread_id' in by ? last(scope, by.thread_id) : lastOfRun(scope, by.run_id);
+      return seq === 0 ? undefined : first(read(scope, by, seq - 1));
     },
     list(scope, by, after, limit) {
       const rows: EventRow[] = [];

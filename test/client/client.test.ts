@@ -8,14 +8,17 @@ import {
   Gone,
   InvalidRequest,
   NotFound,
+  type RunEnd,
   type RunEvent,
   TroupeError,
   Unauthorized,
   Unavailable,
 } from '../../src/client/index.ts';
 import { createTroupe, defineTool } from '../../src/index.ts';
+import { giveAnswer } from '../../src/models/scripted-answer.ts';
 import { defer } from '../http/serve.ts';
-import { asks } from '../service/models.ts';
+import { asks, hangs } from '../service/models.ts';
+import { createTestTools } from '../service/tools.ts';
 import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
 import { startProxy } from './proxy.ts';
 
@@ -30,7 +33,8 @@ const add = defineTool({
   execute: ({ a, b }) => a + b,
 });
 
-const troupe = await startTroupe(t, { app: { tools: [add] } });
+const kit = createTestTools();
+const troupe = await startTroupe(t, { app: { tools: [add, ...kit.tools] } });
 const proxy = await startProxy(t, () => troupe.url);
 const client = createClient({
   url: `${proxy.url}/`,
@@ -42,6 +46,17 @@ const collect = async <Item>(source: AsyncIterable<Item>): Promise<Item[]> => {
   const items: Item[] = [];
   for await (const item of source) items.push(item);
   return items;
+};
+
+/** As it is shown: what was taken back is gone. */
+const textIn = (events: readonly RunEvent[]): string => {
+  const texts = [''];
+  for (const event of events) {
+    if (event.event_type === 'step_start') texts.push('');
+    if (event.event_type === 'stream_reset') texts.splice(-1, 1, '');
+    if (event.event_type === 'text_delta') texts.push((texts.pop() ?? '') + event.delta);
+  }
+  return texts.join('');
 };
 
 t.test('a run gives its events, its ids and its answer', async (t) => {
@@ -104,6 +119,72 @@ t.test('calls and results that came while the connection was cut are told, in th
     setImmediate(isCut.resolve);
   }
   t.strictSame(told, ['ask one', 'one gave 3', 'ask two', 'two gave 7', 'echo: Hello']);
+});
+
+t.test(
+  'a message that continues a run, cut, ends with its own answer and not with the wait before it',
+  async (t) => {
+    const { steps } = troupe.models;
+    steps.push(asks(['red', 'add', { a: 1, b: 2 }], ['pick', 'pick_color']));
+    const first = await client.runs.stream({ agentId: 'steps', threadId: 'goes-on', messages: said }).end();
+    t.equal(first.termination.type, 'suspended');
+    steps.push((sink) => {
+      sink.text('never ');
+      proxy.cut();
+      return giveAnswer({ text: 'mind' }, sink);
+    });
+    const run = client.runs.stream({ agentId: 'steps', threadId: 'goes-on', messages: said });
+    const events = await collect(run);
+    const ids = events.flatMap((event) => ('id' in event ? [event.id] : []));
+    t.notOk(ids.includes('red'), 'what an earlier reader had is not told');
+    t.match(await run.ids, { run_id: first.run_id });
+    t.match(events.at(-1), { event_type: 'run_finish', termination: { type: 'natural_end' } });
+    t.equal(textIn(events), 'never mind');
+  },
+);
+
+for (const event_capture_mode of ['compacted', 'full_fidelity'] as const) {
+  t.test(`a stream outlasts a restart of the service: ${event_capture_mode}`, async (t) => {
+    const restarted = await startTroupe(t, { settings: { event_capture_mode }, app: { tools: [add] } });
+    const way = await startProxy(t, () => restarted.url);
+    const { runs } = createClient({ url: way.url, pauses: [50, 100, 200, 500, 1000, 1000] });
+    restarted.models.steps.push(asks(['one', 'add', { a: 1, b: 2 }]), hangs('half'), (sink) =>
+      giveAnswer({ text: 'whole answer' }, sink),
+    );
+    const run = runs.stream({ agentId: 'steps', messages: said });
+    let restarting: Promise<void> | undefined;
+    const events: RunEvent[] = [];
+    for await (const event of run) {
+      events.push(event);
+      if (event.event_type === 'text_delta' && event.delta === 'half') restarting = restarted.restart();
+    }
+    await restarting;
+    for (const once of ['run_start', 'tool_call_done', 'run_finish', 'stream_reset']) {
+      t.equal(events.filter(({ event_type }) => event_type === once).length, 1, once);
+    }
+    t.match(events.at(-1), { event_type: 'run_finish', termination: { type: 'natural_end' } });
+    t.equal(textIn(events), 'whole answer');
+    t.match(await runs.get((await run.ids).run_id), { status: 'done', final_output: 'whole answer' });
+  });
+}
+
+t.test('a service that stops and does not come back has told how its streams end', async (t) => {
+  const stopped = await startTroupe(t);
+  const { app, url } = stopped;
+  const ends: Promise<RunEnd>[] = [];
+  const inside = (request: Request): Promise<Response> => app.fetchAs('default', request);
+  for (const client of [
+    createClient({ url, pauses: QUICK }),
+    createClient({ url, pauses: [], fetch: inside }),
+  ]) {
+    const run = client.runs.stream({ agentId: 'slow', messages: said });
+    await run.ids;
+    ends.push(run.end());
+  }
+  await app.stop();
+  for (const end of await Promise.all(ends)) {
+    t.match(end, { termination: { type: 'error', value: 'service is shutting down' } });
+  }
 });
 
 t.test('a stream that is nonsense is taken for a cut one', async (t) => {
@@ -265,6 +346,40 @@ t.test('the log of a thread is followed through cuts, each event once', async (t
     name: 'AbortError',
   });
 });
+
+for (const of of [{ threadId: 'quiet' }, { threadId: 'new' }]) {
+  t.test(
+    `who follows from now on misses nothing of an outage before the first event: ${of.threadId}`,
+    async (t) => {
+      const control = new AbortController();
+      if (of.threadId === 'quiet') await troupe.runToEnd({ agentId: 'echo', ...of, messages: said });
+      const before = (await collect(client.threads.events(of.threadId))).length;
+      const begins = defer();
+      const follower = createClient({
+        url: proxy.url,
+        pauses: [50, ...QUICK, 500],
+        async fetch(request) {
+          const response = await fetch(request);
+          const [body, copy] = response.body?.tee() ?? [];
+          await copy?.getReader().read();
+          begins.resolve();
+          return new Response(body, response);
+        },
+      });
+      const next = follower.events.follow(of, control)[Symbol.asyncIterator]().next();
+      await begins.promise;
+      proxy.isDown = true;
+      proxy.cut();
+      await troupe.runToEnd({ agentId: 'echo', ...of, messages: said });
+      proxy.isDown = false;
+      const { value } = await next;
+      const [first] = (await collect(client.threads.events(of.threadId))).slice(before);
+      t.ok(first);
+      t.equal(value?.event_id, first?.event_id);
+      control.abort();
+    },
+  );
+}
 
 t.test('threads and actors are read and changed', async (t) => {
   const { threads, actors } = client;

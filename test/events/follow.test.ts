@@ -12,7 +12,7 @@ t.test('what is appended during a replay comes behind it, once', async (t) => {
   const { feed, append } = await startFeed(t);
   for (let commit = 0; commit < 20; commit += 1) await append(100, 'r1');
   const [first] = feed.list('default', THREAD, undefined, 1).items;
-  const cursor = first?.cursors_by_scope[0]?.cursor;
+  const cursor = first?.cursors_by_scope[0]?.cursor ?? '';
   const [ofThread, ofRun] = [createReader(), createReader()];
   feed.follow('default', THREAD, cursor, ofThread);
   feed.follow('default', RUN, cursor, ofRun);
@@ -27,8 +27,8 @@ t.test('without a cursor only what is new comes, of a run only its own', async (
   const { feed, append } = await startFeed(t);
   await append(3, 'r1');
   const [ofThread, ofRun] = [createReader(), createReader()];
-  feed.follow('default', THREAD, undefined, ofThread);
-  feed.follow('default', RUN, undefined, ofRun);
+  feed.follow('default', THREAD, feed.end('default', THREAD), ofThread);
+  feed.follow('default', RUN, feed.end('default', RUN), ofRun);
   await append(1);
   await append(2, 'r1');
   await append(1, 'r2');
@@ -42,7 +42,7 @@ t.test('who follows a log before its first event gets all of it', async (t) => {
   const { feed, append } = await startFeed(t);
   const readers = [THREAD, RUN].map((by) => {
     const reader = createReader();
-    feed.follow('default', by, undefined, reader);
+    feed.follow('default', by, feed.end('default', by), reader);
     return reader;
   });
   await append(2, 'r1');
@@ -54,18 +54,18 @@ t.test('who follows a log before its first event gets all of it', async (t) => {
 t.test('a frame has the cursor as id, the event as data, and no event line', async (t) => {
   const { feed, append } = await startFeed(t);
   const reader = createReader();
-  feed.follow('default', RUN, undefined, reader);
+  feed.follow('default', RUN, feed.end('default', RUN), reader);
   await append(1, 'r1');
   await settle();
   const { items } = feed.list('default', RUN, undefined, 1);
-  const cursor = items[0]?.cursors_by_scope[1]?.cursor;
+  const cursor = items[0]?.cursors_by_scope[1]?.cursor ?? '';
   t.strictSame(reader.frames(), [`id: ${cursor}\ndata: ${JSON.stringify(items[0])}`]);
 });
 
 t.test('an event is encoded once and is part of one write, however many follow', async (t) => {
   const { feed, commit } = await startFeed(t);
   const readers = Array.from({ length: 100 }, createReader);
-  for (const reader of readers) feed.follow('default', RUN, undefined, reader);
+  for (const reader of readers) feed.follow('default', RUN, feed.end('default', RUN), reader);
   await settle();
   await commit([event('a', 'r1'), event('b', 'r1')]);
   let encodings = 0;
@@ -95,7 +95,7 @@ t.test('a turn of the event loop reads a bounded part of the log, for all follow
   }));
   await append(1);
   for (let commit = 0; commit < 30; commit += 1) await append(100);
-  const cursor = feed.list('default', THREAD, undefined, 1).items[0]?.cursors_by_scope[0]?.cursor;
+  const cursor = feed.list('default', THREAD, undefined, 1).items[0]?.cursors_by_scope[0]?.cursor ?? '';
   const readers = Array.from({ length: 5 }, createReader);
   for (const reader of readers) feed.follow('default', THREAD, cursor, reader);
   let most = 0;
@@ -117,12 +117,12 @@ t.test('who has caught up with a run is told the next event of it without a look
     },
   }));
   const first = createReader();
-  feed.follow('default', RUN, undefined, first);
+  feed.follow('default', RUN, feed.end('default', RUN), first);
   await append(2, 'r1');
   // What is written together ends with an event that is not of the run.
   (await commit([event('its', 'r1'), event('other', 'r2')]))();
   await settle();
-  const cursor = feed.list('default', RUN, undefined, 1).items[0]?.cursors_by_scope[1]?.cursor;
+  const cursor = feed.list('default', RUN, undefined, 1).items[0]?.cursors_by_scope[1]?.cursor ?? '';
   const second = createReader();
   feed.follow('default', RUN, cursor, second);
   await when(() => second.seen().length === 2);
@@ -138,7 +138,7 @@ t.test('who has caught up with a run is told the next event of it without a look
 t.test('a long commit leaves in pieces, and a socket that stalls between two misses nothing', async (t) => {
   const { feed, append } = await startFeed(t);
   const [slow, fast] = [createReader(), createReader()];
-  for (const reader of [slow, fast]) feed.follow('default', RUN, undefined, reader);
+  for (const reader of [slow, fast]) feed.follow('default', RUN, feed.end('default', RUN), reader);
   await settle();
   await append(3000, 'r1');
   slow.stalled = true;
@@ -156,7 +156,7 @@ t.test('a long commit leaves in pieces, and a socket that stalls between two mis
 t.test('one piece of a long commit leaves in a turn, whatever is committed meanwhile', async (t) => {
   const { feed, commit } = await startFeed(t);
   const reader = createReader();
-  feed.follow('default', THREAD, undefined, reader);
+  feed.follow('default', THREAD, feed.end('default', THREAD), reader);
   await settle();
   const tell = await commit(ids(1, 3000).map((id) => event(id)));
   const more = [await commit([event('e3001')]), await commit([event('e3002')])];
@@ -174,11 +174,11 @@ t.test('one piece of a long commit leaves in a turn, whatever is committed meanw
 t.test('large events leave in pieces of a bounded length', async (t) => {
   const { feed, commit } = await startFeed(t);
   const [live, replayed] = [createReader(), createReader()];
-  feed.follow('default', THREAD, undefined, live);
+  feed.follow('default', THREAD, feed.end('default', THREAD), live);
   await settle();
   const large = ids(1, 12).map((id) => ({ ...event(id), payload: { text: 'x'.repeat(100_000) } }));
   (await commit(large))();
-  const cursor = feed.list('default', THREAD, undefined, 1).items[0]?.cursors_by_scope[0]?.cursor;
+  const cursor = feed.list('default', THREAD, undefined, 1).items[0]?.cursors_by_scope[0]?.cursor ?? '';
   feed.follow('default', THREAD, cursor, replayed);
   await when(() => live.seen().length === 12 && replayed.seen().length === 11);
   t.strictSame(live.seen(), ids(1, 12));
@@ -189,7 +189,7 @@ t.test('large events leave in pieces of a bounded length', async (t) => {
 t.test('a stalled reader is not written to, slows nobody, and reads on where it stopped', async (t) => {
   const { feed, append } = await startFeed(t);
   const [slow, fast] = [createReader(), createReader()];
-  for (const reader of [slow, fast]) feed.follow('default', THREAD, undefined, reader);
+  for (const reader of [slow, fast]) feed.follow('default', THREAD, feed.end('default', THREAD), reader);
   await settle();
   await append(2);
   slow.stalled = true;
@@ -207,7 +207,7 @@ t.test('a stalled reader is not written to, slows nobody, and reads on where it 
 t.test('a reader whose socket takes nothing from the start is read for when it drains', async (t) => {
   const { feed, store, append } = await startFeed(t);
   await append(3, 'r1');
-  const cursor = feed.list('default', THREAD, undefined, 1).next_cursor ?? undefined;
+  const cursor = feed.list('default', THREAD, undefined, 1).next_cursor ?? '';
   const reader = createReader();
   reader.stalled = true;
   feed.follow('default', THREAD, cursor, reader);
@@ -224,7 +224,7 @@ t.test('commits that are told out of order are followed in order', async (t) => 
   await append(1, 'r1');
   const readers = [THREAD, RUN].map((by) => {
     const reader = createReader();
-    feed.follow('default', by, undefined, reader);
+    feed.follow('default', by, feed.end('default', by), reader);
     return reader;
   });
   await settle();
@@ -239,11 +239,11 @@ t.test('what was read before it was told is not repeated', async (t) => {
   const { feed, commit } = await startFeed(t);
   const reader = createReader();
   const tell = await commit([event('a', 'r1')]);
-  feed.follow('default', RUN, undefined, reader);
+  feed.follow('default', RUN, feed.end('default', RUN), reader);
   await settle();
   const tellNext = await commit([event('b', 'r1')]);
   const late = createReader();
-  feed.follow('default', RUN, undefined, late);
+  feed.follow('default', RUN, feed.end('default', RUN), late);
   await settle();
   tell();
   tellNext();
@@ -255,11 +255,11 @@ t.test('what was read before it was told is not repeated', async (t) => {
 t.test('a reader that has closed is not written to and costs nothing', async (t) => {
   const { feed, store, append } = await startFeed(t);
   const [live, reading] = [createReader(), createReader()];
-  feed.follow('default', THREAD, undefined, live);
+  feed.follow('default', THREAD, feed.end('default', THREAD), live);
   await settle();
   live.close();
   live.drain();
-  feed.follow('default', THREAD, undefined, reading);
+  feed.follow('default', THREAD, feed.end('default', THREAD), reading);
   reading.close();
   await settle();
   await append(5);
@@ -279,10 +279,10 @@ t.test('when the store fails the last frame says so', async (t) => {
     },
   }));
   const [live, reading] = [createReader(), createReader()];
-  feed.follow('default', THREAD, undefined, live);
+  feed.follow('default', THREAD, feed.end('default', THREAD), live);
   await settle();
   await append(1);
-  feed.follow('default', THREAD, undefined, reading);
+  feed.follow('default', THREAD, feed.end('default', THREAD), reading);
   broken = true;
   await settle();
   await commit([event('untold')]);

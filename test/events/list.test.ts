@@ -90,8 +90,8 @@ t.test('two scopes do not see each other', async (t) => {
   const { feed, commit } = await startFeed(t);
   const readers = ['a', 'b'].map((scope) => {
     const reader = createReader();
-    feed.follow(scope, THREAD, undefined, reader);
-    feed.follow(scope, RUN, undefined, reader);
+    feed.follow(scope, THREAD, feed.end(scope, THREAD), reader);
+    feed.follow(scope, RUN, feed.end(scope, RUN), reader);
     return reader;
   });
   await settle();

@@ -27,7 +27,7 @@ t.test('the rest of a write that a socket did not take arrives without another e
   };
   const { port } = await serve(t, eventRoutes({ events: watched }));
   const client = wire(t, port, get('/v1/threads/t1/events/stream'));
-  await client.until(':\n\n');
+  await client.until(': from cur_0\n\n');
   client.socket.pause();
   let events = 0;
   while (!readers[0]?.stalled) {
@@ -48,7 +48,7 @@ t.test('a client that leaves is not followed any more', async (t) => {
   const { feed, store, append } = await startFeed(t);
   const { port, streams } = await serve(t, eventRoutes({ events: feed }));
   const client = wire(t, port, get('/v1/threads/t1/events/stream'));
-  await client.until(':\n\n');
+  await client.until(': from cur_0\n\n');
   await append(1);
   await client.until('"event_id":"e1"');
   client.socket.destroy();

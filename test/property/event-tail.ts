@@ -1,4 +1,5 @@
 import type { EventFeed } from '../../src/events/feed.ts';
+import { START } from '../../src/events/wire.ts';
 import { createReader, type TestReader } from '../events/reader.ts';
 
 /** A client that follows the event log of a thread from its beginning, and goes on where it was after a restart. */
@@ -13,18 +14,12 @@ export type Tail = {
 
 export const createTail = (first: EventFeed, scope: string, thread_id: string): Tail => {
   let before: string[] = [];
-  let cursor: string | undefined;
+  let cursor = START;
   let reader: TestReader;
 
   const read = (): string[] => reader.seen();
 
   const follow = (feed: EventFeed): void => {
-    if (cursor === undefined) {
-      // A stream without a cursor begins now; what is there already is read from the list.
-      const [event] = feed.list(scope, { thread_id }, undefined, 1).items;
-      cursor = event?.cursors_by_scope[0]?.cursor;
-      if (event) before.push(event.event_id);
-    }
     reader = createReader();
     feed.follow(scope, { thread_id }, cursor, reader);
   };

@@ -16,7 +16,12 @@ const setup = ({ capacity = 1024, idleMs = 300_000 } = {}) => {
     const detach = buffers.attach(scope, thread_id, after, reader);
     return { ...reader, detach };
   };
-  return { clock, buffers, open, attach };
+  /** From before its first frame, as the client that a stream is for. */
+  const own = (buffer: ReplayBuffer) => {
+    const reader = createReader();
+    return { ...reader, detach: buffer.attach(undefined, reader) };
+  };
+  return { clock, buffers, open, attach, own };
 };
 
 type Received = { id: number; data: string };
@@ -76,10 +81,10 @@ t.test('a reader with a position gets what comes after it', async (t) => {
 });
 
 t.test('a reader that leaves gets nothing more, the others do', async (t) => {
-  const { open, attach } = setup();
+  const { open, own } = setup();
   const buffer = open();
-  const [gone, stays] = [attach(), attach()];
-  gone.detach?.();
+  const [gone, stays] = [own(buffer), own(buffer)];
+  gone.detach();
   buffer.append(plain('start'));
   buffer.close();
   t.strictSame([gone.data(), gone.ended()], [[], 0]);
@@ -90,6 +95,8 @@ t.test('a thread without a stream has nothing to follow', async (t) => {
   const { open, attach, buffers } = setup();
   t.equal(attach().detach, undefined);
   const buffer = open();
+  t.equal(attach().detach, undefined, 'nor before its first frame');
+  buffer.append(plain('start'));
   t.equal(attach(undefined, 'U').detach, undefined);
   t.equal(
     buffers.attach('other', 'T', undefined, createReader()),
@@ -101,9 +108,9 @@ t.test('a thread without a stream has nothing to follow', async (t) => {
 });
 
 t.test('closing ends every reader once, and what comes later is dropped', async (t) => {
-  const { open, attach } = setup();
+  const { open, own } = setup();
   const buffer = open();
-  const reader = attach();
+  const reader = own(buffer);
   buffer.close();
   buffer.close();
   buffer.append(plain('late'));
@@ -143,6 +150,31 @@ t.test('a run that ends does not take the stream of a newer one with it', async 
   ]);
 });
 
+t.test(
+  'until a stream has a frame the one before it is followed, and none is displaced by an older one',
+  async (t) => {
+    const { buffers, open, attach } = setup();
+    const running = open();
+    running.append(plain('old'));
+    const joined = open();
+    const newer = open();
+    t.strictSame(attach().data(), ['old']);
+    const joining = createReader();
+    buffers.join(scope, 'T', joining);
+    newer.append(plain('new'));
+    joined.append(plain('late'));
+    t.strictSame(joining.data(), ['new']);
+    t.strictSame(joining.data(), ['new']);
+    t.strictSame(attach().received, [{ id: 2, data: 'new' }]);
+    for (const buffer of [running, joined]) buffer.close();
+    newer.append(plain('more'));
+    t.strictSame(attach().received, [
+      { id: 2, data: 'new' },
+      { id: 4, data: 'more' },
+    ]);
+  },
+);
+
 t.test('past the capacity neighbouring deltas become one frame, the oldest first', async (t) => {
   const { open, attach } = setup({ capacity: 4 });
   const buffer = open();
@@ -173,9 +205,9 @@ t.test('deltas of different blocks are never joined, and nothing is dropped', as
 });
 
 t.test('a live reader gets every delta for itself', async (t) => {
-  const { open, attach } = setup({ capacity: 1 });
+  const { open, own } = setup({ capacity: 1 });
   const buffer = open();
-  const reader = attach();
+  const reader = own(buffer);
   const text = block('text');
   for (const delta of ['a', 'b', 'c']) grow(buffer, text, delta);
   t.strictSame(reader.data(), ['text+a', 'text+b', 'text+c']);
@@ -201,9 +233,9 @@ t.test('wherever a reader left off, it misses nothing and gets nothing twice', a
     fc.array(step, { maxLength: 60 }),
     fc.integer({ min: 1, max: 12 }),
     (steps, capacity) => {
-      const { open, attach } = setup({ capacity });
+      const { open, attach, own } = setup({ capacity });
       const buffer = open();
-      const live = attach();
+      const live = own(buffer);
       for (const [index, { kind, text }] of steps.entries()) {
         if (kind === 'other') buffer.append(plain(`other${index}`));
         else grow(buffer, kind === 'a' ? blocks.a : blocks.b, text);
@@ -245,7 +277,11 @@ t.test('positions increase even for a thread that was forgotten', async (t) => {
   const first = open();
   for (const text of ['a', 'b', 'c']) first.append(plain(text));
   first.close();
-  for (let index = 0; index <= 100_000; index += 1) open(`T${index}`).close();
+  for (let index = 0; index <= 100_000; index += 1) {
+    const other = open(`T${index}`);
+    other.append(plain('x'));
+    other.close();
+  }
   open().append(plain('d'));
   t.ok((attach().received[0]?.id ?? 0) > 3);
 });
@@ -253,15 +289,15 @@ t.test('positions increase even for a thread that was forgotten', async (t) => {
 t.test(
   'what a client has from before is recalled for newcomers, and passed over for everybody else',
   async (t) => {
-    const { open, attach } = setup({ capacity: 2 });
+    const { open, attach, own } = setup({ capacity: 2 });
     const buffer = open();
-    const [own, early] = [createReader(), attach()];
-    buffer.attach(undefined, own);
+    const asking = own(buffer);
     buffer.append(plain('start'));
+    const early = attach();
     buffer.recall([plain('call'), plain('asks')]);
     buffer.append(plain('one'));
     const later = [undefined, 1, 2, 3].map((after) => attach(after));
-    t.strictSame(own.received, [
+    t.strictSame(asking.received, [
       { id: 1, data: 'start' },
       { id: 4, data: 'one' },
     ]);

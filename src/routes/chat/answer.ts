@@ -11,8 +11,8 @@ import type { Rooms } from '../rooms.ts';
  * The response to a chat request: a stream of its own, which others may follow (chat-and-agui.md 6).
  *
  * Guarantees: frames go into the replay buffer of the thread and from there to the client, so that both have the same
- * positions, and a client that goes away or does not read costs the run nothing. The buffer is opened when the run
- * begins to answer, and not before: until then others follow the run that this one may displace.
+ * positions, and a client that goes away or does not read costs the run nothing. Others follow the buffer from its
+ * first frame on, when the input of the run is stored: until then they follow the run that this one may displace.
  */
 export type ChatAnswer = {
   stream: EventStream;

@@ -27,7 +27,7 @@ export const createRepeat =
   async (stream: EventStream, scope: string, body: ChatBody, repeated: Repeated): Promise<void> => {
     const { message_id, run, executes } = repeated;
     const { thread_id, run_id } = run;
-    const leave = executes ? chatStreams.attach(scope, thread_id, undefined, stream) : undefined;
+    const leave = executes ? chatStreams.join(scope, thread_id, stream) : undefined;
     if (leave) return stream.onClose(leave);
     if (!events || settings.event_capture_mode === 'disabled') throw nothingNew(body.messages);
 

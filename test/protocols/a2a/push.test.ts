@@ -3,7 +3,7 @@ import { SimulatedClock } from 'xstate';
 import { createPost } from '../../../src/protocols/a2a/push/post.ts';
 import { createPush, type Push } from '../../../src/protocols/a2a/push/push.ts';
 import type { Store } from '../../../src/store/index.ts';
-import { settle, when } from '../../http/serve.ts';
+import { defer, settle, when } from '../../http/serve.ts';
 import { storeFor } from '../../store/open.ts';
 import { createFakeTasks, type FakeTasks } from './fake-tasks.ts';
 import { startWebhook, stateIn, type Webhook } from './webhook.ts';
@@ -271,6 +271,23 @@ t.test('a config is in the commit that it comes with: both are there, or neither
   });
   await when(() => hook.calls.length > 2);
   t.equal(hook.calls.map(stateIn).at(-1), 'WORKING');
+});
+
+t.test('configs that can be read before their commit is over count once', async (t) => {
+  const real = await storeFor(t);
+  const isOver = defer();
+  const store: Store = Object.create(real, {
+    commit: {
+      value: (...args: Parameters<Store['commit']>) => real.commit(...args).then(() => isOver.promise),
+    },
+  });
+  const { add } = await bench(t, store);
+  const adding = Array.from({ length: 99 }, (_, index) => add(`c${index}`));
+  await when(() => [...real.pushConfigs.list(SCOPE, 't1')].length === 99);
+  adding.push(add('c0'), add('the last'));
+  await t.rejects(add('one too many'), { code: 400 });
+  isOver.resolve();
+  await t.resolves(Promise.all(adding));
 });
 
 t.test('a config whose task is gone goes with it', async (t) => {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { hangs } from '../models.ts';
 import { eventually } from '../troupe.ts';
-import { type Chat, find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
+import { type Chat, type ChatStream, find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
 
 /** Following live streams, cancel and interrupt (chat-and-agui.md 6, 9, 17). */
 
@@ -41,6 +41,21 @@ t.test('a client with a position gets what comes after it', async (t) => {
   chat.models.release();
   const all = [...seen, ...(await stream.rest())];
   t.strictSame(await follower.rest(), all.slice(2));
+});
+
+t.test('whoever can follow a stream can read its question', async (t) => {
+  const chat = await startChat(t);
+  for (let index = 0; index < 20; index += 1) {
+    const thread = `Q${index}`;
+    const asking = open(chat, 'slow', `q${index}`, thread);
+    const follow = (): Promise<ChatStream> => chat.follow(`/v1/ai-sdk/chat/${thread}/stream`);
+    let follower = await follow();
+    while (follower.status === 204) follower = await follow();
+    t.match((await chat.history(thread)).messages, [{ role: 'user' }]);
+    chat.models.release();
+    const whole = await (await asking).rest();
+    t.strictSame(await follower.rest(), whole);
+  }
 });
 
 t.test('positions go on from one run of a thread to the next', async (t) => {

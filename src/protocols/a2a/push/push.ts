@@ -64,31 +64,29 @@ export const createPush = (deps: PushDeps): Push => {
     deliveries.set(key, delivery);
   };
 
-  /** New configs of each task that are on their way into the store. */
-  const coming = new Map<string, number>();
+  /**
+   * Configs of each task whose commit is under way. They may be read from the store already: what is seen in both
+   * places is one.
+   */
+  const coming = new Map<string, string[]>();
 
   /** @throws A2aError 400 */
   const checkRoom = (place: PushPlace): void => {
-    const task = keyOfTask(place);
-    let count = coming.get(task) ?? 0;
-    for (const _ of store.pushConfigs.list(place.scope, place.task_id)) {
-      count += 1;
-      if (count >= MOST_CONFIGS) throw tooMany();
-    }
+    const known = new Set(coming.get(keyOfTask(place)));
+    for (const stored of store.pushConfigs.list(place.scope, place.task_id)) known.add(keyOf(stored));
+    if (!known.has(keyOf(place)) && known.size >= MOST_CONFIGS) throw tooMany();
   };
 
   /** A delivery ends before what it works on changes, so that nothing of it is written behind the change. */
   const include: InlinePush['include'] = async (scope, commit) => {
     let place: PushPlace | undefined;
     let before: Delivery | undefined;
-    let task: string | undefined;
+    let isComing: PushPlace | undefined;
     const alongside = (config: PushConfig): Alongside => {
       const at = placeOf(scope, config);
-      if (!store.pushConfigs.get(at)) {
-        checkRoom(at);
-        task = keyOfTask(at);
-        coming.set(task, (coming.get(task) ?? 0) + 1);
-      }
+      checkRoom(at);
+      isComing = at;
+      comes(at);
       return (batch, found) => {
         place = at;
         before = deliveries.get(keyOf(at));
@@ -106,13 +104,20 @@ export const createPush = (deps: PushDeps): Push => {
       if (place && before) drive(place);
       throw error;
     } finally {
-      if (task !== undefined) arrived(task);
+      if (isComing) arrived(isComing);
     }
   };
 
-  const arrived = (task: string): void => {
-    const left = (coming.get(task) ?? 1) - 1;
-    if (left > 0) coming.set(task, left);
+  const comes = (place: PushPlace): void => {
+    const task = keyOfTask(place);
+    coming.set(task, [...(coming.get(task) ?? []), keyOf(place)]);
+  };
+
+  const arrived = (place: PushPlace): void => {
+    const task = keyOfTask(place);
+    const before = coming.get(task) ?? [];
+    const left = before.toSpliced(before.indexOf(keyOf(place)), 1);
+    if (left.length > 0) coming.set(task, left);
     else coming.delete(task);
   };
 
