@@ -165,6 +165,8 @@ export const cancelStoredCalls = (state: Pick<RunState, 'get' | 'set'>, updated_
 const isUnsettled = ({ status }: Pick<StepCall, 'status'>): boolean =>
   status === 'new' || OPEN.includes(status);
 
+export const unsettledCalls = ({ calls }: Turn): StepCall[] => calls.filter(isUnsettled);
+
 /** Suspended, and not settled by a decision yet. */
 export const isOpenTicket = (entry: StepCall): boolean =>
   entry.ticket !== undefined && OPEN.includes(entry.status);

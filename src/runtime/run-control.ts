@@ -1,7 +1,7 @@
-import { findTicket } from '../loop/calls.ts';
+import { findTicket, unsettledCalls } from '../loop/calls.ts';
 import { isPausing } from '../loop/infer.ts';
 import type { StepCall } from '../loop/turn.ts';
-import type { Resume, WaitingTicket } from '../schema/run.ts';
+import type { GoingCall, Resume, WaitingTicket } from '../schema/run.ts';
 import type { Attach } from './channel.ts';
 import { count, type Execution } from './execution.ts';
 import { advanceWork, setRecord, ticketsOf } from './run-record.ts';
@@ -41,6 +41,21 @@ export const openTicketsIn = (execution: Execution): WaitingTicket[] =>
   isDecidable(execution)
     ? ticketsOf(execution.turn).filter(({ tool_call_id }) => !execution.turn.decisions.has(tool_call_id))
     : [];
+
+/** What of its step is not done, and nobody has to decide on. */
+export const goingCallsIn = (execution: Execution): GoingCall[] => {
+  const asked = new Set(openTicketsIn(execution).map(({ tool_call_id }) => tool_call_id));
+  return unsettledCalls(execution.turn).flatMap(({ call, ticket }) =>
+    asked.has(call.id)
+      ? []
+      : {
+          tool_call_id: call.id,
+          tool_name: call.name,
+          arguments: call.arguments,
+          ...(ticket && { resume_mode: ticket.resume_mode }),
+        },
+  );
+};
 
 /** Notes a decision in the record, with the write of the caller; `resumeRun` then applies it. */
 export const noteDecision = (

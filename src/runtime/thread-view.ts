@@ -1,10 +1,10 @@
 import { isRewound, type Message } from '../schema/message.ts';
-import type { Run, WaitingTicket } from '../schema/run.ts';
+import type { GoingCall, Run, WaitingTicket } from '../schema/run.ts';
 import type { Execution } from './execution.ts';
 import type { Ledger } from './ledger.ts';
 import { hasMessage, historyOf, openRunOf } from './ledger.ts';
 import { currentOf } from './rewind.ts';
-import { openTicketsIn } from './run-control.ts';
+import { goingCallsIn, openTicketsIn } from './run-control.ts';
 import { ticketsOf } from './wait.ts';
 
 /**
@@ -30,6 +30,8 @@ export type ThreadView = {
   runOf(message_id: string): Run | undefined;
   /** What it waits for. */
   readonly tickets: readonly WaitingTicket[];
+  /** What it goes on with meanwhile. */
+  readonly going: readonly GoingCall[];
 };
 
 export const viewOf = (
@@ -58,5 +60,6 @@ export const viewOf = (
       return run_id === undefined ? undefined : run(run_id);
     },
     tickets: execution ? openTicketsIn(execution) : open ? ticketsOf(open) : [],
+    going: execution ? goingCallsIn(execution) : [],
   };
 };

@@ -55,6 +55,12 @@ export const WaitingTicket = z.object({
 });
 export type WaitingTicket = z.infer<typeof WaitingTicket>;
 
+/** A call of the step of now that nobody has to decide on, and that is not done. */
+export type GoingCall = Pick<z.infer<typeof WaitingTicket>, 'tool_call_id' | 'tool_name' | 'arguments'> & {
+  /** Of one that has waited. */
+  resume_mode?: ResumeMode;
+};
+
 export const Waiting = z.object({
   reason: z.enum([
     'tool_permission',

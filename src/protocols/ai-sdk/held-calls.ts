@@ -1,4 +1,4 @@
-import type { WaitingTicket } from '../../schema/run.ts';
+import type { GoingCall, WaitingTicket } from '../../schema/run.ts';
 import { type EarlierCalls, isApproval } from './calls.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
@@ -8,18 +8,26 @@ import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
  * may execute, since it would.
  */
 export const heldCalls = (tickets: readonly WaitingTicket[], decided: ReadonlySet<string>): string[] =>
-  tickets.flatMap(({ ticket_id, tool_call_id: toolCallId, resume_mode, ...call }) => {
-    const { tool_name: toolName, arguments: input = null } = call;
-    const isDecided = decided.has(toolCallId);
-    if (isDecided && resume_mode === 'use_decision_as_tool_result') {
-      const delta = toolDeltaHead(toolCallId) + JSON.stringify(JSON.stringify(input)) + DELTA_END;
-      return [frame('tool-input-start', { toolCallId, toolName }), delta];
-    }
-    const shown = frame('tool-input-available', { toolCallId, toolName, input });
-    return isDecided || !isApproval(resume_mode, ticket_id)
-      ? [shown]
-      : [shown, frame('tool-approval-request', { approvalId: ticket_id, toolCallId })];
+  tickets.flatMap((ticket) => {
+    if (decided.has(ticket.tool_call_id)) return goingCall(ticket);
+    const { ticket_id, tool_call_id: toolCallId, resume_mode } = ticket;
+    return isApproval(resume_mode, ticket_id)
+      ? [available(ticket), frame('tool-approval-request', { approvalId: ticket_id, toolCallId })]
+      : [available(ticket)];
   });
+
+/** Calls whose results come, and nobody is asked for. */
+export const goingCalls = (calls: readonly GoingCall[]): string[] => calls.flatMap(goingCall);
+
+const goingCall = (call: GoingCall): string[] => {
+  if (call.resume_mode !== 'use_decision_as_tool_result') return [available(call)];
+  const { tool_call_id: toolCallId, tool_name: toolName, arguments: input = null } = call;
+  const delta = toolDeltaHead(toolCallId) + JSON.stringify(JSON.stringify(input)) + DELTA_END;
+  return [frame('tool-input-start', { toolCallId, toolName }), delta];
+};
+
+const available = ({ tool_call_id: toolCallId, tool_name: toolName, arguments: input = null }: GoingCall) =>
+  frame('tool-input-available', { toolCallId, toolName, input });
 
 /** The same for a client whose message is new. */
 export const earlierCalls =

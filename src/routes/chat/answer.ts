@@ -1,7 +1,7 @@
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { type ChatOptions, chatProtocol } from '../../protocols/ai-sdk/encoder.ts';
 import { createFeed } from '../../protocols/ai-sdk/feed.ts';
-import { earlierCalls, heldCalls } from '../../protocols/ai-sdk/held-calls.ts';
+import { earlierCalls, goingCalls, heldCalls } from '../../protocols/ai-sdk/held-calls.ts';
 import { joiningProtocol } from '../../protocols/joining.ts';
 import type { ReplayBuffer } from '../../protocols/replay-buffer.ts';
 import type { Attach, DecisionInput, ThreadView } from '../../runtime/index.ts';
@@ -35,11 +35,11 @@ export const createAnswer = (
 
   return {
     stream,
-    attachTo({ run_id, tickets }, decisions) {
+    attachTo({ run_id, tickets, going }, decisions) {
       const options: ChatOptions =
         continues === undefined ? { earlier: earlierCalls(tickets) } : { continues };
       const decided = new Set(decisions.map(({ tool_call_id }) => tool_call_id));
-      const held = continues === undefined ? [] : heldCalls(tickets, decided);
+      const held = continues === undefined ? [] : [...goingCalls(going), ...heldCalls(tickets, decided)];
       return (channel) => {
         buffer = chatStreams.open(scope, thread_id, isActive);
         stream.onClose(buffer.attach(undefined, stream));

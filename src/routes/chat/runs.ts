@@ -55,7 +55,7 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
           if (request.kind !== 'input') return undefined;
           const { messages, decisions, rewind } = request;
           // What the open run waits for is gone with it.
-          const view = rewind ? { ...thread, run_id: undefined, tickets: [] } : thread;
+          const view = rewind ? { ...thread, run_id: undefined, tickets: [], going: [] } : thread;
           return {
             messages,
             decisions,

@@ -189,6 +189,34 @@ t.test('an answer that comes while other calls execute joins the stream of the r
   t.match(framesOf(await first.rest()).at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
+t.test('whoever follows a run that another answer has joined learns of the calls that execute', async (t) => {
+  const chat = await startChat(t);
+  const executes = (call: string): Promise<unknown> =>
+    eventually(
+      async () => chat.tools.holding(),
+      (held) => held.includes(call),
+    );
+  const { run_id } = await suspend(chat, 'T', ['one', 'guarded'], ['two', 'guarded']);
+  const first = await respond(chat, 'T', run_id, approval('one', true));
+  await executes('one');
+  const second = await respond(chat, 'T', run_id, approval('two', true));
+  chat.tools.release();
+  const own = await second.until('tool-output-available');
+  await executes('two');
+  const follower = await chat.follow('/v1/ai-sdk/chat/T/stream');
+  chat.tools.release();
+  const known = new Set<unknown>();
+  for (const { type, toolCallId } of framesOf(await follower.rest())) {
+    if (type.startsWith('tool-input')) known.add(toolCallId);
+    else if (toolCallId !== undefined) t.ok(known.has(toolCallId), `${type} of ${toolCallId}`);
+  }
+  t.strictSame([...known], ['one', 'two']);
+  t.strictSame(typesOf(framesOf(own)), ['start', 'data-run-info', 'tool-output-available']);
+  for (const stream of [first, second]) {
+    t.match(framesOf(await stream.rest()).at(-1), { type: 'finish', finishReason: 'stop' });
+  }
+});
+
 t.test('whoever follows an answered run learns of the calls that it goes on with', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'guarded'], ['c2', 'risky'], ['c3', 'pick_color']);
