@@ -89,9 +89,16 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     }
     const [clicked = '', below = ''] = runs;
     const statusOf = async (id: string) => Object(await read(troupe, `/v1/runs/${id}`)).status;
-    const { page, go } = await house.visit(t, { viewport: { width: 1280, height: 360 } });
+    const { page, go, rest } = await house.visit(t, { viewport: { width: 1280, height: 360 } });
     await go('/inbox');
     const approve = card(page, 'clicked').getByTestId('inbox-approve');
+    await approve.waitFor();
+    await rest();
+    // Whatever waits above it.
+    await page.evaluate(
+      `document.querySelector('[data-testid="inbox-card-clicked"]').scrollIntoView({ block: 'end' })`,
+    );
+    await rest();
     const at = await approve.boundingBox();
     if (!at) throw new Error('there is no button');
     const place = await card(page, 'below').boundingBox();
