@@ -132,6 +132,17 @@ t.test('what was decided of several calls stays, though the tab reads the thread
   await ends('mixed-calls');
 });
 
+t.test('two tools of the page in one step are both executed, and their run goes on', async (t) => {
+  const executed: string[] = [];
+  const thread = await open(t, 'two-tools', {
+    tools: { pick_color: (_, { toolCallId }) => void executed.push(toolCallId) },
+  });
+  models.steps.push(asks(['tt1', 'pick_color'], ['tt2', 'pick_color']));
+  await thread.chat.sendMessage({ text: 'paint' });
+  await ends('two-tools');
+  t.strictSame(executed.sort(), ['tt1', 'tt2']);
+});
+
 t.test('a decision that was made without a network is sent once there is one', async (t) => {
   const line = await lineOf(t);
   const thread = await open(t, 'decided-offline', { url: line.url });
