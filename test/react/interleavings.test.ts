@@ -77,6 +77,7 @@ const play = async (
   );
   const { alone } = createLocks();
   const executed: string[] = [];
+  let executing = 0;
   const make = (): Promise<Tab> =>
     openTab(t, troupe, threadId, {
       alone,
@@ -84,7 +85,9 @@ const play = async (
       tools: {
         async pick_color(_, { toolCallId }) {
           executed.push(toolCallId);
+          executing += 1;
           await pause(5);
+          executing -= 1;
           return 'red';
         },
       },
@@ -130,13 +133,16 @@ const play = async (
     await pause(ms);
   }
   await Promise.all(under);
-  for (let times = 0; times < 5; times += 1) {
+  // Until several looks in a row have found nothing new.
+  let there: string[] = [];
+  for (let same = 0; same < 5; same += 1) {
     for (const tab of tabs) await look(tab);
-    // Longer than a tool of the page takes, which a look may begin.
     await pause(20);
     await rest(...tabs);
+    const now = await history(troupe, threadId);
+    if (executing > 0 || JSON.stringify(now) !== JSON.stringify(there)) same = 0;
+    there = now;
   }
-  const there = await history(troupe, threadId);
   const { body: run } = await troupe.call('GET', `/v1/threads/${threadId}/runs/latest`);
   const problems = tabs.flatMap((tab, index) =>
     JSON.stringify(wordsOf(shown(tab))) === JSON.stringify(wordsOf(there))
