@@ -6,7 +6,8 @@ import { ConnectionLost, Unavailable } from './errors.ts';
  * Streams that last longer than their connections.
  *
  * Guarantees: a stream that was cut is asked for again from the last frame that came, or from where it began, after
- * growing pauses; every frame that comes begins the pauses anew. An answer that is an error ends it, but for 503, which is waited out.
+ * growing pauses; every frame that comes begins the pauses anew. An answer that is an error ends it, but for 503, which
+ * is waited out.
  */
 export type Following = { target: string; query?: Query; signal?: AbortSignal | undefined };
 

@@ -187,15 +187,15 @@ const createMissed = (seen: Seen): ((logged: CanonicalEvent) => RunEvent[]) => {
     // A payload of an event of a run is what its stream has.
     const event = payload as RunEvent;
     const before = told.get(keyOf(event)) ?? 0;
-    if (before > 0) told.set(keyOf(event), before - 1);
-    else if (event.event_type !== 'run_start') return [event];
-    else {
-      // Taken up again from its last commit: what was told behind that is void, and happens anew.
-      told.clear();
-      const isVoid = seen.texts.get(seen.message) && !committed.has(seen.message);
-      return isVoid ? [{ event_type: 'stream_reset', reason: 'the run was taken up again' }] : [];
+    if (before > 0) {
+      told.set(keyOf(event), before - 1);
+      return [];
     }
-    return [];
+    if (event.event_type !== 'run_start') return [event];
+    // Taken up again from its last commit: what was told behind that is void, and happens anew.
+    told.clear();
+    const isVoid = seen.texts.get(seen.message) && !committed.has(seen.message);
+    return isVoid ? [{ event_type: 'stream_reset', reason: 'the run was taken up again' }] : [];
   };
 };
 

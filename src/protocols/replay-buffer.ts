@@ -111,8 +111,10 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
       return (opening.get(key) ?? current.get(key))?.attach(undefined, reader);
     },
     sweep(now) {
-      for (const [key, buffer] of current) {
-        if (now - buffer.lastActivity() >= idleMs && !buffer.active()) close(key, buffer);
+      for (const held of [opening, current]) {
+        for (const [key, buffer] of held) {
+          if (now - buffer.lastActivity() >= idleMs && !buffer.active()) close(key, buffer);
+        }
       }
     },
   };

@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import { call, path, send } from '../client/connection.ts';
-import { NotFound, TroupeError, Unavailable } from '../client/errors.ts';
+import { TroupeError, Unavailable } from '../client/errors.ts';
 import { executeWaiting, letGoOfCalls } from './page-tools.ts';
-import { hasFailed, readStored, recordOf } from './stored.ts';
+import { hasFailed, ifThere, isUnchanged, readStored } from './stored.ts';
 import type { Live, ThreadChat } from './thread.ts';
 import { isComplete, isOpen, saysTheSame, textOf, withAnswers } from './transcript.ts';
 
@@ -40,7 +40,6 @@ const follow = async (thread: ThreadChat, isAgain = false): Promise<void> => {
   // A page that is there again at once: its stream is being let go still.
   await thread.leaving;
   if (!mayWrite(thread)) return;
-  thread.isStale = true;
   const { asking } = thread;
   // First: from its beginning on it has all of the answer that the messages, read after it, may not have yet.
   const live = await openLive(thread);
@@ -88,7 +87,7 @@ const openLive = async ({ chat, connection }: ThreadChat): Promise<Live | undefi
   return { response: new Response(body, { status, headers }), letGo: () => leaving.abort() };
 };
 
-/** To its end, which the chat tells. Where others have answered on the way it is not all, so that is read then. */
+/** To its end, which the chat tells. */
 const resume = async (thread: ThreadChat, live: Live): Promise<void> => {
   thread.live = live;
   await thread.chat.resumeStream();
@@ -138,9 +137,9 @@ export const look = async (thread: ThreadChat): Promise<void> => {
   if (!mayWrite(thread)) return;
   if (thread.isStale) return catchUp(thread);
   const { seen } = thread;
-  const now = await recordOf(thread);
+  const isSame = await isUnchanged(thread);
   if (!mayWrite(thread) || thread.seen !== seen) return;
-  if (seen !== now) return catchUp(thread);
+  if (!isSame) return catchUp(thread);
   // Another tab that was to do it may be gone.
   if (thread.isWaiting) goOn(thread);
 };
@@ -159,8 +158,6 @@ export const retry = async (thread: ThreadChat): Promise<void> => {
 export const stop = async (thread: ThreadChat): Promise<void> => {
   const { asking, chat, connection } = thread;
   await asking;
-  await call(connection, 'POST', path`/v1/ai-sdk/threads/${chat.id}/cancel`).catch((error: unknown) => {
-    if (!(error instanceof NotFound)) throw error;
-  });
+  await ifThere(call(connection, 'POST', path`/v1/ai-sdk/threads/${chat.id}/cancel`));
   if (!isBusy(thread)) await catchUp(thread);
 };

@@ -272,6 +272,18 @@ t.test('a stream that nobody ends is closed when its run is over and it has been
   t.equal(attach().detach, undefined);
 });
 
+t.test('and so is one that has never begun', async (t) => {
+  const { open, own, buffers } = setup({ idleMs: 100 });
+  let active = true;
+  const reader = own(open('T', () => active));
+  buffers.sweep(1000);
+  t.equal(reader.ended(), 0, 'its run may begin yet');
+  active = false;
+  buffers.sweep(1000);
+  t.equal(reader.ended(), 1);
+  t.equal(buffers.join(scope, 'T', createReader()), undefined);
+});
+
 t.test('positions increase even for a thread that was forgotten', async (t) => {
   const { open, attach } = setup();
   const first = open();

@@ -23,6 +23,8 @@ const ACTS = [
   ...['stop', 'retry', 'regenerate'],
 ] as const;
 
+type Act = (typeof ACTS)[number];
+
 const steps = fc.array(
   fc.record({ act: fc.constantFrom(...ACTS), tab: fc.nat(1), yes: fc.boolean(), ms: fc.nat(18) }),
   { minLength: 10, maxLength: 16 },
@@ -65,7 +67,7 @@ let played = 0;
 
 const play = async (
   t: Test,
-  todo: readonly { act: (typeof ACTS)[number]; tab: number; yes: boolean; ms: number }[],
+  todo: readonly { act: Act; tab: number; yes: boolean; ms: number }[],
   kinds: readonly Kind[],
 ): Promise<string[]> => {
   played += 1;
@@ -97,37 +99,42 @@ const play = async (
   const under: Promise<unknown>[] = [];
   for (const { act, tab: index, yes, ms } of todo) {
     const tab = tabs[index] ?? (await make());
-    const doing = async (): Promise<unknown> => {
-      if (act === 'say')
-        return isBusy(tab) ? undefined : tab.chat.sendMessage({ text: `asked ${under.length}` });
-      if (act === 'look') return look(tab);
-      if (act === 'catchUp') return catchUp(tab);
-      if (act === 'stop') return stop(tab);
-      if (act === 'retry') return tab.chat.status === 'error' ? retry(tab) : undefined;
-      if (act === 'regenerate')
-        return yes && !isBusy(tab) && tab.chat.messages.length > 0 ? tab.chat.regenerate() : undefined;
-      if (act === 'leave') {
-        leaves[index]?.();
-        if (yes) await pause(ms);
-        leaves[index] = enter(tab);
-        t.teardown(() => leaves[index]?.());
-        return catchUp(tab);
-      }
-      if (act === 'reload') {
-        leaves[index]?.();
-        const loaded = await make();
-        tabs[index] = loaded;
-        leaves[index] = loaded.leave;
-        return undefined;
-      }
+    const again = async (): Promise<void> => {
+      leaves[index]?.();
+      const loaded = await make();
+      tabs[index] = loaded;
+      leaves[index] = loaded.leave;
+    };
+    const back = async (): Promise<void> => {
+      leaves[index]?.();
+      if (yes) await pause(ms);
+      leaves[index] = enter(tab);
+      t.teardown(() => leaves[index]?.());
+      await catchUp(tab);
+    };
+    const decide = async (): Promise<void> => {
       const open = tab.chat.messages
         .flatMap(({ parts }) => parts)
         .find((part) => isToolUIPart(part) && part.state === 'approval-requested');
       const id = open && isToolUIPart(open) ? open.approval?.id : undefined;
-      return id === undefined ? undefined : tab.chat.addToolApprovalResponse({ id, approved: yes });
+      if (id !== undefined) await tab.chat.addToolApprovalResponse({ id, approved: yes });
+    };
+    const unless = async (isNot: boolean, doing: () => Promise<unknown>): Promise<unknown> =>
+      isNot ? undefined : doing();
+    const does: Record<Act, () => Promise<unknown>> = {
+      say: () => unless(isBusy(tab), () => tab.chat.sendMessage({ text: `asked ${under.length}` })),
+      look: () => look(tab),
+      catchUp: () => catchUp(tab),
+      stop: () => stop(tab),
+      retry: () => unless(tab.chat.status !== 'error', () => retry(tab)),
+      regenerate: () =>
+        unless(!yes || isBusy(tab) || tab.chat.messages.length === 0, () => tab.chat.regenerate()),
+      leave: back,
+      reload: again,
+      decide,
     };
     // What goes wrong is told by its tab.
-    under.push(doing().catch(() => {}));
+    under.push(does[act]().catch(() => {}));
     // Nobody does two of these at once.
     if (act === 'leave' || act === 'reload') await under.at(-1);
     await pause(ms);

@@ -30,6 +30,15 @@ const says = (thread: ThreadChat, last: string) =>
     (parts) => parts.at(-1) === last,
   );
 
+/** What was posted has failed, and so has the look at what there is. */
+const fails = async (thread: ThreadChat): Promise<void> => {
+  await eventually(
+    async () => thread.chat.status,
+    (status) => status === 'error',
+  );
+  await thread.catching?.catch(() => {});
+};
+
 /** A line that can be cut, and the options of a tab behind it. */
 const lineOf = async (t: Test) => {
   const line = await startProxy(t, () => troupe.url);
@@ -75,11 +84,7 @@ t.test('the result of a page tool whose way was cut is sent again', async (t) =>
   );
   line.cut();
   paint();
-  await eventually(
-    async () => thread.chat.status,
-    (status) => status === 'error',
-  );
-  await thread.catching?.catch(() => {});
+  await fails(thread);
   line.mend();
   await lookAround(thread);
   await ends('result-cut');
@@ -100,10 +105,7 @@ t.test('and so is one that the service refused for a moment, by retry too', asyn
   });
   models.steps.push(asks(['rr', 'pick_color']));
   await thread.chat.sendMessage({ text: 'paint' });
-  await eventually(
-    async () => thread.chat.status,
-    (status) => status === 'error',
-  );
+  await fails(thread);
   isRefused = false;
   await retry(thread);
   await ends('result-refused');
@@ -151,11 +153,7 @@ t.test('a decision that was made without a network is sent once there is one', a
   await rest(thread);
   line.cut();
   await thread.chat.addToolApprovalResponse({ id: 'perm_do1', approved: true });
-  await eventually(
-    async () => thread.chat.status,
-    (status) => status === 'error',
-  );
-  await thread.catching?.catch(() => {});
+  await fails(thread);
   line.mend();
   await lookAround(thread);
   await ends('decided-offline');

@@ -3,10 +3,10 @@ import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
 import { type Capabilities, capabilities } from '../../data/resources.ts';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
-import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import css from './AgentEditor.module.css';
 import { discoveredAt } from './draft.ts';
 import { Editor } from './Editor.tsx';
@@ -19,12 +19,9 @@ import { useOpened } from './use-opened.ts';
 const Missing = ({ id }: { id: string }) => {
   const t = useTexts(texts);
   return (
-    <EmptyState
-      title={t('missing.title', { id })}
-      actions={<ScreenLink to="/agents">{t('back')}</ScreenLink>}
-    >
+    <NoSuch title={t('missing.title', { id })} to="/agents" all={t('back')}>
       {t('missing.text')}
-    </EmptyState>
+    </NoSuch>
   );
 };
 

@@ -1,16 +1,16 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { Button, buttonLook } from '../../design/Button.tsx';
+import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { type Dataset as DatasetRecord, EVALS_OFF, isScriptable } from '../../fixtures/dataset.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
-import { ScreenLink, useGo } from '../../shell/links.tsx';
+import { useGo } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
 import { isRunning, useEvalRuns } from '../eval-runs/runs.ts';
@@ -137,16 +137,7 @@ export default function Dataset() {
     }
   };
   if (statusOf(query.error) === 404) {
-    return (
-      <EmptyState
-        title={t('notFound', { id })}
-        actions={
-          <ScreenLink to="/datasets" className={buttonLook}>
-            {t('all')}
-          </ScreenLink>
-        }
-      />
-    );
+    return <NoSuch title={t('notFound', { id })} to="/datasets" all={t('all')} />;
   }
   return (
     <Page

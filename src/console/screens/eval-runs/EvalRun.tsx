@@ -4,12 +4,12 @@ import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { redactText } from '../../data/redaction.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { Button, buttonLook } from '../../design/Button.tsx';
+import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { LoadedById } from '../../design/Loaded.tsx';
-import { EmptyState, Notice } from '../../design/Notice.tsx';
+import { Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { resultsOf, toolUseOf, totalsOf } from '../../evals/compare.ts';
 import { Results } from '../../evals/Results.tsx';
@@ -18,6 +18,7 @@ import { Verdict } from '../../evals/Verdict.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import css from './EvalRuns.module.css';
 import { FixtureFacts } from './FixtureFacts.tsx';
@@ -205,16 +206,7 @@ export default function EvalRun() {
       <LoadedById
         query={query}
         list={ANY_RUN}
-        unknown={
-          <EmptyState
-            title={t('run.missing', { id })}
-            actions={
-              <ScreenLink to="/eval-runs" className={buttonLook}>
-                {t('run.all')}
-              </ScreenLink>
-            }
-          />
-        }
+        unknown={<NoSuch title={t('run.missing', { id })} to="/eval-runs" all={t('run.all')} />}
       >
         {(read) => <Whole answer={read} baseline={baseline} />}
       </LoadedById>

@@ -10,13 +10,13 @@ import { Button, buttonLook } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { StoredEntry } from '../../entry/StoredEntry.tsx';
 import { useEntryAddress, useStoredEntry } from '../../entry/use-opened.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
 import { ScreenLink } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
 import { HealthChip } from './Health.tsx';
 import css from './McpServers.module.css';
@@ -207,16 +207,9 @@ export default function McpServer() {
   };
   if (!isDoomed && answeredWith(query.error) === 404) {
     return (
-      <EmptyState
-        title={t('missing.title', { id })}
-        actions={
-          <ScreenLink to="/mcp-servers" className={buttonLook}>
-            {t('missing.all')}
-          </ScreenLink>
-        }
-      >
+      <NoSuch title={t('missing.title', { id })} to="/mcp-servers" all={t('missing.all')}>
         {t('missing.text')}
-      </EmptyState>
+      </NoSuch>
     );
   }
   return (

@@ -9,7 +9,7 @@ import { Chip } from '../../design/Chip.tsx';
 import { Icon } from '../../design/Icon.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
-import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { SkeletonRows } from '../../design/Notice.tsx';
 import { SourceChip } from '../../design/SourceChip.tsx';
 import { MergeDialog } from '../../entry/MergeDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -17,6 +17,7 @@ import { problemsIn } from '../../schema-form/check.ts';
 import { SchemaForm, useProblemTexts } from '../../schema-form/SchemaForm.tsx';
 import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
 import { ScreenLink, useGo } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { isScreen } from '../../shell/screen-paths.ts';
 import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
 import { KeptOffer, useKept } from '../agent-editor/KeptOffer.tsx';
@@ -193,12 +194,9 @@ const Form = ({ open, opened, schema }: FormProps) => {
 const Missing = ({ id }: { id: string }) => {
   const t = useTexts(texts);
   return (
-    <EmptyState
-      title={t('missing.title', { id })}
-      actions={<ScreenLink to="/skills">{t('back')}</ScreenLink>}
-    >
+    <NoSuch title={t('missing.title', { id })} to="/skills" all={t('back')}>
       {t('missing.text')}
-    </EmptyState>
+    </NoSuch>
   );
 };
 

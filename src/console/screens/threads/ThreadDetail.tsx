@@ -4,13 +4,13 @@ import { statusOf } from '../../data/error.ts';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
+import { Button, IconButton } from '../../design/Button.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState, Notice } from '../../design/Notice.tsx';
+import { Notice } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useEvents } from '../../events/use-events.ts';
@@ -23,6 +23,7 @@ import { newestRuns } from '../../runs/pages.ts';
 import { RunChip, shortId } from '../../runs/RunChip.tsx';
 import { isOpen, type Run, threadHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import { Composer } from './Composer.tsx';
 import { Conversation } from './Conversation.tsx';
@@ -243,16 +244,9 @@ const OneThread = ({ id }: { id: string }) => {
   const thread = query.data;
   if (isMissing && !thread) {
     return (
-      <EmptyState
-        title={t('missing.title', { id })}
-        actions={
-          <ScreenLink to="/threads" className={buttonLook}>
-            {t('missing.all')}
-          </ScreenLink>
-        }
-      >
+      <NoSuch title={t('missing.title', { id })} to="/threads" all={t('missing.all')}>
         {t('missing.text')}
-      </EmptyState>
+      </NoSuch>
     );
   }
   return (

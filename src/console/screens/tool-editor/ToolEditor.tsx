@@ -10,9 +10,10 @@ import { Chip } from '../../design/Chip.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState, Notice } from '../../design/Notice.tsx';
+import { Notice } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
 import { Description } from './Description.tsx';
 import css from './ToolEditor.module.css';
@@ -214,9 +215,9 @@ export default function ToolEditor() {
   const isUnstored = statusOf(record.error) === 404;
   if (known.data && isUnstored && !tool) {
     return (
-      <EmptyState title={t('notFound', { id })} actions={<ScreenLink to="/tools">{t('all')}</ScreenLink>}>
+      <NoSuch title={t('notFound', { id })} to="/tools" all={t('all')}>
         {t('notFoundText')}
-      </EmptyState>
+      </NoSuch>
     );
   }
   if (known.data && isUnstored) return <Whole id={id} tool={tool} record={undefined} />;

@@ -15,6 +15,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { shortId } from '../../runs/RunChip.tsx';
 import { runHref, runOf } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
+import { NoSuch } from '../../shell/NoSuch.tsx';
 import { TRACE_ROW, TraceRow } from '../../trace/TraceRow.tsx';
 import { type Span, spanOf, type TraceEvent, tokensOf, tracedRuns, traceEvents } from '../../trace/traces.ts';
 import css from './Traces.module.css';
@@ -82,16 +83,7 @@ const Untraced = ({ id }: { id: string }) => {
   const t = useTexts(texts);
   const run = useResource(runOf(id));
   if (statusOf(run.error) === 404) {
-    return (
-      <EmptyState
-        title={t('one.missing', { id })}
-        actions={
-          <ScreenLink to="/traces" className={buttonLook}>
-            {t('one.all')}
-          </ScreenLink>
-        }
-      />
-    );
+    return <NoSuch title={t('one.missing', { id })} to="/traces" all={t('one.all')} />;
   }
   return (
     <Loaded query={run}>

@@ -81,11 +81,11 @@ export const createPush = (deps: PushDeps): Push => {
   const include: InlinePush['include'] = async (scope, commit) => {
     let place: PushPlace | undefined;
     let before: Delivery | undefined;
-    let isComing: PushPlace | undefined;
+    let announced: PushPlace | undefined;
     const alongside = (config: PushConfig): Alongside => {
       const at = placeOf(scope, config);
       checkRoom(at);
-      isComing = at;
+      announced = at;
       comes(at);
       return (batch, found) => {
         place = at;
@@ -104,7 +104,7 @@ export const createPush = (deps: PushDeps): Push => {
       if (place && before) drive(place);
       throw error;
     } finally {
-      if (isComing) arrived(isComing);
+      if (announced) arrived(announced);
     }
   };
 
