@@ -10,7 +10,10 @@ export type Context = {
   roundMs(usual: number): number;
   /** How many runs are open when the server of `recovery` is killed. */
   openRuns: number;
+  /** Below the table. */
   note(text: string): void;
+  /** At once: how far it is. */
+  report(text: string): void;
   /** An empty folder that is removed at the end. */
   folder(): string;
 };

@@ -33,6 +33,7 @@ export const runRounds = async (
         roundMs: (usual) =>
           duration === undefined ? (short ? SHORT_ROUND_MS : usual) : Math.round(duration * 1000),
         note: (text) => tally.notes.push(text),
+        report: (text) => process.stderr.write(`${benchmark.name}: ${text}\n`),
       });
       tally.measured = joined(tally.measured, measured);
     }

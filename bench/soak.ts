@@ -10,14 +10,18 @@ import { anonymousKiB } from './usage.ts';
 
 /**
  * Hours of work, two minutes of it in the short form: runs in all protocols, tools, clients that go away. Now and then
- * the work rests, all threads are deleted, garbage is collected, and what the service still holds is read. It fails
- * when something of that grows without bound (`growing.ts`). Runs leave their records behind, threads do not; so rows
- * are held against the runs that there were, and tables of what is in progress against nothing at all.
+ * the work rests, all threads are deleted, garbage is collected, and what the service still holds is read and told at
+ * once: a soak that is cut short says what it saw. It fails when something of that grows without bound (`growing.ts`).
+ * Runs leave their records behind, threads do not; so rows are held against the runs that there were, and tables of
+ * what is in progress against nothing at all.
  */
 
 const MINUTES_2 = 120_000;
 const READINGS = 24;
 const MIB = 2 ** 20;
+
+/** Of the time between two readings. */
+const LEAST_WORK = 0.5;
 
 /** Until the collector has done what it was told to. */
 const COLLECTION_MS = 300;
@@ -78,22 +82,32 @@ const FIGURES: Record<string, Figure> = {
   },
 };
 
+const lineOf = (read: Read): string =>
+  [
+    `${Math.round(read.hours * 60)} min, ${read.runs} runs`,
+    ...Object.entries(FIGURES).map(([name, { unit, of }]) => `${name}: ${of(read).toFixed(2)} ${unit}`),
+  ].join('; ');
+
 const collectReads = async (context: Context, server: Server): Promise<Read[]> => {
   const readings = context.short ? 3 : READINGS;
-  const workMs = Math.ceil(context.roundMs(MINUTES_2) / readings);
+  const sliceMs = Math.ceil(context.roundMs(MINUTES_2) / readings);
   const began = performance.now();
   const reads: Read[] = [];
   for (let runs = 0; reads.length < readings; ) {
-    runs += await work(server, workMs);
+    // The rest before is part of the time: an hour is an hour, however long the threads take to be deleted.
+    const untilNext = began + sliceMs * (reads.length + 1) - performance.now();
+    runs += await work(server, Math.ceil(Math.max(untilNext, sliceMs * LEAST_WORK)));
     await comeToRest(server);
     server.process.signal(COLLECT);
     await new Promise((resolve) => setTimeout(resolve, COLLECTION_MS));
-    reads.push({
+    const read: Read = {
       hours: (performance.now() - began) / 3_600_000,
       runs,
       metrics: await readMetrics(server),
       anonymous: anonymousKiB(server.process.pid),
-    });
+    };
+    reads.push(read);
+    context.report(`${reads.length} of ${readings}, ${lineOf(read)}`);
   }
   return reads;
 };
