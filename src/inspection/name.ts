@@ -11,16 +11,19 @@ export type ActorName = {
   parent?: string;
 };
 
-/** Whom an actor works for that outlives the actors of that one. */
+/**
+ * Whom an actor works for, whether or not that has an actor. It is no parent in XState's sense: to that one a child tells its
+ * end as an event with the child's id in its type, and a machine remembers every type that it has ever met.
+ */
 export type WorksFor = { machine: MachineName; id: string };
 
-/** As the actor says of itself: it was made with the id, and as a child of the one that it works for. */
-export const nameOf = (actor: AnyActorRef, scope: string, of?: WorksFor): ActorName => {
-  const name = { machine: machineOf(actor), id: actor.id, scope };
-  if (of) return { ...name, parent: actorId(of.machine, of.id) };
-  const parent = actor._parent;
-  return parent ? { ...name, parent: actorId(machineOf(parent), parent.id) } : name;
-};
+/** It was made with the id. */
+export const nameOf = (actor: AnyActorRef, scope: string, of?: WorksFor): ActorName => ({
+  machine: machineOf(actor),
+  id: actor.id,
+  scope,
+  ...(of && { parent: actorId(of.machine, of.id) }),
+});
 
 // Every actor that is inspected runs a machine of the catalogue, whose names are their ids.
 const machineOf = (actor: AnyActorRef): MachineName =>

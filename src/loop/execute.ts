@@ -207,7 +207,6 @@ const attempt = async (
         await turn.checkpoint();
       },
       isLetGo: () => turn.letGo === true,
-      actor: turn.actor,
       askModel: (question, given) => askModel(turn, question, given),
     });
     if (!signal.aborted) keepCall(turn, entry, undefined);

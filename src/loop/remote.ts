@@ -73,7 +73,7 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
   let submitted = opening.follow !== undefined;
   const outcome = await remote.converse({
     ...opening,
-    run: { scope, actor: turn.actor() },
+    run: { scope, id: turn.run_id },
     trace: contextOfInference(turn, step.index),
     async onSubmitted(task) {
       if (signal.aborted) return;

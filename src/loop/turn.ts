@@ -1,4 +1,4 @@
-import type { AnyActorRef, StateValueFrom } from 'xstate';
+import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
@@ -141,8 +141,6 @@ export type Turn = {
   letGo?: boolean;
   /** Makes everything produced so far durable; input that waits for this boundary joins the history behind it. */
   checkpoint(boundary?: Boundary): Promise<{ taken: number }>;
-  /** Of the run: what works for it is found by it. */
-  actor(): AnyActorRef | undefined;
 };
 
 /** Counts and times; must not throw. Durations are seconds; `firstSeconds`: until something of the answer came. */

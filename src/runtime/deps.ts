@@ -85,8 +85,14 @@ export type RunWatch = {
   stored(scope: string, run: Run, changed_at: number): void;
 };
 
-/** Told of every actor that begins; must not throw. What it returns is called once, when the actor is gone. */
-export type ActorListener = { began(actor: AnyActorRef, scope: string): () => void };
+/** As `WorksFor` of the inspection. */
+export type ThreadName = { machine: 'thread'; id: string };
+
+/**
+ * Told of every actor that begins, and of the thread that it works for; must not throw. What it returns is called
+ * once, when the actor is gone.
+ */
+export type ActorListener = { began(actor: AnyActorRef, scope: string, of?: ThreadName): () => void };
 
 /** Writes what the loop notes into the commits that a run makes anyway. */
 export type TraceWriter = RunTrace & {

@@ -1,4 +1,4 @@
-import type { Actor, AnyActorRef } from 'xstate';
+import type { Actor } from 'xstate';
 import type { RunEntry, runMachine } from '../../machines/run.ts';
 import { turnMark } from '../loop/state.ts';
 import type { Turn } from '../loop/turn.ts';
@@ -6,7 +6,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Channel } from './channel.ts';
-import type { RuntimeDeps, TraceWriter } from './deps.ts';
+import type { RuntimeDeps, ThreadName, TraceWriter } from './deps.ts';
 import { startOf } from './ending.ts';
 import type { Ledger } from './ledger.ts';
 import type { LoggedStream } from './run-stream.ts';
@@ -59,8 +59,8 @@ export type Execution = {
 export type RunOwner = {
   /** Its runs are counted, and their ends logged. */
   readonly isObserved: boolean;
-  /** The actor that the run works for. */
-  actor?(): AnyActorRef;
+  /** Whose actor the run works for. */
+  readonly thread?: ThreadName;
   /** Something that the run did is durable. */
   progressed(): void;
   /** The run waits, and nothing executes. */

@@ -68,7 +68,6 @@ export const createExecution = (
       stream,
       checkpoint: (boundary) => commitProgress(execution, boundary),
       tell: ({ kind, payload }) => stream.tell(kind, payload),
-      actor: () => execution.actor,
       traceFor: (each) => {
         execution.trace = deps.traces?.observes(each) ? deps.traces.open(execution.run) : undefined;
         return execution.trace;
@@ -145,7 +144,6 @@ export const startExecution = (execution: Execution): void => {
   const actor = createActor(boundRunMachine, {
     id: run_id,
     input,
-    ...(owner.actor && { parent: owner.actor() }),
     ...(from === 'waiting' && { snapshot: asAnswered(input) }),
   });
   execution.actor = actor;
@@ -156,7 +154,7 @@ export const startExecution = (execution: Execution): void => {
       settle(execution);
     },
   });
-  const gone = deps.actors.began(actor, execution.ledger.scope);
+  const gone = deps.actors.began(actor, execution.ledger.scope, owner.thread);
   execution.gone = () => {
     gone();
     execution.trace?.close();

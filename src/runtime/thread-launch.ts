@@ -30,9 +30,9 @@ export const launch = (thread: Thread, write: Write, launched: Launched): Execut
 };
 
 /** What the runs of a thread tell it. `thread` is asked for when they do. */
-export const ownerOf = (thread: () => Thread): RunOwner => ({
+export const ownerOf = (id: string, thread: () => Thread): RunOwner => ({
   isObserved: true,
-  actor: () => thread().actor,
+  thread: { machine: 'thread', id },
   progressed() {
     thread().failures = 0;
   },

@@ -58,7 +58,7 @@ export const makeThread = (deps: RuntimeDeps, { scope, id, around, slot, past }:
     readers: createReaders(),
     rests: createRests(),
     compactors: createCompactors({ clock: deps.clock, ids: deps.ids }),
-    owner: ownerOf(() => thread),
+    owner: ownerOf(id, () => thread),
     slot,
     active: undefined,
     held: undefined,

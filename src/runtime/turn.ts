@@ -24,13 +24,7 @@ type TurnInput = {
 export const createTurn = (
   deps: RuntimeDeps,
   { run, agent, ledger, from, compactor, tasks, mail }: TurnInput,
-  {
-    stream,
-    checkpoint,
-    tell,
-    actor,
-    traceFor,
-  }: Pick<Turn, 'stream' | 'checkpoint' | 'tell' | 'actor' | 'traceFor'>,
+  { stream, checkpoint, tell, traceFor }: Pick<Turn, 'stream' | 'checkpoint' | 'tell' | 'traceFor'>,
 ): Turn => {
   const { run_id, thread_id } = run;
   const state = createRunState(run.state, keptFor(ledger, run_id));
@@ -77,7 +71,6 @@ export const createTurn = (
     outputTokens: run.output_tokens,
     response: from === 'created' ? '' : lastAnswer(historyOf(ledger), run_id),
     checkpoint,
-    actor,
   };
 };
 

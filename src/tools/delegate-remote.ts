@@ -58,7 +58,7 @@ const openingOf = ({ kept }: ToolContext, { text, ...say }: Said): Pick<RemoteTu
 };
 
 const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): Promise<DelegateOutcome> => {
-  const { scope, call_id, signal, keep, isLetGo } = context;
+  const { scope, run_id, call_id, signal, keep, isLetGo } = context;
   const stop = new AbortController();
   const leave = new AbortController();
   const opening = openingOf(context, said);
@@ -69,7 +69,7 @@ const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): 
   if (signal.aborted) cutOff();
   signal.addEventListener('abort', cutOff, { once: true });
   const turn: RemoteTurn = {
-    run: { scope, actor: context.actor() },
+    run: { scope, id: run_id },
     trace: context.trace,
     ...opening,
     async onSubmitted(submitted) {

@@ -1,4 +1,3 @@
-import type { AnyActorRef } from 'xstate';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Json } from '../schema/endpoint.ts';
 import type { ContentBlock } from '../schema/message.ts';
@@ -46,8 +45,8 @@ export type RemoteOutcome = {
 
 /** What is said to the agent; or nothing, when a task that was submitted before is followed on. */
 export type RemoteTurn = {
-  /** The run that it works for, and its actor. */
-  run?: { scope: string; actor: AnyActorRef | undefined };
+  /** The run that it works for. */
+  run?: { scope: string; id: string };
   /** Whose trace its requests belong to. */
   trace?: TraceContext | undefined;
   /** Follows this task on, and submits nothing. */

@@ -1,4 +1,3 @@
-import type { AnyActorRef } from 'xstate';
 import type { z } from 'zod';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Resume, ResumeMode } from '../schema/run.ts';
@@ -62,12 +61,6 @@ export type ToolContext = {
   kept?: Json;
   /** Once `signal` has fired: the call was let go, for another process to go on with what was kept. */
   isLetGo(): boolean;
-  /**
-   * The actor of the run: what the call has others do is found by it.
-   *
-   * @internal the service's own tools alone
-   */
-  actor(): AnyActorRef | undefined;
   /** Asks the model of the agent, beside the conversation. @throws what the model throws */
   askModel(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;
   state: StateView;

@@ -95,7 +95,6 @@ export const scene = (tools: Record<string, Options>) => {
     scope: 'test',
     run_id: 'r1',
     thread_id: 't1',
-    actor: () => undefined,
     agent: {
       spec: AgentSpec.parse({ id: 'a' }),
       model: NO_MODEL,

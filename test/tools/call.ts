@@ -15,7 +15,6 @@ export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext 
   relay: () => {},
   keep: async () => {},
   isLetGo: () => false,
-  actor: () => undefined,
   askModel: () => Promise.reject(new Error('there is no model')),
   state: { get: () => undefined },
   ...overrides,

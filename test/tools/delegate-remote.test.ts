@@ -37,7 +37,6 @@ const toolWith = (converse: (turn: RemoteTurn) => Promise<RemoteOutcome>) => {
     relay() {},
     async keep() {},
     isLetGo: () => false,
-    actor: () => undefined,
     askModel: () => Promise.reject(new Error('there is no model')),
     state: { get: () => undefined },
     ...more,

@@ -12,7 +12,7 @@ export type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
 /** What it returns is called when the actor is gone. */
 export type Actors = {
-  began(actor: AnyActorRef, scope: string): () => void;
+  began(actor: AnyActorRef, scope: string, of: { machine: 'run'; id: string }): () => void;
 };
 
 type PlayerDeps = { actors?: Actors; timers?: Timers };
@@ -37,9 +37,8 @@ export const createPlayer =
         id: idOf(turn),
         input,
         clock: timers,
-        ...(turn.run?.actor && { parent: turn.run.actor }),
       });
-      const gone = turn.run && actors?.began(actor, turn.run.scope);
+      const gone = turn.run && actors?.began(actor, turn.run.scope, { machine: 'run', id: turn.run.id });
       const deaf = listen(turn, endpoint, timers, (type) => actor.send({ type }));
       const finished = (): void => {
         conversation.close();

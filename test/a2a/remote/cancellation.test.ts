@@ -1,6 +1,4 @@
 import t from 'tap';
-import { type AnyActorRef, createActor } from 'xstate';
-import { threadMachine } from '../../../machines/thread.ts';
 import { nameOf } from '../../../src/inspection/name.ts';
 import {
   type Answer,
@@ -153,7 +151,7 @@ t.test('a task that cannot be told to stop is logged', async (t) => {
   const over = new Promise<void>((resolve) => {
     gone = resolve;
   });
-  const told = createTurn({ run: { scope: 's', actor: undefined } });
+  const told = createTurn({ run: { scope: 's', id: 'r' } });
   const { agent, warnings } = agentAt(peer.base_url, {}, { actors: { began: () => gone } });
   const outcome = agent.converse(told.turn);
   await peer.until(SUBSCRIBE);
@@ -267,14 +265,13 @@ t.test('those who watch actors see the task of a run as one of them, until it is
   const peer = await startPeer(t, { [SEND]: accepted, [READ]: json(task('COMPLETED')) });
   const seen: unknown[] = [];
   const actors = {
-    began(actor: AnyActorRef, scope: string) {
-      seen.push(nameOf(actor, scope));
+    began(...about: Parameters<typeof nameOf>) {
+      const [actor] = about;
+      seen.push(nameOf(...about));
       return () => void seen.push(actor.getSnapshot().value);
     },
   };
   const { agent } = agentAt(peer.base_url, {}, { actors });
-  // Of whatever machine: here one that is at hand.
-  const actor = createActor(threadMachine, { id: 'r', input: { host: {} } });
-  await agent.converse(createTurn({ run: { scope: 's', actor } }).turn);
-  t.strictSame(seen, [{ machine: 'remote-task', id: 'm-1', scope: 's', parent: 'thread:r' }, 'settled']);
+  await agent.converse(createTurn({ run: { scope: 's', id: 'r' } }).turn);
+  t.strictSame(seen, [{ machine: 'remote-task', id: 'm-1', scope: 's', parent: 'run:r' }, 'settled']);
 });
