@@ -55,6 +55,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
   const failing = new Set<Promise<unknown>>();
   const whenRestored = new Set<() => void>();
   const live = new Set<ActorName>();
+  const met = new Set<string>();
   const isFull = (): boolean => untilFailure <= 0 && !failsOnce;
   const store = {
     ...real,
@@ -112,9 +113,12 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     store,
     events: { appended },
     actors: {
-      began(actor, scope) {
-        const name = nameOf(actor, scope);
+      began(actor, scope, of) {
+        const name = nameOf(actor, scope, of);
         live.add(name);
+        actor.system.inspect((seen) => {
+          if (seen.type === '@xstate.event') met.add(seen.event.type);
+        });
         return () => live.delete(name);
       },
     },
@@ -193,6 +197,8 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
       await real.check();
       for (const listener of whenRestored) listener();
     },
+    /** The types of the events that machines have met. */
+    met: (): string[] => [...met].sort(),
     /** The machines that have begun and are not gone. */
     machines: (name: ActorName['machine']): string[] =>
       [...live].flatMap(({ machine, id }) => (machine === name ? [id] : [])),
