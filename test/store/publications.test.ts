@@ -59,6 +59,11 @@ t.test('every version of a resource stays, and the latest is known without its v
   t.equal(store.publications.latestVersion('default', 'agent', 'a')?.version, 40);
   t.equal(store.publications.latestVersion('default', 'model', 'b'), undefined);
   t.equal(store.publications.version('default', 'model', 'a', 13), undefined);
+  for (const id of ['', 'x'.repeat(2000)]) {
+    t.equal(store.publications.latestVersion('default', 'model', id), undefined, 'no resource can have it');
+    t.equal(store.publications.latestVersion(id, 'model', 'a'), undefined, 'nor a scope');
+    t.equal(store.publications.version('default', 'model', id, 1), undefined);
+  }
 });
 
 t.test('what is published cannot be written again, and the batch that tries is not committed', async (t) => {
@@ -85,6 +90,10 @@ t.test('a publication of 1,000 entries costs no read or write an entry', async (
   store.publications.put(batch, large, [version('resource-10000', 12, { kind: 'agent' })]);
   t.equal(batch.writes.length, 2);
   t.equal(store.reads - before, 2);
+  const [bytes = 0] = batch.writes
+    .flatMap((write) => (write.kind === 'put' ? [write.value.length] : []))
+    .sort((one, other) => other - one);
+  t.ok(bytes < 40_000, `${bytes} bytes; kinds and names of keys are there once`);
   await store.commit(batch);
   t.strictSame(store.publications.latest('default'), large);
 });
