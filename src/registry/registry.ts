@@ -55,9 +55,10 @@ export type RegistryInput = Omit<ModelsInput, 'records' | 'previous'> & {
 };
 
 /** @throws Invalid when two plugins have one id */
-export const createRegistry = (input: RegistryInput): Registry => {
+export const createRegistry = ({ previous, ...input }: RegistryInput): Registry => {
   const {
     records,
+    providers,
     catalogue,
     subAgents,
     remoteAgents,
@@ -66,7 +67,8 @@ export const createRegistry = (input: RegistryInput): Registry => {
     isTool = () => false,
   } = input;
   const plugins = pluginsById(input.plugins);
-  const models = createModels({ ...input, previous: input.previous?.models.built });
+  // No function below may see `previous`: each registry would hold all that were before it.
+  const models = createModels({ ...input, previous: previous?.models.built });
   const specs = new Map(records.agents.map((spec) => [spec.id, spec]));
   const resolver = createResolver({
     models,
@@ -96,7 +98,7 @@ export const createRegistry = (input: RegistryInput): Registry => {
   };
   const diagnostics = (): Diagnostic[] =>
     diagnose(records, {
-      providers: input.providers.map(({ id }) => id),
+      providers: providers.map(({ id }) => id),
       plugins: plugins.keys(),
       tools: { has: (id) => catalogue.get(id) !== undefined || isTool(id) },
     });

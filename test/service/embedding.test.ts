@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { z } from 'zod';
 import { createIds } from '../../src/ids.ts';
 import { createTroupe } from '../../src/index.ts';
 import { fakeClock, startTestTroupe } from '../../src/testing/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { collect } from '../collect.ts';
 import { clientOf, eventually } from './troupe.ts';
 
 /** What a program gives the service that it embeds. */
@@ -78,8 +77,6 @@ t.test('a service that does not listen answers through fetch, and is copied whil
 
 t.test('a service that has stopped, or could not start, leaves nothing in memory', async (t) => {
   const folder = t.testdir({});
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
   const given: Record<string, WeakRef<object>> = {};
   const start = (name: string, port: number) => {
     const tool = defineTool({

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import type { Store } from '../../../src/store/index.ts';
+import { collect } from '../../collect.ts';
 import { BASE, CALLER, greeting, startPlane, toolOf } from './plane.ts';
 
 /** Publications and what was live before: config.md 7 and check 66. */
@@ -26,6 +27,26 @@ t.test('a run that is resumed is resolved with what it was started with, also af
   t.match(plane.live.resolve('a', resolution_id), { spec: { system_prompt: 'one' } });
   await plane.create('agents', agent('two'));
   isOne();
+});
+
+t.test('what nobody has any more is not kept, however often the configuration changes', async (t) => {
+  const plane = await startPlane(t);
+  await plane.create('agents', plane.agent('a'));
+  const earlier: WeakRef<object>[] = [];
+  for (let change = 0; change < 80; change += 1) {
+    await plane.put('agents', plane.agent('a', { system_prompt: `of change ${change}` }));
+    const { resolution_id } = plane.live.resolve('a');
+    earlier.push(new WeakRef(plane.live.resolve('a')));
+    t.equal(plane.live.resolve('a', resolution_id), plane.live.resolve('a'));
+  }
+  const [first, last] = [earlier[0], earlier.at(-1)];
+  // What a look at a weak reference finds stays until the turn is over.
+  await new Promise(setImmediate);
+  collect();
+  t.ok(last?.deref(), 'what is live stays');
+  t.equal(first?.deref(), undefined);
+  const held = earlier.filter((each) => each.deref()).length;
+  t.ok(held <= 2, `${held} of ${earlier.length} are held`);
 });
 
 t.test('a resource has a new version only when it has changed', async (t) => {
