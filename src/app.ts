@@ -244,6 +244,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     actors,
   });
   config.live.watch(mcp.published);
+  config.live.watch(() => breakers.keep(config.live.models().models.map(({ id }) => id)));
   metrics.read({
     store: store.stats,
     breakers: breakers.states,

@@ -13,7 +13,7 @@ import { type Clock, monotonic } from '../schema/clock.ts';
  * that began before the breaker last changed its state can no longer change it. What one caller fails at, however
  * often, is one failure.
  * Relies on: every permit is used exactly once, however its call ends.
- * Costs: one actor a model, kept for the life of the process; one event a failure, mostly none a success.
+ * Costs: one actor a model, kept as long as the model is configured; one event a failure, mostly none a success.
  */
 
 /** The right to call the model once. */
@@ -49,7 +49,9 @@ export type Breaker = {
 
 export type Breakers = {
   of(modelId: string): Breaker;
-  /** Of every model that was ever asked for, by id. */
+  /** Forgets those of all other models. Who has one of them goes on with it. */
+  keep(modelIds: Iterable<string>): void;
+  /** Of every model that was ever asked for and not forgotten, by id. */
   states(): BreakerState[];
 };
 
@@ -64,6 +66,10 @@ export const createBreakers = (clock: Clock, limits: BreakerLimits = DEFAULTS): 
       const breaker = createBreaker(modelId, clock, limits);
       breakers.set(modelId, breaker);
       return breaker;
+    },
+    keep(modelIds) {
+      const kept = new Set(modelIds);
+      for (const id of breakers.keys()) if (!kept.has(id)) breakers.delete(id);
     },
     states: () =>
       [...breakers.values()]

@@ -6,7 +6,10 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
  * does the counting; a counter takes the numbers out of its cells when the registry is asked for its text.
  * Histograms are prom-client's own, and a cell keeps the one that belongs to its labels (0.3 µs an observation).
  *
- * A series appears with its first observation and stays: the values of labels must come from a closed set.
+ * A series appears with its first observation. The values of labels must come from a closed set or from the
+ * configuration, never from what strangers send; but models and agents come and go, so a family has at most
+ * `MOST_SERIES` and forgets the one that has been idle for longest. If that comes back, it begins at zero, as after a
+ * restart: Prometheus takes both for the same.
  */
 type LabelValue = string | number;
 
@@ -48,8 +51,10 @@ const declare = (
   return { name, help, labelNames: labels, registers: [registry] };
 };
 
-/** One series: its labels and what has been counted. */
-type Cell = { labels: Record<string, LabelValue>; count: number };
+const MOST_SERIES = 1000;
+
+/** One series: its labels, what has been counted, and its place among all in the order of their last use. */
+type Cell = { labels: Record<string, LabelValue>; count: number; used: number };
 
 const child = <K, V>(parent: Map<K, V>, key: K, make: () => V): V => {
   const known = parent.get(key);
@@ -59,24 +64,51 @@ const child = <K, V>(parent: Map<K, V>, key: K, make: () => V): V => {
   return made;
 };
 
-/** The cells of a family. A family with fewer than three labels leaves the last values out. */
-const createCells = <C extends Cell>(names: LabelNames, make: (labels: Cell['labels']) => C) => {
+/**
+ * The cells of a family. A family with fewer than three labels leaves the last values out.
+ *
+ * @param forgotten is told of a cell that is there no more
+ */
+const createCells = <C extends Cell>(
+  names: LabelNames,
+  make: (labels: Cell['labels']) => C,
+  forgotten: (cell: C) => void = () => {},
+) => {
   const root = new Map<LabelValue, Map<LabelValue, Map<LabelValue, C>>>();
-  const all: C[] = [];
-  const add = (...values: readonly LabelValue[]): C => {
+  const all = new Set<C>();
+  let uses = 0;
+  const forgetIdle = (): void => {
+    let idle: C | undefined;
+    for (const cell of all) if (!idle || cell.used < idle.used) idle = cell;
+    if (!idle) return;
+    const [first = '', second = '', third = ''] = names.map((name) => idle.labels[name] ?? '');
+    const seconds = root.get(first);
+    const thirds = seconds?.get(second);
+    thirds?.delete(third);
+    if (thirds?.size === 0) seconds?.delete(second);
+    if (seconds?.size === 0) root.delete(first);
+    all.delete(idle);
+    forgotten(idle);
+  };
+  const add = (first: LabelValue, second: LabelValue, third: LabelValue): C => {
+    if (all.size >= MOST_SERIES) forgetIdle();
+    const values = [first, second, third];
     const cell = make(Object.fromEntries(names.map((name, i) => [name, values[i] ?? ''])));
-    all.push(cell);
+    all.add(cell);
+    const seconds = child(root, first, () => new Map<LabelValue, Map<LabelValue, C>>());
+    child(seconds, second, () => new Map<LabelValue, C>()).set(third, cell);
     return cell;
   };
   const find = (first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): C => {
-    const seconds = child(root, first, () => new Map());
-    const thirds = child(seconds, second, () => new Map());
-    return child(thirds, third, () => add(first, second, third));
+    const cell = root.get(first)?.get(second)?.get(third) ?? add(first, second, third);
+    uses += 1;
+    cell.used = uses;
+    return cell;
   };
   return { all, find };
 };
 
-const declareCounter = (families: Families, labels: LabelNames, named: Named, cells: readonly Cell[]) =>
+const declareCounter = (families: Families, labels: LabelNames, named: Named, cells: Iterable<Cell>) =>
   new Counter({
     ...declare(families, 'counter', labels, named),
     collect() {
@@ -86,7 +118,7 @@ const declareCounter = (families: Families, labels: LabelNames, named: Named, ce
   });
 
 export const createCounter = <const N extends LabelNames>(families: Families, labels: N, counter: Named) => {
-  const cells = createCells(labels, (values): Cell => ({ labels: values, count: 0 }));
+  const cells = createCells(labels, (values): Cell => ({ labels: values, count: 0, used: 0 }));
   declareCounter(families, labels, counter, cells.all);
   return {
     add(amount: number, ...values: Values<N>) {
@@ -130,11 +162,11 @@ export const createDurations = <const N extends LabelNames>(
   });
   // Without labels prom-client starts with a series of zeros.
   histogram.reset();
-  const cells = createCells(labels, (values) => ({
-    labels: values,
-    count: 0,
-    histogram: histogram.labels(values),
-  }));
+  const cells = createCells(
+    labels,
+    (values) => ({ labels: values, count: 0, used: 0, histogram: histogram.labels(values) }),
+    (cell) => histogram.remove(cell.labels),
+  );
   if (counter) declareCounter(families, labels, counter, cells.all);
   return {
     observe(seconds: number, ...values: Values<N>) {

@@ -263,6 +263,21 @@ t.test('there is one breaker a model', async (t) => {
   t.not(breakers.of('a'), breakers.of('b'));
 });
 
+t.test('the breaker of a model that is gone is forgotten; who has it goes on with it', async (t) => {
+  const { breakers, breaker, fail, clock } = setUp(fails('provider'));
+  breakers.of('a');
+  await times(5, fail);
+  breakers.keep(['m', 'never-asked']);
+  t.match(breakers.states(), [{ model: 'm', state: 'open' }]);
+  t.equal(breakers.of('m'), breaker);
+  breakers.keep([]);
+  t.strictSame(breakers.states(), []);
+  t.ok(breakers.of('m').admits(), 'of a model that is new');
+  t.notOk(breaker.admits());
+  clock.time += 30_000;
+  t.ok(breaker.admit());
+});
+
 t.test('a failure of the sink says nothing about the model', async (t) => {
   const { breaker, safe } = setUp(() => {
     throw new TypeError('full');

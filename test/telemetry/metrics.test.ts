@@ -34,6 +34,33 @@ t.test('a request is counted and timed under its method, route and status', asyn
   t.equal(series.get('service_http_requests_total{method="GET",route="unmatched",status="404"}'), 1);
 });
 
+t.test('models that come and go leave no more series than a scrape can bear', async (t) => {
+  const metrics = createMetrics();
+  const ended = (model: string): void =>
+    metrics.inference.ended({ model, provider: `of-${model}`, seconds: 1, status: 'ok' });
+  for (let each = 0; each < 2500; each += 1) {
+    ended(`m${each}`);
+    ended('busy');
+  }
+  const series = seriesOf(await metrics.render());
+  const counts = [...series.keys()].filter((name) => name.startsWith('service_inference_requests_total'));
+  t.equal(counts.length, 1000);
+  const labels = (model: string): string => `{model="${model}",provider="of-${model}",status="ok"}`;
+  const countOf = (model: string, from = series) =>
+    from.get(`service_inference_requests_total${labels(model)}`);
+  t.equal(countOf('busy'), 2500, 'what goes on loses nothing');
+  t.strictSame([countOf('m2499'), countOf('m1501'), countOf('m1500')], [1, 1, undefined]);
+  const lines = [...series.keys()].filter((name) =>
+    name.startsWith('service_inference_duration_seconds_count'),
+  );
+  t.equal(lines.length, 1000, 'nor does prom-client keep it');
+  ended('m0');
+  const later = seriesOf(await metrics.render());
+  t.equal(countOf('m0', later), 1);
+  t.equal(later.get(`service_inference_duration_seconds_count${labels('m0')}`), 1);
+  t.equal(countOf('m1501', later), undefined, 'it was idle for longest');
+});
+
 t.test('gauges go up and come back to 0', async (t) => {
   const metrics = createMetrics();
   metrics.http.inFlight(1);
