@@ -46,7 +46,7 @@ const callBody = (): string => {
   return JSON.stringify({ jsonrpc: '2.0', id: calls, method: 'tools/call', params });
 };
 
-const mcpSession = async ({ name, url }: Server): Promise<Record<string, string>> => {
+export const mcpSession = async ({ name, url }: Server): Promise<Record<string, string>> => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize' });
   const { headers } = await fetch(`${url}/v1/mcp`, { method: 'POST', body });
   const session = headers.get('mcp-session-id');

@@ -1,8 +1,8 @@
 import { runOf } from '../src/load/index.ts';
 import { BenchError } from './error.ts';
 import { playLoad } from './load.ts';
-import { loadIn, NATIVE, PROTOCOLS } from './protocols.ts';
-import { ADMIN_TOKEN, askJson, type Server } from './servers.ts';
+import { loadIn, mcpSession, NATIVE, PROTOCOLS } from './protocols.ts';
+import { ADMIN_TOKEN, askJson, framesOf, type Server } from './servers.ts';
 
 /** What a service meets in its days, all of it at once, and its end: nothing executes, and no thread is left. */
 
@@ -41,6 +41,31 @@ const watchers = async ({ name, url }: Server, until: number): Promise<void> => 
   } while (performance.now() < until);
 };
 
+/** As often an agent of its own model and provider comes, has a run and goes; and a client of MCP with its session. */
+const CHANGE_MS = 1000;
+
+/** An administrator at work, and peers that come and go. @returns how many runs there were */
+const changes = async (server: Server, until: number): Promise<number> => {
+  let runs = 0;
+  do {
+    const id = `of-${Math.round(performance.now())}`;
+    const entries = [
+      ['providers', { id, adapter: 'scripted' }],
+      ['models', { id, provider_id: id, upstream_model: 'any' }],
+      ['agents', { id, model_id: id }],
+    ] as const;
+    for (const [namespace, entry] of entries) await askJson(server, `/v1/config/${namespace}`, entry);
+    const frames = await framesOf(server, runOf(id)(0));
+    if (!frames.at(-1)?.includes('run_finish'))
+      throw new BenchError(`the run of ${id} ended with ${frames.at(-1)}`);
+    runs += 1;
+    for (const [namespace] of [...entries].reverse()) await remove(server, `/v1/config/${namespace}/${id}`);
+    await remove(server, '/v1/mcp', await mcpSession(server));
+    await new Promise((resolve) => setTimeout(resolve, CHANGE_MS));
+  } while (performance.now() < until);
+  return runs;
+};
+
 /** @returns how many runs there were */
 export const work = async (server: Server, duration_ms: number): Promise<number> => {
   const until = performance.now() + duration_ms;
@@ -49,8 +74,13 @@ export const work = async (server: Server, duration_ms: number): Promise<number>
   const loads = [NATIVE, rounds, ...protocols].map((load) =>
     playLoad(server, { ...load, duration_ms, connections: CONNECTIONS, pause_ms: PAUSE_MS, rest_ms: 0 }),
   );
-  const [played, cut] = await Promise.all([Promise.all(loads), cuts(server, until), watchers(server, until)]);
-  return played.reduce((sum, { report }) => sum + report.streams, cut);
+  const [played, ...others] = await Promise.all([
+    Promise.all(loads),
+    cuts(server, until),
+    changes(server, until),
+    watchers(server, until),
+  ]);
+  return played.reduce((sum, { report }) => sum + report.streams, others[0] + others[1]);
 };
 
 /** Until nothing executes; then every thread is deleted. */
@@ -64,17 +94,18 @@ export const comeToRest = async (server: Server): Promise<void> => {
     if (page.items.length === 0) return;
     const ids = page.items.map((item) => (typeof item === 'string' ? item : item.id));
     const remover = async (): Promise<void> => {
-      for (let id = ids.pop(); id !== undefined; id = ids.pop()) await remove(server, id);
+      for (let id = ids.pop(); id !== undefined; id = ids.pop())
+        await remove(server, `/v1/threads/${encodeURIComponent(id)}`);
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, remover));
   }
 };
 
-const remove = async ({ name, url }: Server, id: string): Promise<void> => {
-  const response = await fetch(`${url}/v1/threads/${encodeURIComponent(id)}`, {
+const remove = async ({ name, url }: Server, path: string, headers = {}): Promise<void> => {
+  const response = await fetch(url + path, {
     method: 'DELETE',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers },
   });
   await response.arrayBuffer();
-  if (!response.ok) throw new BenchError(`${name} did not delete thread ${id}: ${response.status}`);
+  if (!response.ok) throw new BenchError(`${name} did not delete ${path}: ${response.status}`);
 };

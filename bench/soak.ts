@@ -9,8 +9,8 @@ import { comeToRest, work } from './soak-work.ts';
 import { anonymousKiB } from './usage.ts';
 
 /**
- * Hours of work, two minutes of it in the short form: runs in all protocols, tools, clients that go away. Now and then
- * the work rests, all threads are deleted, garbage is collected, and what the service still holds is read and told at
+ * Hours of work, two minutes of it in the short form: runs in all protocols, tools, clients that go away, agents with
+ * models of their own that come and go. Now and then the work rests, all threads are deleted, garbage is collected, and what the service still holds is read and told at
  * once: a soak that is cut short says what it saw. It fails when something of that grows without bound (`growing.ts`).
  * Runs leave their records behind, threads do not; so rows are held against the runs that there were, and tables of
  * what is in progress against nothing at all.
@@ -26,7 +26,7 @@ const LEAST_WORK = 0.5;
 /** Until the collector has done what it was told to. */
 const COLLECTION_MS = 300;
 
-/** Where a finished run leaves rows: for good, or until the sweeps of ended work and of events. */
+/** Where what is over leaves rows: for good, or until they are swept by their age. */
 const KEPT = new Set([
   'runs',
   'run_index',
@@ -37,6 +37,11 @@ const KEPT = new Set([
   'ended_work',
   'events',
   'event_by_run',
+  'runtime_stats',
+  'publications',
+  'resource_versions',
+  'audit',
+  'audit_index',
 ]);
 
 type Read = { hours: number; runs: number; metrics: Metrics; anonymous: number };
@@ -75,7 +80,7 @@ const FIGURES: Record<string, Figure> = {
     of: ({ metrics }) => rowsOf(metrics, false),
     allowance: { share: 0, least: 8 },
   },
-  'rows a finished run leaves': {
+  'rows of what is over': {
     unit: 'rows a run',
     of: ({ metrics, runs }) => rowsOf(metrics, true) / runs,
     allowance: { share: 0.05, least: 0.05 },
