@@ -519,7 +519,7 @@ export const runMachine = setup({
         forTasks: wait('forTasks', {
           tags: ['background_tasks', 'TASK_STATE_WORKING'],
           description: 'Its own background tasks are at work; nobody has to do anything.',
-          answered: { description: 'News or input; it goes on when it is its turn.' },
+          answered: { target: 'parked', description: 'News or input; it goes on when it is its turn.' },
         }),
         answered: {
           tags: ['TASK_STATE_SUBMITTED'],

@@ -223,6 +223,9 @@ t.test('an answer to a run that rests is noted, unless its own tasks are at work
     t.equal(to, isAsked ? 'waiting.answered' : from);
   }
   t.ok(paths.size >= 8);
+  // Who asks an actor that is not there whether it takes an answer is told so by the chart alone.
+  for (const { from } of noted)
+    if (/^waiting\.\w+\.parked$/.test(pathOf(from))) t.ok(from.can({ type: 'ANSWER' }), pathOf(from));
 });
 
 t.test('what a run still does before it ends changes its end only by failing, or by a cancel', async (t) => {

@@ -30,7 +30,10 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
-const OPERATORS: Record<string, string> = {
+/** A map, since code may call what every object has. */
+const swaps = (table: Record<string, string>): ReadonlyMap<unknown, string> => new Map(Object.entries(table));
+
+const OPERATORS = swaps({
   '===': '!==',
   '!==': '===',
   '<': '<=',
@@ -47,9 +50,9 @@ const OPERATORS: Record<string, string> = {
   '-=': '+=',
   '++': '--',
   '--': '++',
-};
+});
 
-const METHODS: Record<string, string> = {
+const METHODS = swaps({
   some: 'every',
   every: 'some',
   min: 'max',
@@ -57,7 +60,7 @@ const METHODS: Record<string, string> = {
   startsWith: 'endsWith',
   push: 'unshift',
   shift: 'pop',
-};
+});
 
 /** Parts of a statechart without which another chart remains. */
 const CHART_PARTS = new Set([
@@ -85,7 +88,7 @@ const slice = (text: string, { start, end }: Node): string => text.slice(start, 
 const operator: Rule = (node, text) => {
   const { operator, left, right } = node;
   if (typeof operator !== 'string' || !isNode(left) || !isNode(right)) return [];
-  const by = OPERATORS[operator];
+  const by = OPERATORS.get(operator);
   // That it is missing, the types notice.
   if (operator === '??') return [edit(node, slice(text, right), '?? takes its right side')];
   if (by === undefined) return [];
@@ -94,7 +97,7 @@ const operator: Rule = (node, text) => {
 };
 
 const update: Rule = (node, text) => {
-  const by = OPERATORS[String(node.operator)];
+  const by = OPERATORS.get(node.operator);
   if (by === undefined) return [];
   return [edit(node, slice(text, node).replace(String(node.operator), by), `${node.operator} becomes ${by}`)];
 };
@@ -120,7 +123,7 @@ const literal: Rule = (node) => {
 
 const method: Rule = ({ callee }) => {
   if (!isNode(callee) || callee.type !== 'MemberExpression' || !isNode(callee.property)) return [];
-  const by = METHODS[String(callee.property.name)];
+  const by = METHODS.get(callee.property.name);
   return by === undefined ? [] : [edit(callee.property, by, `${callee.property.name}() becomes ${by}()`)];
 };
 

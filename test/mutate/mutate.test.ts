@@ -24,6 +24,7 @@ t.test('each place of the table gives its changes, and types give none', async (
     'const x = all.some(f) || n <= m;',
     'const x = all.some(f) && n < m;',
   ]);
+  t.strictSame(changes('const x = a.toString();'), []);
   t.strictSame(changes('log.warn(1 as const);'), ['log.warn(2 as const);']);
   t.strictSame(changes('const x = { guard: g, other: h };', 'machines/a.ts'), ['const x = {  other: h };']);
 });
