@@ -74,13 +74,13 @@ export const work = async (server: Server, duration_ms: number): Promise<number>
   const loads = [NATIVE, rounds, ...protocols].map((load) =>
     playLoad(server, { ...load, duration_ms, connections: CONNECTIONS, pause_ms: PAUSE_MS, rest_ms: 0 }),
   );
-  const [played, ...others] = await Promise.all([
+  const [played, cut, changed] = await Promise.all([
     Promise.all(loads),
     cuts(server, until),
     changes(server, until),
     watchers(server, until),
   ]);
-  return played.reduce((sum, { report }) => sum + report.streams, others[0] + others[1]);
+  return played.reduce((sum, { report }) => sum + report.streams, cut + changed);
 };
 
 /** Until nothing executes; then every thread is deleted. */

@@ -10,10 +10,10 @@ import { anonymousKiB } from './usage.ts';
 
 /**
  * Hours of work, two minutes of it in the short form: runs in all protocols, tools, clients that go away, agents with
- * models of their own that come and go. Now and then the work rests, all threads are deleted, garbage is collected, and what the service still holds is read and told at
- * once: a soak that is cut short says what it saw. It fails when something of that grows without bound (`growing.ts`).
- * Runs leave their records behind, threads do not; so rows are held against the runs that there were, and tables of
- * what is in progress against nothing at all.
+ * models of their own that come and go. Now and then the work rests, all threads are deleted, garbage is collected,
+ * and what the service still holds is read and told at once: a soak that is cut short says what it saw. It fails when
+ * something of that grows without bound (`growing.ts`). Runs leave their records behind, threads do not; so rows are
+ * held against the runs that there were, and tables of what is in progress against nothing at all.
  */
 
 const MINUTES_2 = 120_000;

@@ -12,8 +12,8 @@ export type ActorName = {
 };
 
 /**
- * Whom an actor works for, whether or not that has an actor. It is no parent in XState's sense: to that one a child tells its
- * end as an event with the child's id in its type, and a machine remembers every type that it has ever met.
+ * Whom an actor works for, whether or not that has an actor. It is no parent in XState's sense: a child tells that one
+ * its end as an event with the child's id in its type, and a machine remembers every type that it has ever met.
  */
 export type WorksFor = { machine: MachineName; id: string };
 
