@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SEED } from '../random.ts';
+import { runAlone } from './alone.ts';
 import { bundle } from './bundle.ts';
 import { countFrom, startedByTests, testFiles } from './command-line.ts';
 import { TAP_PLACES } from './places.ts';
@@ -36,6 +37,7 @@ const main = async (): Promise<void> => {
   const files = testFiles(positionals);
   const jobs = countFrom('jobs', values.jobs, availableParallelism() + 1);
   const slowest = countFrom('slowest', values.slowest, 0);
+  const end = await runAlone(TAP_PLACES.base);
   const report = new Report(SEED);
   await bundle([...files, ...startedByTests()], TAP_PLACES);
   rmSync(TAP_PLACES.answers, { recursive: true, force: true });
@@ -45,6 +47,7 @@ const main = async (): Promise<void> => {
   await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, () => work(queue)));
   if (files.includes(LAST)) await work([LAST]);
   await report.end(slowest);
+  end();
 };
 
 main().catch((error: unknown) => {

@@ -11,10 +11,8 @@ export const inProject = (path: string): string => join(ROOT, path);
  */
 export class Places {
   readonly bundle: string;
-  readonly #base: string;
 
-  constructor(base: string) {
-    this.#base = base;
+  constructor(readonly base: string) {
     this.bundle = join(base, 'bundle');
   }
 
@@ -24,16 +22,16 @@ export class Places {
 
   /** What a test file said. */
   resultOf(file: string): string {
-    return join(this.#base, 'test-results', `${file}.tap`);
+    return join(this.base, 'test-results', `${file}.tap`);
   }
 
   /** What services have answered in this run. */
   get answers(): string {
-    return join(this.#base, 'answers');
+    return join(this.base, 'answers');
   }
 
   fixturesOf(file: string): string {
-    return join(this.#base, 'fixtures', file.replace(/[^a-zA-Z0-9._-]+/g, '-'));
+    return join(this.base, 'fixtures', file.replace(/[^a-zA-Z0-9._-]+/g, '-'));
   }
 }
 

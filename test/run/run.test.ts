@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import fc from '../random.ts';
+import { runAlone } from './alone.ts';
 import { bundle } from './bundle.ts';
 import { countFrom, testFiles } from './command-line.ts';
 import { Places, ROOT, workerOf } from './places.ts';
@@ -31,6 +34,19 @@ const runAll = async (
   await runFiles(files, all, (end) => ended.push({ ...end, file: end.file.replace(/^.*\//, '') }));
   return ended;
 };
+
+t.test('a second run in a checkout is refused, and none that comes after the first', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'run-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const end = await runAlone(folder);
+  await t.rejects(runAlone(folder), { message: /another run of the tests is under way/ });
+  end();
+  // As a process leaves it that was killed.
+  writeFileSync(join(folder, 'running'), '');
+  const later = await runAlone(folder);
+  await t.rejects(runAlone(folder), { message: /another run/ });
+  later();
+});
 
 t.test('files of a worker end one after the other, each with a result of its own', async (t) => {
   const fails = "import t from 'tap';\nt.test('not so', async (t) => t.equal(1, 2));\n";
