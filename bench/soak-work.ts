@@ -44,11 +44,17 @@ const watchers = async ({ name, url }: Server, until: number): Promise<void> => 
 /** As often an agent of its own model and provider comes, has a run and goes; and a client of MCP with its session. */
 const CHANGE_MS = 1000;
 
+/** They come again: what is known by name, such as series of metrics, has its level soon. */
+const NAMES = 50;
+
+let changed = 0;
+
 /** An administrator at work, and peers that come and go. @returns how many runs there were */
 const changes = async (server: Server, until: number): Promise<number> => {
   let runs = 0;
   do {
-    const id = `of-${Math.round(performance.now())}`;
+    const id = `comes-and-goes-${changed % NAMES}`;
+    changed += 1;
     const entries = [
       ['providers', { id, adapter: 'scripted' }],
       ['models', { id, provider_id: id, upstream_model: 'any' }],
@@ -74,13 +80,13 @@ export const work = async (server: Server, duration_ms: number): Promise<number>
   const loads = [NATIVE, rounds, ...protocols].map((load) =>
     playLoad(server, { ...load, duration_ms, connections: CONNECTIONS, pause_ms: PAUSE_MS, rest_ms: 0 }),
   );
-  const [played, cut, changed] = await Promise.all([
+  const [played, cut, come] = await Promise.all([
     Promise.all(loads),
     cuts(server, until),
     changes(server, until),
     watchers(server, until),
   ]);
-  return played.reduce((sum, { report }) => sum + report.streams, cut + changed);
+  return played.reduce((sum, { report }) => sum + report.streams, cut + come);
 };
 
 /** Until nothing executes; then every thread is deleted. */
