@@ -51,7 +51,7 @@ export type ReplayBuffers = {
 export type ReplayBufferOptions = { capacity: number; idleMs: number; clock: Clock };
 
 /** So many threads without a stream keep their last position; those before them go on above all of these. */
-const KNOWN_THREADS = 100_000;
+const KNOWN_THREADS = 10_000;
 
 export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOptions): ReplayBuffers => {
   const current = new Map<string, Buffered>();
