@@ -17,7 +17,7 @@ export const runAlone = async (folder: string): Promise<() => void> => {
   const socket = relative(process.cwd(), `${folder}/running`);
   if (await answers(socket))
     throw new Error(
-      `another run of the tests is under way in this checkout: wait for it, or use another clone`,
+      'another run of the tests is under way in this checkout: wait for it, or use another clone',
     );
   rmSync(socket, { force: true });
   const server = createServer((caller) => caller.end());

@@ -86,6 +86,29 @@ t.test(
   },
 );
 
+t.test('the circuit of a model is told as long as the model is configured', async (t) => {
+  const { call, runToEnd } = await startDemo(t);
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const isTold = async (): Promise<boolean> =>
+    String((await call('GET', '/metrics')).body.text).includes('circuit_breaker_state{model="passing"');
+  const entries = [
+    ['providers', { id: 'passing', adapter: 'scripted' }],
+    ['models', { id: 'passing', provider_id: 'passing', upstream_model: 'any' }],
+    ['agents', { id: 'passing', model_id: 'passing' }],
+  ] as const;
+  for (const [namespace, entry] of entries)
+    t.equal((await call('POST', `/v1/config/${namespace}`, entry, headers)).status, 201, namespace);
+  await runToEnd({ agentId: 'passing', messages: [{ role: 'user', content: 'x' }] });
+  t.ok(await isTold());
+  for (const [namespace] of [...entries].reverse())
+    t.equal(
+      (await call('DELETE', `/v1/config/${namespace}/passing`, undefined, headers)).status,
+      204,
+      namespace,
+    );
+  t.notOk(await isTold());
+});
+
 t.test('metrics tell what became of runs, of calls of models and of calls of tools', async (t) => {
   const troupe = await startDemo(t);
   troupe.models.steps.push(asks(['c1', 'get_weather', { location: 'Oslo' }]), says('done'));
