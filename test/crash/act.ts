@@ -23,7 +23,9 @@ export const cancelThread: Operation = async (world) => {
 export const cancelRun: Operation = async (world) => {
   const run_id = world.ledger.inputs
     .slice(-40)
-    .find(({ run_id: id, thread }) => id !== undefined && world.threads.includes(thread))?.run_id;
+    .find(
+      ({ run_id: id, thread }) => id !== undefined && thread !== undefined && world.threads.includes(thread),
+    )?.run_id;
   if (run_id === undefined) return;
   judged(world, 'cancel run', await world.client.ask('POST', `/v1/runs/${run_id}/cancel`));
 };

@@ -108,19 +108,26 @@ const countMarks = (records: ReadonlyMap<string, ThreadRecord>): Map<string, str
   return found;
 };
 
-/** What was acknowledged is on its thread once; what was not answered, once at most; what was refused, never. */
+/**
+ * What was acknowledged is on its thread once; what was not answered, once at most; what was refused, never. Input
+ * whose thread the service chose is looked for only when the records hold every thread.
+ */
 export const checkInputs = (
   broken: Broken,
   { inputs }: Ledger,
   records: ReadonlyMap<string, ThreadRecord>,
+  all = false,
 ): void => {
   const marks = countMarks(records);
   for (const { thread, mark, route, outcome, status, run_id } of inputs) {
-    const record = records.get(thread);
-    if (!record) continue;
     const places = marks.get(mark) ?? [];
-    const about = `${mark} by ${route} (${outcome} ${status ?? ''}, run ${run_id}) on ${thread}`;
-    if (places.some((place) => place !== thread)) broken.note('doubled', `${about}: it is on ${places}`);
+    const found = thread ?? (all ? places[0] : undefined);
+    const about = `${mark} by ${route} (${outcome} ${status ?? ''}, run ${run_id}) on ${found}`;
+    if (thread === undefined && all && found === undefined && outcome === 'acknowledged')
+      broken.note('lost', about);
+    const record = found === undefined ? undefined : records.get(found);
+    if (!record) continue;
+    if (places.some((place) => place !== found)) broken.note('doubled', `${about}: it is on ${places}`);
     if (places.length > 1) broken.note('doubled', `${about}: it is there ${places.length} times`);
     if (outcome === 'acknowledged' && places.length === 0) broken.note('lost', about);
     // A 503 may come from a storage that did write in the end.

@@ -6,6 +6,7 @@ import { checkConfigs, checkDeletions, checkMetadata, untold } from './check-kep
 import { checkCounters, checkCursor, checkDecisions, checkStreams, checkTail } from './check-runs.ts';
 import { checkInputs, checkThread } from './check-threads.ts';
 import type { Client } from './client.ts';
+import { checkEvals } from './evaluate.ts';
 import { acknowledgedIn, type Ledger } from './ledger.ts';
 import { readThread, runsOf, type ThreadRecord } from './records.ts';
 import { ADMIN, type Service } from './service.ts';
@@ -69,7 +70,7 @@ export const checkRecent = async (broken: Broken, client: Client, ledger: Ledger
   const deleted = [...ledger.deleted].slice(-RECENT);
   await Promise.all([
     ...recent.map(({ run_id }) => run_id !== undefined && expect(`/v1/runs/${run_id}`, 200)),
-    ...recent.map(({ thread }) => expect(`/v1/threads/${thread}`, 200)),
+    ...recent.map(({ thread }) => thread !== undefined && expect(`/v1/threads/${thread}`, 200)),
     ...deleted.map((id) => expect(`/v1/threads/${id}`, 404)),
   ]);
 };
@@ -96,7 +97,7 @@ export const checkAll = async (check: Check): Promise<number> => {
   const records = await readThreads(client, new Set([...own, ...(all ? others : [])]));
   for (const record of records.values()) checkThread(broken, record, ledger.sigkills);
   for (const record of [...records.values()].slice(0, 10)) await checkCursor(broken, client, record);
-  checkInputs(broken, ledger, records);
+  checkInputs(broken, ledger, records, all);
   checkStreams(broken, ledger.ends, new Map(runs.map((run) => [run.run_id, run])));
   checkDecisions(broken, ledger, records, service.executed());
   for (const tail of tails) {
@@ -109,6 +110,7 @@ export const checkAll = async (check: Check): Promise<number> => {
   await checkConfigs(broken, client, ledger);
   await checkCounters(broken, client, true);
   await checkPushes(check);
+  await checkEvals(broken, client, ledger);
   for (const oddity of ledger.oddities) broken.note('answer', oddity);
   if ('running' in broken.counts()) await noteAtWork(client, broken);
   return runs.length;

@@ -59,10 +59,29 @@ const tools = [
     idempotent: true,
     execute: () => ({ data: 'handed over', state: [update(handoff, { requested_agent: 'back' })] }),
   }),
+  defineTool({
+    id: 'once',
+    description: 'May not be executed twice.',
+    input: z.object({}),
+    async execute(_, { call_id }) {
+      executes(call_id);
+      await pause(PACE_MS);
+      return { data: `did ${call_id}` };
+    },
+  }),
   defineClientTool({ id: 'choose', description: 'Asks the client.', input: z.object({}) }),
 ];
 
 type Call = [tool: string, args: object];
+
+/** The ids of a worker's calls differ from its planner's and from every other worker's. */
+const below = (id: string, plan: string): Call => ['agent_run_worker', { prompt: `[${id}s] ${plan}` }];
+
+const callsOf = (id: string, verb: string): readonly Call[] | undefined => {
+  if (verb === 'delegate') return [below(id, 'talk 20')];
+  if (verb === 'ask_below') return [below(id, 'approve 5')];
+  return CALLS[verb];
+};
 
 const CALLS: Record<string, readonly Call[]> = {
   note: [['note', {}]],
@@ -72,7 +91,11 @@ const CALLS: Record<string, readonly Call[]> = {
     ['choose', {}],
     ['risky', {}],
   ],
-  delegate: [['agent_run_worker', { prompt: '[sub] talk 20' }]],
+  pair: [
+    ['once', {}],
+    ['note', {}],
+    ['once', {}],
+  ],
   handoff: [['hand_over', {}]],
 };
 
@@ -87,7 +110,7 @@ const provider = defineProvider({
   async stream({ messages }, sink, { signal }) {
     const plan = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
     const [, id = '', verb = '', words = '1'] = /\[(\w+)\] (\w+) ?(\d+)?/.exec(plan) ?? [];
-    const calls = messages.at(-1)?.role === 'tool' ? undefined : CALLS[verb];
+    const calls = messages.at(-1)?.role === 'tool' ? undefined : callsOf(id, verb);
     if (calls) {
       for (const [index, [tool, args]] of calls.entries()) {
         sink.toolStart(`${id}-${index}`, tool);

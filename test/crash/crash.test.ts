@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { randomFrom } from '../../src/load/random.ts';
 import { startWebhook } from '../protocols/a2a/webhook.ts';
+import { checkCopy, copyOf } from './backups.ts';
 import { createBroken } from './broken.ts';
 import { checkAll, checkRecent, settle } from './check.ts';
 import { createClient } from './client.ts';
@@ -80,13 +81,16 @@ t.test(
       const playing = Array.from({ length: clients }, (_, me) => playClient(world, me, () => stopped));
       const last = Math.min(kills, ended + endsAnEpoch);
       for (; ended < last; ended += 1) {
+        const copying = copyOf(world);
         await lived(ledger, below(random, options.life));
+        const copy = await copying;
         const { name, sigkills, durability, started } = await endAndStart(service, random, ended);
         ledger.sigkills += sigkills;
         const { liveCpuMs, liveMs } = started;
         if (liveCpuMs > LIVE_MS)
           broken.note('start', `${name}: live after ${liveCpuMs} ms of processor time`);
         await checkRecent(broken, client, ledger);
+        if (copy) await checkCopy(broken, world, copy);
         t.comment(
           `${ended + 1} ${name}, ${durability}: live after ${Math.round(liveMs)} ms, ${acknowledgedIn(ledger).length} inputs acknowledged`,
         );
@@ -117,10 +121,12 @@ t.test(
     const acknowledged = acknowledgedIn(ledger);
     t.comment(`answers: ${JSON.stringify(Object.fromEntries([...ledger.answers].toSorted()))}`);
     t.comment(
-      `${kills} ends, ${ledger.sigkills} SIGKILLs, ${ledger.inputs.length} inputs, ${acknowledged.length} acknowledged, ${runs} runs, ${ledger.ends.length} streams to their end, ${ledger.decisions.length} decisions, ${ledger.tasks.size} tasks with webhooks`,
+      `${kills} ends, ${ledger.sigkills} SIGKILLs, ${ledger.inputs.length} inputs, ${acknowledged.length} acknowledged, ${runs} runs, ${ledger.ends.length} streams to their end, ${ledger.decisions.length} decisions, ${ledger.tasks.size} tasks with webhooks, ${ledger.evals.size} evaluations, ${ledger.copies} backups`,
     );
     t.ok(acknowledged.length > kills, `${acknowledged.length} inputs were acknowledged`);
-    t.strictSame(broken.all().slice(0, 60), [], `seed ${seed}`);
     await service.stop();
+    const found = await service.examine();
+    if (found !== '') broken.note('kept', `troupe doctor: ${found}`);
+    t.strictSame(broken.all().slice(0, 60), [], `seed ${seed}`);
   },
 );

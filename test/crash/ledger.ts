@@ -7,7 +7,8 @@
 export type Outcome = 'open' | 'acknowledged' | 'refused' | 'unanswered';
 
 export type Input = {
-  thread: string;
+  /** Undefined where the service chooses the thread and does not name it. */
+  thread: string | undefined;
   /** Stands in the message, and in no other one. */
   mark: string;
   route: string;
@@ -45,10 +46,14 @@ export type Ledger = {
   configs: Map<string, Kept<string>>;
   /** A2A tasks with a webhook. */
   tasks: Set<string>;
+  /** Evaluation runs that were accepted. */
+  evals: Set<string>;
   /** Answers that no client may get, such as 500. */
   oddities: string[];
   answers: Map<string, number>;
   sigkills: number;
+  /** Backups that were complete. */
+  copies: number;
 };
 
 export const createLedger = (): Ledger => ({
@@ -62,9 +67,11 @@ export const createLedger = (): Ledger => ({
   doomed: new Set(),
   configs: new Map(),
   tasks: new Set(),
+  evals: new Set(),
   oddities: [],
   answers: new Map(),
   sigkills: 0,
+  copies: 0,
 });
 
 export const keep = <Value>(map: Map<string, Kept<Value>>, key: string): Kept<Value> => {

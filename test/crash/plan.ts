@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../src/load/random.ts';
 import { cancelRun, cancelThread, createAndDelete, decide, interrupt, list, page } from './act.ts';
+import { evaluate } from './evaluate.ts';
 import { patch, putConfig, restoreConfig } from './keep.ts';
 import { below, pick, pickByWeight } from './random.ts';
-import { a2a, agUi, chat, foreground, held, inputToRun, mailbox, mailboxOn, message } from './say.ts';
+import { a2a, agUi, chat, foreground, held, inputToRun, mailbox, mailboxOn, mcp, message } from './say.ts';
 import type { Durability, Service, Started } from './service.ts';
 import type { Operation, World } from './world.ts';
 
@@ -17,6 +18,8 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [6, chat],
   [6, agUi],
   [6, a2a],
+  [3, mcp],
+  [0.5, evaluate],
   [4, held],
   [8, decide],
   [4, cancelThread],

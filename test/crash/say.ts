@@ -19,6 +19,8 @@ const PLANS: readonly (readonly [number, Plan])[] = [
   [4, () => 'choose 5'],
   [3, () => 'both 5'],
   [6, () => 'delegate 5'],
+  [4, () => 'ask_below 5'],
+  [5, () => 'pair 5'],
   [5, () => 'handoff 10'],
 ];
 
@@ -26,6 +28,7 @@ const HELD: readonly (readonly [number, Plan])[] = [
   [3, () => 'approve 5'],
   [1, () => 'choose 5'],
   [1, () => 'both 5'],
+  [1, () => 'ask_below 5'],
 ];
 
 /** Agents with a model of their own, besides the planner; `bench-paced` takes four seconds. */
@@ -36,7 +39,7 @@ const AGENTS: readonly (readonly [number, string])[] = [
   [1, 'default'],
 ];
 
-const begin = (world: World, route: string, thread: string): Input => {
+const begin = (world: World, route: string, thread?: string): Input => {
   count += 1;
   const input: Input = {
     thread,
@@ -185,7 +188,7 @@ export const inputToRun: Operation = async (world) => {
   const { ledger, random, client } = world;
   const recent = ledger.inputs
     .slice(-60)
-    .filter(({ run_id, thread }) => run_id && world.threads.includes(thread));
+    .filter(({ run_id, thread }) => run_id && thread !== undefined && world.threads.includes(thread));
   if (recent.length === 0) return;
   const { run_id, thread } = pick(random, recent);
   const input = begin(world, 'inputs', thread);
@@ -242,4 +245,34 @@ export const agUi: Operation = async (world) => {
     path: '/v1/ag-ui/run',
     body: { agentId: 'planner', threadId: thread, messages },
   });
+};
+
+const MCP_VERSION = '2026-07-28';
+
+/** A call of an agent as a tool of MCP, without a session; the thread is the service's choice. */
+export const mcp: Operation = async (world) => {
+  const input = begin(world, 'mcp');
+  const name = 'planner';
+  const method = 'tools/call';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { name, arguments: { message: `${input.mark} ${talk(world.random)}` }, _meta };
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MCP_VERSION,
+    'mcp-method': method,
+    'mcp-name': name,
+  };
+  const answer = await world.client.ask(
+    'POST',
+    '/v1/mcp',
+    { jsonrpc: '2.0', id: 1, method, params },
+    headers,
+  );
+  // The head of an answer comes before the run; only a result that is no error acknowledges the input.
+  const isDone = answer?.text.includes('"isError":false') === true;
+  const outcome = judged(world, 'mcp', answer);
+  settle(input, outcome === 'acknowledged' && !isDone ? 'unanswered' : outcome, answer?.status);
 };

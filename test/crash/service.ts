@@ -43,6 +43,13 @@ export type Service = {
   failStart(): Promise<void>;
   /** Resolves as soon as a process answers. */
   up(): Promise<void>;
+  /**
+   * Copies the data folder with `troupe backup`. SIGKILL ends the copy after so many ms; undefined where it was ended,
+   * else the folder of the copy.
+   */
+  backup(killAfterMs?: number): Promise<string | undefined>;
+  /** What `troupe doctor` reports of a folder, of the service's own without one. Empty: nothing is wrong. */
+  examine(folder?: string): Promise<string>;
 };
 
 export type ServiceOptions = { gate?: string; env?: Record<string, string> };
@@ -62,13 +69,20 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
   const config = join(dir, 'agents.mjs');
   await compileOnBuilt(AGENTS, config);
   const port = await freePort();
+  const data = join(dir, 'data');
+  let copies = 0;
+  const command = (...args: string[]): ChildProcess =>
+    spawn(...nodeCommand([MAIN, ...args]), {
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   let child: ChildProcess | undefined;
   let came = defer();
   /** Whether `came` has been resolved: who waits already goes on waiting. */
   let answers = false;
 
   const run = (durability: Durability): ChildProcess => {
-    const args = ['--http-addr', `127.0.0.1:${port}`, '--storage-dir', join(dir, 'data'), '--config', config];
+    const args = ['--http-addr', `127.0.0.1:${port}`, '--storage-dir', data, '--config', config];
     const started = spawn(
       ...nodeCommand([MAIN, 'serve', ...args, '--durability', durability, '--seed-profile', 'demo']),
       {
@@ -157,6 +171,24 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
       const said = outputs.get(process)?.() ?? '';
       if (code !== 1 || !/cannot listen/.test(said))
         throw new Error(`a start on a taken port ended with code ${code}: ${said}`);
+    },
+    async backup(killAfterMs) {
+      copies += 1;
+      const folder = join(dir, `copy-${copies}`);
+      const copying = command('backup', folder, '--storage-dir', data);
+      const output = lastOutput(copying);
+      const timer =
+        killAfterMs === undefined ? undefined : setTimeout(() => copying.kill('SIGKILL'), killAfterMs);
+      const code = await ended(copying);
+      clearTimeout(timer);
+      if (copying.signalCode !== null) return undefined;
+      if (code !== 0) throw new Error(`a backup ended with code ${code}: ${output()}`);
+      return folder;
+    },
+    async examine(folder = data) {
+      const doctor = command('doctor', '--storage-dir', folder);
+      const output = lastOutput(doctor);
+      return (await ended(doctor)) === 0 ? '' : output();
     },
   };
 };

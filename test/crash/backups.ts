@@ -1,0 +1,40 @@
+import { rmSync } from 'node:fs';
+import { openStore } from '../../src/store/index.ts';
+import type { Broken } from './broken.ts';
+import { acknowledgedIn } from './ledger.ts';
+import { below } from './random.ts';
+import type { World } from './world.ts';
+
+/**
+ * Copies of a data folder that a service writes to. A complete copy holds everything that was acknowledged before it
+ * began, and nothing is wrong with it; a copy that is killed harms nobody.
+ */
+
+/** A copy, and the runs that were acknowledged when it began. */
+export type Copy = { folder: string; runs: readonly string[] };
+
+const SHARE = 0.6;
+const KILLED = 0.4;
+const MOST_MS = 400;
+const SCOPE = 'default';
+
+/** Copies the folder during some of the lives. Undefined when none was made, or it was killed. */
+export const copyOf = async ({ service, ledger, random }: World): Promise<Copy | undefined> => {
+  if (random() > SHARE) return undefined;
+  const runs = acknowledgedIn(ledger).flatMap(({ run_id }) => run_id ?? []);
+  const folder = await service.backup(random() < KILLED ? below(random, MOST_MS) : undefined);
+  return folder === undefined ? undefined : { folder, runs };
+};
+
+export const checkCopy = async (broken: Broken, { service, ledger }: World, copy: Copy): Promise<void> => {
+  const { folder, runs } = copy;
+  ledger.copies += 1;
+  const found = await service.examine(folder);
+  if (found !== '') broken.note('kept', `troupe doctor finds in a backup: ${found}`);
+  const store = await openStore({ dir: folder, durability: 'process' });
+  const lost = runs.filter((run_id) => store.runs.get(SCOPE, run_id) === undefined);
+  await store.close();
+  if (lost.length > 0)
+    broken.note('lost', `a backup lacks ${lost.length} of ${runs.length} runs: ${lost[0]}`);
+  rmSync(folder, { recursive: true });
+};
