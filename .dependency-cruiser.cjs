@@ -14,10 +14,11 @@ const rooms = {
   'src/client': ['src/schema'],
   'src/console': ['src/client', 'src/react', 'src/schema', 'machines'],
   'src/react': ['src/client'],
-  'src/store': ['src/schema'],
+  'src/processes': [],
+  'src/store': ['src/processes', 'src/schema'],
   'src/models': ['machines', 'src/schema'],
   'src/tools': ['src/schema'],
-  'src/plugins': ['src/tools', 'src/models', 'src/schema'],
+  'src/plugins': ['src/processes', 'src/tools', 'src/models', 'src/schema'],
   'src/registry': ['src/store', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
   'src/telemetry': ['src/store', 'src/schema'],
   'src/otel': ['src/traces', 'src/runtime', 'src/loop', 'src/schema'],
@@ -46,7 +47,7 @@ const rooms = {
   'src/programs': ['src/inspection', 'src/statecharts', 'src/http', 'src/schema'],
   'src/load': ['src/schema'],
   'src/a2a': ['machines', 'src/tools', 'src/schema'],
-  'src/mcp': ['machines', 'src/tools', 'src/schema'],
+  'src/mcp': ['machines', 'src/processes', 'src/tools', 'src/schema'],
   'src/protocols': ['machines', 'src/a2a', 'src/runtime', 'src/http', 'src/store', 'src/tools', 'src/schema'],
 };
 
@@ -69,6 +70,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/[^/]+/', pathNot: '^src/(commands|testing)/' },
       to: { path: '^src/[^/]+\\.ts$' },
+    },
+    {
+      name: 'one-module-starts-programs',
+      comment: 'A program inherits descriptors and variables unless `src/processes` starts it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/processes/' },
+      to: { path: '^(node:)?(child_process|cluster)$' },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({
       name: `arrows-of-${room.replace('src/', '')}`,

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { Command } from 'commander';
+import { runNode } from '../processes/start.ts';
 import type { Finding, Report } from '../store/index.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
@@ -42,10 +42,7 @@ const IN_CHILD = 'TROUPE_DOCTOR_CHILD';
 
 const inChild = (): number => {
   const args = [...process.execArgv, ...process.argv.slice(1)];
-  const { status, signal } = spawnSync(process.execPath, args, {
-    stdio: 'inherit',
-    env: { ...process.env, [IN_CHILD]: '1' },
-  });
+  const { status, signal } = runNode(args, { ...process.env, [IN_CHILD]: '1' });
   if (signal === null) return status ?? 1;
   process.stderr.write(`troupe: reading ended with ${signal}, so the file is damaged: restore a backup\n`);
   return 2;

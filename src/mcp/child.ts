@@ -1,5 +1,5 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { type ChildProcessByStdio, startProgram, variablesNamed } from '../processes/start.ts';
 import { inTime } from '../schema/in-time.ts';
 import { guardGroup } from './guard.ts';
 
@@ -31,23 +31,16 @@ const INHERITED = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
 export const environmentOf = (
   own: Readonly<Record<string, string>>,
   around: NodeJS.ProcessEnv = process.env,
-): Record<string, string> => {
-  const inherited = INHERITED.flatMap((name): [string, string][] => {
-    const value = around[name];
-    // A shell exports functions like that.
-    return value === undefined || value.startsWith('()') ? [] : [[name, value]];
-  });
-  return { ...Object.fromEntries(inherited), ...own };
-};
+): Record<string, string> => ({ ...variablesNamed(INHERITED, around), ...own });
 
 /** @throws Error of the system, such as ENOENT */
 export const startChild = ({ command, args, env }: Program): Promise<Child> =>
   new Promise((resolve, reject) => {
-    const started = spawn(command, args, {
+    const started = startProgram({
+      file: command,
+      args,
       env: environmentOf(env),
       stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-      windowsHide: true,
     });
     // It may go at any time, and whoever writes to it learns that from its exit.
     started.stdin.on('error', () => {});

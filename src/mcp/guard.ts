@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { startProgram } from '../processes/start.ts';
 
 /**
  * Outlives this process to see that a child does not. A process that is killed outright runs no code any more; its
@@ -11,11 +11,12 @@ const SCRIPT = 'while read -r _; do :; done; sleep 2; kill -s TERM -- "-$1"; sle
 
 /** Returns what calls it off. */
 export const guardGroup = (pid: number): (() => void) => {
-  const guard = spawn('/bin/sh', ['-c', SCRIPT, 'sh', String(pid)], {
+  // In a group of its own: signals to the group of this process, such as an interrupt, do not reach it.
+  const guard = startProgram({
+    file: '/bin/sh',
+    args: ['-c', SCRIPT, 'sh', String(pid)],
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
-    // What is sent to the group of this process, such as an interrupt, is not for it.
-    detached: true,
   });
   guard.on('error', () => {});
   guard.stdin.on('error', () => {});

@@ -40,7 +40,12 @@ export const layoutInThread = async <T>(
   work: (engine: LayoutEngine) => Promise<T>,
   ms: number,
 ): Promise<T> => {
-  const thread = new Worker(PROGRAM, { eval: true, workerData: engineFile(), resourceLimits: MEMORY });
+  const thread = new Worker(PROGRAM, {
+    eval: true,
+    env: {},
+    workerData: engineFile(),
+    resourceLimits: MEMORY,
+  });
   thread.unref();
   const waiting = new Map<number, { resolve(graph: ElkNode): void; reject(error: Error): void }>();
   thread.on('message', (answer: Answer) => {

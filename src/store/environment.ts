@@ -7,6 +7,7 @@ import {
   type RootDatabaseOptions,
   type RootDatabaseOptionsWithPath,
 } from 'lmdb';
+import { findInheritable } from '../processes/descriptors.ts';
 import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
 import { PRIVATE } from './private-files.ts';
@@ -55,13 +56,18 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     eventTurnBatching: false,
   });
 
-/** lmdb knows the mode of the files it makes, and its types do not. */
+/**
+ * lmdb knows the mode of the files it makes, and its types do not. It opens data files without close-on-exec, so that
+ * programs would inherit them.
+ */
 export const openPrivate = (options: RootDatabaseOptionsWithPath): RootDatabase => {
   const all: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     ...options,
     permissionsMode: PRIVATE,
   };
-  return open(all);
+  const root = open(all);
+  findInheritable();
+  return root;
 };
 
 /**

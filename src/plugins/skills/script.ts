@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
+import { type ChildProcess, startProgram, variablesNamed } from '../../processes/start.ts';
 import { codedError } from '../../tools/coded-error.ts';
 import { type Json, ToolError } from '../../tools/tool.ts';
 import { decodeText } from './decode.ts';
@@ -94,11 +94,12 @@ const runToEnd = async (
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<{ exitCode: number; stopped?: Stopped; stdout: Output; stderr: Output }> => {
-  const child = spawn(file, args, {
+  const child = startProgram({
+    file,
+    args,
     cwd,
-    env: harmless(process.env),
+    env: variablesNamed(VARIABLES),
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
   });
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   // `once` rejects on `error`, which comes instead of `exit` when there is no process.
@@ -164,6 +165,3 @@ const collect = (stream: Readable): (() => Output) => {
   });
   return () => ({ text: decodeText(Buffer.concat(kept), { cut: truncated }), truncated });
 };
-
-const harmless = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
