@@ -14,7 +14,9 @@ export const openStores = async (
   try {
     const { sink_dir } = trace;
     const hasSink = sink_dir !== undefined && !observability_disable;
-    const sink = hasSink ? await openStore({ dir: sink_dir, durability: 'process', warn }) : undefined;
+    const sink = hasSink
+      ? await openStore({ dir: sink_dir, durability: 'process', holdsSecrets: false, warn })
+      : undefined;
     return {
       store,
       sink,

@@ -48,13 +48,27 @@ const inChild = (): number => {
   return 2;
 };
 
-const told = ({ findings, rows, backup }: Report): string => {
+const told = ({ findings, rows, secrets, backup }: Report): string => {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const read = `${total} rows in ${Object.keys(rows).length} tables were read`;
   const copied = backup === undefined ? [] : [`the folder as it was is in ${backup}`];
   const what = findings.length === 0 ? ['nothing is wrong'] : findings.map(lineOf);
-  return `${[...what, read, ...copied].join('\n')}\n`;
+  const sealed = secrets === undefined ? [] : secretsLines(secrets);
+  return `${[...what, read, ...sealed, ...copied].join('\n')}\n`;
 };
+
+const KEYS = {
+  setting: 'SERVICE_SECRETS_KEY',
+  file: 'the generated key in secrets.key of the folder',
+  none: 'no key yet',
+};
+
+const secretsLines = ({ key, sealed, older }: NonNullable<Report['secrets']>): string[] => [
+  `secrets: ${sealed} rows are encrypted; the key is ${KEYS[key]}`,
+  ...(older === 0
+    ? []
+    : [`secrets: ${older} rows are plain or encrypted in an earlier way; the next start encrypts them`]),
+];
 
 const lineOf = ({ problem, table, count, examples, repaired }: Finding): string =>
   `${repaired ? 'repaired' : 'found'}: ${table}: ${problem} (${count}): ${examples.join(' ')}`;

@@ -4,15 +4,15 @@ import { type AuditFilter, indexKeys, matchingIds } from './audit-index.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId } from './keys.ts';
-import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import { createSealedTable, type SealOlder } from './sealed-table.ts';
 import type { Cipher } from './secrets-cipher.ts';
 
 /**
  * The audit log, by the ids of its events. An id begins with its time, so a span of time is a span of keys.
  *
  * A page costs a seek and a read an event that it shows, whatever the filters and however long the log is; what
- * that takes when an event is written is told in `audit-index.ts`. Payloads and error texts are sealed when there
- * is a key; what filters look at is not.
+ * that takes when an event is written is told in `audit-index.ts`. Payloads and error texts are sealed; what
+ * filters look at is not.
  */
 
 export type AuditQuery = AuditFilter & {
@@ -42,7 +42,7 @@ type Head = Omit<AuditEvent, keyof Body>;
 export const createAuditTable = (
   env: Environment,
   cipher: Cipher,
-): { table: AuditTable; sealPlain: SealPlain } => {
+): { table: AuditTable; sealOlder: SealOlder } => {
   const events = createSealedTable<Head, Body>(env, 'audit', cipher);
   const index = env.table<true>('audit_index');
 
@@ -77,7 +77,7 @@ export const createAuditTable = (
       return removed;
     },
   };
-  return { table, sealPlain: events.sealPlain };
+  return { table, sealOlder: events.sealOlder };
 };
 
 const idsBetween = (since = 0, until = Number.POSITIVE_INFINITY, before?: string) => {

@@ -2,14 +2,14 @@ import type { ConfigNamespace, ConfigRecord } from '../schema/config-record.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId } from './keys.ts';
-import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import { createSealedTable, type SealOlder } from './sealed-table.ts';
 import type { Cipher } from './secrets-cipher.ts';
 
 /**
  * The entries of the configuration, in each namespace by the bytes of their ids.
  *
  * Relies on one writer at a time: there is no compare-and-set, whoever puts a record has read it under the lock
- * of the configuration. Spec, overrides and the published version are sealed when there is a key; ids, revisions
+ * of the configuration. Spec, overrides and the published version are sealed; ids, revisions
  * and actors are not. Records that differ from what is live have a row in a small index beside them.
  */
 
@@ -30,7 +30,7 @@ type Place = Pick<ConfigRecord, 'namespace' | 'id'>;
 export const createConfigTable = (
   env: Environment,
   cipher: Cipher,
-): { table: ConfigTable; sealPlain: SealPlain } => {
+): { table: ConfigTable; sealOlder: SealOlder } => {
   const records = createSealedTable<Head, Body>(env, 'config', cipher);
   const differing = env.table<Place>('config_unpublished');
 
@@ -56,5 +56,5 @@ export const createConfigTable = (
     unpublished: () =>
       Array.from(differing.values({ prefix: [] })).flatMap(({ namespace, id }) => get(namespace, id) ?? []),
   };
-  return { table, sealPlain: records.sealPlain };
+  return { table, sealOlder: records.sealOlder };
 };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type AuditTable, createAuditTable } from './audit.ts';
 import { type Batch, createBatch, type Rows } from './batch.ts';
 import { type ConfigTable, createConfigTable } from './config.ts';
@@ -6,17 +7,17 @@ import type { Environment } from './environment.ts';
 import type { Key } from './keys.ts';
 import { createPublicationTable, type PublicationTable } from './publications.ts';
 import { createPushConfigTable, type PushConfigTable } from './push-configs.ts';
-import type { SealPlain } from './sealed-table.ts';
-import { type Cipher, createCipher } from './secrets-cipher.ts';
+import type { SealOlder } from './sealed-table.ts';
+import { createCipher, createOpenOlder, NO_CIPHER } from './secrets-cipher.ts';
+import { KEY_FILE, mayHaveOlder, noteAllSealed, type SecretsKey, secretsOf, takeKey } from './secrets-key.ts';
 
 /**
  * The tables that hold secrets, those of the configuration plane among them, and the key that they are sealed with.
  *
- * Guarantees: a store that was opened with a key once is opened with that key or not at all; a text sealed with it
- * stands in the meta table before the first row is. At the first opening with a key, rows from the time before it
- * are sealed, a piece a commit; an opening that was interrupted goes on at the next one. Pages that LMDB has freed
- * may still hold the old text until they are used again: keep nothing secret in a store before it has its key, or
- * write the secrets anew where they are given out. Changing the key, and giving it up, are not provided for.
+ * Guarantees: after an opening every row is sealed with the key of the folder and bound to its place. Rows that an
+ * earlier version wrote plain or unbound, and rows that have an earlier key, are sealed again at the next opening, in
+ * commits of `PIECE` rows; an opening that was interrupted continues at the next one. Pages that LMDB has freed may
+ * still hold the old text until they are used again: a copy of the store has none of them.
  */
 
 export type ControlPlane = {
@@ -27,21 +28,25 @@ export type ControlPlane = {
   readonly pushConfigs: PushConfigTable;
 };
 
-type Sealing = { meta: Rows; cipher: Cipher; tables: readonly SealPlain[] };
-
 /** Rows that one commit seals. */
 const PIECE = 500;
-const CHECK = ['secrets_check'];
-const COMPLETE = ['secrets_sealed'];
 
-/** @throws Unavailable when there are sealed rows, and the key is missing or not theirs */
+export type SecretsOptions = {
+  dir: string;
+  secretsKey: string | undefined;
+  holdsSecrets: boolean;
+  warn: (problem: string) => void;
+  commit(batch: Batch): Promise<void>;
+};
+
+/** @throws Unavailable when the key is missing or not that of the folder */
 export const createControlPlane = (
   env: Environment,
   meta: Rows,
-  { secretsKey, commit }: { secretsKey: string | undefined; commit(batch: Batch): Promise<void> },
+  options: SecretsOptions,
 ): { tables: ControlPlane; sealAll(): Promise<void> } => {
-  const cipher = createCipher(secretsKey);
-  checkKey(meta, cipher);
+  const key = options.holdsSecrets ? takeKey(options.dir, meta, options.secretsKey) : undefined;
+  const cipher = key ? createCipher(key.secret) : NO_CIPHER;
   const config = createConfigTable(env, cipher);
   const audit = createAuditTable(env, cipher);
   const publications = createPublicationTable(env, cipher);
@@ -56,28 +61,54 @@ export const createControlPlane = (
       documents: documents.table,
       pushConfigs: pushConfigs.table,
     },
-    sealAll: () => sealAll({ meta, cipher, tables: sealed.map(({ sealPlain }) => sealPlain) }, commit),
+    async sealAll() {
+      if (!key || !mayHaveOlder(meta)) return;
+      const tables = sealed.map(({ sealOlder }) => sealOlder);
+      warnOf(await sealOlderIn(tables, key, options.commit), key, options);
+      noteAllSealed(meta);
+    },
   };
 };
 
-const checkKey = (meta: Rows, cipher: Cipher): void => {
-  const check = meta.get(CHECK);
-  if (typeof check === 'string') cipher.open(check);
-  else if (cipher.active) meta.putSync(CHECK, cipher.seal('troupe'));
-};
+type Counts = { sealed: number; unreadable: number };
 
-const sealAll = async (
-  { meta, cipher, tables }: Sealing,
+const sealOlderIn = async (
+  tables: readonly SealOlder[],
+  key: SecretsKey,
   commit: (batch: Batch) => Promise<void>,
-): Promise<void> => {
-  if (!cipher.active || meta.get(COMPLETE) === true) return;
-  for (const sealPlain of tables) {
+): Promise<Counts> => {
+  const openOlder = createOpenOlder(secretsOf(key));
+  const counts = { sealed: 0, unreadable: 0 };
+  for (const sealOlder of tables) {
     let after: Key | undefined;
     do {
       const batch = createBatch();
-      after = sealPlain(batch, after, PIECE);
+      const { last, sealed, unreadable } = sealOlder(batch, openOlder, after, PIECE);
       await commit(batch);
+      counts.sealed += sealed;
+      counts.unreadable += unreadable;
+      after = last;
     } while (after);
   }
-  meta.putSync(COMPLETE, true);
+  return counts;
+};
+
+const warnOf = (
+  { sealed, unreadable }: Counts,
+  { source, earlier }: SecretsKey,
+  { dir, warn }: SecretsOptions,
+): void => {
+  const file = join(dir, KEY_FILE);
+  if (sealed > 0 && source === 'file')
+    warn(
+      `the secrets in '${dir}' are now encrypted with the key in '${file}': keep a copy of that file apart from your backups, which do not contain it`,
+    );
+  if (sealed > 0 && earlier)
+    warn(
+      `the secrets in '${dir}' are now encrypted with SERVICE_SECRETS_KEY; '${file}' is only needed for backups from before`,
+    );
+  if (unreadable > 0)
+    warn(
+      `rows with secrets in '${dir}' cannot be decrypted and stay as they are: ${unreadable}; 'troupe doctor' lists them`,
+    );
 };

@@ -8,13 +8,13 @@ import { type Codec, createCodec } from './codec.ts';
 import { checkDataFile, metaInUse, readDataFile } from './data-file.ts';
 import { DERIVED, derive, type Entry } from './derived.ts';
 import type { DispatchRow } from './dispatches.ts';
+import { examineSecrets, type SecretsReport } from './doctor-secrets.ts';
 import { closePrivate, encoded, openRoot } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
 import type { Key } from './keys.ts';
 import type { StoredMessage } from './messages.ts';
 import { takeOwnership } from './owner.ts';
 import { pageFindings } from './pages.ts';
-import { createCipher, isSealed } from './secrets-cipher.ts';
 import { eventsIn, holderOf, placesIn, type StoredEvents } from './stored-events.ts';
 
 /**
@@ -32,14 +32,19 @@ export type Finding = {
   repaired: boolean;
 };
 
-export type Report = { findings: Finding[]; rows: Record<string, number>; backup?: string };
+export type Report = {
+  findings: Finding[];
+  rows: Record<string, number>;
+  /** Undefined when the pages of the file are damaged. */
+  secrets?: SecretsReport;
+  backup?: string;
+};
 
 export type DoctorOptions = { dir: string; secretsKey?: string; repair?: { backup: string } };
 
 const EXAMPLES = 5;
 /** Rows that only make sense beside a thread. */
 const OF_THREADS = ['messages', 'pending', 'retractions', 'state', 'stopped_answers'] as const;
-const SEALED = ['config', 'audit', 'resource_versions', 'documents', 'push_configs'] as const;
 /** Tables that are not written through a codec. */
 const PLAIN: readonly string[] = ['counters', 'meta'];
 
@@ -61,9 +66,10 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     };
     checkDataFile(dir);
     notePages(dir, note);
-    const report = (rows: Record<string, number>): Report => ({
+    const report = (rows: Record<string, number>, secrets?: SecretsReport): Report => ({
       findings: Array.from(findings.values()),
       rows,
+      ...(secrets && { secrets }),
       ...(repair && { backup: repair.backup }),
     });
     // LMDB would follow what is damaged, and end the process.
@@ -73,9 +79,13 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     const tables = readTables(root, note);
     noteOrphans(tables, note);
     noteAnswers(tables, note);
-    noteSecrets(tables, secretsKey, note);
+    const entries = (table: string): Entry[] => entriesOf(tables, table);
+    const secrets = examineSecrets({ dir, meta: root.openDB('meta', {}), secretsKey, entries }, note);
     await compare(root, tables, repair !== undefined, note);
-    return report(Object.fromEntries(Array.from(tables, ([name, { entries }]) => [name, entries.length])));
+    return report(
+      Object.fromEntries(Array.from(tables, ([name, table]) => [name, table.entries.length])),
+      secrets,
+    );
   } finally {
     if (root) await closePrivate(root);
     await ownership.release();
@@ -164,21 +174,6 @@ const HOLDERS: Record<'messages' | 'dispatches' | 'events', (row: unknown) => (s
     const stored = row as StoredEvents;
     return placesIn(stored).map((place) => holderOf(eventsIn(stored), place));
   },
-};
-
-const noteSecrets = (tables: Tables, secretsKey: string | undefined, note: Note): void => {
-  const cipher = createCipher(secretsKey);
-  for (const name of SEALED) {
-    for (const { key, value } of entriesOf(tables, name)) {
-      const body: unknown = typeof value === 'object' && value !== null && 'body' in value ? value.body : '';
-      if (typeof body !== 'string' || !isSealed(body)) continue;
-      try {
-        cipher.open(body);
-      } catch (error) {
-        note(reasonOf(error), name, key);
-      }
-    }
-  }
 };
 
 const compare = async (root: RootDatabase, tables: Tables, repair: boolean, note: Note): Promise<void> => {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../schema/endpoint.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId } from './keys.ts';
-import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import { createSealedTable, type SealOlder } from './sealed-table.ts';
 import type { Cipher } from './secrets-cipher.ts';
 
 /** Settings that are one of a kind, each under its name (the assistant's, config.md 11.1); sealed like config. */
@@ -15,7 +15,7 @@ export type DocumentTable = {
 export const createDocumentTable = (
   env: Environment,
   cipher: Cipher,
-): { table: DocumentTable; sealPlain: SealPlain } => {
+): { table: DocumentTable; sealOlder: SealOlder } => {
   const rows = createSealedTable<{ name: string }, { value: JsonObject }>(env, 'documents', cipher);
   const table: DocumentTable = {
     get: (name) => (isId(name) ? rows.get([name])?.value : undefined),
@@ -24,5 +24,5 @@ export const createDocumentTable = (
       rows.put(batch, [name], { name }, { value });
     },
   };
-  return { table, sealPlain: rows.sealPlain };
+  return { table, sealOlder: rows.sealOlder };
 };

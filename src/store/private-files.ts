@@ -9,7 +9,7 @@ import { reasonOf } from './folder.ts';
 
 export const PRIVATE = 0o600;
 
-const FILES = ['data.mdb', 'lock.mdb', 'owner.mdb', 'owner.mdb-lock'];
+const FILES = ['data.mdb', 'lock.mdb', 'owner.mdb', 'owner.mdb-lock', 'secrets.key'];
 const OTHERS = 0o077;
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;

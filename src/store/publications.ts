@@ -3,7 +3,7 @@ import type { Publication, ResourceKind, ResourceRef, ResourceVersion } from '..
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId, type Key } from './keys.ts';
-import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import { createSealedTable, type SealOlder } from './sealed-table.ts';
 import type { Cipher } from './secrets-cipher.ts';
 
 /**
@@ -38,7 +38,7 @@ type Row = Omit<Publication, 'entries' | 'source_config_revisions'> & {
 export const createPublicationTable = (
   env: Environment,
   cipher: Cipher,
-): { table: PublicationTable; sealPlain: SealPlain } => {
+): { table: PublicationTable; sealOlder: SealOlder } => {
   const publications = env.table<Row>('publications');
   const versions = createSealedTable<VersionMark, Pick<ResourceVersion, 'value'>>(
     env,
@@ -82,7 +82,7 @@ export const createPublicationTable = (
       publications.put(batch, key, packed(publication));
     },
   };
-  return { table, sealPlain: versions.sealPlain };
+  return { table, sealOlder: versions.sealOlder };
 };
 
 const exists = (what: string, scope: string): Integrity =>

@@ -1,12 +1,12 @@
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, indexed, isId, type Key } from './keys.ts';
-import { createSealedTable, type SealPlain } from './sealed-table.ts';
+import { createSealedTable, type SealOlder } from './sealed-table.ts';
 import type { Cipher } from './secrets-cipher.ts';
 
 /**
  * Where changes of tasks are sent (a2a.md 11.1), by task, then by the bytes of their ids, then by tenant. Address and
- * credentials are sealed when there is a key.
+ * credentials are sealed.
  */
 
 /** The same id may stand for one config in each tenant, and for one without. */
@@ -50,7 +50,7 @@ export const checkPushPlace = ({ scope, task_id, id }: PushPlace): void => {
 export const createPushConfigTable = (
   env: Environment,
   cipher: Cipher,
-): { table: PushConfigTable; sealPlain: SealPlain } => {
+): { table: PushConfigTable; sealOlder: SealOlder } => {
   const rows = createSealedTable<PushPlace, PushTarget>(env, 'push_configs', cipher);
   const table: PushConfigTable = {
     get: (place) => (isId(place.task_id) && isId(place.id) ? rows.get(pushKey(place)) : undefined),
@@ -70,5 +70,5 @@ export const createPushConfigTable = (
     },
     remove: (batch, place) => rows.remove(batch, pushKey(place)),
   };
-  return { table, sealPlain: rows.sealPlain };
+  return { table, sealOlder: rows.sealOlder };
 };

@@ -1,13 +1,12 @@
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import type { Key } from './keys.ts';
-import { type Cipher, isSealed } from './secrets-cipher.ts';
+import type { Cipher, OpenOlder, Place } from './secrets-cipher.ts';
 import type { Span, Table } from './table.ts';
 
 /**
  * Rows that may hold secrets: a head that the store needs to find and list them, and a body that is one text for
- * the cipher, so that nothing has to know which of its fields is a secret. A row written before there was a key
- * is plain text until it is written again, and is read all the same.
+ * the cipher, so that nothing has to know which of its fields is a secret. The body opens in its own row only.
  */
 
 export type SealedTable<Head, Body> = {
@@ -19,14 +18,19 @@ export type SealedTable<Head, Body> = {
   firstKey(span: Span): Key | undefined;
   put(batch: Batch, key: Key, head: Head, body: Body): void;
   remove(batch: Batch, key: Key): void;
-  sealPlain: SealPlain;
+  sealOlder: SealOlder;
 };
 
 /**
- * Seals what is still plain among the next `limit` rows behind `after`; tells where to go on, or undefined at the
- * end.
+ * Seals the bodies among the next `limit` rows behind `after` that are not sealed as they would be now. A body that
+ * no key opens stays as it is. Returns where to continue, or undefined at the end.
  */
-export type SealPlain = (batch: Batch, after: Key | undefined, limit: number) => Key | undefined;
+export type SealOlder = (
+  batch: Batch,
+  openOlder: OpenOlder,
+  after: Key | undefined,
+  limit: number,
+) => { last: Key | undefined; sealed: number; unreadable: number };
 
 type Row<Head> = { head: Head; body: string };
 
@@ -37,32 +41,48 @@ export const createSealedTable = <Head extends object, Body extends object>(
 ): SealedTable<Head, Body> => {
   const rows: Table<Row<Head>> = env.table(name);
   // Bodies are written by `put` only, which takes nothing but Body.
-  const bodyOf = (text: string): Body => JSON.parse(cipher.open(text)) as Body;
-  const whole = ({ head, body }: Row<Head>): Head & Body => ({ ...head, ...bodyOf(body) });
+  const bodyOf = (text: string, place: Place): Body => JSON.parse(cipher.open(text, place)) as Body;
+  const placeOf = (key: Key): Place => ({ table: name, key });
+  const whole = ({ head, body }: Row<Head>, key: Key): Head & Body => ({
+    ...head,
+    ...bodyOf(body, placeOf(key)),
+  });
   return {
     get(key) {
       const row = rows.get(key);
-      return row && whole(row);
+      return row && whole(row, key);
     },
     has: rows.has,
     *values(span) {
-      for (const row of rows.values(span)) yield whole(row);
+      for (const { key, value } of rows.entries(span)) yield whole(value, key);
     },
     *heads(span) {
       for (const { key, value } of rows.entries(span)) yield { key, head: value.head };
     },
     firstKey: rows.firstKey,
-    put: (batch, key, head, body) => rows.put(batch, key, { head, body: cipher.seal(JSON.stringify(body)) }),
+    put: (batch, key, head, body) =>
+      rows.put(batch, key, { head, body: cipher.seal(JSON.stringify(body), placeOf(key)) }),
     remove: rows.remove,
-    sealPlain(batch, after, limit) {
+    sealOlder(batch, openOlder, after, limit) {
       let seen = 0;
+      let sealed = 0;
+      let unreadable = 0;
       let last: Key | undefined;
       for (const { key, value } of rows.entries({ prefix: [], limit, ...(after && { after }) })) {
-        if (!isSealed(value.body)) rows.put(batch, key, { ...value, body: cipher.seal(value.body) });
+        const place = placeOf(key);
+        try {
+          const text = openOlder(value.body, place);
+          if (text !== undefined) {
+            rows.put(batch, key, { ...value, body: cipher.seal(text, place) });
+            sealed += 1;
+          }
+        } catch {
+          unreadable += 1;
+        }
         seen += 1;
         last = key;
       }
-      return seen === limit ? last : undefined;
+      return { last: seen === limit ? last : undefined, sealed, unreadable };
     },
   };
 };

@@ -40,8 +40,10 @@ export type StoreOptions = {
   durability: 'process' | 'power';
   /** Address space to begin with, in bytes; it grows with the data. */
   mapSize?: number;
-  /** Seals the secrets of the configuration at rest; without it they are stored plain. See `control-plane.ts`. */
+  /** Encrypts the secrets of the configuration; without it a generated key does. See `secrets-key.ts`. */
   secretsKey?: string;
+  /** `false` for a folder of traces only: it gets no key. */
+  holdsSecrets?: boolean;
   /** Told what an operator should mend although the store opens. */
   warn?: (problem: string) => void;
 };
@@ -97,7 +99,7 @@ export type Store = ControlPlane & {
 
 /**
  * @throws Unavailable when the folder cannot be used, is in use, or was written by a newer program, and when its
- * secrets are sealed with another key
+ * secrets are encrypted with another key
  */
 export const openStore = (options: StoreOptions): Promise<Store> => openStoreOfFormat(options, FORMAT);
 
@@ -141,7 +143,7 @@ const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase
 const assemble = (
   root: RootDatabase,
   ownership: Ownership,
-  { dir, durability, secretsKey }: StoreOptions,
+  { dir, durability, secretsKey, holdsSecrets = true, warn = () => {} }: StoreOptions,
 ): { store: Store; sealAll(): Promise<void> } => {
   const env = createEnvironment(root);
   const meta = env.rows('meta');
@@ -153,7 +155,10 @@ const assemble = (
   const runs = createRunTable(env, { counters, order, tasks });
   const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
   const controlPlane = createControlPlane(env, meta, {
+    dir,
     secretsKey,
+    holdsSecrets,
+    warn,
     commit: (batch) => committer.commit(batch, 'progress'),
   });
   let closing: Promise<void> | undefined;

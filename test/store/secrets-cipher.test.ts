@@ -1,56 +1,90 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Invalid, Unavailable } from '../../src/schema/outcome.ts';
-import { openStore, type Store } from '../../src/store/index.ts';
-import { createCipher, isSealed } from '../../src/store/secrets-cipher.ts';
+import { Unavailable } from '../../src/schema/outcome.ts';
+import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts';
+import { createCipher, generateKey, isSealed, secretOf } from '../../src/store/secrets-cipher.ts';
 import fc, { anyText } from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
 import { storeFor } from './open.ts';
+import { changeRaw, sealedUnbound } from './raw.ts';
 import { write } from './records.ts';
 
 const KEY = 'correct horse battery staple';
+const PLACE = { table: 'config', key: ['models', 'a'] };
 
-t.test('what is sealed is opened with the key, and looks different each time', async (t) => {
-  const cipher = createCipher(KEY);
+t.test('opens what it sealed, with another text each time', async (t) => {
+  const cipher = createCipher(secretOf(KEY));
   fc.assert(
     fc.property(anyText(), (text) => {
-      const one = cipher.seal(text);
+      const one = cipher.seal(text, PLACE);
       t.ok(isSealed(one));
-      t.not(one, cipher.seal(text));
-      t.equal(cipher.open(one), text);
+      t.not(one, cipher.seal(text, PLACE));
+      t.equal(cipher.open(one, PLACE), text);
     }),
     { numRuns: 50 },
   );
-  t.equal(createCipher(KEY).open(cipher.seal('later')), 'later', 'the next process has the same key');
+  const later = createCipher(secretOf(KEY));
+  t.equal(later.open(cipher.seal('later', PLACE), PLACE), 'later', 'the next process has the same secret');
 });
 
-t.test('without the key, with another, or with a changed byte nothing is opened', async (t) => {
-  const cipher = createCipher(KEY);
-  const sealed = cipher.seal('the secret');
-  const named = { name: 'Unavailable', message: /SERVICE_SECRETS_KEY/ };
-  t.throws(() => createCipher(undefined).open(sealed), named);
-  t.throws(() => createCipher(`${KEY} `).open(sealed), named);
+t.test('opens nothing with another key, with a changed byte, or that is not sealed', async (t) => {
+  const cipher = createCipher(secretOf(KEY));
+  const sealed = cipher.seal('the secret', PLACE);
+  const named = {
+    name: 'Unavailable',
+    message: /row \["models","a"\] of table 'config' cannot be decrypted/,
+  };
+  t.throws(() => createCipher(secretOf(`${KEY} `)).open(sealed, PLACE), named);
   const start = sealed.lastIndexOf(':') + 1;
   for (let at = start; at < sealed.length; at += 1) {
     const other = sealed.charAt(at) === 'A' ? 'B' : 'A';
     const changed = `${sealed.slice(0, at)}${other}${sealed.slice(at + 1)}`;
     if (Buffer.from(changed.slice(start), 'base64url').equals(Buffer.from(sealed.slice(start), 'base64url')))
       continue;
-    t.throws(() => cipher.open(changed), Unavailable);
+    t.throws(() => cipher.open(changed, PLACE), Unavailable);
     break;
   }
-  for (const short of ['sealed:1:', 'sealed:1:AAAA', sealed.slice(0, -4)]) {
-    t.throws(() => cipher.open(short), named);
+  for (const wrong of [
+    'sealed:2:',
+    'sealed:2:AAAA',
+    sealed.slice(0, -4),
+    '{"a":1}',
+    sealedUnbound(KEY, 'x'),
+  ]) {
+    t.throws(() => cipher.open(wrong, PLACE), named);
   }
 });
 
-t.test('without a key text stays as it is, and plain text is readable with one', async (t) => {
-  const cipher = createCipher(KEY);
-  t.equal(createCipher(undefined).seal('{"a":1}'), '{"a":1}');
-  t.equal(createCipher(undefined).open('{"a":1}'), '{"a":1}');
-  t.equal(cipher.open('{"a":1}'), '{"a":1}');
-  t.throws(() => createCipher(' '), Invalid);
+t.test('opens a text in no other row', async (t) => {
+  const cipher = createCipher(secretOf(KEY));
+  const sealed = cipher.seal('the secret', PLACE);
+  for (const other of [
+    { table: 'documents', key: ['models', 'a'] },
+    { table: 'config', key: ['models', 'b'] },
+    { table: 'config', key: ['models', 'a', 1] },
+    { table: 'config', key: ['models","a'] },
+    { table: 'config', key: [] },
+  ]) {
+    t.throws(() => cipher.open(sealed, other), { message: /was moved from another row/ });
+  }
+});
+
+t.test('a generated key is random, and is used as it is', async (t) => {
+  t.not(generateKey(), generateKey());
+  t.equal(secretOf(generateKey()).length, 32);
+  t.notOk(
+    secretOf('troupe-key-1:short').equals(Buffer.from('short', 'base64url')),
+    'a phrase with the prefix',
+  );
 });
 
 /** More than one commit seals. */
@@ -91,60 +125,225 @@ const checkSecrets = (t: Test, store: Store): void => {
 const filesWith = (dir: string, text: string): string[] =>
   readdirSync(dir).filter((name) => readFileSync(join(dir, name)).includes(text));
 
-const filled = async (dir: string, secretsKey?: string): Promise<void> => {
-  const store = await openStore({ dir, durability: 'process', ...(secretsKey && { secretsKey }) });
+const filled = async (dir: string, options: Partial<StoreOptions> = {}): Promise<void> => {
+  const store = await openStore({ dir, durability: 'process', ...options });
   await writeSecrets(store);
   await store.close();
 };
 
-t.test('with a key no secret is in the bytes of the files, and all are read back', async (t) => {
+/** As earlier versions left a folder without a key. */
+const PLAIN = { holdsSecrets: false };
+
+const copyKey = (from: string, to: string): void =>
+  copyFileSync(join(from, 'secrets.key'), join(to, 'secrets.key'));
+
+const open = (dir: string, secretsKey?: string): Promise<Store> =>
+  openStore({ dir, durability: 'process', ...(secretsKey !== undefined && { secretsKey }) });
+
+t.test('no secret is in the bytes of the files, and all are read back', async (t) => {
+  for (const options of [{}, { secretsKey: KEY }]) {
+    const dir = t.testdir();
+    await filled(dir, options);
+    t.strictSame(filesWith(dir, SECRET), []);
+    t.ok(filesWith(dir, 'sealed:2:').includes('data.mdb'), 'the search finds what is there');
+    const store = await storeFor(t, { dir, ...options });
+    checkSecrets(t, store);
+    await store.close();
+  }
+});
+
+t.test('a key file is private, and its folder has none when a key is set', async (t) => {
   const dir = t.testdir();
-  await filled(dir, KEY);
-  t.strictSame(filesWith(dir, SECRET), []);
-  t.ok(filesWith(dir, 'sealed:1:').includes('data.mdb'), 'the search finds what is there');
+  await filled(dir);
+  t.equal(statSync(join(dir, 'secrets.key')).mode & 0o777, 0o600);
+  t.match(readFileSync(join(dir, 'secrets.key'), 'utf8'), /^troupe-key-1:[\w-]{43}\n$/);
+  const keyed = t.testdir();
+  await filled(keyed, { secretsKey: KEY });
+  t.strictSame(
+    readdirSync(keyed).filter((name) => name.includes('key')),
+    [],
+  );
+});
+
+t.test('a store opens with its own key only, and stays as it is when it does not', async (t) => {
+  const dir = t.testdir();
+  await filled(dir, { secretsKey: KEY });
+  await t.rejects(open(dir), { name: 'Unavailable', message: /set SERVICE_SECRETS_KEY to the key/ });
+  await t.rejects(open(dir, 'another'), { message: /SERVICE_SECRETS_KEY is not the key that they have/ });
+  await t.rejects(open(dir, ' '), { name: 'Invalid', message: /SERVICE_SECRETS_KEY is blank/ });
+  t.notOk(existsSync(join(dir, 'secrets.key')), 'no key is generated');
   checkSecrets(t, await storeFor(t, { dir, secretsKey: KEY }));
 });
 
-t.test('without a key they are there, which is what the search finds', async (t) => {
-  const dir = t.testdir();
+t.test('a copy opens with the key file of its origin, or with its text as a setting', async (t) => {
+  const root = t.testdir({ store: {}, other: {} });
+  const [dir, copy] = [join(root, 'store'), join(root, 'copy')];
   await filled(dir);
-  t.strictSame(filesWith(dir, SECRET), ['data.mdb']);
-  checkSecrets(t, await storeFor(t, { dir }));
+  const store = await open(dir);
+  await store.backup(copy);
+  await store.close();
+  t.strictSame(readdirSync(copy), ['data.mdb']);
+  const missing = /'.*copy.secrets\.key' is missing: copy that file from the data folder/;
+  await t.rejects(open(copy), { name: 'Unavailable', message: missing });
+  await t.rejects(open(copy, 'a phrase'), { message: missing });
+  await filled(join(root, 'other'));
+  copyKey(join(root, 'other'), copy);
+  await t.rejects(open(copy), { message: /secrets\.key' holds another key/ });
+  writeFileSync(join(copy, 'secrets.key'), 'troupe-key-1:cut');
+  await t.rejects(open(copy), { message: /does not hold a generated key: restore the file/ });
+  copyKey(dir, copy);
+  const again = await open(copy);
+  checkSecrets(t, again);
+  await again.close();
+  rmSync(join(copy, 'secrets.key'));
+  checkSecrets(
+    t,
+    await storeFor(t, { dir: copy, secretsKey: readFileSync(join(dir, 'secrets.key'), 'utf8').trim() }),
+  );
 });
 
-t.test(
-  'a store with sealed rows opens with their key only, and stays as it is when it does not',
-  async (t) => {
-    const dir = t.testdir();
-    await filled(dir, KEY);
-    for (const secretsKey of [undefined, 'another']) {
-      const refused = openStore({ dir, durability: 'process', ...(secretsKey && { secretsKey }) });
-      await t.rejects(refused, Unavailable);
-      await t.rejects(refused, { message: /SERVICE_SECRETS_KEY/ });
-    }
-    checkSecrets(t, await storeFor(t, { dir, secretsKey: KEY }));
-  },
-);
+t.test('plain rows of an earlier version are sealed at the first opening', async (t) => {
+  for (const options of [{}, { secretsKey: KEY }]) {
+    const root = t.testdir({ store: {} });
+    const dir = join(root, 'store');
+    await filled(dir, PLAIN);
+    t.strictSame(filesWith(dir, SECRET), ['data.mdb']);
+    const warnings: string[] = [];
+    const store = await openStore({
+      dir,
+      durability: 'process',
+      ...options,
+      warn: (it) => warnings.push(it),
+    });
+    checkSecrets(t, store);
+    await store.backup(join(root, 'copy'));
+    await store.close();
+    t.equal(
+      warnings.filter((it) => /are now encrypted with the key in '.*secrets.key'/.test(it)).length,
+      'secretsKey' in options ? 0 : 1,
+    );
+    // Freed pages of the old file may still hold the text; the copy has none of them.
+    t.strictSame(filesWith(join(root, 'copy'), SECRET), []);
+    await t.rejects(open(join(root, 'copy')), Unavailable);
+  }
+});
 
-t.test('rows from the time before the key are sealed when the store is opened with one', async (t) => {
-  const root = t.testdir({ store: {} });
-  const dir = join(root, 'store');
-  await filled(dir);
-  const store = await openStore({ dir, durability: 'process', secretsKey: KEY });
+t.test('unbound rows of an earlier version are sealed for their row at the first opening', async (t) => {
+  const dir = t.testdir();
+  await filled(dir, { secretsKey: KEY });
+  const body = JSON.stringify({ value: { api_key: SECRET } });
+  await changeRaw(dir, ({ row, put, meta }) => {
+    const key = ['assistant'];
+    put('documents', key, { ...row('documents', key), body: sealedUnbound(KEY, body) });
+    meta.put('secrets_check', sealedUnbound(KEY, 'troupe'));
+    meta.put('secrets_sealed', true);
+    meta.remove('secrets_source');
+  });
+  await t.rejects(open(dir), { message: /set SERVICE_SECRETS_KEY to the key/ });
+  const store = await open(dir, KEY);
   checkSecrets(t, store);
-  await store.backup(join(root, 'copy'));
   await store.close();
-  // Freed pages of the old file may still hold the text; the copy has none of them.
-  t.strictSame(filesWith(join(root, 'copy'), SECRET), []);
-  await t.rejects(openStore({ dir, durability: 'process' }), { message: /SERVICE_SECRETS_KEY/ });
-  await t.rejects(openStore({ dir: join(root, 'copy'), durability: 'process' }), Unavailable);
-  checkSecrets(t, await storeFor(t, { dir: join(root, 'copy'), secretsKey: KEY }));
+  await changeRaw(dir, ({ row }) => {
+    t.match(row('documents', ['assistant']).body, /^sealed:2:/);
+  });
+});
+
+t.test('sealing continues after an interruption', async (t) => {
+  const dir = t.testdir();
+  await filled(dir, { secretsKey: KEY });
+  // As it is when the process ends in the middle: some rows are not sealed yet.
+  await changeRaw(dir, ({ row, put, meta }) => {
+    const key = ['assistant'];
+    put('documents', key, {
+      ...row('documents', key),
+      body: JSON.stringify({ value: { api_key: SECRET } }),
+    });
+    meta.remove('secrets_sealed');
+  });
+  const store = await open(dir, KEY);
+  checkSecrets(t, store);
+  await store.backup(join(t.testdirName, 'copy'));
+  await store.close();
+  t.strictSame(filesWith(join(dir, 'copy'), SECRET), []);
+});
+
+t.test('a folder with a key file takes a setting instead, also after an interruption', async (t) => {
+  const dir = t.testdir();
+  await filled(dir);
+  let older = '';
+  await changeRaw(dir, ({ row }) => {
+    older = row('documents', ['assistant']).body;
+  });
+  const warnings: string[] = [];
+  const store = await openStore({
+    dir,
+    durability: 'process',
+    secretsKey: KEY,
+    warn: (it) => warnings.push(it),
+  });
+  checkSecrets(t, store);
+  await store.close();
+  t.match(
+    warnings.at(-1),
+    /now encrypted with SERVICE_SECRETS_KEY; '.*secrets.key' is only needed for backups/,
+  );
+  await changeRaw(dir, ({ row, put, meta }) => {
+    put('documents', ['assistant'], { ...row('documents', ['assistant']), body: older });
+    meta.remove('secrets_sealed');
+  });
+  await t.rejects(open(dir), { message: /set SERVICE_SECRETS_KEY to the key/ });
+  const again = await open(dir, KEY);
+  checkSecrets(t, again);
+  await again.close();
+  rmSync(join(dir, 'secrets.key'));
+  checkSecrets(t, await storeFor(t, { dir, secretsKey: KEY }));
+});
+
+t.test('a sealed text that was moved to another row fails with its row; others are read', async (t) => {
+  const dir = t.testdir();
+  const store = await open(dir);
+  await write(store, (batch) => {
+    for (const id of ['a', 'b'])
+      store.config.put(batch, record(id, { spec: { api_key: `${SECRET}-${id}` } }));
+  });
+  await store.close();
+  await changeRaw(dir, ({ row, put }) => {
+    put('config', ['models', 'b'], {
+      ...row('config', ['models', 'b']),
+      body: row('config', ['models', 'a']).body,
+    });
+  });
+  const moved = await storeFor(t, { dir });
+  t.throws(() => moved.config.get('models', 'b'), {
+    name: 'Unavailable',
+    message: /the row \["models","b"\] of table 'config' cannot be decrypted: .* moved from another row/,
+  });
+  t.equal(moved.config.get('models', 'a')?.spec.api_key, `${SECRET}-a`);
+});
+
+t.test('a row that no key opens does not prevent the opening that seals the others', async (t) => {
+  const dir = t.testdir();
+  await filled(dir, PLAIN);
+  await changeRaw(dir, ({ row, put }) => {
+    put('documents', ['lost'], { ...row('documents', ['assistant']), body: sealedUnbound('lost', '{}') });
+  });
+  const warnings: string[] = [];
+  const store = await storeFor(t, { dir, warn: (it) => warnings.push(it) });
+  checkSecrets(t, store);
+  t.match(warnings.at(-1), /rows with secrets in .* cannot be decrypted and stay as they are: 1; /);
+  t.throws(() => store.documents.get('lost'), Unavailable);
+});
+
+t.test('a folder of traces gets no key', async (t) => {
+  const dir = t.testdir();
+  await (await openStore({ dir, durability: 'process', ...PLAIN })).close();
+  t.notOk(existsSync(join(dir, 'secrets.key')));
 });
 
 t.test('rows are sealed once, not at every opening', async (t) => {
   const dir = t.testdir();
-  await filled(dir);
-  await (await openStore({ dir, durability: 'process', secretsKey: KEY })).close();
-  const again = await storeFor(t, { dir, secretsKey: KEY });
+  await filled(dir, PLAIN);
+  await (await open(dir)).close();
+  const again = await storeFor(t, { dir });
   t.ok(again.reads < 20);
 });

@@ -1,0 +1,65 @@
+import type { Rows } from './batch.ts';
+import type { Entry } from './derived.ts';
+import { reasonOf } from './folder.ts';
+import type { Key } from './keys.ts';
+import { createOpenOlder, isSealed, type OpenOlder } from './secrets-cipher.ts';
+import { findKey, type KeySource, secretsOf } from './secrets-key.ts';
+
+/** How the secrets of a folder are encrypted. Nothing is written, and no key is generated. */
+
+export type SecretsReport = {
+  /** `none`: nothing was encrypted yet, or the key is missing. */
+  key: KeySource | 'none';
+  /** Rows that are sealed as they would be now. */
+  sealed: number;
+  /** Rows that are plain, or sealed by an earlier version or with an earlier key: the next start seals them. */
+  older: number;
+};
+
+const TABLES = ['config', 'audit', 'resource_versions', 'documents', 'push_configs'] as const;
+
+type Folder = {
+  dir: string;
+  meta: Rows;
+  secretsKey: string | undefined;
+  entries(table: string): Entry[];
+};
+
+type Note = (problem: string, table: string, key: Key) => void;
+
+export const examineSecrets = ({ dir, meta, secretsKey, entries }: Folder, note: Note): SecretsReport => {
+  const report: SecretsReport = { key: 'none', sealed: 0, older: 0 };
+  let openOlder: OpenOlder | undefined;
+  try {
+    const key = findKey(dir, meta, secretsKey);
+    if (key) {
+      openOlder = createOpenOlder(secretsOf(key));
+      report.key = key.source;
+    }
+  } catch (error) {
+    note(reasonOf(error), 'meta', ['secrets_check']);
+    return report;
+  }
+  for (const table of TABLES) {
+    for (const { key, value } of entries(table)) {
+      const body: unknown = typeof value === 'object' && value !== null && 'body' in value ? value.body : '';
+      if (typeof body !== 'string') continue;
+      const state = stateOf(body, () => openOlder?.(body, { table, key }));
+      if (state instanceof Error) note(UNREADABLE, table, key);
+      else report[state] += 1;
+    }
+  }
+  return report;
+};
+
+const UNREADABLE =
+  'a row that cannot be decrypted: it has another key, was moved from another row, or is damaged';
+
+const stateOf = (body: string, openOlder: () => string | undefined): 'sealed' | 'older' | Error => {
+  if (!isSealed(body)) return 'older';
+  try {
+    return openOlder() === undefined ? 'sealed' : 'older';
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+};
