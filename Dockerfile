@@ -2,7 +2,7 @@
 FROM node:24-trixie-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-RUN npm install --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 # uWebSockets.js has a binary for each system and each Node, 250 MB: one of them is used.

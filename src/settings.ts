@@ -13,5 +13,6 @@ export { settingFlags, settingsHelp, settingsMarkdown } from './settings/help.ts
 export { listenAddress } from './settings/kinds.ts';
 export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './settings/parse.ts';
 export { assertStartable } from './settings/rules.ts';
+export { type Environment, secretVariables, withSecretFiles } from './settings/secret-files.ts';
 export type { SettingKey, Settings } from './settings/table.ts';
 export { unknownVariables } from './settings/variables.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Conflict, Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
+import { readEnvironment } from './environment.ts';
 import { SERVICE_URL } from './service-url.ts';
 import { Usage } from './usage.ts';
 
@@ -26,7 +27,7 @@ export type AdminClient = {
 
 /** @throws Usage */
 export const connectAdmin = ({ url, token }: Connection): AdminClient => {
-  const bearer = token ?? process.env[TOKEN_VARIABLE]?.trim();
+  const bearer = token ?? readEnvironment()[TOKEN_VARIABLE]?.trim();
   if (!bearer) throw new Usage(`an admin token is needed: set ${TOKEN_VARIABLE}, or give --token`);
   if (!URL.canParse(url)) throw new Usage(`--url: '${url}' is not a URL`);
   const base = url.replace(/\/+$/, '');

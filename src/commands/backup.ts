@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { createProgress } from '../terminal/progress.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
@@ -8,12 +10,17 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
   .argument('<folder>', 'where the copy goes; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {
     const { storage_dir } = readSettings(givenFlags(options), process.env);
-    const { backupFolder } = await import('../store/index.ts');
+    const { backupFolder, KEY_FILE } = await import('../store/index.ts');
     const progress = createProgress();
     const told = (written: number, most: number): void =>
       progress.show(`copying ${megabytes(written)}, of ${megabytes(most)} at most`);
     await backupFolder(storage_dir, folder, told).finally(progress.clear);
     process.stdout.write(`${storage_dir} is copied to ${folder}\n`);
+    const key = join(storage_dir, KEY_FILE);
+    if (existsSync(key))
+      process.stdout.write(
+        `the copy does not contain the key of its secrets: keep a copy of ${key} elsewhere, a restore needs both\n`,
+      );
   });
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

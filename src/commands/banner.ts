@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import type { Settings } from '../settings.ts';
@@ -15,28 +15,38 @@ type Row = readonly [name: string, value: string];
 type Told = {
   app: Pick<App, 'url' | 'agents'>;
   settings: Settings;
-  /** Made for whoever develops; that of a service that others use is not shown. */
-  token?: string;
+  /** Of `troupe dev`. Logs and pipes do not get the token, only the name of the file that has it. */
+  admin?: { token: string; isShown: boolean };
 };
 
 export const bannerOf = (
-  { app, settings, token }: Told,
+  { app, settings, admin }: Told,
   { paint, columns }: { paint: Paint; columns: number },
 ): string => {
   const { url } = app;
-  const file = join(settings.storage_dir, TOKEN_FILE);
   const rows: Row[] = [
     ...(settings.console.enabled ? [['Console', `${url}/`] as const] : []),
     ['API', url],
     ['OpenAPI', `${url}/openapi.json`],
     ['Metrics', `${url}/metrics`],
     ['Agents', agentsText(app.agents(), columns - MARGIN)],
-    ...(token === undefined ? [] : [['Admin token', token] as const]),
-    ...(token !== undefined && existsSync(file) ? [['', paint('dim', `kept in ${file}`)] as const] : []),
+    ...(admin === undefined ? [] : tokenRows(admin, settings.storage_dir, paint)),
     ['Data', settings.storage_dir],
   ];
   const lines = rows.map(([name, value]) => `  ${paint('dim', name.padEnd(NAMES))}${value}`.trimEnd());
   return `\n${paint('bold', 'Troupe is ready.')} ${paint('dim', version)}\n\n${lines.join('\n')}\n`;
+};
+
+const tokenRows = (
+  { token, isShown }: { token: string; isShown: boolean },
+  dir: string,
+  paint: Paint,
+): Row[] => {
+  const file = join(dir, TOKEN_FILE);
+  const kept = existsSync(file) && readFileSync(file, 'utf8').trim() === token;
+  if (isShown)
+    return [['Admin token', token], ...(kept ? [['', paint('dim', `kept in ${file}`)] as const] : [])];
+  return [['Admin token', kept ? `in ${file}` : 'the one that is set']];
 };
 
 const NAMES = 14;

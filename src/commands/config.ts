@@ -9,6 +9,7 @@ import { exportBundle } from './config/export.ts';
 import { linesOf, planImport } from './config/plan.ts';
 import { ConfigProblems } from './config/problems.ts';
 import { connectService } from './config/service.ts';
+import { readEnvironment } from './environment.ts';
 import { guarded } from './usage.ts';
 
 /**
@@ -96,7 +97,7 @@ documented(configCommand.command('import'))
   .action(
     guarded(async (path: string, options: Connection & { dryRun?: true; prune?: true }) => {
       const service = connectService(options);
-      const bundle = readBundle(path, process.env);
+      const bundle = readBundle(path, readEnvironment());
       const plan = await planImport(service, bundle, { prune: options.prune === true });
       say(linesOf(plan));
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
@@ -114,7 +115,7 @@ documented(configCommand.command('validate'))
   .action(
     guarded(async (path: string, options: Connection) => {
       const service = connectService(options);
-      const plan = await planImport(service, readBundle(path, process.env), { prune: false });
+      const plan = await planImport(service, readBundle(path, readEnvironment()), { prune: false });
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
       say([`${plan.entries.length + plan.overrides.length} entries are legal`]);
     }),

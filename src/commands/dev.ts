@@ -6,6 +6,7 @@ import type { TroupeConfig } from '../config.ts';
 import { devRecords } from '../registry/seed.ts';
 import type { Settings } from '../settings.ts';
 import { bannerOf, pageOf, TOKEN_FILE, tryText } from './banner.ts';
+import { takeEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
 
@@ -16,7 +17,7 @@ import { runUntilSignal } from './until-signal.ts';
 export const devCommand = withSettingFlags(new Command('dev'))
   .description('start with demo agents, and an admin token made for you')
   .action(async (options: Record<string, unknown>) => {
-    const { env } = process;
+    const env = takeEnvironment({ keepShared: false });
     const settings = readSettings(givenFlags(options), env, DEV);
     const token = settings.AdminApiConfig.bearer_token ?? (await keptToken(settings.storage_dir));
     settings.AdminApiConfig.bearer_token = token;
@@ -26,7 +27,8 @@ export const devCommand = withSettingFlags(new Command('dev'))
       records: isReal(settings) ? undefined : devRecords(env, env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL),
     });
     const page = pageOf(process.stdout);
-    process.stdout.write(bannerOf({ app, settings, token }, page) + tryText(app, settings, page.paint));
+    const shown = { app, settings, admin: { token, isShown: process.stdout.isTTY === true } };
+    process.stdout.write(bannerOf(shown, page) + tryText(app, settings, page.paint));
   });
 
 /**

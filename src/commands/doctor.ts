@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { runNode } from '../processes/start.ts';
 import type { Finding, Report } from '../store/index.ts';
+import { readEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /**
@@ -25,7 +26,7 @@ export const doctorCommand = withSettingFlags(new Command('doctor'), [
       process.exitCode = inChild();
       return;
     }
-    const { storage_dir: dir, secrets_key } = readSettings(givenFlags(options), process.env);
+    const { storage_dir: dir, secrets_key } = readSettings(givenFlags(options), readEnvironment());
     const beside = `${dir}-before-repair-${new Date().toISOString().replaceAll(':', '')}`;
     const backup = typeof options.backup === 'string' ? options.backup : beside;
     const { examine } = await import('../store/index.ts');

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { appInput } from '../config.ts';
 import { bannerOf, pageOf } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
+import { takeEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
 
@@ -11,8 +12,9 @@ export const serveCommand = withSettingFlags(new Command('serve'))
   .option('--config <path>', 'module with tools, plugins, providers, agents and settings (TroupeConfig)')
   .action(async (options: Record<string, unknown>) => {
     const config = typeof options.config === 'string' ? await loadConfigFile(options.config) : {};
-    const settings = readSettings(givenFlags(options), process.env, config.settings);
-    const app = await runUntilSignal(appInput({ env: process.env, ...config }, settings));
+    const env = takeEnvironment({ keepShared: typeof options.config === 'string' });
+    const settings = readSettings(givenFlags(options), env, config.settings);
+    const app = await runUntilSignal(appInput({ env, ...config }, settings));
     process.stdout.write(
       process.stdout.isTTY
         ? `${bannerOf({ app, settings }, pageOf(process.stdout))}\n`

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Help, Option } from 'commander';
 import type { TroupeConfig } from '../config.ts';
-import { loadSettings, type SettingKey, type Settings, settingFlags, settingsHelp } from '../settings.ts';
+import {
+  type Environment,
+  loadSettings,
+  type SettingKey,
+  type Settings,
+  settingFlags,
+  settingsHelp,
+} from '../settings.ts';
 
 /** Settings as flags of a command: flags beat variables, variables beat the file. */
 
@@ -40,6 +47,6 @@ export const givenFlags = (options: Record<string, unknown>): Record<string, str
 
 export const readSettings = (
   flags: Record<string, string>,
-  env: NodeJS.ProcessEnv,
+  env: Environment,
   options: TroupeConfig['settings'] = {},
 ): Settings => loadSettings({ flags, env, readFile: (path) => readFileSync(path, 'utf8'), options });

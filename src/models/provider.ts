@@ -23,6 +23,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
 export const SUPPORTED_ADAPTERS: readonly string[] = Object.keys(ADAPTERS);
 
+/** The variables that may hold keys of providers. */
+export const KEY_VARIABLES: readonly string[] = Array.from(
+  new Set(Object.values(ADAPTERS).map(({ keyVariable }) => keyVariable)),
+);
+
 /** Where each adapter asks and which variable of the environment its key is in, unless a provider says otherwise. */
 export const ADAPTER_DEFAULTS: Readonly<Record<string, { base_url: string | null; key_variable: string }>> =
   Object.fromEntries(

@@ -6,6 +6,13 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Variables whose values may hold credentials. */
+export const HEADER_VARIABLES = [
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+] as const;
+
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 

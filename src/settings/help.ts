@@ -1,3 +1,4 @@
+import { fileVariableOf } from './secret-files.ts';
 import { flagOf, hasFlag, hasKey, type Setting } from './setting.ts';
 import { type SettingKey, settingGroups } from './table.ts';
 
@@ -18,8 +19,10 @@ const placeholderOf = (row: Setting): string =>
 const defaultOf = (row: Setting): string | undefined =>
   row.default === undefined ? row.unset : [row.default].flat().join(', ');
 
-const docOf = (row: Setting): string =>
-  row.secret && hasFlag(row) ? `${row.doc} (${flagIsVisible})` : row.doc;
+const docOf = (row: Setting): string => {
+  const doc = row.secret ? `${row.doc}; ${fileVariableOf(row.env)} names a file that holds it` : row.doc;
+  return row.secret && hasFlag(row) ? `${doc} (${flagIsVisible})` : doc;
+};
 
 export type SettingFlag = {
   key: SettingKey;
@@ -79,8 +82,11 @@ const defaultCell = (row: Setting): string => {
     .join(', ');
 };
 
-const meaningOf = (row: Setting): string =>
-  row.alsoRead ? `${row.doc}; also read ${row.alsoRead.map(code).join(', ')}` : row.doc;
+const meaningOf = (row: Setting): string => {
+  const file = row.secret ? `; ${code(fileVariableOf(row.env))} names a file that holds it` : '';
+  const others = row.alsoRead ? `; also read ${row.alsoRead.map(code).join(', ')}` : '';
+  return `${row.doc}${file}${others}`;
+};
 
 const markdownRow = (row: Setting): string => {
   const cells = [

@@ -1,4 +1,5 @@
 import { nearest } from '../schema/nearest.ts';
+import { fileVariableOf, secretVariables } from './secret-files.ts';
 import { settingRows } from './table.ts';
 
 /**
@@ -7,7 +8,9 @@ import { settingRows } from './table.ts';
  */
 const PREFIX = 'SERVICE_';
 
-const names = settingRows.map(({ env }) => env).filter((name) => name.startsWith(PREFIX));
+const names = [...settingRows.map(({ env }) => env), ...secretVariables.map(fileVariableOf)].filter((name) =>
+  name.startsWith(PREFIX),
+);
 const bare = names.map((name) => name.slice(PREFIX.length));
 
 /** A sentence for each. */

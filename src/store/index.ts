@@ -17,6 +17,7 @@ export type { PushConfigRow, PushPlace, PushTarget } from './push-configs.ts';
 export type { PushEvent, PushMark } from './push-outbox.ts';
 export type { Retraction } from './retractions.ts';
 export type { StoredBucket, StoredTally } from './runtime-stats.ts';
+export { KEY_FILE } from './secrets-key.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
 export type { TaskFilter, TaskPosition, TimedRun } from './tasks.ts';
 export type { ThreadFilter, ThreadRecord } from './threads.ts';

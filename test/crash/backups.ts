@@ -29,6 +29,7 @@ export const copyOf = async ({ service, ledger, random }: World): Promise<Copy |
 export const checkCopy = async (broken: Broken, { service, ledger }: World, copy: Copy): Promise<void> => {
   const { folder, runs } = copy;
   ledger.copies += 1;
+  service.giveKey(folder);
   const found = await service.examine(folder);
   if (found !== '') broken.note('kept', `troupe doctor finds in a backup: ${found}`);
   const store = await openStore({ dir: folder, durability: 'process' });

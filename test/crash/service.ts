@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -48,6 +48,8 @@ export type Service = {
    * else the folder of the copy.
    */
   backup(killAfterMs?: number): Promise<string | undefined>;
+  /** Copies of a data folder do not contain its key. */
+  giveKey(folder: string): void;
   /** What `troupe doctor` reports of a folder, of the service's own without one. Empty: nothing is wrong. */
   examine(folder?: string): Promise<string>;
 };
@@ -185,6 +187,7 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
       if (code !== 0) throw new Error(`a backup ended with code ${code}: ${output()}`);
       return folder;
     },
+    giveKey: (folder) => copyFileSync(join(data, 'secrets.key'), join(folder, 'secrets.key')),
     async examine(folder = data) {
       const doctor = command('doctor', '--storage-dir', folder);
       const output = lastOutput(doctor);

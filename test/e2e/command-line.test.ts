@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -53,8 +53,11 @@ t.test('dev prints a curl line that streams an answer when it is pasted', async 
   t.match(frames, '{"event_type":"text_delta","delta":"Scripted response to: Hello"}');
   t.match(frames, '"termination":{"type":"natural_end"}');
 
-  const [, token] = await dev.says(/Admin token\s+(\S+)/);
-  t.equal(statSync(join(dir, 'admin-token')).mode & 0o777, 0o600);
+  const [, file = ''] = await dev.says(/Admin token\s+in (\S+)/);
+  t.equal(file, join(dir, 'admin-token'));
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  const token = readFileSync(file, 'utf8').trim();
+  t.notMatch(dev.output() + dev.errors(), token, 'no pipe gets the token');
   const [, url] = await dev.says(/API\s+(\S+)/);
   const info = await fetch(`${url}/v1/system/info`, { headers: { authorization: `Bearer ${token}` } });
   t.equal(info.status, 200);
@@ -65,8 +68,8 @@ t.test('dev prints a curl line that streams an answer when it is pasted', async 
   dev.child.kill('SIGTERM');
   t.equal(await dev.ended(), 0);
   developed = runCommand(wholeFile, ['dev', ...FREE, '--storage-dir', dir]);
-  const [, kept] = await developed.says(/Admin token\s+(\S+)/);
-  t.equal(kept, token, 'the token is made once');
+  await developed.says(/Admin token\s+in (\S+)/);
+  t.equal(readFileSync(file, 'utf8').trim(), token, 'the token is made once');
 });
 
 t.test('with an OpenAI-compatible server in the environment the same line streams its deltas', async (t) => {
@@ -336,6 +339,13 @@ t.test('a backup made while the service works holds what was accepted before it'
   const isOver = () => backup.child.exitCode !== null || backup.child.signalCode !== null;
   for (let index = 0; !isOver(); index += 1) await post(`during ${index}`);
   t.equal(await backup.ended(), 0, backup.errors());
+  t.match(backup.output(), /the copy does not contain the key of its secrets: .*secrets\.key/);
+  t.strictSame(readdirSync(join(dir, 'copy')), ['data.mdb']);
+
+  const refused = runCommand(t, ['serve', '--storage-dir', join(dir, 'copy')], TOKEN);
+  t.equal(await refused.ended(), 1);
+  t.match(refused.errors(), /^troupe: the secrets in .*copy.secrets\.key' is missing: copy that file from/m);
+  copyFileSync(join(data, 'secrets.key'), join(dir, 'copy', 'secrets.key'));
 
   const restored = await serveHere(t, ['serve', '--storage-dir', join(dir, 'copy')], TOKEN);
   const thread = await fetch(`${restored.url}/v1/threads/${id}`);

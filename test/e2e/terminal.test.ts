@@ -43,6 +43,7 @@ t.test('on a terminal dev tells of its start, of each run, and of its stop', asy
   await says(/warning +SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR\?/);
   const url = await says(/API +(http:\S+)/);
   await says(/Agents +default, .* and \d+ more/);
+  await says(/Admin token +[\w-]{32}\s/);
   await says(/kept in .*admin-token/);
   await says(/Try it:/);
   t.match(output, '\u001b[1mTroupe is ready.', 'in colours');

@@ -134,7 +134,8 @@ t.test('the unit and the image are made as it says', async (t) => {
 t.test('every line against a running service does as it says', async (t) => {
   const dir = t.testdir();
   const { url } = dev;
-  const [, token = ''] = /Admin token\s+(\S+)/.exec(dev.output) ?? [];
+  const [, file = ''] = /Admin token\s+in (\S+)/.exec(dev.output) ?? [];
+  const token = readFileSync(file, 'utf8').trim();
   const answers: string[] = [];
   for (const block of blocks('sh').filter((each) => /curl|troupe (config|eval)/.test(each))) {
     const line = here(block, url)

@@ -6,6 +6,7 @@ import { createTroupe } from '../../src/index.ts';
 import { fakeClock, startTestTroupe } from '../../src/testing/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { collect } from '../collect.ts';
+import { copyKey } from '../store/open.ts';
 import { clientOf, eventually } from './troupe.ts';
 
 /** What a program gives the service that it embeds. */
@@ -70,6 +71,7 @@ t.test('a service that does not listen answers through fetch, and is copied whil
   await troupe.stop();
   await t.rejects(troupe.backup(join(folder, 'other')), { message: /cannot be written/ });
 
+  copyKey(join(folder, 'data'), join(folder, 'copy'));
   const copy = await start(join(folder, 'copy'));
   t.teardown(() => copy.stop());
   t.match(await (await copy.fetch(request('/v1/threads'))).json(), { items: ['kept'] });

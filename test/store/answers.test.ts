@@ -5,7 +5,7 @@ import type { Message } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
 import { openRoot } from '../../src/store/environment.ts';
 import { type Batch, examine, openStore, type Store } from '../../src/store/index.ts';
-import { storeFor } from './open.ts';
+import { copyKey, storeFor } from './open.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
 
 /** The answer of a run is stored once, and read wherever it was written. */
@@ -190,6 +190,7 @@ t.test('a copy of the store, and the next process, have the answers', async (t) 
   const dir = t.testdir();
   const { store, end } = await finished(t, join(dir, 'store'));
   await store.backup(join(dir, 'copy'));
+  copyKey(join(dir, 'store'), join(dir, 'copy'));
   const copy = await storeFor(t, { dir: join(dir, 'copy') });
   t.strictSame(everything(copy), expected(end));
   await store.close();

@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/index.ts';
 import { isId } from '../../src/store/keys.ts';
 import fc, { anyText } from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
-import { storeFor } from './open.ts';
+import { copyKey, storeFor } from './open.ts';
 import { write } from './records.ts';
 
 t.test('a record is read back as it was put, by its namespace and id', async (t) => {
@@ -130,6 +130,7 @@ t.test('a record, its audit event and its publication are there together after a
   const copied = join(dir, 'copy');
   await first.backup(copied);
   await first.close();
+  copyKey(dir, copied);
   for (const folder of [dir, copied]) {
     const again = await storeFor(t, { dir: folder });
     t.strictSame(again.config.get('models', 'a'), record('a'));

@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openRoot } from '../../src/store/environment.ts';
 import { examine, openStore } from '../../src/store/index.ts';
 import fc from '../random.ts';
 import { startChild } from './child.ts';
+import { copyKey } from './open.ts';
+import { changeRaw } from './raw.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
 
 /** A folder that is looked at, and repaired, while no service has it. */
@@ -106,6 +108,7 @@ t.test('a record that is gone takes what pointed at it along, and nothing is cha
   const report = await examine({ dir, repair: { backup: join(t.testdirName, 'backup') } });
   t.ok(report.findings.every(({ repaired }) => repaired));
   t.strictSame(await problemsIn(dir), []);
+  copyKey(dir, join(t.testdirName, 'backup'));
   t.strictSame(await problemsIn(join(t.testdirName, 'backup')), found);
 });
 
@@ -153,7 +156,27 @@ t.test('secrets that the key does not open are found', async (t) => {
   await store.close();
   t.strictSame((await examine({ dir, secretsKey: 'one' })).findings, []);
   const { findings } = await examine({ dir, secretsKey: 'two' });
-  t.match(findings, [{ table: 'documents', problem: /SERVICE_SECRETS_KEY is not the key/, repaired: false }]);
+  t.match(findings, [{ table: 'meta', problem: /SERVICE_SECRETS_KEY is not the key/, repaired: false }]);
+});
+
+t.test('reports how secrets are encrypted, and writes no key', async (t) => {
+  const dir = t.testdir();
+  const options = { dir, durability: 'power', holdsSecrets: false } as const;
+  const plain = await openStore(options);
+  await write(plain, (batch) => plain.documents.put(batch, 'assistant', { a: 1 }));
+  await plain.close();
+  t.strictSame((await examine({ dir })).secrets, { key: 'none', sealed: 0, older: 1 });
+  t.notOk(existsSync(join(dir, 'secrets.key')));
+  await (await openStore({ dir, durability: 'power' })).close();
+  t.strictSame((await examine({ dir })).secrets, { key: 'file', sealed: 1, older: 0 });
+  t.strictSame((await examine({ dir, secretsKey: 'one' })).secrets, { key: 'setting', sealed: 0, older: 1 });
+  await (await openStore({ dir, durability: 'power', secretsKey: 'one' })).close();
+  t.strictSame((await examine({ dir, secretsKey: 'one' })).secrets, { key: 'setting', sealed: 1, older: 0 });
+  await changeRaw(dir, ({ row, put }) => {
+    put('documents', ['moved'], row('documents', ['assistant']));
+  });
+  const { findings } = await examine({ dir, secretsKey: 'one' });
+  t.match(findings, [{ table: 'documents', problem: /cannot be decrypted/, examples: ['["moved"]'] }]);
 });
 
 t.test('a folder that a service has is left alone', async (t) => {

@@ -7,7 +7,7 @@ import { FORMAT } from '../../src/store/format.ts';
 import { backupFolder, openStore, type Store } from '../../src/store/index.ts';
 import { openStoreOfFormat } from '../../src/store/store.ts';
 import { startChild } from './child.ts';
-import { storeFor } from './open.ts';
+import { copyKey, storeFor } from './open.ts';
 import { event, SCOPE, threadRecord, write } from './records.ts';
 
 t.test('a new folder is created with its parents, for its owner only, whatever its name', async (t) => {
@@ -146,13 +146,14 @@ const writeWhile = async (store: Store, work: Promise<void>): Promise<number> =>
   return number;
 };
 
-t.test('a backup taken while work goes on is one whole state, and opens like any store', async (t) => {
+t.test('a backup taken while work goes on is one whole state, and opens with its key', async (t) => {
   const root = t.testdir();
   const target = join(root, 'copy');
   const store = await storeFor(t, { dir: join(root, 'store') });
   await write(store, (batch) => store.threads.put(batch, SCOPE, threadRecord('before', 1), undefined));
   const written = await writeWhile(store, store.backup(target));
   t.equal(store.threads.list(SCOPE, {}, { offset: 0, limit: 1 }).total, written + 1);
+  copyKey(join(root, 'store'), target);
   const copy = await openStore({ dir: target, durability: 'process' });
   t.teardown(() => copy.close());
   const { items, total } = copy.threads.list(SCOPE, {}, { offset: 0, limit: 100_000 });
@@ -174,6 +175,7 @@ t.test('a folder that another process has open can be copied', async (t) => {
   const holder = startChild(t, 'child-hold.ts', [dir]);
   await holder.line();
   await backupFolder(dir, join(root, 'copy'));
+  copyKey(dir, join(root, 'copy'));
   const copy = await openStore({ dir: join(root, 'copy'), durability: 'process' });
   t.teardown(() => copy.close());
   t.strictSame(copy.state.get(SCOPE, 't1'), { kept: true });

@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts';
 
@@ -7,3 +9,7 @@ export const storeFor = async (t: Test, options: Partial<StoreOptions> = {}): Pr
   t.teardown(() => store.close());
   return store;
 };
+
+/** Copies of a store do not contain its key. */
+export const copyKey = (from: string, to: string): void =>
+  copyFileSync(join(from, 'secrets.key'), join(to, 'secrets.key'));

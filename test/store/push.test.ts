@@ -30,7 +30,7 @@ t.test('one id stands for one config in each tenant and for one without', async 
   t.same([...store.pushConfigs.list('other', 't1')], []);
 });
 
-t.test('credentials and address are sealed at rest when there is a key', async (t) => {
+t.test('credentials and address are sealed', async (t) => {
   const dir = t.testdir();
   const store = await storeFor(t, { dir, secretsKey: 'a key of the tests' });
   const batch = store.batch();

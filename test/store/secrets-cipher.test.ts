@@ -1,12 +1,4 @@
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
@@ -14,7 +6,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/store/index.
 import { createCipher, generateKey, isSealed, secretOf } from '../../src/store/secrets-cipher.ts';
 import fc, { anyText } from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
-import { storeFor } from './open.ts';
+import { copyKey, storeFor } from './open.ts';
 import { changeRaw, sealedUnbound } from './raw.ts';
 import { write } from './records.ts';
 
@@ -133,9 +125,6 @@ const filled = async (dir: string, options: Partial<StoreOptions> = {}): Promise
 
 /** As earlier versions left a folder without a key. */
 const PLAIN = { holdsSecrets: false };
-
-const copyKey = (from: string, to: string): void =>
-  copyFileSync(join(from, 'secrets.key'), join(to, 'secrets.key'));
 
 const open = (dir: string, secretsKey?: string): Promise<Store> =>
   openStore({ dir, durability: 'process', ...(secretsKey !== undefined && { secretsKey }) });

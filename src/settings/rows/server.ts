@@ -60,7 +60,7 @@ export const serverSettings = [
     env: 'SERVICE_SECRETS_KEY',
     type: text(),
     secret: true,
-    doc: 'stored secrets are encrypted at rest with it; unset = stored plain',
+    doc: 'stored secrets are encrypted with it; unset = with a generated key, in `secrets.key` of the data directory',
   }),
   setting({
     key: 'scope_id',

@@ -238,7 +238,7 @@ t.test(
   },
 );
 
-t.test('with a key of its own the service keeps no secret readable in its folder', async (t) => {
+t.test('keeps no secret readable in its data file', async (t) => {
   const stored = async (t: Test, settings: { secrets_key?: string }): Promise<boolean> => {
     const { troupe, post } = await startPlane(t, { settings });
     t.equal((await post('/v1/config/providers', provider('main', { api_key: secret('key') }))).status, 201);
@@ -248,6 +248,6 @@ t.test('with a key of its own the service keeps no secret readable in its folder
     t.match((await post('/v1/providers/main/test')).body, { ok: true });
     return found;
   };
-  await t.test('a key', async (t) => t.notOk(await stored(t, { secrets_key: 'a long phrase' })));
-  await t.test('none', async (t) => t.ok(await stored(t, {})));
+  await t.test('with a key', async (t) => t.notOk(await stored(t, { secrets_key: 'a long phrase' })));
+  await t.test('with a generated key', async (t) => t.notOk(await stored(t, {})));
 });
