@@ -48,7 +48,11 @@ export type App = {
   fetch(request: Request): Promise<Response>;
   /** The same for the program itself: in this scope, with the rights of an admin. */
   fetchAs(scope: string, request: Request): Promise<Response>;
-  /** Copies the data folder as it is now into an empty folder, while work goes on. @throws Unavailable */
+  /**
+   * Copies the data folder as it is now into an empty folder, while work goes on. The copy does not contain
+   * `secrets.key`.
+   * @throws Unavailable
+   */
   backup(folder: string): Promise<void>;
   /** Ids of the agents that are published now. */
   agents(): readonly string[];
