@@ -5,10 +5,13 @@ import type { Key } from './keys.ts';
 import { createOpenOlder, isSealed, type OpenOlder } from './secrets-cipher.ts';
 import { findKey, type KeySource, secretsOf } from './secrets-key.ts';
 
-/** How the secrets of a folder are encrypted. Nothing is written, and no key is generated. */
+/**
+ * How the secrets of a folder are encrypted; undefined when its key is missing or wrong, which is a finding. Nothing is
+ * written, and no key is generated.
+ */
 
 export type SecretsReport = {
-  /** `none`: nothing was encrypted yet, or the key is missing. */
+  /** `none`: the folder has no key yet. */
   key: KeySource | 'none';
   /** Rows that are sealed as they would be now. */
   sealed: number;
@@ -27,7 +30,10 @@ type Folder = {
 
 type Note = (problem: string, table: string, key: Key) => void;
 
-export const examineSecrets = ({ dir, meta, secretsKey, entries }: Folder, note: Note): SecretsReport => {
+export const examineSecrets = (
+  { dir, meta, secretsKey, entries }: Folder,
+  note: Note,
+): SecretsReport | undefined => {
   const report: SecretsReport = { key: 'none', sealed: 0, older: 0 };
   let openOlder: OpenOlder | undefined;
   try {
@@ -38,7 +44,7 @@ export const examineSecrets = ({ dir, meta, secretsKey, entries }: Folder, note:
     }
   } catch (error) {
     note(reasonOf(error), 'meta', ['secrets_check']);
-    return report;
+    return undefined;
   }
   for (const table of TABLES) {
     for (const { key, value } of entries(table)) {

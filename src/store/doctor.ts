@@ -35,7 +35,7 @@ export type Finding = {
 export type Report = {
   findings: Finding[];
   rows: Record<string, number>;
-  /** Undefined when the pages of the file are damaged. */
+  /** Undefined when the pages of the file are damaged, and without the right key. */
   secrets?: SecretsReport;
   backup?: string;
 };
