@@ -12,6 +12,7 @@ import { type Runs, runsOf } from './runs.ts';
 import { type System, systemOf } from './system.ts';
 import { type Threads, threadsOf } from './threads.ts';
 import { type Traces, tracesOf } from './traces.ts';
+import { withoutTrailing } from './trailing.ts';
 
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
@@ -138,7 +139,7 @@ export type ClientOptions = {
 export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: ClientOptions): Client => {
   if (!URL.canParse(url)) throw new TypeError(`url: '${url}' is not an absolute address`);
   const connection: Connection = {
-    url: url.replace(/\/+$/, ''),
+    url: withoutTrailing(url, '/'),
     headers: typeof headers === 'function' ? headers : () => headers,
     fetch: fetch ?? ((request) => globalThis.fetch(request)),
     pauses,

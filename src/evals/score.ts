@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { contains, type Expectation, type Scorer, type ToolCallMatcher } from '../schema/dataset.ts';
 import type { EvalFailure, RuntimeFailure } from '../schema/eval-report.ts';
 import type { Json } from '../schema/json.ts';
-import { compileExpression } from '../tools/regex.ts';
+import { compileExpression } from '../schema/regex.ts';
 import { problemsBySchema } from '../tools/validate.ts';
 
 /** What of an expectation a replay did not meet, in the order of evals-and-traces.md 5.5. */

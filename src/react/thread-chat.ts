@@ -1,6 +1,7 @@
 import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
 import { errorOf } from '../client/errors.ts';
+import { withoutTrailing } from '../client/trailing.ts';
 import { settle } from './catch-up.ts';
 import { letGoOfCalls } from './page-tools.ts';
 import type { ThreadChat, ThreadChatInput } from './thread.ts';
@@ -9,7 +10,7 @@ import { isComplete } from './transcript.ts';
 /** Functions among what it is made of may be new ones at any time. */
 export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
   const { threadId, agentId, headers } = input;
-  const url = (input.url ?? '').replace(/\/+$/, '');
+  const url = withoutTrailing(input.url ?? '', '/');
   const thread: ThreadChat = {
     chat: new Chat({
       id: threadId,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mcpSegment } from '../schema/mcp-names.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 /** Ids of the tools that MCP servers bring (agent-loop.md 1.3). Different names may lead to the same id. */
@@ -20,7 +21,7 @@ export const mcpToolPrefix = (server: string): string => `mcp__${component(serve
 
 /** @throws Invalid when nothing is left of the name */
 const component = (name: string): string => {
-  const id = name.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
+  const id = mcpSegment(name);
   if (id === '') throw new Invalid(`invalid tool id component after sanitization: ${name}`);
   return id;
 };

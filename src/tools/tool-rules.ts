@@ -1,5 +1,5 @@
+import { compileGlob } from '../schema/glob.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { compileGlob } from './glob.ts';
 
 /** Which tools an agent may use (agent-loop.md 1.3), whatever they come from. */
 

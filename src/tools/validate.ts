@@ -1,6 +1,6 @@
 import type { AnySchemaObject, ErrorObject, Options } from 'ajv';
 import { z } from 'zod';
-import { compileExpression } from './regex.ts';
+import { compileExpression } from '../schema/regex.ts';
 import { type Json, type Tool, ToolError } from './tool.ts';
 
 /**

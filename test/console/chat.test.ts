@@ -9,7 +9,7 @@ import { type Growing, grow, NOTHING } from '../../src/console/chat/markdown/gro
 import { parseInline, safeHref } from '../../src/console/chat/markdown/inline.ts';
 import { parseMarkdown } from '../../src/console/chat/markdown/parse.ts';
 import { costOf, statsOf, turnOf } from '../../src/console/chat/turn.ts';
-import { redactText } from '../../src/console/data/redaction.ts';
+import { redactText } from '../../src/console/data/redact-text.ts';
 import {
   blockedBy,
   isScripted,

@@ -9,13 +9,12 @@ import {
   text,
   withDefault,
 } from '../../src/console/data/guard.ts';
+import { MASK, redactText } from '../../src/console/data/redact-text.ts';
 import {
   fromEditable,
   isSecretKey,
-  MASK,
   MovedSecret,
   redact,
-  redactText,
   toEditable,
 } from '../../src/console/data/redaction.ts';
 

@@ -1,5 +1,5 @@
 import type { CallPart } from '../chat/call.ts';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Facts } from '../design/Layout.tsx';

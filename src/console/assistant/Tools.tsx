@@ -1,6 +1,6 @@
 import { transcriptOf } from '../chat/blocks.ts';
 import type { Talk } from '../chat/talk.ts';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { IconButton } from '../design/Button.tsx';
 import { CopyButton } from '../design/Copy.tsx';
 import { useTexts } from '../i18n/locale.ts';

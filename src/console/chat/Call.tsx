@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { redact, redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
+import { redact } from '../data/redaction.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip, Dot } from '../design/Chip.tsx';
 import { controlLook } from '../design/Field.tsx';

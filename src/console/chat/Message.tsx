@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { memo, type ReactNode, useState } from 'react';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { CopyButton } from '../design/Copy.tsx';
 import { Icon } from '../design/Icon.tsx';

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { messageOf, RequestError, statusOf } from './error.ts';
-import { redactText } from './redaction.ts';
+import { redactText } from './redact-text.ts';
 
 /** What became of each of many requests. */
 export type Result = { id: string; outcome: 'done' | 'over' | 'failed'; said: string };

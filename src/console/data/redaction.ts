@@ -1,12 +1,11 @@
 import { isObject } from './guard.ts';
+import { MASK, redactText } from './redact-text.ts';
 
 /**
  * The second line of defence (console.md 3.11): what looks like a secret is masked before it is put on the page, also
  * where the service should have done so already. Counters such as `input_tokens` and durations such as
  * `session_duration_ms` are no secrets.
  */
-
-export const MASK = '***';
 
 const WHOLE = new Set(['token', 'apikey', 'xapikey']);
 const ENDINGS = ['apikey', 'xapikey', 'privatekey'];
@@ -48,41 +47,6 @@ const isSecretAt = (key: string, parent: string | undefined): boolean =>
   (parent === 'auth' && key !== 'type') ||
   (parent !== undefined && HEADER_MAPS.has(parent.toLowerCase()) && isSecretHeader(key)) ||
   isSecretKey(key);
-
-const SECRET_NAME =
-  '(?:[a-z]+[-_])*(?:api[-_]?key|private[-_]?key|client[-_]?secret|secret|password|passphrase|access[-_]?key|(?:access|refresh|id|auth|session)[-_]?token|token|credential|jwt)';
-
-const IN_TEXTS: readonly [RegExp, string][] = [
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
-  [/\b((?:proxy-)?authorization|set-cookie|cookie)(\s*:\s*)[^\r\n"]+/gi, `$1$2${MASK}`],
-  [/\b(bearer\s+)[\w.~+/=-]{8,}/gi, `$1${MASK}`],
-  [new RegExp(`\\b(${SECRET_NAME})(\\s*=\\s*)("[^"]*"|'[^']*'|[^\\s&,;"']+)`, 'gi'), `$1$2${MASK}`],
-  [/\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, MASK],
-  [/\bsk_(?:live|test)_\w{8,}/g, MASK],
-  [/\bsk-[\w-]{8,}/g, MASK],
-  [/\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,})/g, MASK],
-  [/\bxox[abeprs]-[\w-]{8,}/g, MASK],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, MASK],
-];
-
-export const redactText = (text: string): string => {
-  let masked = text;
-  for (const [pattern, replacement] of IN_TEXTS) masked = masked.replace(pattern, replacement);
-  return masked;
-};
-
-const GOES_ON = new RegExp(
-  [
-    '-----BEGIN [A-Z ]*PRIVATE KEY-----',
-    '\\b(?:(?:proxy-)?authorization|set-cookie|cookie)\\s*(?::\\s*)?$',
-    '\\bbearer\\s*$',
-    `\\b${SECRET_NAME}\\s*(?:=\\s*(?:"[^"]*|'[^']*)?)?$`,
-  ].join('|'),
-  'i',
-);
-
-/** What comes behind these whole lines may be part of a secret that begins in them. */
-export const mayHideMore = (text: string): boolean => GOES_ON.test(text);
 
 /** The same value with every secret masked. */
 export const redact = (value: unknown, parent?: string): unknown => {

@@ -1,6 +1,7 @@
+import { withoutTrailing } from '../../client/trailing.ts';
 import { messageOf, RequestError } from './error.ts';
 import { type Guard, ShapeError } from './guard.ts';
-import { redactText } from './redaction.ts';
+import { redactText } from './redact-text.ts';
 import { acceptToken, askForToken, isSettled, operator, settleToken, token } from './session.ts';
 
 /**
@@ -26,7 +27,7 @@ let backend = '';
 
 /** Once, before the first request. */
 export const setBackend = (url: string): void => {
-  backend = url.replace(/\/+$/, '');
+  backend = withoutTrailing(url, '/');
 };
 
 export const backendUrl = (): string => backend;

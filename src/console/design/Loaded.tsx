@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { probe } from '../data/connection.ts';
 import { errorState, isConfigOff, messageOf, RequestError, statusOf } from '../data/error.ts';
 import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { askForToken } from '../data/session.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { Button } from './Button.tsx';

@@ -1,5 +1,6 @@
 import { isObject } from '../data/guard.ts';
-import { MASK, redact } from '../data/redaction.ts';
+import { MASK } from '../data/redact-text.ts';
+import { redact } from '../data/redaction.ts';
 
 /**
  * What differs between two values, field by field. It is found on the values as they are and told of masked ones: a

@@ -58,12 +58,7 @@ const fieldIn = (text: string, named: string, fields: readonly string[]): string
   const [root = ''] = named.split(/[.[]/);
   const known = [named, root].find((each) => fields.includes(each));
   if (known !== undefined) return known;
-  const spoken = fields
-    .filter((field) => field.includes('_'))
-    .map((field) => ({ field, at: text.search(new RegExp(`\\b${field}\\b`)) }))
-    .filter(({ at }) => at !== -1)
-    .sort((a, b) => a.at - b.at);
-  return spoken[0]?.field ?? '';
+  return text.match(/\w+/g)?.find((word) => word.includes('_') && fields.includes(word)) ?? '';
 };
 
 /** What the service says, by field; what names none of these is under the empty one. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Drawer } from '../design/Dialog.tsx';
 import { Diff } from '../design/Diff.tsx';

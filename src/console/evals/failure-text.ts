@@ -1,5 +1,5 @@
 import { isObject } from '../data/guard.ts';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import type { Say } from '../i18n/locale.ts';
 import type { Failure } from './report.ts';
 import { texts } from './texts.ts';

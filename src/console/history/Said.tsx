@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Markdown } from '../chat/markdown/Markdown.tsx';
 import { anyObject, isObject } from '../data/guard.ts';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
 import { Json } from '../design/Json.tsx';

@@ -1,5 +1,5 @@
 import { isObject } from '../data/guard.ts';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { Chip } from '../design/Chip.tsx';
 import { Json } from '../design/Json.tsx';
 import { Facts } from '../design/Layout.tsx';

@@ -1,3 +1,6 @@
+import type { RE2JS } from 're2js';
+import { Invalid } from '../../schema/outcome.ts';
+import { compileExpression } from '../../schema/regex.ts';
 import { isObject } from '../data/guard.ts';
 import type { Values } from '../i18n/texts.ts';
 import { placeOf, type Schema, type Seen, seen, type View } from './schema.ts';
@@ -54,13 +57,10 @@ const checkNumber: Check = (value, { path, schema }) => {
   return [];
 };
 
-const patternOf = (source: unknown): RegExp | undefined => {
-  if (typeof source !== 'string') return undefined;
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    return undefined;
-  }
+/** Undefined for an expression that the service does not accept: the service decides then. */
+const patternOf = (source: unknown): RE2JS | undefined => {
+  const pattern = typeof source === 'string' ? compileExpression(source) : undefined;
+  return pattern instanceof Invalid ? undefined : pattern;
 };
 
 const checkText: Check = (value, { path, schema }) => {

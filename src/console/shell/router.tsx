@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { Component, lazy, type ReactNode, Suspense } from 'react';
-import { redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice, SkeletonRows } from '../design/Notice.tsx';
 import { designTexts } from '../design/texts.ts';

@@ -1,17 +1,24 @@
-/** Which addresses have a screen: nothing of the console leads to where there is none. */
+import { withoutTrailing } from '../../client/trailing.ts';
 
-let patterns: readonly RegExp[] = [];
+/** The addresses that have a screen, so that no link of the console leads elsewhere. */
 
-const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/[.*+?^{}()|[\]\\]/g, '\\$&').replace(/\$\w+/g, '[^/]+')}/?$`);
+let screens: readonly (readonly string[])[] = [];
 
-/** Once, with the paths of all screens. */
+const segmentsOf = (path: string): string[] => withoutTrailing(path, '/').split('/');
+
+/** Called once, with the paths of all screens, such as `/runs/$id`. */
 export const setScreenPaths = (paths: readonly string[]): void => {
-  patterns = paths.map(patternOf);
+  screens = paths.map(segmentsOf);
 };
 
-/** @param href perhaps with a query */
+/** @param href may have a query and a fragment */
 export const isScreen = (href: string): boolean => {
-  const [path = ''] = href.split(/[?#]/);
-  return patterns.some((pattern) => pattern.test(path));
+  const [path = ''] = href.split(/[?#]/, 1);
+  const segments = segmentsOf(path);
+  if (path === '') return false;
+  return screens.some(
+    (screen) =>
+      screen.length === segments.length &&
+      screen.every((part, at) => (part.startsWith('$') ? segments[at] !== '' : part === segments[at])),
+  );
 };

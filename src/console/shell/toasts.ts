@@ -1,6 +1,7 @@
 import { createAtom } from '@xstate/store';
 import { RequestError, statusOf } from '../data/error.ts';
-import { redact, redactText } from '../data/redaction.ts';
+import { redactText } from '../data/redact-text.ts';
+import { redact } from '../data/redaction.ts';
 
 /** Short words on what has just happened. */
 

@@ -1,5 +1,5 @@
+import { compileGlob } from '../../schema/glob.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
-import { compileGlob } from '../../tools/glob.ts';
 import { savingOf } from './cost.ts';
 import type { DeferredTools } from './section.ts';
 import type { Beliefs, Modes } from './state.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { compileGlob } from '../../schema/glob.ts';
 import { Invalid } from '../../schema/outcome.ts';
-import { compileGlob } from '../../tools/glob.ts';
 import type { Section } from '../plugin.ts';
 
 const Mode = z.enum(['eager', 'deferred']);

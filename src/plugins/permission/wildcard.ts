@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { Invalid } from '../../schema/outcome.ts';
-import { compileExpression } from '../../tools/regex.ts';
+import { compileExpression } from '../../schema/regex.ts';
 
 /**
  * Globs of the rule language (agent-loop.md 14.1): `*` is any run of characters, `?` is one, `[a-z]` one of a set

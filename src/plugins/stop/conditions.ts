@@ -1,6 +1,6 @@
 import { Invalid } from '../../schema/outcome.ts';
+import { compileExpression } from '../../schema/regex.ts';
 import type { StopCondition } from '../../schema/stop-condition.ts';
-import { compileExpression } from '../../tools/regex.ts';
 
 /** What the `stop_conditions` of an agent may say beyond their shape (agent-loop.md 1.4). */
 

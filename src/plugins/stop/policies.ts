@@ -1,7 +1,7 @@
 import { Invalid } from '../../schema/outcome.ts';
+import { compileExpression } from '../../schema/regex.ts';
 import type { Termination } from '../../schema/run.ts';
 import type { StopCondition } from '../../schema/stop-condition.ts';
-import { compileExpression } from '../../tools/regex.ts';
 import type { Inference, StopStats } from './stats.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { mayHideMore, redactText } from '../../data/redaction.ts';
+import { mayHideMore, redactText } from '../../data/redact-text.ts';
 import { type Node, parseMarkdown } from './parse.ts';
 
 /**

@@ -1,3 +1,5 @@
+import { withoutTrailing } from '../../../client/trailing.ts';
+
 /** What stands in a line of Markdown. HTML is text like any other: nothing of it is ever put on the page as HTML. */
 export type Inline =
   | { kind: 'text'; text: string }
@@ -41,6 +43,27 @@ const betweenWords =
     return found && isWord(text[found.length] ?? '') ? undefined : found;
   };
 
+/** The text between the brackets at the start, which may hold brackets of one more level. */
+const labelOf = (text: string): string | undefined => {
+  for (let at = 1; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\n') return undefined;
+    if (character === ']') return text.slice(1, at);
+    if (character !== '[') continue;
+    const end = text.indexOf(']', at);
+    if (end < 0 || text.slice(at, end).includes('\n')) return undefined;
+    at = end;
+  }
+  return undefined;
+};
+
+/** The address in parentheses, which may hold parentheses of one more level, and a title that is not shown. */
+const TARGET = /^\(<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+"[^"]*")?\)/;
+
+/** Code may be set off from its marks by one blank on each side. */
+const unpadded = (code: string): string =>
+  code.startsWith(' ') && code.endsWith(' ') && code.trim() !== '' ? code.slice(1, -1) : code;
+
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   '\\': [
     (text) => {
@@ -55,7 +78,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
       const [whole, , code = ''] = /^(`+)(?!`)([\s\S]*?[^`])\1(?!`)/.exec(text) ?? [];
       return whole === undefined
         ? undefined
-        : { length: whole.length, node: { kind: 'code', text: code.replace(/^ (.*\S.*) $/s, '$1') } };
+        : { length: whole.length, node: { kind: 'code', text: unpadded(code) } };
     },
   ],
   '*': [
@@ -76,11 +99,10 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   ],
   '[': [
     (text) => {
-      const [whole, label = '', href = ''] =
-        /^\[((?:[^[\]\n]|\[[^\]\n]*\])*)\]\(<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+"[^"]*")?\)/.exec(
-          text,
-        ) ?? [];
-      return whole === undefined ? undefined : link(label || href, href, whole.length);
+      const label = labelOf(text);
+      const [target, href = ''] = (label !== undefined && TARGET.exec(text.slice(label.length + 2))) || [];
+      if (label === undefined || target === undefined) return undefined;
+      return link(label || href, href, label.length + 2 + target.length);
     },
   ],
   '<': [
@@ -92,7 +114,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   h: [
     (text, before) => {
       const [found] = isWord(before) ? [] : (/^https?:\/\/[^\s<>"'`]+/i.exec(text) ?? []);
-      const href = found?.replace(/[.,;:!?)\]*_]+$/, '');
+      const href = found && withoutTrailing(found, '.,;:!?)]*_');
       return href
         ? { length: href.length, node: { kind: 'link', href, children: [{ kind: 'text', text: href }] } }
         : undefined;

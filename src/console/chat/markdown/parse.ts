@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../../client/trailing.ts';
 import { type Inline, parseInline } from './inline.ts';
 
 /**
@@ -19,19 +20,35 @@ export type ListItem = { checked: boolean | undefined; children: Node[] };
 type Found = { node: Node; next: number };
 type Lines = readonly string[];
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const HEADING = /^ {0,3}(#{1,6})\s/;
 const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)(.*)$/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(?!\S)(\s*)([\s\S]*)$/;
 const QUOTE = /^ {0,3}> ?/;
-const DIVIDER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const DIVIDER_CELL = /^:?-+:?$/;
+
+/** The mark of a fence and its language. */
+const openedFence = (line: string): { mark: string; language: string } | undefined => {
+  const [before = '', mark = ''] = FENCE.exec(line) ?? [];
+  const rest = line.slice(before.length);
+  if (mark === '' || rest.includes('`')) return undefined;
+  return { mark, language: rest.trim().split(/\s/, 1)[0] ?? '' };
+};
+
+const isDivider = (line: string): boolean => {
+  if (!line.includes('-')) return false;
+  const trimmed = line.trim();
+  const inside = trimmed.slice(trimmed.startsWith('|') ? 1 : 0, trimmed.endsWith('|') ? -1 : undefined);
+  return inside.split('|').every((cell) => DIVIDER_CELL.test(cell.trim()));
+};
 
 const isBlank = (line: string | undefined): boolean => line === undefined || line.trim() === '';
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
 const fence = (lines: Lines, at: number): Found | undefined => {
-  const [, mark = '', language = ''] = FENCE.exec(lines[at] ?? '') ?? [];
-  if (mark === '') return undefined;
+  const opened = openedFence(lines[at] ?? '');
+  if (!opened) return undefined;
+  const { mark, language } = opened;
   const indent = indentOf(lines[at] ?? '');
   const text: string[] = [];
   let next = at + 1;
@@ -45,8 +62,10 @@ const fence = (lines: Lines, at: number): Found | undefined => {
 };
 
 const heading = (lines: Lines, at: number): Found | undefined => {
-  const [, marks = '', text = ''] = HEADING.exec(lines[at] ?? '') ?? [];
+  const line = lines[at] ?? '';
+  const [before = '', marks = ''] = HEADING.exec(line) ?? [];
   if (marks === '') return undefined;
+  const text = withoutTrailing(line.slice(before.length).trim(), '#').trimEnd();
   return { node: { kind: 'heading', level: marks.length, children: parseInline(text) }, next: at + 1 };
 };
 
@@ -67,7 +86,7 @@ const cellsOf = (line: string): Inline[][] =>
 
 const table = (lines: Lines, at: number): Found | undefined => {
   const [first = '', divider = ''] = [lines[at], lines[at + 1]];
-  if (!first.includes('|') || !DIVIDER.test(divider) || !divider.includes('-')) return undefined;
+  if (!first.includes('|') || !isDivider(divider)) return undefined;
   const head = cellsOf(first);
   if (head.length < 2 && !first.trim().startsWith('|')) return undefined;
   let next = at + 2;
@@ -120,8 +139,9 @@ const nextText = (lines: Lines, at: number): number => {
   return next;
 };
 
-const BEGINNINGS = [FENCE, HEADING, RULE, ITEM, QUOTE];
-const begins = (line: string): boolean => BEGINNINGS.some((pattern) => pattern.test(line));
+const BEGINNINGS = [HEADING, RULE, ITEM, QUOTE];
+const begins = (line: string): boolean =>
+  openedFence(line) !== undefined || BEGINNINGS.some((pattern) => pattern.test(line));
 
 /** A line that goes on with the text above it without being indented. */
 const isLazy = (lines: Lines, at: number): boolean => !isBlank(lines[at - 1]) && !begins(lines[at] ?? '');

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { metaOf } from '../../data/records.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { capabilities } from '../../data/resources.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';

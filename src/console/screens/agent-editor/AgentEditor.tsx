@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
+import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { type Capabilities, capabilities } from '../../data/resources.ts';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
@@ -25,17 +26,34 @@ const Missing = ({ id }: { id: string }) => {
   );
 };
 
-/** Agents of other services are named by the server that they were found at. */
-const isDiscovered = (id: string | undefined, known: Capabilities): id is string =>
+const LOCAL = recordsOf('agents', NamedRecord);
+
+/** Agents of other services have ids such as `server/agent`. An agent of this service may have one too. */
+const mayBeDiscovered = (id: string | undefined, known: Capabilities): id is string =>
   id?.includes('/') === true && known.agents.includes(id);
 
 const Opened = ({ id, known }: { id: string | undefined; known: Capabilities }) => {
+  const isSlashed = mayBeDiscovered(id, known);
+  const local = useResource(LOCAL, isSlashed);
+  if (!isSlashed) return <Stored id={id} known={known} />;
+  return (
+    <Loaded query={local}>
+      {(agents) =>
+        agents.some((agent) => agent.id === id) ? (
+          <Stored id={id} known={known} />
+        ) : (
+          <RemoteAgent id={id} server={id.slice(0, id.indexOf('/'))} />
+        )
+      }
+    </Loaded>
+  );
+};
+
+const Stored = ({ id, known }: { id: string | undefined; known: Capabilities }) => {
   const [{ from }] = useQueryState();
   const localKind = known.backends[0]?.kind ?? '';
-  const isRemote = isDiscovered(id, known);
-  const opening = useOpened(isRemote ? undefined : { id, from, localKind });
+  const opening = useOpened({ id, from, localKind });
   const { editing, error } = opening;
-  if (isRemote) return <RemoteAgent id={id} server={id.slice(0, id.indexOf('/'))} />;
   if (error !== undefined && id !== undefined && statusOf(error) === 404) return <Missing id={id} />;
   if (error !== undefined) {
     return (

@@ -1,6 +1,6 @@
 import { each, type Result } from '../../data/each.ts';
 import { anyObject, isObject, type JsonObject } from '../../data/guard.ts';
-import { MASK } from '../../data/redaction.ts';
+import { MASK } from '../../data/redact-text.ts';
 import { send } from '../../data/request.ts';
 
 /** Agents from a file: each is checked by the service before any is created, and each has a result of its own. */

@@ -1,3 +1,4 @@
+import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { type Guarded, isObject, list, object, optional, text, withDefault } from '../../data/guard.ts';
 import type { Diagnostic } from '../../data/resources.ts';
 
@@ -53,15 +54,12 @@ export const keyOf = (kind: string, id: string): string => `${kind}/${id}`;
 
 const isKind = (namespace: string): namespace is Kind => COLUMNS.flat().some((kind) => kind === namespace);
 
-/** As ids of tools have the id of their server. */
-const sanitised = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_');
-
 const serversOf = (agent: AgentSpec, servers: readonly Named[]): string[] => {
   const tools = [...(agent.allowed_tools ?? []), ...(agent.allowed_tool_patterns ?? [])];
   return servers
     .map(({ id }) => id)
     .filter((id) =>
-      tools.some((tool) => [id, sanitised(id)].some((own) => tool.startsWith(`mcp__${own}__`))),
+      tools.some((tool) => [id, mcpSegment(id)].some((own) => tool.startsWith(`mcp__${own}__`))),
     );
 };
 

@@ -1,6 +1,6 @@
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, type Namespace, recordsOf } from '../../data/records.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { diagnostics, runsSummary } from '../../data/resources.ts';
 import { Chip, Dot, type Tone } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';

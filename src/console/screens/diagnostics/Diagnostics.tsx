@@ -1,5 +1,5 @@
 import { useResource } from '../../data/queries.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { type Diagnostic, diagnostics } from '../../data/resources.ts';
 import { buttonLook } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
-import { redact, redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
+import { redact } from '../../data/redaction.ts';
 import { Json } from '../../design/Json.tsx';
 import css from '../../evals/Evals.module.css';
 import { texts } from '../../evals/texts.ts';

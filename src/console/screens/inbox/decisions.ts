@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { messageOf, RequestError, statusOf } from '../../data/error.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { type Decision, decide } from '../../runs/control.ts';
 import type { Open, Wish } from './tickets.ts';
 

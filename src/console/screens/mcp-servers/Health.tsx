@@ -1,5 +1,5 @@
 import { useResource } from '../../data/queries.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { healthOf, LIST_EVERY, type Status, statusOf, TONES } from './server.ts';

@@ -1,10 +1,12 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
+import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { statusOf as answeredWith } from '../../data/error.ts';
 import { list, object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
-import { redact, redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
+import { redact } from '../../data/redaction.ts';
 import { capabilities } from '../../data/resources.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
@@ -122,7 +124,9 @@ const Tools = ({ id, status }: { id: string; status: Status }) => {
           {status.tools.map(({ name, description }) => {
             const tool = known?.find(
               ({ source, name: own, id: toolId }) =>
-                source.kind === 'mcp' && source.id === id && (own === name || toolId.endsWith(`__${name}`)),
+                source.kind === 'mcp' &&
+                source.id === mcpSegment(id) &&
+                (own === name || toolId.endsWith(`__${mcpSegment(name)}`)),
             );
             const who = tool ? filters.filter(({ allows }) => allows(tool.id)).map((agent) => agent.id) : [];
             return (

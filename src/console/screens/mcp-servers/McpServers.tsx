@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { metaOf } from '../../data/records.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Page } from '../../design/Layout.tsx';

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { CheckField, Field } from '../../design/Field.tsx';

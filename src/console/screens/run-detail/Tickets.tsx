@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Field } from '../../design/Field.tsx';
 import { Json } from '../../design/Json.tsx';

@@ -1,5 +1,6 @@
 import { isObject } from '../../data/guard.ts';
-import { redact, redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
+import { redact } from '../../data/redaction.ts';
 import type { LogEvent } from '../../events/event.ts';
 
 /** What an event is about, in a line. */

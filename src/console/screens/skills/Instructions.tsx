@@ -1,6 +1,6 @@
 import { Code, Markdown } from '../../chat/markdown/Markdown.tsx';
 import type { JsonObject } from '../../data/guard.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { Field } from '../../design/Field.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Scroller } from '../../design/Scroller.tsx';

@@ -1,4 +1,4 @@
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { FeedState } from '../../statechart/feed.ts';

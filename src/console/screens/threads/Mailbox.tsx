@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
-import { redactText } from '../../data/redaction.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';

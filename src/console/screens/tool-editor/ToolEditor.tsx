@@ -1,9 +1,10 @@
 import { useParams } from '@tanstack/react-router';
+import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { statusOf } from '../../data/error.ts';
 import { list, object, optional, text } from '../../data/guard.ts';
 import { sourceState } from '../../data/meta.ts';
 import { useResource } from '../../data/queries.ts';
-import { metaOf, recordsOf } from '../../data/records.ts';
+import { metaOf, NamedRecord, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats, type Tool } from '../../data/resources.ts';
 import { buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
@@ -21,6 +22,8 @@ import { texts } from './texts.ts';
 import { parametersOf, recordOf, type ToolRecord } from './tool.ts';
 
 const META = metaOf('tools');
+
+const SERVERS = recordsOf('mcp-servers', NamedRecord);
 
 const AGENTS = recordsOf(
   'agents',
@@ -124,13 +127,14 @@ const Callers = ({ id }: { id: string }) => {
 
 const SourceChip = ({ source }: { source: Tool['source'] | undefined }) => {
   const t = useTexts(texts);
+  const servers = useResource(SERVERS, source?.kind === 'mcp').data;
   if (!source) return null;
   if (source.kind === 'mcp') {
-    return (
-      <ScreenLink to={`/mcp-servers/${encodeURIComponent(source.id ?? '')}`}>
-        <Chip tone="info">{t('source.mcp', { id: source.id ?? '' })}</Chip>
-      </ScreenLink>
-    );
+    // A tool id has the segment of its server, which several servers may share and none may still have.
+    const [server, ...others] = servers?.filter(({ id }) => mcpSegment(id) === source.id) ?? [];
+    const chip = <Chip tone="info">{t('source.mcp', { id: server?.id ?? source.id ?? '' })}</Chip>;
+    if (!server || others.length > 0) return chip;
+    return <ScreenLink to={`/mcp-servers/${encodeURIComponent(server.id)}`}>{chip}</ScreenLink>;
   }
   return <Chip>{t(source.kind === 'plugin' ? 'source.plugin' : 'source.builtin')}</Chip>;
 };

@@ -1,3 +1,5 @@
+import { compileGlob, type Glob } from '../../../schema/glob.ts';
+
 /** Which tools an agent sees: allowed by a name or a pattern, and not excluded by one (console.md 4.3.2). */
 
 export type ToolRules = {
@@ -7,21 +9,16 @@ export type ToolRules = {
   excluded_tool_patterns?: readonly string[] | undefined;
 };
 
-/** An anchored glob: `*` is any run of characters, `\` takes the next one as it is. */
-export const globOf = (pattern: string): RegExp => {
-  let source = '';
-  for (let i = 0; i < pattern.length; i += 1) {
-    const char = pattern[i] ?? '';
-    if (char === '*') source += '[\\s\\S]*';
-    else if (char === '\\' && i + 1 < pattern.length) {
-      i += 1;
-      source += escaped(pattern[i] ?? '');
-    } else source += escaped(char);
-  }
-  return new RegExp(`^${source}$`);
-};
+const none: Glob = () => false;
 
-const escaped = (char: string): string => char.replace(/[.*+?^${}()|[\]\\/-]/, '\\$&');
+/** What the service would match with this pattern: nothing where it refuses the pattern. */
+export const globOf = (pattern: string): Glob => {
+  try {
+    return compileGlob(pattern);
+  } catch {
+    return none;
+  }
+};
 
 /** Made once for many tools. */
 export const createToolFilter = (rules: ToolRules): ((id: string) => boolean) => {
@@ -30,7 +27,7 @@ export const createToolFilter = (rules: ToolRules): ((id: string) => boolean) =>
   const patterns = (rules.allowed_tool_patterns ?? []).map(globOf);
   const against = (rules.excluded_tool_patterns ?? []).map(globOf);
   return (id) =>
-    (allowed.has(id) || patterns.some((pattern) => pattern.test(id))) &&
+    (allowed.has(id) || patterns.some((pattern) => pattern(id))) &&
     !excluded.has(id) &&
-    !against.some((pattern) => pattern.test(id));
+    !against.some((pattern) => pattern(id));
 };

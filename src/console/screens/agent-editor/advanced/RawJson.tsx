@@ -1,6 +1,7 @@
 import { useId, useMemo, useState } from 'react';
 import { anyObject, isObject, withDefault } from '../../../data/guard.ts';
-import { redact, redactText } from '../../../data/redaction.ts';
+import { redactText } from '../../../data/redact-text.ts';
+import { redact } from '../../../data/redaction.ts';
 import { send } from '../../../data/request.ts';
 import { Button } from '../../../design/Button.tsx';
 import { CopyButton } from '../../../design/Copy.tsx';

@@ -1,3 +1,5 @@
+import { Invalid } from '../../../../schema/outcome.ts';
+import { compileExpression } from '../../../../schema/regex.ts';
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { sectionsOf } from '../../../data/spec.ts';
 import { globOf } from '../../tools/allowed.ts';
@@ -41,15 +43,10 @@ const never = (): boolean => false;
 const matcherOf = (name: string): ((tool: string) => boolean) => {
   const regex = /^\/(.*)\/$/s.exec(name);
   if (!regex) {
-    const glob = globOf(name);
-    return (tool) => glob.test(tool);
+    return globOf(name);
   }
-  try {
-    const pattern = new RegExp(regex[1] ?? '');
-    return (tool) => pattern.test(tool);
-  } catch {
-    return never;
-  }
+  const pattern = compileExpression(regex[1] ?? '');
+  return pattern instanceof Invalid ? never : (tool) => pattern.test(tool);
 };
 
 export const ruleOf = (value: unknown): Rule[] => {

@@ -1,3 +1,5 @@
+import type { Glob } from '../../../../schema/glob.ts';
+import { mcpSegment } from '../../../../schema/mcp-names.ts';
 import type { JsonObject } from '../../../data/guard.ts';
 import type { Tool } from '../../../data/resources.ts';
 import { globOf } from '../../tools/allowed.ts';
@@ -29,10 +31,6 @@ export const fieldsOf = (side: Side, { names, patterns }: Selection): JsonObject
   return { [FIELDS[side].names]: said(names), [FIELDS[side].patterns]: said(patterns) };
 };
 
-/** As the ids of its tools have it (config.md 13.1). */
-export const mcpSegment = (server: string): string =>
-  server.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_+|_+$/g, '');
-
 export const mcpPattern = (server: string): string => `mcp__${mcpSegment(server)}__*`;
 
 const rawMcpPattern = (server: string): string => `mcp__${server}__*`;
@@ -55,8 +53,7 @@ const sanitised = (pattern: string, servers: readonly string[]): string => {
     : `mcp__${mcpSegment(server)}${pattern.slice(`mcp__${server}`.length)}`;
 };
 
-/** Undefined for a pattern that is none. */
-const compiled = (pattern: string, servers: readonly string[]): RegExp => globOf(sanitised(pattern, servers));
+const compiled = (pattern: string, servers: readonly string[]): Glob => globOf(sanitised(pattern, servers));
 
 export const matchesOf = (
   pattern: string,
@@ -64,7 +61,7 @@ export const matchesOf = (
   servers: readonly string[] = [],
 ): string[] => {
   const glob = compiled(pattern, servers);
-  return tools.filter((tool) => glob.test(tool));
+  return tools.filter((tool) => glob(tool));
 };
 
 /** Undefined: it was there before, or it is empty. */
@@ -85,7 +82,7 @@ const finder = ({ names, patterns }: Selection, servers: readonly string[]) => {
   const literals = new Set(names);
   const globs = patterns.map((pattern) => [pattern, compiled(pattern, servers)] as const);
   return (id: string): string | undefined =>
-    literals.has(id) ? id : globs.find(([, glob]) => glob.test(id))?.[0];
+    literals.has(id) ? id : globs.find(([, glob]) => glob(id))?.[0];
 };
 
 /** Excluding wins. */

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { compileWildcards } from '../../src/plugins/permission/wildcard.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
-import { compileExpression } from '../../src/tools/regex.ts';
+import { compileExpression } from '../../src/schema/regex.ts';
 
 const LARGE: [what: string, pattern: string][] = [
   ['a long text', 'a'.repeat(4097)],

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js';
-import { Invalid } from '../schema/outcome.ts';
+import { Invalid } from './outcome.ts';
 
 /**
  * Expressions that somebody else wrote: stop conditions, permission rules, skills, schemas of tools.

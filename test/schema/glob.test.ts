@@ -1,5 +1,5 @@
 import t from 'tap';
-import { compileGlob } from '../../src/tools/glob.ts';
+import { compileGlob } from '../../src/schema/glob.ts';
 import fc from '../random.ts';
 
 const cases: [pattern: string, text: string, matches: boolean][] = [

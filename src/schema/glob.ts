@@ -1,4 +1,4 @@
-import { Invalid } from '../schema/outcome.ts';
+import { Invalid } from './outcome.ts';
 
 /**
  * Globs over tool ids (agent-loop.md 1.3): anchored to the whole string, `*` is any run of characters (also
