@@ -9,7 +9,7 @@ import {
   text,
   withDefault,
 } from '../../src/console/data/guard.ts';
-import { MASK, redactText } from '../../src/console/data/redact-text.ts';
+import { MASK, mayHideMore, redactText } from '../../src/console/data/redact-text.ts';
 import {
   fromEditable,
   isSecretKey,
@@ -17,6 +17,7 @@ import {
   redact,
   toEditable,
 } from '../../src/console/data/redaction.ts';
+import { visibleText } from '../../src/console/data/visible-text.ts';
 
 /** What the console makes of answers, before anything of them is shown. */
 
@@ -64,6 +65,26 @@ t.test('what looks like a secret is masked in any text', async (t) => {
     ['max_tokens=12, Bearer of news', 'max_tokens=12, Bearer of news'],
   ] as const)
     t.equal(redactText(said), shown);
+});
+
+t.test('an open quotation hides none of the secrets behind it', async (t) => {
+  t.equal(redactText('token="abc, then password=hunter2'), `token="abc, then password=${MASK}`);
+  t.ok(mayHideMore('token="abc'));
+  t.ok(mayHideMore('Authorization: '));
+  t.notOk(mayHideMore('a plain line'));
+});
+
+t.test('shows characters that cannot be seen, or that look like others, as escapes', async (t) => {
+  for (const [text, shown] of [
+    ['rm\u200b -rf', String.raw`rm\u200b -rf`],
+    ['a\u202eb', String.raw`a\u202eb`],
+    ['\uff25\uff36', String.raw`\uff25\uff36`],
+    ['a\u00a0b', String.raw`a\u00a0b`],
+    ['\ud83d', String.raw`\ud83d`],
+    ['\u{e0041}', String.raw`\udb40\udc41`],
+    ['café 日本 🚀 a\nb', 'café 日本 🚀 a\nb'],
+  ] as const)
+    t.equal(visibleText(text), shown);
 });
 
 t.test('secrets are masked wherever they are in a value', async (t) => {

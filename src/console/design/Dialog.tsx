@@ -58,6 +58,8 @@ export const ConfirmDialog = (props: {
   tone?: 'danger' | 'primary';
   typed?: string | undefined;
   busy?: boolean;
+  /** Why it cannot be confirmed yet. */
+  unready?: string | undefined;
   size?: number;
   onConfirm: () => void;
   onClose: () => void;
@@ -85,7 +87,12 @@ export const ConfirmDialog = (props: {
         <Button data-autofocus onClick={props.onClose}>
           {props.cancel ?? t('cancel')}
         </Button>
-        <Button tone={props.tone ?? 'danger'} disabled={waits || props.busy} onClick={props.onConfirm}>
+        <Button
+          tone={props.tone ?? 'danger'}
+          disabled={waits || props.busy || props.unready !== undefined}
+          title={props.unready}
+          onClick={props.onConfirm}
+        >
           {props.confirm}
         </Button>
       </DialogActions>

@@ -3,6 +3,7 @@ import { anything, number, object, text } from '../data/guard.ts';
 import { invalidate } from '../data/queries.ts';
 import { pathOf, send, sendRaw } from '../data/request.ts';
 import { operator } from '../data/session.ts';
+import type { Ticket } from './run.ts';
 
 /** What a person does with runs and threads. Each is durable once it has returned. @throws RequestError */
 
@@ -25,22 +26,24 @@ export const interruptThread = async (id: string): Promise<number> => {
 };
 
 export type Decision = {
-  toolCallId: string;
+  /** The id of the ticket: that of its call may name several. */
+  ticket: Pick<Ticket, 'ticket_id' | 'digest'>;
   action: 'resume' | 'cancel';
   /** What the tool, or the model, gets. */
   payload?: unknown;
   reason?: string | undefined;
 };
 
-/** The event of a decision names who decided: the name that the operator has given beside his token. */
-export const decide = async (
-  runId: string,
-  { toolCallId, action, payload, reason }: Decision,
-): Promise<void> => {
+/**
+ * Decides on exactly the call that was shown: the service refuses the decision when the call has another digest. The
+ * event of the decision names the operator.
+ */
+export const decide = async (runId: string, { ticket, action, payload, reason }: Decision): Promise<void> => {
   const who = operator.get();
   const body = {
-    tool_call_id: toolCallId,
+    tool_call_id: ticket.ticket_id,
     action,
+    ...(ticket.digest !== undefined && { digest: ticket.digest }),
     ...(payload !== undefined && { payload }),
     ...(reason && { reason }),
     ...(who !== '' && { decided_by: who }),

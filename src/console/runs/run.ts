@@ -16,6 +16,8 @@ import type { texts } from './texts.ts';
 
 /** Runs as the service tells of them. Times are seconds, those of tickets milliseconds. */
 
+const TicketBelow = object({ id: text, tool: text, arguments: anything, agent_id: text });
+
 const Ticket = object({
   ticket_id: text,
   tool_call_id: text,
@@ -24,6 +26,8 @@ const Ticket = object({
   resume_mode: text,
   reason: optional(text),
   message: optional(text),
+  digest: optional(text),
+  tickets: optional(list(TicketBelow)),
   updated_at: number,
 });
 export type Ticket = Guarded<typeof Ticket>;

@@ -1,36 +1,17 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { redactText } from '../../data/redact-text.ts';
-import { redact } from '../../data/redaction.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Field } from '../../design/Field.tsx';
-import { Json } from '../../design/Json.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { RunLink, shortId } from '../../runs/RunChip.tsx';
 import { threadHref } from '../../runs/run.ts';
+import { TicketContent } from '../../runs/TicketContent.tsx';
 import { ScreenLink } from '../../shell/links.tsx';
 import type { Outcome } from './decisions.ts';
 import css from './Inbox.module.css';
 import { texts } from './texts.ts';
 import { asksFor, type Open, type Wish, wishOf } from './tickets.ts';
-
-/** Longer ones are opened by who wants to see all of them. */
-const SHORT = 140;
-
-const Arguments = ({ value }: { value: unknown }) => {
-  const t = useTexts(texts);
-  const line = JSON.stringify(redact(value)) ?? '';
-  if (line.length <= SHORT) return <code className={css.line}>{line}</code>;
-  return (
-    <details className={css.details}>
-      <summary>
-        {t('arguments')} <code className={css.line}>{line.slice(0, SHORT)}…</code>
-      </summary>
-      <Json value={value} label={t('arguments')} />
-    </details>
-  );
-};
 
 const Did = ({ outcome }: { outcome: Outcome }) => {
   const t = useTexts(texts);
@@ -105,6 +86,9 @@ const Form = ({
   );
 };
 
+const lastEnd = (card: HTMLElement): Element | undefined =>
+  Array.from(card.querySelectorAll('[data-end]')).at(-1);
+
 const focus = (element: HTMLElement | null): void => element?.focus();
 
 /** To the next that is open, or else to the one before: this one goes. Under a pointer nothing scrolls. */
@@ -115,8 +99,8 @@ const focusAnother = (card: HTMLElement, preventScroll: boolean): void => {
 };
 
 /**
- * One question. The keys a, d and e work on the one that has the focus. Once it is decided it keeps its height: whoever
- * clicks twice decides nothing else.
+ * One question. The keys a, d and e work on the card that has the focus. Approval needs the end of the arguments to have
+ * been on the screen. A decided card keeps its height, so that a double click decides nothing else.
  */
 export const Card = ({
   open,
@@ -133,6 +117,7 @@ export const Card = ({
 }) => {
   const t = useTexts(texts);
   const [mode, setMode] = useState<Mode>();
+  const [isSeen, setSeen] = useState(false);
   const card = useRef<HTMLLIElement>(null);
   const isPointed = useRef(false);
   const { ticket, runId, threadId, agentId } = open;
@@ -147,7 +132,11 @@ export const Card = ({
     setMode(undefined);
     card.current?.focus();
   };
-  const approve = (): void => (asks === 'permission' ? decide({ do: 'approve' }) : setMode('answer'));
+  const approve = (): void => {
+    if (!isSeen) card.current && lastEnd(card.current)?.scrollIntoView({ block: 'nearest' });
+    else if (asks === 'permission') decide({ do: 'approve' });
+    else setMode('answer');
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isClosed || event.repeat) return;
@@ -181,8 +170,7 @@ export const Card = ({
           <Ago at={ticket.updated_at} />
         </span>
       </div>
-      {ticket.message !== undefined && <p className={css.message}>{redactText(ticket.message)}</p>}
-      <Arguments value={ticket.arguments} />
+      <TicketContent ticket={ticket} onSeen={() => setSeen(true)} />
       <div className={css.foot}>
         <span className={css.quiet}>
           {t('run')} <RunLink id={runId} />
@@ -204,7 +192,14 @@ export const Card = ({
               <Button small disabled={isClosed} data-testid="inbox-deny" onClick={() => setMode('deny')}>
                 {t('deny')}
               </Button>
-              <Button small tone="primary" disabled={isClosed} data-testid="inbox-approve" onClick={approve}>
+              <Button
+                small
+                tone="primary"
+                disabled={isClosed || !isSeen}
+                title={isSeen ? undefined : t('unseen')}
+                data-testid="inbox-approve"
+                onClick={approve}
+              >
                 {t(asks === 'permission' ? 'approve' : asks === 'answer' ? 'answer' : 'edit')}
               </Button>
             </>

@@ -11,6 +11,7 @@ import { useNow } from '../../design/Time.tsx';
 import { say, useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { newestRuns } from '../../runs/pages.ts';
+import { TicketContent } from '../../runs/TicketContent.tsx';
 import { useMoved } from '../../runs/use-moved.ts';
 import { toast } from '../../shell/toasts.ts';
 import type { Frame } from '../../statechart/actors.ts';
@@ -102,6 +103,48 @@ const withThoseGone = (outcomes: Outcomes, shown: readonly Open[], open: readonl
   return new Map([...outcomes, ...gone.map(({ key }) => [key, 'gone'] as const)]);
 };
 
+/** Lists every call whole: approving all of them needs the end of the list to have been on the screen. */
+const DecideAll = ({
+  tool,
+  tickets,
+  wish,
+  onConfirm,
+  onClose,
+}: {
+  tool: string;
+  tickets: readonly Open[];
+  wish: Wish;
+  onConfirm: () => void;
+  onClose: () => void;
+}) => {
+  const t = useTexts(texts);
+  const [isSeen, setSeen] = useState(false);
+  const approves = wish.do === 'approve';
+  return (
+    <ConfirmDialog
+      title={t('all.title', { count: tickets.length, tool })}
+      confirm={t(approves ? 'all.approve' : 'all.refuse')}
+      tone={approves ? 'primary' : 'danger'}
+      unready={approves && !isSeen ? t('unseen') : undefined}
+      size={640}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <p>{t('all.text')}</p>
+      <ol className={css.asked}>
+        {tickets.map(({ key, ticket }, at) => (
+          <li key={key}>
+            <TicketContent
+              ticket={ticket}
+              onSeen={at === tickets.length - 1 ? () => setSeen(true) : undefined}
+            />
+          </li>
+        ))}
+      </ol>
+    </ConfirmDialog>
+  );
+};
+
 const Bulk = ({
   tickets,
   outcomes,
@@ -140,18 +183,14 @@ const Bulk = ({
         </span>
       ))}
       {asked && (
-        <ConfirmDialog
-          title={t('all.title', { count: asked.tickets.length, tool: asked.tool })}
-          confirm={t(asked.wish.do === 'approve' ? 'all.approve' : 'all.refuse')}
-          tone={asked.wish.do === 'approve' ? 'primary' : 'danger'}
+        <DecideAll
+          {...asked}
           onConfirm={() => {
             onDecide(asked.wish, asked.tickets);
             ask(undefined);
           }}
           onClose={() => ask(undefined)}
-        >
-          <p>{t('all.text')}</p>
-        </ConfirmDialog>
+        />
       )}
     </div>
   );

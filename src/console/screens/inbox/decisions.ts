@@ -8,15 +8,14 @@ import type { Open, Wish } from './tickets.ts';
 export type Outcome = 'approved' | 'answered' | 'denied' | 'gone' | { failed: string };
 
 const decisionOf = (wish: Wish, { ticket }: Open): Decision => {
-  const toolCallId = ticket.tool_call_id;
   switch (wish.do) {
     case 'approve':
-      return { toolCallId, action: 'resume', payload: { approved: true } };
+      return { ticket, action: 'resume', payload: { approved: true } };
     case 'answer':
-      return { toolCallId, action: 'resume', payload: wish.value };
+      return { ticket, action: 'resume', payload: wish.value };
     case 'deny':
       return {
-        toolCallId,
+        ticket,
         action: 'cancel',
         payload: { reason: wish.reason },
         reason: wish.reason || undefined,
@@ -26,15 +25,15 @@ const decisionOf = (wish: Wish, { ticket }: Open): Decision => {
 
 const DONE = { approve: 'approved', answer: 'answered', deny: 'denied' } as const;
 
-/** Somebody else was faster, or the run is over. */
-const GONE = [404, 409];
+/** The ticket was decided elsewhere, or its run has ended. */
+const GONE = 404;
 
 export const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
   try {
     await decide(open.runId, decisionOf(wish, open));
     return DONE[wish.do];
   } catch (error) {
-    if (GONE.includes(statusOf(error) ?? 0)) return 'gone';
+    if (statusOf(error) === GONE) return 'gone';
     return { failed: redactText(error instanceof RequestError ? error.message : messageOf(error, 0)) };
   }
 };

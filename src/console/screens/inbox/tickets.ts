@@ -24,7 +24,7 @@ export const openTickets = (runs: readonly Run[]): Open[] =>
   runs
     .flatMap(({ run_id, thread_id, agent_id, waiting }) =>
       (waiting?.tickets ?? []).map((ticket) => ({
-        key: `${run_id} ${ticket.tool_call_id}`,
+        key: `${run_id} ${ticket.ticket_id}`,
         runId: run_id,
         threadId: thread_id,
         agentId: agent_id,

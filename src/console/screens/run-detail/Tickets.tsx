@@ -1,13 +1,12 @@
 import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { redactText } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Field } from '../../design/Field.tsx';
-import { Json } from '../../design/Json.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { type Decision, decide, runsChanged } from '../../runs/control.ts';
 import type { Run, Ticket } from '../../runs/run.ts';
+import { TicketContent } from '../../runs/TicketContent.tsx';
 import { ScreenLink } from '../../shell/links.tsx';
 import { toast, toastError } from '../../shell/toasts.ts';
 import { texts as inboxTexts } from '../inbox/texts.ts';
@@ -15,8 +14,8 @@ import { asksFor, wishOf } from '../inbox/tickets.ts';
 import css from './RunDetail.module.css';
 import { texts } from './texts.ts';
 
-/** Decided meanwhile, or over. */
-const GONE = [404, 409];
+/** The ticket was decided elsewhere, or its run has ended. */
+const GONE = 404;
 
 const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
   const t = useTexts(texts);
@@ -30,13 +29,14 @@ const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
   const [said, setSaid] = useState(asks === 'arguments' ? JSON.stringify(ticket.arguments ?? {}) : '');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const submit = async (decision: Omit<Decision, 'toolCallId'>): Promise<void> => {
+  const [isSeen, setSeen] = useState(false);
+  const submit = async (decision: Omit<Decision, 'ticket'>): Promise<void> => {
     setBusy(true);
     try {
-      await decide(run.run_id, { toolCallId: ticket.tool_call_id, ...decision });
+      await decide(run.run_id, { ticket, ...decision });
       toast('success', t('ticket.decided'));
     } catch (error) {
-      if (GONE.includes(statusOf(error) ?? 0)) toast('info', t('ticket.gone'));
+      if (statusOf(error) === GONE) toast('info', t('ticket.gone'));
       else toastError(error);
       setBusy(false);
     }
@@ -67,8 +67,7 @@ const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
         <Ago at={ticket.updated_at} />
         <ScreenLink to="/inbox">{t('ticket.inbox')}</ScreenLink>
       </div>
-      {ticket.message !== undefined && <p>{redactText(ticket.message)}</p>}
-      <Json value={ticket.arguments} label={ticket.tool_name} />
+      <TicketContent ticket={ticket} onSeen={() => setSeen(true)} />
       <div className={css.ticketActions}>
         <Field label={labels[asks]} error={problem}>
           {(control) => (
@@ -80,7 +79,8 @@ const OneTicket = ({ run, ticket }: { run: Run; ticket: Ticket }) => {
         </Button>
         <Button
           tone="primary"
-          disabled={busy || (asks !== 'permission' && said.trim() === '')}
+          disabled={busy || !isSeen || (asks !== 'permission' && said.trim() === '')}
+          title={isSeen ? undefined : say('unseen')}
           onClick={answer}
         >
           {t(asks === 'permission' ? 'ticket.approve' : 'ticket.answer')}

@@ -1,0 +1,36 @@
+import { useEffect, useRef } from 'react';
+import { visibleText } from '../data/visible-text.ts';
+import css from './Data.module.css';
+
+/** Shorter values stand on one line. */
+const ONE_LINE = 140;
+
+export const wholeJson = (value: unknown): string => {
+  const line = JSON.stringify(value) ?? '';
+  return visibleText(line.length <= ONE_LINE ? line : JSON.stringify(value, null, 2));
+};
+
+/**
+ * A value that a person decides on: whole, with nothing masked and nothing invisible. `onSeen` is called once its end
+ * has been on the screen.
+ */
+export const WholeJson = ({ value, onSeen }: { value: unknown; onSeen?: (() => void) | undefined }) => {
+  const end = useRef<HTMLSpanElement>(null);
+  const seen = useRef(onSeen);
+  seen.current = onSeen;
+  useEffect(() => {
+    const mark = end.current;
+    if (!mark) return undefined;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) seen.current?.();
+    });
+    observer.observe(mark);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <pre className={css.whole}>
+      <code>{wholeJson(value)}</code>
+      <span ref={end} data-end />
+    </pre>
+  );
+};
