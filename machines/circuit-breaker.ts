@@ -1,17 +1,21 @@
 import { assign, setup } from 'xstate';
 
 /**
- * Whether a model is asked at all (agent-loop.md 11, rule 6). What counts are callers that fail, not their tries: one
- * run that repeats itself does not keep the model from everybody else. Time is an input: events say when they happen, so
- * the machine needs no timer and what it decides can be repeated. Who may still report to it is its owner's
- * business: a call that began before the breaker opened must not answer for the probe.
+ * Whether a model is called (agent-loop.md 11, rule 6). The machine counts callers that fail, not their tries: one run
+ * that repeats its call does not open the breaker for all others. Failures that follow the last counted one within
+ * `burstMs` count as one, because connections that break together have one cause. Events carry their time, so the
+ * machine needs no timer and its decisions can be repeated. The owner decides which calls may still report: a call
+ * that began before the breaker opened must not answer for the probe.
  */
 
-export type BreakerLimits = { threshold: number; cooldownMs: number };
+/** `threshold`: callers in a row whose failures open the breaker; 0 never opens it. */
+export type BreakerLimits = { threshold: number; cooldownMs: number; burstMs: number };
 
 export type BreakerContext = BreakerLimits & {
   /** Who failed since the last success while closed, each once. */
   failed: readonly string[];
+  /** When the last of them was counted, in milliseconds. */
+  countedAt: number;
   /** Why the model failed last. */
   cause: string | undefined;
   /** When it opened last, in milliseconds. */
@@ -24,19 +28,24 @@ export type BreakerEvent =
   | { type: 'PROBE'; at: number }
   | { type: 'ABANDON' };
 
-const failedWith = ({ failed }: BreakerContext, event: BreakerEvent): readonly string[] =>
-  event.type !== 'FAIL' || failed.includes(event.by) ? failed : [...failed, event.by];
+const isCounted = ({ failed, countedAt, burstMs }: BreakerContext, event: BreakerEvent): boolean =>
+  event.type === 'FAIL' && !failed.includes(event.by) && event.at >= countedAt + burstMs;
 
 export const circuitBreakerMachine = setup({
   types: {} as { context: BreakerContext; events: BreakerEvent; input: BreakerLimits },
   guards: {
     hasFailed: ({ context }) => context.failed.length > 0,
-    isLastStraw: ({ context, event }) => failedWith(context, event).length >= context.threshold,
+    reachesThreshold: ({ context, event }) =>
+      context.threshold > 0 && isCounted(context, event) && context.failed.length + 1 >= context.threshold,
     hasCooledDown: ({ context, event }) =>
       event.type === 'PROBE' && event.at >= context.openedAt + context.cooldownMs,
   },
   actions: {
-    countFailure: assign({ failed: ({ context, event }) => failedWith(context, event) }),
+    countFailure: assign(({ context, event }) =>
+      event.type === 'FAIL' && isCounted(context, event)
+        ? { failed: [...context.failed, event.by], countedAt: event.at }
+        : {},
+    ),
     forgetFailures: assign({ failed: [] }),
     noteCause: assign({
       cause: ({ context, event }) => (event.type === 'FAIL' ? event.cause : context.cause),
@@ -49,7 +58,13 @@ export const circuitBreakerMachine = setup({
 }).createMachine({
   id: 'circuit-breaker',
   description: 'Keeps runs away from a model that keeps failing, and finds out when it is back.',
-  context: ({ input }) => ({ ...input, failed: [], cause: undefined, openedAt: 0 }),
+  context: ({ input }) => ({
+    ...input,
+    failed: [],
+    countedAt: Number.NEGATIVE_INFINITY,
+    cause: undefined,
+    openedAt: 0,
+  }),
   initial: 'closed',
   states: {
     closed: {
@@ -58,14 +73,14 @@ export const circuitBreakerMachine = setup({
         SUCCEED: { guard: 'hasFailed', actions: 'forgetFailures', description: 'The row is broken.' },
         FAIL: [
           {
-            guard: 'isLastStraw',
+            guard: 'reachesThreshold',
             target: 'open',
             actions: ['noteCause', 'noteOpening'],
             description: 'Too many callers failed in a row.',
           },
           {
             actions: ['noteCause', 'countFailure'],
-            description: 'One more failure in a row; of one caller only the first counts.',
+            description: 'Another failure in a row; one caller, and one burst of failures, count once.',
           },
         ],
       },
@@ -81,7 +96,7 @@ export const circuitBreakerMachine = setup({
       },
     },
     halfOpen: {
-      description: 'One call is under way; everybody else is kept away until it has ended.',
+      description: 'One call is in progress; all others wait until the provider has responded to it.',
       on: {
         SUCCEED: { target: 'closed', description: 'The model is back.' },
         FAIL: {

@@ -58,7 +58,14 @@ export type RunTag = RunStatusTag | WaitReasonTag | TaskState;
 /** Where an execution begins: with an inference, in the middle of a step after a crash, or with decisions. */
 export type RunEntry = 'inference' | 'unfinished_calls' | 'decisions';
 
-export type RunInput = { host: object; entry: RunEntry; attempt: number; maxAttempts: number };
+export type RunInput = {
+  host: object;
+  entry: RunEntry;
+  attempt: number;
+  maxAttempts: number;
+  /** For how many milliseconds in total calls that were held back are repeated without an attempt. */
+  maxHeldBackMs: number;
+};
 
 export type RunContext = RunInput & {
   ending: RunEnding | undefined;
@@ -66,7 +73,23 @@ export type RunContext = RunInput & {
   steered: boolean;
   /** A decision was handed to this run and waits until no call executes any more. */
   decided: boolean;
+  /** The last failure counts as an attempt. */
+  counted: boolean;
+  /** The wait that the last failure asks for, in milliseconds; 0 where it asks for none. */
+  pauseMs: number;
+  /** The sum of the waits without an attempt. */
+  heldBackMs: number;
 };
+
+/** What every execution begins with, in addition to its input. */
+export const BEGINNING = {
+  ending: undefined,
+  steered: false,
+  decided: false,
+  counted: true,
+  pauseMs: 0,
+  heldBackMs: 0,
+} as const satisfies Omit<RunContext, keyof RunInput>;
 
 export type RunMachineEvent =
   | { type: 'CLAIM' }
@@ -78,11 +101,14 @@ export type RunMachineEvent =
   | { type: 'ANSWER' }
   | { type: 'RELEASE' };
 
-type Failure = { transient?: boolean; final?: boolean };
+/** `retryAfterMs`: how long to wait at least. `heldBack`: nothing was tried, so there is no attempt to count. */
+type Failure = { transient?: boolean; final?: boolean; retryAfterMs?: number; heldBack?: boolean };
 type Failed = { event: { error: unknown } };
 type Found = { event: { output: Inferred | Acted | Decided } };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const pauseOf = (error: unknown): number => (error as Failure | null)?.retryAfterMs ?? 0;
 
 const unbound = () => Promise.reject(new Error('the service is bound by the runtime'));
 
@@ -116,6 +142,7 @@ const failed = (retried: string, final: string) =>
     {
       guard: { type: 'canRetry', params: ({ event }: Failed) => ({ error: event.error }) },
       target: '#run.running.retrying',
+      actions: { type: 'countAttempt', params: ({ event }: Failed) => ({ error: event.error }) },
       description: retried,
     },
     {
@@ -268,6 +295,8 @@ export const runMachine = setup({
     /** Is something to be done between the answer and the last commit? The runtime knows. */
     mustConclude: () => true,
     isFinal: (_, { error }: { error: unknown }) => (error as Failure | null)?.final === true,
+    isHeldBack: ({ context }, { error }: { error: unknown }) =>
+      (error as Failure | null)?.heldBack === true && context.heldBackMs < context.maxHeldBackMs,
     canRetry: ({ context }, { error }: { error: unknown }) =>
       (error as Failure | null)?.transient === true && context.attempt + 1 < context.maxAttempts,
   },
@@ -282,14 +311,23 @@ export const runMachine = setup({
     takeDecisions: assign({ steered: false, decided: false }),
     /** What came while decisions were applied was applied with them. */
     settleDecisions: assign({ decided: false }),
-    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
+    countAttempt: assign(({ context }, { error }: { error: unknown }) => ({
+      attempt: context.attempt + 1,
+      counted: true,
+      pauseMs: pauseOf(error),
+    })),
+    holdBack: assign(({ context }, { error }: { error: unknown }) => ({
+      counted: false,
+      pauseMs: pauseOf(error),
+      heldBackMs: context.heldBackMs + pauseOf(error),
+    })),
     /** Tells the thread that nothing executes any more. */
     reportParked: () => {},
   },
 }).createMachine({
   id: 'run',
   description: 'One execution of an agent on a thread, from accepted input to its terminal event.',
-  context: ({ input }) => ({ ending: undefined, steered: false, decided: false, ...input }),
+  context: ({ input }) => ({ ...BEGINNING, ...input }),
   initial: 'created',
   states: {
     created: {
@@ -405,10 +443,18 @@ export const runMachine = setup({
                 description: 'The model answered, and nothing has to be done before the run says so.',
               },
             ],
-            onError: failed(
-              'Transient failure with attempts left.',
-              'Permanent failure, or the attempts are used up.',
-            ),
+            onError: [
+              {
+                guard: { type: 'isHeldBack', params: ({ event }: Failed) => ({ error: event.error }) },
+                target: 'retrying',
+                actions: { type: 'holdBack', params: ({ event }: Failed) => ({ error: event.error }) },
+                description: 'The circuit of the model is open; the run waits, and no attempt is counted.',
+              },
+              ...failed(
+                'Transient failure with attempts left.',
+                'Permanent failure, or the attempts are used up.',
+              ),
+            ],
           },
         },
         acting: {
@@ -464,7 +510,6 @@ export const runMachine = setup({
           states: {
             rescheduling: {
               description: 'Drops the step and gives the dispatch back with a delay.',
-              entry: 'countAttempt',
               invoke: {
                 src: 'reschedule',
                 input: ({ context }) => context,

@@ -83,7 +83,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const ids: Ids = input.ids ?? createIds();
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
   const startedAt = monotonic(clock);
-  const breakers = createBreakers(clock);
+  const breakers = createBreakers(clock, { threshold: settings.models.breaker_failures });
 
   const subAgents: SubAgents = {
     start: (request) => runtime.subAgents.start(request),

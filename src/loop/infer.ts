@@ -29,12 +29,18 @@ export class InferenceFailed extends Error {
   readonly transient: boolean;
   /** True when trying again cannot help; the dispatch is dead-lettered. */
   readonly permanent: boolean;
+  /** No model was called. */
+  readonly heldBack: boolean;
+  /** The run waits at least so long before its next attempt. */
+  readonly retryAfterMs: number;
 
   constructor(cause: unknown) {
     super(`inference failed: ${excerpt(wordsOf(cause))}`, { cause });
     this.name = 'InferenceFailed';
     this.transient = cause instanceof ModelError ? cause.transient : true;
     this.permanent = !this.transient;
+    this.heldBack = cause instanceof ModelError && cause.heldBack;
+    this.retryAfterMs = cause instanceof ModelError ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
   }
 
   /** For a line of the log: the words once. Where a failure of the model itself came from tells nobody anything. */

@@ -5,6 +5,7 @@ import {
   circuitBreakerMachine,
 } from '../../machines/circuit-breaker.ts';
 import { type Clock, monotonic } from '../schema/clock.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
 
 /**
  * One circuit breaker a model, shared by every run of the process (agent-loop.md 11, rule 6).
@@ -38,6 +39,8 @@ export type BreakerState = {
 };
 
 export type Breaker = {
+  /** How many calls of the model run at once. */
+  readonly limiter: Limiter;
   /** Whether a permit would be given now. */
   admits(): boolean;
   /** `undefined` while the model must not be called. */
@@ -55,9 +58,10 @@ export type Breakers = {
   states(): BreakerState[];
 };
 
-const DEFAULTS: BreakerLimits = { threshold: 5, cooldownMs: 30_000 };
+const DEFAULTS: BreakerLimits = { threshold: 5, cooldownMs: 30_000, burstMs: 1000 };
 
-export const createBreakers = (clock: Clock, limits: BreakerLimits = DEFAULTS): Breakers => {
+export const createBreakers = (clock: Clock, options: Partial<BreakerLimits> = {}): Breakers => {
+  const limits = { ...DEFAULTS, ...options };
   const breakers = new Map<string, Breaker>();
   return {
     of(modelId) {
@@ -84,6 +88,7 @@ const createBreaker = (model: string, clock: Clock, limits: BreakerLimits): Brea
   const actor: ActorRefFrom<typeof circuitBreakerMachine> = createActor(circuitBreakerMachine, {
     input: limits,
   });
+  const limiter = createLimiter(clock);
   const now = (): number => monotonic(clock);
   /** Counts changes of state, so that a late result is told from a current one. */
   let generation = 0;
@@ -91,6 +96,8 @@ const createBreaker = (model: string, clock: Clock, limits: BreakerLimits): Brea
   let waiting: (() => void)[] = [];
   actor.subscribe(({ value }) => {
     if (value === state) return;
+    // Before the calls that wait for the breaker continue.
+    if (value === 'closed') limiter.startSlowly();
     state = value;
     generation += 1;
     const told = waiting;
@@ -111,6 +118,7 @@ const createBreaker = (model: string, clock: Clock, limits: BreakerLimits): Brea
     };
   };
   return {
+    limiter,
     admits: () => state === 'closed' || actor.getSnapshot().can(probe()),
     admit() {
       if (state !== 'closed') {

@@ -38,6 +38,8 @@ type ModelErrorOptions = {
   retryAfterSeconds?: number;
   /** Trying again does not help, although it does with most failures of the kind. */
   final?: boolean;
+  /** No provider was called. */
+  heldBack?: boolean;
   by?: Asked;
   cause?: unknown;
 };
@@ -61,13 +63,15 @@ export class ModelError extends Error {
   /** HTTP status of the provider, where there was one. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
+  /** No provider was called: the circuit is open, and the same call may be made after `retryAfterSeconds`. */
+  readonly heldBack: boolean;
   readonly by?: Asked;
 
   /** `detail` is what follows the text of the class, a bounded part of it; for a broken stream it is the cause. */
   constructor(
     kind: ModelErrorClass,
     detail: string,
-    { status, retryAfterSeconds, final = false, by, cause }: ModelErrorOptions = {},
+    { status, retryAfterSeconds, final = false, heldBack = false, by, cause }: ModelErrorOptions = {},
   ) {
     const said = excerpt(detail);
     super(KINDS[kind].text(said), { cause });
@@ -75,6 +79,7 @@ export class ModelError extends Error {
     this.class = kind;
     this.detail = said;
     this.transient = passes(kind) && !final;
+    this.heldBack = heldBack;
     if (status !== undefined) this.status = status;
     if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
     if (by) this.by = by;
@@ -92,8 +97,9 @@ export class ModelError extends Error {
   }
 
   private again(detail: string, more: Pick<ModelErrorOptions, 'by' | 'final'>): ModelError {
-    const { status, retryAfterSeconds } = this;
+    const { status, retryAfterSeconds, heldBack } = this;
     return new ModelError(this.class, detail, {
+      heldBack,
       ...(status !== undefined && { status }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       ...more,

@@ -1,7 +1,7 @@
 import type { AnswerPart } from '../schema/answer-part.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
-import type { InferenceEnd, InferenceSink, InferenceSource, Model } from './model.ts';
-import { backoffMs, type Pause, type RetrySettings } from './retry.ts';
+import type { InferenceEnd, InferenceSink, InferenceSource } from './model.ts';
+import { backoffMs, type Pause, type Random, type RetrySettings, spread } from './retry.ts';
 
 /**
  * Repeats an inference that failed before it said anything (agent-loop.md 9.3).
@@ -18,40 +18,31 @@ export const isRetried = (error: ModelError): boolean => RETRIED.has(error.class
 export type OpeningRules = {
   settings: RetrySettings;
   pause: Pause;
+  random: Random;
   /** The longest wait that a provider may ask for. */
   maxRetryAfterMs: number;
-  /** Whether trying the same model again makes sense. */
+  /** Whether another call of the same model makes sense. */
   retries(error: ModelError): boolean;
 };
 
-export const withOpeningRetry = (model: Model, rules: OpeningRules): Model => ({
-  ...model,
-  stream(request, sink, signal) {
-    const watched = watchSink(sink, signal);
-    return retryOpening({ signal, begun: watched.begun, ...rules }, () =>
-      model.stream(request, watched.sink, signal),
-    );
-  },
-});
-
 export type Opening = OpeningRules & {
   signal: AbortSignal;
-  /** Whether the sink has heard anything. */
+  /** Whether the sink has received anything. */
   begun(): boolean;
 };
 
 export const retryOpening = async (
-  { settings, pause, maxRetryAfterMs, signal, begun, retries }: Opening,
+  { settings, pause, random, maxRetryAfterMs, signal, begun, retries }: Opening,
   attempt: () => Promise<InferenceEnd>,
 ): Promise<InferenceEnd> => {
   for (let retry = 0; ; retry += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof ModelError)) throw error;
+      if (!(error instanceof ModelError) || error.heldBack) throw error;
       if (asksTooMuch(error, maxRetryAfterMs)) throw asIsNotWaitedFor(error, maxRetryAfterMs);
       if (begun() || !retries(error) || retry >= settings.max_retries) throw error;
-      await pause(backoffMs(settings, error, retry), signal);
+      await pause(spread(backoffMs(settings, error, retry), random), signal);
       if (signal.aborted) throw new ModelError('cancelled', '');
     }
   }
@@ -63,16 +54,25 @@ const asksTooMuch = ({ retryAfterSeconds = 0 }: ModelError, mostMs: number): boo
 const asIsNotWaitedFor = (error: ModelError, mostMs: number): ModelError =>
   error.ended(`it asks to wait ${error.retryAfterSeconds} s, and no more than ${mostMs / 1000} s are waited`);
 
-type WatchedSink = { sink: InferenceSink; begun(): boolean };
+export type WatchedSink = {
+  sink: InferenceSink;
+  begun(): boolean;
+  /** Calls the listener at the first event, in place of the listener before. */
+  onFirst(listener: () => void): void;
+};
 
 /** The sink, with a note of whether it was told anything. A model that does not look at its signal is not heard. */
 export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink => {
   let begun = false;
+  let first = (): void => {};
   const noting =
     <Args extends unknown[]>(tell: (...args: Args) => void) =>
     (...args: Args): void => {
       if (signal.aborted) return;
-      begun = true;
+      if (!begun) {
+        begun = true;
+        first();
+      }
       tell(...args);
     };
   return {
@@ -88,5 +88,8 @@ export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink
       toolEnd: noting((id: string, args: string) => sink.toolEnd(id, args)),
     },
     begun: () => begun,
+    onFirst(listener) {
+      first = listener;
+    },
   };
 };

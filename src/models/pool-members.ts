@@ -14,6 +14,8 @@ export type Visit = {
   index(): number;
   /** Whether this failure is a reason to ask another member. */
   leaves(error: ModelError): boolean;
+  /** Whether another member would take the call. */
+  mayLeave(): boolean;
   /** @throws ModelError when there is no member left, or the session has switched too often */
   switch(because: ModelError): void;
   succeeded(): void;
@@ -23,21 +25,52 @@ export type Membership = {
   isQuarantined(index: number): boolean;
   /** The member has no capacity for us, and waiting for it is not worth it. */
   isQuota(error: ModelError): boolean;
+  /** The error of a call that no member takes while circuits are open. */
+  whileOpen(): ModelError;
   visit(session: { thread_id: string; run_id: string } | undefined): Visit;
+};
+
+/** What is known of each member, by its index. */
+export type MemberHealth = {
+  /** Its circuit is closed, or a probe is due. */
+  admits: Eligible;
+  /** A call would not wait for others to end. */
+  hasRoom: Eligible;
+  /** Milliseconds until its circuit admits a probe. */
+  opensInMs(index: number): number;
 };
 
 export const createMembership = (
   { members, routing: { home: routing, sticky_scope }, switch: rules }: PoolSpec,
-  admits: (index: number) => boolean,
+  { admits, hasRoom, opensInMs }: MemberHealth,
 ): Membership => {
   const { isQuota, leaves } = switchRules(rules);
   const most = rules.max_switches_per_session ?? Number.POSITIVE_INFINITY;
   const sessions = createPoolSessions();
   const quarantined = new Set<number>();
-  const isUsable = (index: number): boolean => !quarantined.has(index) && admits(index);
+  const isUsable = (index: number): boolean => !quarantined.has(index) && admits(index) && hasRoom(index);
+  const isOpen = (index: number): boolean => !quarantined.has(index) && !admits(index);
+  const whileOpen = (cause?: ModelError): ModelError => {
+    const waits = members.flatMap((_, index) => (isOpen(index) ? [opensInMs(index)] : []));
+    return new ModelError('unavailable', '', {
+      heldBack: true,
+      retryAfterSeconds: Math.min(...waits, LONGEST_WAIT_MS) / 1000,
+      cause,
+    });
+  };
   const homeOf = createHomes(routing, members, { quarantined, isUsable });
   const pick = (key: string, eligible: Eligible): number | undefined =>
     routing === 'first_healthy' ? byOrder(members, eligible) : byRendezvous(key, members, eligible);
+
+  /** A member whose circuit is open may take the call later, whatever the other members have answered. */
+  const nothingLeft = (because: ModelError): ModelError =>
+    because.heldBack || (!because.transient && members.some((_, index) => isOpen(index)))
+      ? whileOpen(because)
+      : new ModelError('unavailable', '', {
+          final: !because.transient,
+          ...(because.retryAfterSeconds !== undefined && { retryAfterSeconds: because.retryAfterSeconds }),
+          cause: because,
+        });
 
   const sessionOf = (key: string): PoolSession => {
     const known = sessions.get(key);
@@ -51,23 +84,26 @@ export const createMembership = (
   return {
     isQuarantined: (index) => quarantined.has(index),
     isQuota,
+    whileOpen: () => whileOpen(),
     visit(from) {
       const key = (sticky_scope === 'thread' ? from?.thread_id : from?.run_id) ?? '';
       const session = sessionOf(key);
       const tried = new Set<number>();
       // Another inference of the session may move it meanwhile; this one goes its own way.
       let index = session.member;
+      const nextOf = (): number | undefined =>
+        pick(key, (each) => each !== index && isUsable(each) && !tried.has(each));
       return {
         index: () => index,
         leaves(error) {
           if (PERMANENT.has(error.class) && leaves(error)) quarantined.add(index);
           return quarantined.has(index) || leaves(error);
         },
+        mayLeave: () => nextOf() !== undefined && session.switches < most,
         switch(because) {
+          const next = nextOf();
           tried.add(index);
-          const next = pick(key, (each) => isUsable(each) && !tried.has(each));
-          if (next === undefined)
-            throw new ModelError('unavailable', '', { final: !because.transient, cause: because });
+          if (next === undefined) throw nothingLeft(because);
           if (session.switches >= most) throw new ModelError('attempts_exhausted', '', { cause: because });
           session.switches += 1;
           session.member = index = next;
@@ -103,6 +139,9 @@ const createHomes = (
   };
   return (key) => ways[routing](key) ?? byOrder(members, isKept) ?? byOrder(members, isHome) ?? 0;
 };
+
+/** The cooldown of a breaker. */
+const LONGEST_WAIT_MS = 30_000;
 
 const QUOTA: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']);
 /** The member is not asked now, or it failed in a way that may pass. */

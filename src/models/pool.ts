@@ -2,11 +2,11 @@ import type { PoolSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Breakers } from './breakers.ts';
 import { ModelError } from './errors.ts';
-import { guarded } from './guarded.ts';
-import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from './model.ts';
-import { isRetried, retryOpening, watchSink } from './opening.ts';
+import { callGuarded } from './guarded.ts';
+import type { InferenceEnd, InferenceRequest, Model } from './model.ts';
+import { isRetried, retryOpening, type WatchedSink, watchSink } from './opening.ts';
 import { createMembership } from './pool-members.ts';
-import type { Pause, RetrySettings } from './retry.ts';
+import type { Pause, Random, RetrySettings } from './retry.ts';
 
 /**
  * Several models behind one id (agent-loop.md 11).
@@ -34,57 +34,72 @@ export type PoolDeps = {
   models: ReadonlyMap<string, Model>;
   breakers: Breakers;
   pause: Pause;
+  random: Random;
   /** The longest wait that a provider may ask for. */
   maxRetryAfterMs: number;
 };
 
-type Call = { request: InferenceRequest; sink: InferenceSink; signal: AbortSignal };
+type Call = { request: InferenceRequest; watched: WatchedSink; signal: AbortSignal };
 
 /** @throws Invalid when a member has no model */
-export const createPool = ({ spec, models, breakers, pause, maxRetryAfterMs }: PoolDeps): Pool => {
+export const createPool = ({ spec, models, breakers, pause, random, maxRetryAfterMs }: PoolDeps): Pool => {
   const members = spec.members.map(({ model_id }) => {
     const model = models.get(model_id);
     if (!model) throw new Invalid(`model pool '${spec.id}' references missing model '${model_id}'`);
     return { model, breaker: breakers.of(model_id) };
   });
-  const membership = createMembership(spec, (index) => members[index]?.breaker.admits() ?? false);
+  const membership = createMembership(spec, {
+    admits: (index) => members[index]?.breaker.admits() ?? false,
+    hasRoom: (index) => members[index]?.breaker.limiter.hasRoom() ?? false,
+    opensInMs: (index) => members[index]?.breaker.state().opensIn ?? UNKNOWN_MS,
+  });
+
+  const isFull = (index: number): boolean => members[index]?.breaker.limiter.hasRoom() === false;
 
   const ask = (
     index: number,
     settings: RetrySettings,
-    { request, sink, signal }: Call,
-    begun: () => boolean,
+    { request, watched, signal }: Call,
+    waitsInLine: boolean,
   ) => {
     const member = members[index];
     if (!member || membership.isQuarantined(index)) throw new ModelError('unavailable', '', { final: true });
-    const model = guarded(member.model, {
-      breaker: member.breaker,
-      pause,
-      // There may be another member.
+    const { model, breaker } = member;
+    if (!waitsInLine && !breaker.limiter.hasRoom()) throw new ModelError('rate_limited', IS_FULL);
+    const common = { settings, pause, random, maxRetryAfterMs };
+    const guard = {
+      ...common,
+      breaker,
+      // Another member may take the call.
       patienceMs: 0,
-      refusal: () => new ModelError('unavailable', '', { final: true }),
-    });
+      waitsInLine,
+      refusal: membership.whileOpen,
+    };
     const retries = (error: ModelError): boolean =>
-      isRetried(error) && !membership.isQuota(error) && member.breaker.admits();
-    return retryOpening({ settings, pause, maxRetryAfterMs, signal, begun, retries }, () =>
-      model.stream(request, sink, signal),
+      isRetried(error) && !membership.isQuota(error) && breaker.admits();
+    const call = { run_id: request.session?.run_id, watched, signal };
+    return retryOpening({ ...common, signal, begun: watched.begun, retries }, () =>
+      callGuarded(guard, call, () => model.stream(request, watched.sink, signal)),
     );
   };
 
   const stream = async (settings: RetrySettings, call: Call): Promise<InferenceEnd> => {
-    const { sink, begun } = watchSink(call.sink, call.signal);
+    const { begun } = call.watched;
     const visit = membership.visit(call.request.session);
+    let waitsInLine = !spec.switch.on_quota;
     for (;;) {
       const index = visit.index();
       try {
-        const end = await ask(index, settings, { ...call, sink }, begun);
+        const end = await ask(index, settings, call, waitsInLine);
         visit.succeeded();
         return { ...end, by: nameOf(index, call.request) };
       } catch (error) {
         if (!(error instanceof ModelError)) throw error;
         if (begun() || isOfOverride(error, call.request) || !visit.leaves(error))
           throw error.from(nameOf(index, call.request));
-        visit.switch(error);
+        // Where no other member takes the call either, it waits for those in progress here.
+        if (isFull(index) && membership.isQuota(error) && !visit.mayLeave()) waitsInLine = true;
+        else visit.switch(error);
       }
     }
   };
@@ -100,10 +115,16 @@ export const createPool = ({ spec, models, breakers, pause, maxRetryAfterMs }: P
       id: spec.id,
       provider: POOL,
       upstream: spec.id,
-      stream: (request, sink, signal) => stream(settings, { request, sink, signal }),
+      stream: (request, sink, signal) =>
+        stream(settings, { request, watched: watchSink(sink, signal), signal }),
     }),
   };
 };
+
+const IS_FULL = 'as many calls of the model are in progress as its provider admits';
+
+/** While a probe is in progress, the time until its response is unknown. */
+const UNKNOWN_MS = 5000;
 
 /** A run that asks for an upstream name which does not exist says nothing about the members. */
 const isOfOverride = (error: ModelError, { overrides }: InferenceRequest): boolean =>

@@ -68,9 +68,9 @@ const recovering = async (recovery: Recovery): Promise<InferenceEnd> => {
 const IDLE = 'idle stall';
 const IDLE_PAUSE_MS = 200;
 
-/** Before anything was heard, a failure that is not of the stream is the opening's. */
+/** Before the first event a failure other than a broken stream is left to the opening; a call held back by an open circuit is left to the run. */
 const brokeOff = (error: ModelError, begun: boolean): boolean =>
-  error.class === 'stream_interrupted' || (begun && error.transient);
+  error.class === 'stream_interrupted' || (begun && error.transient && !error.heldBack);
 
 const reasonOf = (error: ModelError): string => {
   if (error.class === 'stream_interrupted') return error.detail;

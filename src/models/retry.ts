@@ -34,18 +34,36 @@ export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const pause: Pause = async (ms, signal) => {
+  const over = wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal });
+  await betweenTries(signal, over).catch((error) => {
+    if (!signal.aborted) throw error;
+  });
+};
+
+/** Random numbers from 0 to 1. */
+export type Random = () => number;
+
+const LARGEST_SPREAD = 0.25;
+
+/** At least `ms`, and up to a quarter more, so that callers that failed together do not return together. */
+export const spread = (ms: number, random: Random): number =>
+  Math.round(ms * (1 + LARGEST_SPREAD * random()));
+
+/** By the signal of their inference. */
+const pausing = new WeakSet<AbortSignal>();
+
+/** While this lasts, the inference of the signal calls no provider. */
+export const betweenTries = async <Result>(
+  signal: AbortSignal,
+  waiting: Promise<Result>,
+): Promise<Result> => {
   pausing.add(signal);
   try {
-    await wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
+    return await waiting;
   } finally {
     pausing.delete(signal);
   }
 };
-
-/** By the signal of their inference. */
-const pausing = new WeakSet<AbortSignal>();
 
 /** Whether the inference of this signal waits for its next try, and does nothing else. */
 export const isBetweenTries = (signal: AbortSignal): boolean => pausing.has(signal);

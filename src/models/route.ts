@@ -1,12 +1,12 @@
 import { excerpt } from './bounds.ts';
 import type { Breaker, Breakers } from './breakers.ts';
 import { ModelError } from './errors.ts';
-import { guarded } from './guarded.ts';
+import { callGuarded } from './guarded.ts';
 import type { Model } from './model.ts';
-import { isRetried, withOpeningRetry } from './opening.ts';
+import { isRetried, retryOpening, watchSink } from './opening.ts';
 import { createPool, type PoolDeps } from './pool.ts';
 import { withRecovery } from './recovery.ts';
-import { type Pause, pause as platformPause, type RetrySettings } from './retry.ts';
+import { type Pause, pause as platformPause, type Random, type RetrySettings, spread } from './retry.ts';
 
 /**
  * What an agent's `model_id` leads to, a model or a pool, made reliable by the agent's own settings: inside out
@@ -23,11 +23,12 @@ export type Routes = {
 export type RoutesDeps = {
   breakers: Breakers;
   pause?: Pause;
+  random?: Random;
   /** The longest wait that a provider may ask for with `Retry-After`. */
   maxRetryAfterMs?: number;
 };
 
-/** Whoever would be let in this soon waits for it; it is what a few retries would take. */
+/** A call waits for so long for an open circuit before its run is rescheduled; a few retries take as long. */
 const PATIENCE_MS = 5000;
 
 /**
@@ -40,25 +41,49 @@ const PATIENCE_MS = 5000;
 export const createRoutes = ({
   breakers,
   pause = platformPause,
+  random = Math.random,
   maxRetryAfterMs = 60_000,
 }: RoutesDeps): Routes => ({
   model: (model) => {
     const breaker = breakers.of(model.id);
-    const refusal = (): ModelError => new ModelError('unavailable', whyLeftAlone(breaker), { final: true });
-    const safe = guarded(model, { breaker, pause, patienceMs: PATIENCE_MS, refusal });
+    const common = { pause, random, maxRetryAfterMs };
+    const guard = {
+      breaker,
+      patienceMs: PATIENCE_MS,
+      waitsInLine: true,
+      refusal: () => whileOpen(breaker, random),
+    };
     const retries = (error: ModelError): boolean => isRetried(error) && breaker.admits();
-    return (settings) =>
-      withRecovery(withOpeningRetry(safe, { settings, pause, maxRetryAfterMs, retries }), settings, pause);
+    return (settings) => {
+      const reliable: Model = {
+        ...model,
+        stream(request, sink, signal) {
+          const watched = watchSink(sink, signal);
+          const opening = { settings, signal, begun: watched.begun, retries, ...common };
+          const call = { run_id: request.session?.run_id, watched, signal };
+          return retryOpening(opening, () =>
+            callGuarded({ ...guard, ...common, settings }, call, () =>
+              model.stream(request, watched.sink, signal),
+            ),
+          );
+        },
+      };
+      return withRecovery(reliable, settings, pause);
+    };
   },
   pool: (spec, models) => {
-    const pool = createPool({ spec, models, breakers, pause, maxRetryAfterMs });
+    const pool = createPool({ spec, models, breakers, pause, random, maxRetryAfterMs });
     return (settings) => withRecovery(pool.model(settings), settings, pause);
   },
 });
 
-const whyLeftAlone = (breaker: Breaker): string => {
+const whileOpen = (breaker: Breaker, random: Random): ModelError => {
   const { model, opensIn, cause = '' } = breaker.state();
   const until =
-    opensIn === undefined ? 'while a call finds out if it works' : `for ${Math.ceil(opensIn / 1000)} s`;
-  return `model '${model}' is left alone ${until}: its last calls failed, with ${excerpt(cause, 500)}`;
+    opensIn === undefined ? 'until the provider responds to a probe' : `for ${Math.ceil(opensIn / 1000)} s`;
+  return new ModelError(
+    'unavailable',
+    `model '${model}' is not called ${until}: its last calls failed, with ${excerpt(cause, 500)}`,
+    { heldBack: true, retryAfterSeconds: spread(opensIn ?? PATIENCE_MS, random) / 1000 },
+  );
 };

@@ -27,6 +27,7 @@ export type RuntimeSettings = {
     retry_base_ms: number;
     retry_cap_ms: number;
   };
+  models: { outage_wait_ms: number };
   max_concurrent_runs: number;
   foreground_release_wait_ms: number;
   max_phase_rounds: number;

@@ -3,13 +3,13 @@ import { type Parking, type RunContext, type RunEnding, runMachine } from '../..
 import { act } from '../loop/act.ts';
 import { decide } from '../loop/decide.ts';
 import { infer } from '../loop/infer.ts';
-import { retryDelay } from './dispatch-records.ts';
 import type { Execution } from './execution.ts';
 import {
   answered,
   beginDeciding,
   checkpoint,
   conclude,
+  delayOf,
   finish,
   mustConclude,
   noteFailure,
@@ -65,7 +65,7 @@ export const boundRunMachine: typeof runMachine = runMachine.provide({
     }),
     act: telling(({ turn }, { signal }) => act(turn, signal)),
     checkpoint: telling((execution, { signal }) => checkpoint(execution, signal)),
-    reschedule: telling((execution, { input }) => reschedule(execution, input.attempt)),
+    reschedule: telling((execution, { input }) => reschedule(execution, input)),
     reclaim: telling((execution) => reclaim(execution)),
     park: fromPromise<void, Parking>(({ input, signal }) => {
       const execution = executionOf(input);
@@ -78,7 +78,7 @@ export const boundRunMachine: typeof runMachine = runMachine.provide({
   delays: {
     retryDelay({ context }) {
       const { deps } = executionOf(context);
-      return retryDelay(deps.settings.mailbox, context.attempt);
+      return delayOf(deps.settings.mailbox, context);
     },
   },
 });

@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import type { RunInput } from '../../machines/run.ts';
+import { BEGINNING, type RunInput } from '../../machines/run.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { answerSoFar } from '../loop/answer.ts';
 import type { Mailer, RunTasks } from '../loop/background.ts';
@@ -128,7 +128,7 @@ const reportLostTasks = ({ ledger, turn, run_id }: Execution, write: Write): voi
 const asAnswered = (input: RunInput) =>
   boundRunMachine.resolveState({
     value: atRest('answered').value,
-    context: { ending: undefined, steered: false, decided: false, ...input },
+    context: { ...BEGINNING, ...input },
   });
 
 export const startExecution = (execution: Execution): void => {
@@ -140,6 +140,7 @@ export const startExecution = (execution: Execution): void => {
     entry,
     attempt: dispatch?.attempt_count ?? 0,
     maxAttempts: dispatch?.max_attempts ?? deps.settings.mailbox.max_attempts,
+    maxHeldBackMs: deps.settings.models.outage_wait_ms,
   };
   const actor = createActor(boundRunMachine, {
     id: run_id,

@@ -1,4 +1,4 @@
-import type { Checkpointed, RunEnding, RunEntry, WaitsFor } from '../../machines/run.ts';
+import type { Checkpointed, RunContext, RunEnding, RunEntry, WaitsFor } from '../../machines/run.ts';
 import { stoppedAnswer } from '../loop/answer.ts';
 import { keepLeftParts } from '../loop/answer-parts.ts';
 import { cancelCalls } from '../loop/calls.ts';
@@ -10,6 +10,7 @@ import { abandonStep, completeStep, completeStepNow } from '../loop/step.ts';
 import { mustWait } from '../loop/tasks.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { Boundary } from '../schema/pending.ts';
+import type { RuntimeSettings } from './deps.ts';
 import { claimChanges, logDispatch, retryDelay } from './dispatch-records.ts';
 import { beginStream, correlationOf, count, type Execution, RESUMED } from './execution.ts';
 import { lastWords, wordsOfWait } from './last-words.ts';
@@ -73,8 +74,14 @@ export const noteFailure = (execution: Execution, error: unknown): void => {
 export const noteFault = ({ deps, run: { run_id, thread_id } }: Execution, err: unknown): void =>
   deps.log.error({ err, run_id, thread_id }, 'what the run was doing failed');
 
-/** The attempt has failed and counts; another one follows. */
-export const reschedule = (execution: Execution, attempt: number): Promise<void> => {
+/** How long a run waits after a failure: as its attempt says, and at least as long as the failure asks for. */
+export const delayOf = (
+  settings: RuntimeSettings['mailbox'],
+  { attempt, pauseMs }: Pick<RunContext, 'attempt' | 'pauseMs'>,
+): number => Math.max(retryDelay(settings, attempt), pauseMs);
+
+/** The attempt has failed, or could not begin; the run is executed again after a delay. */
+export const reschedule = (execution: Execution, retry: RunContext): Promise<void> => {
   const { turn, failure, deps, ledger } = execution;
   const error = failure instanceof Error ? failure.message : String(failure);
   abandonStep(turn, { reason: RESUMED, error });
@@ -82,8 +89,8 @@ export const reschedule = (execution: Execution, attempt: number): Promise<void>
   const write = writeOf(execution);
   gather(execution, write);
   putRecord(execution, write);
-  const available_at = write.at + retryDelay(deps.settings.mailbox, attempt);
-  const event = { type: 'NACK', threadEpoch: ledger.epoch } as const;
+  const available_at = write.at + delayOf(deps.settings.mailbox, retry);
+  const event = { type: retry.counted ? 'NACK' : 'RELEASE', threadEpoch: ledger.epoch } as const;
   advanceWork(execution, write, event, { last_error: error, available_at });
   logDispatch(write, 'RunRescheduled', execution.dispatch, { reason: 'retry_backoff', error });
   return commit(write, 'progress');

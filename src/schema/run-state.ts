@@ -1,4 +1,4 @@
-import { type RunTag, runMachine, type WaitReasonTag, type WaitsFor } from '../../machines/run.ts';
+import { BEGINNING, type RunTag, runMachine, type WaitReasonTag, type WaitsFor } from '../../machines/run.ts';
 import type { Run, WaitingTicket } from './run.ts';
 
 /**
@@ -29,9 +29,8 @@ const CONTEXT = {
   entry: 'inference',
   attempt: 0,
   maxAttempts: 1,
-  ending: undefined,
-  steered: false,
-  decided: false,
+  maxHeldBackMs: 0,
+  ...BEGINNING,
 } as const;
 
 /** As the machine has it: to ask where an event leads from there. */

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { advance, IllegalTransition, rememberingAdvance } from '../../machines/advance.ts';
 import { dispatchMachine, runMachine, threadMachine, toolCallMachine } from '../../machines/index.ts';
+import { BEGINNING } from '../../machines/run.ts';
 
 const dispatch = { attemptCount: 0, maxAttempts: 2, epoch: 1 };
 const run = {
@@ -8,9 +9,8 @@ const run = {
   entry: 'inference',
   attempt: 0,
   maxAttempts: 5,
-  ending: undefined,
-  steered: false,
-  decided: false,
+  maxHeldBackMs: 0,
+  ...BEGINNING,
 } as const;
 
 t.test('a legal event leads to the next state', async (t) => {

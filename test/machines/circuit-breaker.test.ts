@@ -6,7 +6,8 @@ import { pathOf, untaken, type Walk, walk } from './walk.ts';
 
 const THRESHOLD = 3;
 const COOLDOWN = 30;
-const TIMES = [0, COOLDOWN - 1, COOLDOWN, 2 * COOLDOWN];
+const BURST = 3;
+const TIMES = [0, BURST, 2 * BURST, COOLDOWN - 1, COOLDOWN, 2 * COOLDOWN];
 
 const events = [
   { type: 'SUCCEED' },
@@ -18,7 +19,10 @@ const events = [
 ];
 
 const walkBreaker = (): Promise<Walk> =>
-  walk(circuitBreakerMachine, { input: { threshold: THRESHOLD, cooldownMs: COOLDOWN }, events });
+  walk(circuitBreakerMachine, {
+    input: { threshold: THRESHOLD, cooldownMs: COOLDOWN, burstMs: BURST },
+    events,
+  });
 
 t.test('a breaker goes from each state exactly where its table says', async (t) => {
   const { edges } = await walkBreaker();
@@ -56,6 +60,13 @@ t.test('the walk takes every transition of the machine', async (t) => {
   t.same(untaken(walked.description, [walked]), []);
 });
 
+t.test('a threshold of 0 never opens the breaker', async (t) => {
+  const input = { threshold: 0, cooldownMs: COOLDOWN, burstMs: 0 };
+  const actor = createActor(circuitBreakerMachine, { input }).start();
+  for (let at = 0; at < 50; at += 1) actor.send({ type: 'FAIL', at, by: `r${at}`, cause: 'why' });
+  t.equal(actor.getSnapshot().value, 'closed');
+});
+
 t.test('whatever happens, it is open exactly as a count of callers that failed and a clock say', async () => {
   const event = fc.oneof(
     { weight: 5, arbitrary: fc.constant('FAIL' as const) },
@@ -67,9 +78,9 @@ t.test('whatever happens, it is open exactly as a count of callers that failed a
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 60 }), (happened) => {
       const actor = createActor(circuitBreakerMachine, {
-        input: { threshold: THRESHOLD, cooldownMs: COOLDOWN },
+        input: { threshold: THRESHOLD, cooldownMs: COOLDOWN, burstMs: BURST },
       }).start();
-      const model = { state: 'closed', row: new Set<string>(), openedAt: 0 };
+      const model = { state: 'closed', row: new Set<string>(), countedAt: -BURST, openedAt: 0 };
       let at = 0;
       for (const [type, passed, by] of happened) {
         at += passed;
@@ -82,12 +93,16 @@ t.test('whatever happens, it is open exactly as a count of callers that failed a
   );
 });
 
-type Counted = { state: string; row: Set<string>; openedAt: number };
+type Counted = { state: string; row: Set<string>; countedAt: number; openedAt: number };
 
 const happen = (model: Counted, type: string, at: number, by: string): void => {
   const { state } = model;
   if (type === 'FAIL' && state !== 'open') {
-    model.row.add(by);
+    const counts = at >= model.countedAt + BURST && !model.row.has(by);
+    if (counts && state === 'closed') {
+      model.row.add(by);
+      model.countedAt = at;
+    }
     const opens = state === 'halfOpen' || model.row.size >= THRESHOLD;
     if (opens) Object.assign(model, { state: 'open', openedAt: at, row: new Set() });
   }

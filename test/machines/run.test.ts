@@ -16,6 +16,9 @@ const MAX_ATTEMPTS = 2;
 const ENTRIES: RunEntry[] = ['inference', 'unfinished_calls', 'decisions'];
 
 const transient: Outcome = { error: Object.assign(new Error('try again'), { transient: true }) };
+const HELD_BACK = { transient: true, heldBack: true, retryAfterMs: 1 };
+const heldBack: Outcome = { error: Object.assign(new Error('the circuit is open'), HELD_BACK) };
+const MAX_HELD_BACK_MS = 1;
 const permanent: Outcome = { error: new Error('never') };
 const failures = [transient, permanent];
 const kinds = (...found: string[]): Outcome[] => found.map((kind) => ({ output: { kind } }));
@@ -36,6 +39,7 @@ const services: Record<string, Outcome[]> = {
     ...asked('asks'),
     ...[STOPPED, REQUESTED].map((ending) => ({ output: { kind: 'stopped', ending } })),
     ...failures,
+    heldBack,
   ],
   act: [...kinds('executed'), ...asked('suspended'), BLOCKED, ...failures],
   checkpoint: [
@@ -78,7 +82,7 @@ const worlds = CONCLUDED.flatMap(({ entries, mustConclude }) =>
 const walks = await Promise.all(
   worlds.map(({ entry, machine }) =>
     walk(machine, {
-      input: { host: {}, entry, attempt: 0, maxAttempts: MAX_ATTEMPTS },
+      input: { host: {}, entry, attempt: 0, maxAttempts: MAX_ATTEMPTS, maxHeldBackMs: MAX_HELD_BACK_MS },
       events,
       services,
     }),
@@ -150,7 +154,9 @@ t.test('a run ends for the reason that ended it', async (t) => {
     reasons.set(name, (reasons.get(name) ?? new Set()).add(JSON.stringify(ending)));
   }
   const only = (ending: RunEnding): Set<string> => new Set([JSON.stringify(ending)]);
-  const failed = new Set(['try again', 'never'].map((value) => JSON.stringify({ type: 'error', value })));
+  const failedWith = (...words: string[]): Set<string> =>
+    new Set(words.map((value) => JSON.stringify({ type: 'error', value })));
+  const failed = failedWith('try again', 'never');
   t.same(
     reasons,
     new Map([
@@ -163,7 +169,7 @@ t.test('a run ends for the reason that ended it', async (t) => {
       ['done in acting: blocked', only({ type: 'blocked', value: 'denied' })],
       ['done in deciding: blocked', only({ type: 'blocked', value: 'denied' })],
       ['error in deciding', failed],
-      ['error in inferring', failed],
+      ['error in inferring', failedWith('try again', 'never', 'the circuit is open')],
       ['error in acting', failed],
       ['error in checkpointing', failed],
       ['error in parking', only({ type: 'error', value: 'final' })],
@@ -395,21 +401,35 @@ t.test('a step boundary ends a run only when it says that the run is over', asyn
   }
 });
 
+/** It is held back, and has not been for too long. */
+const waits = ({ event, from }: Edge): boolean =>
+  event.error?.heldBack === true && from.context.heldBackMs < MAX_HELD_BACK_MS;
+
+t.test('a run that is held back waits for as long as the circuit is open', async (t) => {
+  const waiting = after('error in inferring').filter(waits);
+  t.ok(waiting.length > 0);
+  for (const { to } of waiting) t.match(to.context, { counted: false, pauseMs: 1, heldBackMs: 1 });
+});
+
 t.test('a transient failure is retried while attempts are left, any other one is not', async (t) => {
   for (const place of ['deciding', 'inferring', 'acting', 'checkpointing']) {
     const failed = after(`error in ${place}`);
     t.equal(new Set(failed.map(({ from }) => from.context.attempt)).size, MAX_ATTEMPTS);
     for (const edge of failed) {
-      const again = edge.event.error.transient === true && edge.from.context.attempt + 1 < MAX_ATTEMPTS;
+      const again =
+        waits(edge) || (edge.event.error.transient === true && edge.from.context.attempt + 1 < MAX_ATTEMPTS);
       t.equal(pathOf(edge.to), again ? 'running.retrying.rescheduling' : 'concluding', told(edge));
     }
   }
 });
 
-t.test('an attempt is counted once for each retry', async (t) => {
-  const wrong = edges.filter(({ from, to }) => {
+t.test('an attempt is counted once for each retry, and none for a run that is held back', async (t) => {
+  const wrong = edges.filter((edge) => {
+    const { from, to } = edge;
     const retried =
-      pathOf(to) === 'running.retrying.rescheduling' && pathOf(from) !== 'running.retrying.rescheduling';
+      pathOf(to) === 'running.retrying.rescheduling' &&
+      pathOf(from) !== 'running.retrying.rescheduling' &&
+      !waits(edge);
     return to.context.attempt - from.context.attempt !== (retried ? 1 : 0);
   });
   t.same(wrong.map(told), []);

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { createBreakers } from '../../src/models/breakers.ts';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
-import { guarded } from '../../src/models/guarded.ts';
 import type { Pause } from '../../src/models/retry.ts';
-import { type Act, fails, fakeModel, says } from './fakes.ts';
+import { type Act, breaksOff, fails, fakeModel, says, withGuard } from './fakes.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
+import { createVirtualTime } from './virtual-time.ts';
 
 const setUp = (...acts: Act[]) => {
   const clock = { time: 1_000_000, wall: 0, now: () => clock.wall, monotonic: () => clock.time };
@@ -13,11 +13,11 @@ const setUp = (...acts: Act[]) => {
     waited.push(ms);
     clock.time += ms;
   };
-  const breakers = createBreakers(clock);
+  const breakers = createBreakers(clock, { burstMs: 0 });
   const model = fakeModel('m', ...acts);
   const breaker = breakers.of('m');
   const refusal = () => new ModelError('unavailable', '');
-  const safe = guarded(model, { breaker, pause, patienceMs: 100, refusal });
+  const safe = withGuard(model, breaker, { pause, patienceMs: 100, refusal });
   let runs = 0;
   const next = (run_id?: string) => {
     runs += 1;
@@ -93,7 +93,7 @@ t.test('a cancel ends the wait for a model that is left alone', async (t) => {
   };
   clock.time += 29_999;
   const refusal = () => new ModelError('unavailable', '');
-  const safe = guarded(model, { breaker, pause, patienceMs: 100, refusal });
+  const safe = withGuard(model, breaker, { pause, patienceMs: 100, refusal });
   const { error } = await inferenceFailure(safe, requestOf('x'), abort.signal);
   t.equal(error.class, 'cancelled');
   t.equal(model.asked.length, 5);
@@ -179,7 +179,7 @@ t.test('whoever comes while a call probes is let in when it has succeeded', asyn
     return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
   };
   const refusal = () => new ModelError('unavailable', '');
-  const patient = guarded(model, { breaker, pause, patienceMs: 100, refusal });
+  const patient = withGuard(model, breaker, { pause, patienceMs: 100, refusal });
   t.match(await infer(patient, requestOf('x')), { heard: [['text', 'hi']] });
   await probe;
 });
@@ -208,7 +208,7 @@ t.test('a cancelled probe makes room for the next one', async (t) => {
 });
 
 const counted: [kind: ModelErrorClass, counts: boolean][] = [
-  ['rate_limited', true],
+  ['rate_limited', false],
   ['overloaded', true],
   ['timeout', true],
   ['provider', true],
@@ -256,6 +256,58 @@ t.test('a probe that says nothing about the model keeps all but one away', async
   t.ok(breaker.admit());
   t.notOk(breaker.admit());
 });
+
+t.test('a provider that is overloaded and says for how long does not count as failed', async (t) => {
+  const { breaker, fail } = setUp(fails('overloaded', { retryAfterSeconds: 2 }));
+  await times(9, fail);
+  t.match(breaker.state(), { state: 'closed', failed: 0 });
+});
+
+t.test('failures within a second count once', async (t) => {
+  const { clock, breaker } = setUp();
+  const breakers = createBreakers(clock);
+  const strict = breakers.of('m');
+  for (let n = 0; n < 30; n += 1) strict.admit()?.failed(`r${n}`, 'cut');
+  t.match(strict.state(), { state: 'closed', failed: 1 });
+  for (let n = 1; n < 5; n += 1) {
+    clock.time += 1000;
+    t.equal(strict.state().state, 'closed');
+    strict.admit()?.failed(`later${n}`, 'cut');
+  }
+  t.equal(strict.state().state, 'open');
+  t.ok(breaker.admits(), 'of the other registry');
+});
+
+t.test('a stream that breaks after its first event is no failure to reach the model', async (t) => {
+  const { breaker, fail } = setUp(breaksOff((sink) => sink.text('long')));
+  await times(9, fail);
+  t.match(breaker.state(), { state: 'closed', failed: 0 });
+});
+
+t.test(
+  'a probe has succeeded with its first event, and calls that wait are released gradually',
+  async (t) => {
+    const time = createVirtualTime();
+    const breaker = createBreakers(time.clock, { burstMs: 0 }).of('m');
+    const model = fakeModel('m', async (sink) => {
+      await time.sleep(100);
+      sink.text('hi');
+      await time.sleep(10_000);
+      return { stop: 'EndTurn' };
+    });
+    const safe = withGuard(model, breaker, { pause: time.pause, patienceMs: 5000 });
+    for (let n = 0; n < 5; n += 1) breaker.admit()?.failed(`r${n}`, 'why');
+    await time.during(time.sleep(30_000));
+    const all = Promise.all(Array.from({ length: 20 }, () => infer(safe, requestOf('x'))));
+    const asked: number[] = [];
+    for (const ms of [50, 100, 1000, 1000, 1000]) {
+      await time.during(time.sleep(ms));
+      asked.push(model.asked.length);
+    }
+    t.same(asked, [1, 4, 8, 16, 20]);
+    await time.during(all);
+  },
+);
 
 t.test('there is one breaker a model', async (t) => {
   const { breakers } = setUp(says('x'));

@@ -1,6 +1,9 @@
+import type { Breaker } from '../../src/models/breakers.ts';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
+import { callGuarded, type Guard } from '../../src/models/guarded.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from '../../src/models/model.ts';
-import type { Pause } from '../../src/models/retry.ts';
+import { type OpeningRules, retryOpening, watchSink } from '../../src/models/opening.ts';
+import { DEFAULT_RETRY, type Pause } from '../../src/models/retry.ts';
 import { giveAnswer } from '../../src/models/scripted-answer.ts';
 
 /** What a fake model does when it is asked; the last of its acts is repeated. */
@@ -59,6 +62,40 @@ export const recordingPause = (): { pause: Pause; waited: number[] } => {
     waited,
     pause: async (ms) => {
       waited.push(ms);
+    },
+  };
+};
+
+/** The model with its opening repeated, and nothing else. */
+export const withOpeningRetry = (model: Model, rules: OpeningRules): Model => ({
+  ...model,
+  stream(request, sink, signal) {
+    const watched = watchSink(sink, signal);
+    return retryOpening({ ...rules, signal, begun: watched.begun }, () =>
+      model.stream(request, watched.sink, signal),
+    );
+  },
+});
+
+/** The model behind its breaker, and nothing else. */
+export const withGuard = (model: Model, breaker: Breaker, more: Partial<Guard> = {}): Model => {
+  const guard: Guard = {
+    breaker,
+    patienceMs: 0,
+    waitsInLine: true,
+    pause: recordingPause().pause,
+    random: () => 0,
+    maxRetryAfterMs: 60_000,
+    settings: DEFAULT_RETRY,
+    refusal: () => new ModelError('unavailable', ''),
+    ...more,
+  };
+  return {
+    ...model,
+    stream(request, sink, signal) {
+      const watched = watchSink(sink, signal);
+      const call = { run_id: request.session?.run_id, watched, signal };
+      return callGuarded(guard, call, () => model.stream(request, watched.sink, signal));
     },
   };
 };

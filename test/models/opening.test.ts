@@ -1,13 +1,14 @@
 import t from 'tap';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
-import { isRetried, type OpeningRules, withOpeningRetry } from '../../src/models/opening.ts';
+import { isRetried, type OpeningRules } from '../../src/models/opening.ts';
 import { DEFAULT_RETRY, pause, type RetrySettings } from '../../src/models/retry.ts';
-import { type Act, breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
+import { type Act, breaksOff, fails, fakeModel, recordingPause, says, withOpeningRetry } from './fakes.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
 
 const rules = {
   settings: DEFAULT_RETRY,
   pause,
+  random: () => 0,
   maxRetryAfterMs: 60_000,
   retries: isRetried,
 } satisfies OpeningRules;

@@ -2,7 +2,7 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import t, { type Test } from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceSink, InferenceSource } from '../../src/models/model.ts';
-import { isRetried, withOpeningRetry } from '../../src/models/opening.ts';
+import { isRetried } from '../../src/models/opening.ts';
 import { createProvider } from '../../src/models/provider.ts';
 import { withRecovery } from '../../src/models/recovery.ts';
 import { DEFAULT_RETRY } from '../../src/models/retry.ts';
@@ -10,7 +10,7 @@ import { createPartReceiver } from '../../src/models/stream-parts.ts';
 import { estimateMessage } from '../../src/plugins/context/estimate.ts';
 import { type AnswerPart, blockOfPart, LARGEST_PART } from '../../src/schema/answer-part.ts';
 import type { ContentBlock, Message } from '../../src/schema/message.ts';
-import { breaksOff, fakeModel, recordingPause, says } from './fakes.ts';
+import { breaksOff, fakeModel, recordingPause, says, withOpeningRetry } from './fakes.ts';
 import { infer, recordingSink, requestOf, userMessage } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
@@ -66,7 +66,13 @@ t.test('whoever has given a part has begun to answer', async (t) => {
     throw new ModelError('provider', 'broken');
   });
   const { pause } = recordingPause();
-  const rules = { settings: DEFAULT_RETRY, pause, maxRetryAfterMs: 1000, retries: isRetried };
+  const rules = {
+    settings: DEFAULT_RETRY,
+    pause,
+    random: () => 0,
+    maxRetryAfterMs: 1000,
+    retries: isRetried,
+  };
   const retrying = withOpeningRetry(model, rules);
   await t.rejects(retrying.stream(requestOf('x'), sink, new AbortController().signal), /broken/);
   t.equal(model.asked.length, 1, 'it is not asked again');

@@ -59,7 +59,7 @@ type World = { spec: PoolSpec; inferences: (typeof inference extends fc.Arbitrar
 
 const play = async ({ spec, inferences }: World): Promise<void> => {
   const clock = { time: 0, now: () => clock.time };
-  const breakers = createBreakers(clock);
+  const breakers = createBreakers(clock, { burstMs: 0 });
   const state = new Map(IDS.map((id) => [id, { row: new Set<string>(), openUntil: -1, out: false }]));
   let asked: string[] = [];
   let caller = '';
@@ -100,6 +100,7 @@ const play = async ({ spec, inferences }: World): Promise<void> => {
     models: new Map(IDS.map((id) => [id, model(id)])),
     breakers,
     pause: async () => {},
+    random: () => 0,
     maxRetryAfterMs: 60_000,
   }).model(DEFAULT_RETRY);
 
@@ -173,6 +174,7 @@ t.test('while nothing fails, a session is always answered by the same member', a
           models: new Map(models),
           breakers,
           pause: async () => {},
+          random: () => 0,
           maxRetryAfterMs: 60_000,
         };
         const pool = createPool(deps).model(DEFAULT_RETRY);

@@ -1,12 +1,13 @@
 import t from 'tap';
 import { createBreakers } from '../../src/models/breakers.ts';
-import type { ModelError, ModelErrorClass } from '../../src/models/errors.ts';
+import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../../src/models/model.ts';
 import { createPool } from '../../src/models/pool.ts';
-import { DEFAULT_RETRY, type RetrySettings } from '../../src/models/retry.ts';
+import { DEFAULT_RETRY, type Pause, type RetrySettings } from '../../src/models/retry.ts';
 import { PoolSpec } from '../../src/schema/model.ts';
 import { type Act, breaksOff, fails, fakeModel, recordingPause, says } from './fakes.ts';
 import { type Heard, infer, inferenceFailure, requestOf } from './infer.ts';
+import { createVirtualTime } from './virtual-time.ts';
 
 type Rules = { members?: object[]; routing?: object; switch?: object };
 
@@ -15,9 +16,12 @@ const setUp = (
   acts: readonly (readonly Act[])[],
   rules: Rules = {},
   settings: Partial<RetrySettings> = {},
+  time: { clock: { time: number; now(): number }; pause: Pause } | undefined = undefined,
 ) => {
-  const clock = { time: 0, now: () => clock.time };
-  const { pause, waited } = recordingPause();
+  const stopped = { time: 0, now: () => stopped.time };
+  const recording = recordingPause();
+  const { clock, pause } = time ?? { clock: stopped, pause: recording.pause };
+  const { waited } = recording;
   const models = acts.map((each, index) => fakeModel('abcdef'.charAt(index), ...each));
   const spec = PoolSpec.parse({
     id: 'pool',
@@ -25,12 +29,13 @@ const setUp = (
     routing: { home: 'first_healthy' },
     ...rules,
   });
-  const breakers = createBreakers(clock);
+  const breakers = createBreakers(clock, { burstMs: 0 });
   const pool = createPool({
     spec,
     models: new Map(models.map((each) => [each.id, each])),
     breakers,
     pause,
+    random: () => 0,
     maxRetryAfterMs: 60_000,
   });
   const model = pool.model({ ...DEFAULT_RETRY, ...settings });
@@ -217,13 +222,59 @@ t.test('retries end when the breaker opens', async (t) => {
   t.equal(waited.length, 0);
 });
 
-t.test('a run that no member is asked for fails at once', async (t) => {
-  const { fail, breakers, asked, waited } = setUp([[says('a')], [says('b')]]);
-  for (const member of ['a', 'b'])
-    for (const run of ['1', '2', '3', '4', '5']) breakers.of(member).admit()?.failed(run, 'why');
-  t.match(await fail(), { error: { message: 'all models unavailable', transient: false } });
-  t.same(asked(), [0, 0]);
-  t.same(waited, []);
+t.test(
+  'while the circuits of all members are open, a run is told when the first of them closes',
+  async (t) => {
+    const { fail, breakers, asked, waited, clock } = setUp([[says('a')], [says('b')]]);
+    for (const member of ['a', 'b']) {
+      for (const run of ['1', '2', '3', '4', '5']) breakers.of(member).admit()?.failed(run, 'why');
+      clock.time += 4000;
+    }
+    const error = {
+      message: 'all models unavailable',
+      transient: true,
+      heldBack: true,
+      retryAfterSeconds: 22,
+    };
+    t.match(await fail(), { error });
+    t.same(asked(), [0, 0]);
+    t.same(waited, []);
+  },
+);
+
+t.test(
+  'a member with an open circuit may take the call later, though the other refuses the key',
+  async (t) => {
+    const { fail, breakers } = setUp([[fails('unauthorized')], [says('b')]]);
+    for (const run of ['1', '2', '3', '4', '5']) breakers.of('b').admit()?.failed(run, 'why');
+    t.match(await fail(), { error: { transient: true, heldBack: true, retryAfterSeconds: 30 } });
+  },
+);
+
+t.test('a member at its limit is left for another, and waited for when there is none', async (t) => {
+  const time = createVirtualTime();
+  const admits = (most: number) => {
+    let open = 0;
+    const act: Act = async () => {
+      if (open >= most) throw new ModelError('rate_limited', 'no', { retryAfterSeconds: 1 });
+      open += 1;
+      await time.sleep(5000);
+      open -= 1;
+      return { stop: 'EndTurn' };
+    };
+    return [act];
+  };
+  const { ask, asked } = setUp([admits(2), admits(1)], {}, { max_retries: 0 }, time);
+  const burst = (name: string, runs: number) =>
+    Array.from({ length: runs }, (_, n) => ask(`${name}${n}`, `${name}${n}`).then(answered));
+  const first = burst('a', 3);
+  await time.during(time.sleep(100));
+  t.same(asked(), [3, 1]);
+  const second = burst('b', 3);
+  await time.during(time.sleep(100));
+  t.same(asked(), [3, 4], 'the other member refuses them, and they wait for it');
+  t.same((await time.during(Promise.all(first))).sort(), ['a', 'a', 'b']);
+  t.equal((await time.during(Promise.all(second))).length, 3);
 });
 
 t.test('a member that asks for too long a wait is left, whatever the pool would wait for', async (t) => {
@@ -269,6 +320,7 @@ t.test('a pool of a missing model is not made', async (t) => {
       models: new Map(),
       breakers: createBreakers({ now: () => 0 }),
       pause: recordingPause().pause,
+      random: () => 0,
       maxRetryAfterMs: 60_000,
     });
   t.throws(make, { message: "model pool 'p' references missing model 'gone'" });

@@ -15,7 +15,11 @@ const setUp = () => {
     await recording.pause(ms, signal);
   };
   const { waited } = recording;
-  return { clock, waited, routes: createRoutes({ breakers: createBreakers(clock), pause }) };
+  return {
+    clock,
+    waited,
+    routes: createRoutes({ breakers: createBreakers(clock, { burstMs: 0 }), pause, random: () => 0 }),
+  };
 };
 
 const recoverable = (heard: Heard[]): InferenceSink => ({
@@ -44,8 +48,9 @@ t.test('a model is retried as its agent says, and says why it is kept away from'
   t.equal(waited.length, 3, 'and nobody waits for a model that is kept away from');
   clock.time += 6001;
   const { error: refused } = await inferenceFailure(route(DEFAULT_RETRY), byRun('6'));
-  const why = "model 'm' is left alone for 24 s: its last calls failed, with provider error: Oops";
-  t.match(refused, { class: 'unavailable', message: why, transient: false });
+  const why = "model 'm' is not called for 24 s: its last calls failed, with provider error: Oops";
+  const when = { heldBack: true, retryAfterSeconds: 23.999 };
+  t.match(refused, { class: 'unavailable', message: why, transient: true, ...when });
   t.equal(broken.asked.length, 8);
   clock.time += 24_000;
   await inferenceFailure(route(DEFAULT_RETRY), byRun('7'));

@@ -40,8 +40,10 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_AUDIT_LOG_RETENTION_DAYS', 'audit_log.retention_days', 'int ≥ 1', '90'],
   ['SERVICE_AUDIT_LOG_SWEEP_INTERVAL_SECS', 'audit_log.sweep_interval_secs', 'int', '3600'],
   ['SERVICE_MCP_REFRESH_INTERVAL_SECS', 'mcp_refresh_interval_secs', 'int', '60'],
-  // Not in settings.md: an addition of this service.
+  // Not in settings.md: additions of this service.
   ['SERVICE_MODELS_MAX_RETRY_AFTER_MS', 'models.max_retry_after_ms', 'int', '60000'],
+  ['SERVICE_MODELS_BREAKER_FAILURES', 'models.breaker_failures', 'int', '5'],
+  ['SERVICE_MODELS_OUTAGE_WAIT_MS', 'models.outage_wait_ms', 'int', '600000'],
   ['SERVICE_LEADER_SEED', 'leader_seed', 'bool', 'true'],
   ['SERVICE_SEED_PROFILE', 'seed.profile', 'minimal | demo', 'minimal'],
   ['SERVICE_SKILLS_DIR', 'seed.skills_dir', 'path', './skills'],

@@ -54,4 +54,18 @@ export const configurationSettings = [
     default: 60_000,
     doc: 'longest wait that a model provider may ask for; an inference whose provider asks for more fails at once',
   }),
+  setting({
+    key: 'models.breaker_failures',
+    env: 'SERVICE_MODELS_BREAKER_FAILURES',
+    type: integer(),
+    default: 5,
+    doc: 'how many runs in a row must fail to reach a model before it is not called for 30 s; failures within a second count once, rate limits and streams that break later not at all; 0 = no circuit breaker',
+  }),
+  setting({
+    key: 'models.outage_wait_ms',
+    env: 'SERVICE_MODELS_OUTAGE_WAIT_MS',
+    type: milliseconds(),
+    default: 600_000,
+    doc: 'how long a run waits in total for a model whose circuit is open before each further refusal counts as an attempt',
+  }),
 ] as const;
