@@ -5,9 +5,11 @@ import { ModelError } from './errors.ts';
  * Ends a provider call that takes too long, or whose run was cancelled.
  *
  * Guarantees: `signal` fires once, for the first of: the caller's signal, no stream within the limit, no event
- * within the limit; `cause()` then says which. Costs one timer a call: an event only notes the time, and the
- * timer, when it runs out, is set again for what is left. The monotonic clock is used because this measures
- * durations of a real connection, not moments.
+ * within the limit; `cause()` then says which. Node runs timers before it reads sockets, so events may have arrived
+ * that were not read yet: the sockets are read once before the call ends. Where the timer itself ran late, the process
+ * stood still (a stopped process, a suspended host, a blocked event loop) and the call gets a second more.
+ * Costs one timer a call: an event only notes the time, and the timer, when it runs out, is set again for what is
+ * left. The monotonic clock is used because this measures durations of a real connection, not moments.
  */
 
 export type Watchdog = {
@@ -28,6 +30,10 @@ export type WatchdogLimits = { call: number; idle?: number | undefined };
 /** A longer one would run out at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** A timer that is late by more than this shows that the process stood still. */
+const STANDSTILL_MS = 1000;
+const GRACE_MS = 1000;
+
 export const createWatchdog = (
   limits: WatchdogLimits,
   caller: AbortSignal,
@@ -44,17 +50,33 @@ export const createWatchdog = (
     close();
     abort.abort(error);
   };
+  const leftMs = (): number => limit * 1000 - (now() - last);
+  const watch = (ms: number): void => {
+    const waits = Math.min(ms, LONGEST_TIMER_MS);
+    dueAt = now() + waits;
+    timer = setTimeout(check, waits);
+  };
   const check = (): void => {
-    const left = limit * 1000 - (now() - last);
-    if (left <= 0) end(tooLate());
-    else timer = setTimeout(check, Math.min(left, LONGEST_TIMER_MS));
+    const left = leftMs();
+    if (left > 0) watch(left);
+    else if (now() - dueAt > STANDSTILL_MS) timer = setTimeout(confirm, GRACE_MS);
+    else unread = setImmediate(confirm);
+  };
+  const confirm = (): void => {
+    const left = leftMs();
+    if (left > 0) watch(left);
+    else end(tooLate());
   };
   const cancel = (): void => end(new ModelError('cancelled', ''));
-  let timer = setTimeout(check, Math.min(limit * 1000, LONGEST_TIMER_MS));
+  let dueAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let unread: NodeJS.Immediate | undefined;
   const close = (): void => {
     clearTimeout(timer);
+    clearImmediate(unread);
     caller.removeEventListener('abort', cancel);
   };
+  watch(limit * 1000);
   caller.addEventListener('abort', cancel);
   if (caller.aborted) cancel();
   const touch = (): void => {
@@ -69,7 +91,8 @@ export const createWatchdog = (
       limit = limits.idle;
       tooLate = () => interrupted('idle stall');
       clearTimeout(timer);
-      check();
+      clearImmediate(unread);
+      watch(leftMs());
     },
     touch,
     cause: () => cause,

@@ -8,14 +8,20 @@ const watch = (caller: AbortSignal = new AbortController().signal, idle?: number
   const watchdog = createWatchdog({ call: 10, idle }, caller, () => time);
   return {
     watchdog,
+    /** In steps, since a clock that jumps is a process that stood still. */
     pass: (ms: number) => {
-      time += ms;
-      mock.timers.tick(ms);
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        const passed = Math.min(left, STEP_MS);
+        time += passed;
+        mock.timers.tick(passed);
+      }
     },
   };
 };
 
-t.beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+const STEP_MS = 500;
+
+t.beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] }));
 t.afterEach(() => mock.timers.reset());
 
 t.test('a stream that does not open in time is an inference timeout', async (t) => {
@@ -120,3 +126,65 @@ t.test('a stream that opens after the cancel sets no timer again', async (t) => 
   pass(20_000);
   t.match(watchdog.cause(), { class: 'cancelled' });
 });
+
+/** The process stands still: the clock moves, and timers run afterwards. */
+const standStill = () => {
+  let time = 0;
+  const watchdog = createWatchdog({ call: 10, idle: undefined }, new AbortController().signal, () => time);
+  watchdog.opened();
+  time = 60_000;
+  mock.timers.tick(10_000);
+  return {
+    watchdog,
+    pass(ms: number) {
+      time += ms;
+      mock.timers.tick(ms);
+    },
+  };
+};
+
+t.test(
+  'after a standstill of the process, events that arrived meanwhile keep the stream alive',
+  async (t) => {
+    const { watchdog, pass } = standStill();
+    t.equal(watchdog.cause(), undefined);
+    watchdog.touch();
+    pass(1000);
+    t.equal(watchdog.cause(), undefined);
+    pass(8999);
+    t.equal(watchdog.cause(), undefined);
+    pass(1);
+    t.match(watchdog.cause(), { class: 'timeout' });
+  },
+);
+
+t.test('after a standstill of the process, a silent stream ends a second later', async (t) => {
+  const { watchdog, pass } = standStill();
+  pass(999);
+  t.equal(watchdog.cause(), undefined);
+  pass(1);
+  t.match(watchdog.cause(), { class: 'timeout' });
+});
+
+t.test(
+  'an event that is read after the timer ran, in the same iteration of the event loop, counts',
+  async (t) => {
+    mock.timers.reset();
+    let time = 0;
+    const watchdog = createWatchdog(
+      { call: 0.001, idle: undefined },
+      new AbortController().signal,
+      () => time,
+    );
+    watchdog.opened();
+    time = 100;
+    // Longer than its timer, which has then run and left the decision to the end of the iteration.
+    const end = process.hrtime.bigint() + 5_000_000n;
+    while (process.hrtime.bigint() < end);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    watchdog.touch();
+    await new Promise((resolve) => setImmediate(resolve));
+    t.equal(watchdog.cause(), undefined);
+    watchdog.close();
+  },
+);
