@@ -290,6 +290,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     a2a.stop();
     mcp.stop();
     await closePeers();
+    // One iteration of the event loop: the responses to requests that were held reach their sockets.
+    await new Promise((resolve) => setImmediate(resolve));
     await http.close();
     config.close();
     await observability.stop();

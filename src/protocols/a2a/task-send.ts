@@ -23,11 +23,14 @@ export type Sends = {
   send(scope: string, asked: SendRequest, hold: () => void): Promise<Task>;
   /** @throws A2aError 400, 404 */
   stream(scope: string, asked: SendRequest): Promise<EventStream>;
+  /** Answers every send that still waits with its task as it is now; the task continues after a restart. */
+  stop(): void;
 };
 
 export const createSends = (deps: SendDeps): Sends => {
   const { tasks, settings } = deps;
   const { accept } = createTaskAdmission(deps);
+  const waiting = new Set<{ end(): void }>();
 
   const found = (scope: string, task_id: string): TimedRun => {
     const run = tasks.find(scope, task_id);
@@ -51,9 +54,11 @@ export const createSends = (deps: SendDeps): Sends => {
       const rest = createRest(settings.a2a_blocking_wait_ms);
       hold();
       const { task_id, stop } = await accept(scope, asked, rest);
+      waiting.add(rest);
       try {
         await rest.reached();
       } finally {
+        waiting.delete(rest);
         stop();
       }
       const shown = { history: asked.history_length, artifacts: true };
@@ -65,6 +70,9 @@ export const createSends = (deps: SendDeps): Sends => {
       stream.onClose(accepted.stop);
       open(submitted(scope, accepted, asked));
       return stream;
+    },
+    stop() {
+      for (const rest of waiting) rest.end();
     },
   };
 };
@@ -84,6 +92,7 @@ const createRest = (ceilingMs: number) => {
       if ('statusUpdate' in event && isAtRest(event.statusUpdate.status.state)) resolve();
     },
     fail: (error: unknown) => reject(error),
+    end: () => resolve(),
     async reached(): Promise<void> {
       const timer = ceilingMs === 0 ? undefined : setTimeout(resolve, ceilingMs).unref();
       try {

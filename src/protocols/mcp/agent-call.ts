@@ -5,7 +5,14 @@ import type { Run } from '../../schema/run.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import type { Store } from '../../store/index.ts';
 import { createProgress } from './call-progress.ts';
-import { type CallOutcome, createCallStory, failed, type LogLevel, outcomeOfRun } from './call-story.ts';
+import {
+  type CallOutcome,
+  createCallStory,
+  failed,
+  type LogLevel,
+  leftBehind,
+  outcomeOfRun,
+} from './call-story.ts';
 
 /**
  * One call of an agent as a tool: a durable run on a thread of its own (mcp.md A9). It goes on when its client goes
@@ -125,8 +132,8 @@ const play = async (
     if (signal.aborted) cancel();
     if (!rested) await heard;
     progress.flush();
-    const outcome = rested ?? story.outcome();
-    log(outcome.kind === 'ended' ? 'notice' : 'error', outcome.kind === 'ended' ? 'completed' : outcome.text);
+    const outcome = rested ?? outcomeOfStream(deps, scope, place, story.outcome());
+    log(LEVELS[outcome.kind], outcome.kind === 'ended' ? 'completed' : outcome.text);
     return { ...outcome, run };
   } catch (error) {
     // What a bug says of itself is for the log.
@@ -137,6 +144,19 @@ const play = async (
   } finally {
     signal.removeEventListener('abort', cancel);
   }
+};
+
+const LEVELS = { ended: 'notice', left: 'notice', asked: 'error', failed: 'error' } as const;
+
+/** The stream ends with an error too when the service releases the run; its record tells them apart. */
+const outcomeOfStream = (
+  { store }: Pick<AgentCallDeps, 'store'>,
+  scope: string,
+  { run_id }: Place,
+  outcome: CallOutcome,
+): CallOutcome => {
+  const run = outcome.kind === 'failed' ? store.runs.get(scope, run_id) : undefined;
+  return run && run.status !== 'done' ? leftBehind(run) : outcome;
 };
 
 const cancelRun = ({ runtime, log }: AgentCallDeps, scope: string, { thread_id, run_id }: Place): void => {

@@ -73,7 +73,7 @@ const callTool = async (
   const asks = answer.kind === 'asked' && showsForms(asking);
   const run = asks ? runAt(deps, scope, answer.run) : undefined;
   const inputRequests = run && questionsOf(sdk, run);
-  if (!run || !inputRequests) return textResult(answer.text, answer.kind !== 'ended');
+  if (!run || !inputRequests) return resultOf(answer);
   return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
 };
 
@@ -99,6 +99,12 @@ const runAt = (
 };
 
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
+
+/** No error where the run continues: a client would take an error as a reason to repeat the call. */
+const resultOf = ({ kind, text, run }: AgentAnswer): CallToolResult => ({
+  ...textResult(text, kind === 'asked' || kind === 'failed'),
+  ...(kind === 'left' && run && { _meta: { 'troupe/run': { ...run, status: 'running' } } }),
+});
 
 const textResult = (text: string, isError: boolean): CallToolResult => ({
   content: [{ type: 'text', text }],

@@ -12,8 +12,8 @@ export type CallStory = {
   outcome(): CallOutcome;
 };
 
-/** `asked`: the run waits for somebody. */
-export type CallOutcome = { kind: 'ended' | 'asked' | 'failed'; text: string };
+/** `asked`: the run waits for somebody. `left`: the service stops, and the run continues after its restart. */
+export type CallOutcome = { kind: 'ended' | 'asked' | 'failed' | 'left'; text: string };
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'error';
 
@@ -103,6 +103,14 @@ const nothing = (): string => '';
 export const failed = (reason: string): CallOutcome => ({
   kind: 'failed',
   text: `agent run failed: ${reason}`,
+});
+
+/** The stream has ended before the run. */
+export const leftBehind = ({ run_id, thread_id, agent_id }: Run): CallOutcome => ({
+  kind: 'left',
+  text:
+    `The call has no result yet: the service is stopping, and run ${run_id} of agent ${agent_id} on thread ` +
+    `${thread_id} continues after its restart. Do not repeat the call. GET /v1/runs/${run_id} returns the result.`,
 });
 
 const outcomeOf = (termination: Termination, text: string): CallOutcome => {

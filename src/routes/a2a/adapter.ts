@@ -4,6 +4,7 @@ import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
+import { createSends } from '../../protocols/a2a/task-send.ts';
 import { isLoopback } from '../../schema/loopback.ts';
 import type { Store } from '../../store/index.ts';
 import { type CardSettings, createCards } from './cards.ts';
@@ -16,7 +17,7 @@ export type A2aAdapter = {
   families: readonly Family[];
   /** Notifications that an earlier process has left go on. */
   start(): void;
-  /** Nothing is sent any more. */
+  /** Answers the sends that wait, and ends the deliveries. */
   stop(): void;
 };
 
@@ -48,15 +49,20 @@ export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
   const guard = guardOf(settings, deps.host);
   const enabled = settings.a2a_push_enabled;
   const push = createPush({ ...deps, post: createPost({ guard }), guard, enabled });
+  const sending = { ...deps, agents, push };
+  const sends = createSends(sending);
   return {
     families: a2aRoutes({
-      tasks: createTaskHandlers({ ...deps, agents, push }),
+      tasks: createTaskHandlers(sending, sends),
       push: createPushHandlers({ store, push, tasks, agents, enabled }),
       cards: createCards({ ...deps, agents }),
     }),
     start() {
       if (enabled) push.start();
     },
-    stop: push.stop,
+    stop() {
+      sends.stop();
+      push.stop();
+    },
   };
 };

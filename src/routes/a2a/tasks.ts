@@ -9,7 +9,7 @@ import {
   type TaskOperationDeps,
 } from '../../protocols/a2a/task-operations.ts';
 import { decodeHistoryLength, decodeTaskQuery } from '../../protocols/a2a/task-query.ts';
-import { createSends, type SendDeps } from '../../protocols/a2a/task-send.ts';
+import type { SendDeps, Sends } from '../../protocols/a2a/task-send.ts';
 import { traceContextOf } from '../../schema/trace-context.ts';
 import type { TaskPosition } from '../../store/index.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -21,8 +21,7 @@ import { positionIn } from './page-token.ts';
 export type TaskHandlerDeps = TaskOperationDeps &
   SendDeps & { settings: { a2a_enforce_input_modes: boolean } };
 
-export const createTaskHandlers = (deps: TaskHandlerDeps): TaskHandlers => {
-  const sends = createSends(deps);
+export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHandlers => {
   const decode = ({ body, tenant, header }: A2aRequest) => ({
     ...decodeSend(body, { tenant, enforceInputModes: deps.settings.a2a_enforce_input_modes }),
     context: traceContextOf(header),

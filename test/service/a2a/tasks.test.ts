@@ -80,6 +80,32 @@ t.test('without a ceiling a send waits for as long as its task works', async (t)
   t.equal((await sending).status.state, 'TASK_STATE_COMPLETED');
 });
 
+t.test('a service that stops answers sends that wait with their task, which continues', async (t) => {
+  const { send, get, troupe } = await a2aFor(t, { settings: { shutdown_timeout_ms: 0 } });
+  const sending = send({ tenant: 'slow', taskId: 'x', contextId: 'x' });
+  await eventually(
+    () => get('x').catch(() => undefined),
+    (found) => found?.status.state === 'TASK_STATE_WORKING',
+  );
+  // It waits behind the first one.
+  const queued = send({ tenant: 'slow', taskId: 'y', contextId: 'x' });
+  await eventually(
+    () => get('y').catch(() => undefined),
+    (found) => found !== undefined,
+  );
+  await troupe.restart();
+  t.equal((await sending).status.state, 'TASK_STATE_WORKING');
+  t.equal((await queued).status.state, 'TASK_STATE_SUBMITTED');
+  for (const id of ['x', 'y']) {
+    troupe.models.release();
+    const done = await eventually(
+      () => get(id),
+      ({ status }) => status.state === 'TASK_STATE_COMPLETED',
+    );
+    t.equal(done.id, id);
+  }
+});
+
 t.test('a task that nobody knows is made only with a context', async (t) => {
   const { ask, troupe } = await a2aFor(t);
   const answer = await ask({ taskId: 'nobody' });

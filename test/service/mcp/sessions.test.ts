@@ -252,7 +252,11 @@ t.test(
       ({ length }) => length === 1,
     );
     await troupe.restart();
-    t.equal(text((await stream.rest()).at(-1) ?? {}), 'agent run failed: service is shutting down');
+    const answer = (await stream.rest()).at(-1) ?? {};
+    const [going] = await runs(troupe, 'running');
+    t.match(text(answer), `run ${going?.run_id} of agent steps on thread ${going?.thread_id} continues`);
+    const about = { run_id: going?.run_id, thread_id: going?.thread_id, status: 'running' };
+    t.match(answer, { result: { isError: false, _meta: { 'troupe/run': about } } });
     t.equal((await session.post(rpc(1, 'ping'))).status, 404);
     const [run] = await eventually(
       () => runs(troupe, 'done'),
