@@ -37,6 +37,19 @@ const lastOutput = defineState({
 /** How many user messages of the run have gone out: those behind them are new. */
 const said = defineState({ key: '__runtime.remote_said', scope: 'run', hidden: true, schema: z.int() });
 
+/**
+ * The message that is about to go out, and how many user messages of the run are said with it. It is durable before
+ * it is sent: after a crash the same words are sent under the same id, whatever input has come meanwhile.
+ */
+const intent = defineState({
+  key: '__runtime.remote_intent',
+  scope: 'run',
+  hidden: true,
+  schema: z.object({ message_id: z.string(), until: z.int() }),
+});
+
+export type Intent = z.infer<typeof intent.schema>;
+
 /** The conversation of the thread with each remote agent, for runs to come. */
 const contexts = defineState({
   key: '__runtime.remote_contexts',
@@ -101,6 +114,14 @@ export const contextOf = (turn: Turn, key: string): string | undefined =>
 
 export const noteOutput = (turn: Turn, { output }: RemoteOutcome): void =>
   turn.state.apply([update(lastOutput, output)]);
+
+/** Of a message whose acceptance is unknown. */
+export const intentOf = (turn: Turn): Intent | undefined => {
+  const known = turn.state.view().get(intent);
+  return known && known.until > saidBefore(turn) ? known : undefined;
+};
+
+export const noteIntent = (turn: Turn, next: Intent): void => turn.state.apply([update(intent, next)]);
 
 export const saidBefore = (turn: Turn): number => turn.state.view().get(said) ?? 0;
 

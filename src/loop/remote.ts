@@ -6,8 +6,11 @@ import {
   asks,
   contextOf,
   handleOf,
+  type Intent,
+  intentOf,
   isOpen,
   noteContext,
+  noteIntent,
   noteOutput,
   noteSaid,
   noteTask,
@@ -70,15 +73,20 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
   };
   const opening = openingOf(turn, key, step);
   signal.addEventListener('abort', cutOff, { once: true });
-  let submitted = opening.follow !== undefined;
+  if (opening.intent && !intentOf(turn)) {
+    noteIntent(turn, opening.intent);
+    await turn.checkpoint();
+  }
+  const until = opening.intent?.until ?? messagesOf(turn).length;
+  let submitted = opening.turn.follow !== undefined;
   const outcome = await remote.converse({
-    ...opening,
+    ...opening.turn,
     run: { scope, id: turn.run_id },
     trace: contextOfInference(turn, step.index),
     async onSubmitted(task) {
       if (signal.aborted) return;
       submitted = true;
-      noteSaid(turn, messagesOf(turn).length);
+      noteSaid(turn, until);
       noteTask(turn, key, task, 'TASK_STATE_SUBMITTED');
       await turn.checkpoint();
     },
@@ -102,7 +110,7 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
   const task = outcome.task ?? (submitted ? handleOf(turn, key) : undefined);
   if (task) noteTask(turn, key, task, submitted ? STATE_AFTER[outcome.status] : 'DIRECT_MESSAGE');
   noteContext(turn, key, outcome.context_id);
-  if (opening.say) noteSaid(turn, messagesOf(turn).length);
+  if (opening.turn.say) noteSaid(turn, until);
   return outcome;
 };
 
@@ -118,23 +126,30 @@ const STATE_AFTER = {
 } as const satisfies Record<RemoteOutcome['status'], string>;
 
 /** A task at work is followed on; one that asks for something is answered; else the conversation goes on with a new one. */
-const openingOf = (turn: Turn, key: string, { index }: Step): Pick<RemoteTurn, 'follow' | 'say'> => {
+const openingOf = (turn: Turn, key: string, { index }: Step): Opening => {
   const handle = handleOf(turn, key);
   const context_id = contextOf(turn, key);
   const context = context_id !== undefined && { context_id };
-  if (handle && works(handle)) return { follow: { task_id: handle.task_id, ...context } };
-  const content = newMessages(turn).flatMap((message): ContentBlock[] => message.content);
+  if (handle && works(handle)) return { turn: { follow: { task_id: handle.task_id, ...context } } };
+  const intent = intentOf(turn) ?? { message_id: `${turn.run_id}-${index}`, until: messagesOf(turn).length };
+  const said = messagesOf(turn).slice(saidBefore(turn), intent.until);
+  const content = said.flatMap((message): ContentBlock[] => message.content);
   if (content.length === 0) throw new Error('no user message content to send');
   return {
-    say: {
-      // The same when the process dies before it knows of the task: the other side can tell that it was said before.
-      message_id: `${turn.run_id}-${index}`,
-      content,
-      ...(handle && asks(handle) && { task_id: handle.task_id }),
-      ...context,
+    intent,
+    turn: {
+      say: {
+        // The same when the process dies before the task is known here: the other side recognises the message.
+        message_id: intent.message_id,
+        content,
+        ...(handle && asks(handle) && { task_id: handle.task_id }),
+        ...context,
+      },
     },
   };
 };
+
+type Opening = { turn: Pick<RemoteTurn, 'follow' | 'say'>; intent?: Intent };
 
 const messagesOf = ({ run_id, committed, produced }: Turn): Message[] =>
   [...committed(), ...produced].filter(

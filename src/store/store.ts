@@ -24,6 +24,7 @@ import { type Ownership, takeOwnership } from './owner.ts';
 import { createPendingTable, type PendingTable } from './pending.ts';
 import { makeFolderPrivate } from './private-files.ts';
 import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
+import { createReceivedTable, type ReceivedTable } from './received-messages.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
@@ -61,6 +62,7 @@ export type Store = ControlPlane & {
   readonly pending: PendingTable;
   readonly retractions: RetractionTable;
   readonly stopped: StoppedTable;
+  readonly received: ReceivedTable;
   readonly runs: RunTable;
   readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
@@ -177,6 +179,7 @@ const assemble = (
     pending: createPendingTable(env),
     retractions: createRetractionTable(env),
     stopped: createStoppedTable(env),
+    received: createReceivedTable(env),
     runs,
     tasks,
     dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),

@@ -53,6 +53,22 @@ t.test('a message whose acceptance nobody knows of is said again in the same wor
   await office.until(run_id, isDone);
 });
 
+t.test('input that came meanwhile is no part of the message that is said again', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id } = await office.submit('go');
+  const { turn } = await far.asked();
+  await office.submit('more', { mode: 'live_then_queue' });
+  await office.restart();
+  const again = await far.asked();
+  t.strictSame(again.turn.say, turn.say);
+  again.comesTo(completed('done'));
+  const next = await far.asked();
+  t.match(next.turn.say, { message_id: `${run_id}-1`, content: [{ type: 'text', text: 'more' }] });
+  next.comesTo(completed('all done'));
+  t.match(await office.until(run_id, isDone), { final_output: 'all done' });
+});
+
 t.test(
   'input that came while a task was followed is said when the task has ended after a restart',
   async (t) => {

@@ -9,6 +9,7 @@ import { noAgents } from './errors.ts';
 import { agentFor, type ClientTaskIds, checkClientTaskId, checkContinuation } from './identity.ts';
 import type { PushConfig } from './push/config.ts';
 import type { InlinePush } from './push/push.ts';
+import { fingerprintOf } from './repeated.ts';
 import type { Follower } from './task-feed.ts';
 import type { Following, TaskRoom } from './tasks.ts';
 
@@ -17,7 +18,10 @@ import type { Following, TaskRoom } from './tasks.ts';
  * thread is changed, so that two messages never decide on the same state; nothing is written before the last check.
  */
 export type TaskAdmission = {
-  /** Resolves when the message is durable. The follower is told what comes of it. @throws A2aError 400, 404 */
+  /**
+   * Resolves when the message is durable. The follower is told what comes of it. A message that is sent again, by the
+   * same id and in the same words, is not executed again. @throws A2aError 400, 404
+   */
   accept(scope: string, asked: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;
 };
 
@@ -26,11 +30,13 @@ export type AcceptedTask = {
   /** What the message is called here, which clients may call as they like. */
   message_id: string;
   accepted_at: number;
+  /** The message was accepted before, and the task is what came of it. */
+  repeated: boolean;
   stop(): void;
 };
 
 export type AdmissionDeps = {
-  store: Pick<Store, 'runs'>;
+  store: Pick<Store, 'runs' | 'received'>;
   runtime: Pick<Runtime, 'admit' | 'lastAgent'>;
   ids: Ids;
   clock: Clock;
@@ -82,46 +88,93 @@ export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
     };
   };
 
-  return {
-    async accept(scope, asked, follower) {
-      const { agent_id, task_id, context_id } = asked;
-      agents.checkTenant(agent_id);
-      const known = task_id === undefined ? undefined : store.runs.get(scope, task_id);
-      if (!known) checkClientTaskId(task_id, context_id, settings.a2a_client_task_ids);
-      const place = {
-        scope,
-        thread_id: known?.thread_id ?? context_id ?? ids.uuid(),
-        task_id: task_id ?? ids.uuid(),
-        message_id: ids.uuid(),
-      };
-      const accepted_at = clock.now();
-      let following: Following | undefined;
+  const acceptNew = async (
+    scope: string,
+    asked: SendRequest,
+    follower: Omit<Follower, 'at'> | undefined,
+    fingerprint: string | undefined,
+  ): Promise<AcceptedTask> => {
+    const { agent_id, task_id, context_id } = asked;
+    const known = task_id === undefined ? undefined : store.runs.get(scope, task_id);
+    if (!known) checkClientTaskId(task_id, context_id, settings.a2a_client_task_ids);
+    const place = {
+      scope,
+      thread_id: known?.thread_id ?? context_id ?? ids.uuid(),
+      task_id: task_id ?? ids.uuid(),
+      message_id: ids.uuid(),
+    };
+    const accepted_at = clock.now();
+    let following: Following | undefined;
 
-      const read = (thread: ThreadView, include: Include): Submission => {
-        const run = task_id === undefined ? undefined : thread.run(task_id);
-        const submission = run ? continuation(place, run, asked, thread) : beginning(place, asked, thread);
-        const enclosing = { task_id: place.task_id, tenant: agent_id };
-        const config = asked.push === undefined ? undefined : push.check(asked.push, enclosing);
-        following = follower && tasks.follow(scope, place.task_id, follower);
-        return { ...submission, alongside: config && include(config) };
-      };
-      try {
-        await push.include(scope, (include) =>
-          runtime.admit(scope, place.thread_id, (thread) => read(thread, include)),
-        );
-      } catch (error) {
-        following?.stop();
-        throw error;
-      }
+    const read = (thread: ThreadView, include: Include): Submission => {
+      const run = task_id === undefined ? undefined : thread.run(task_id);
+      const submission = run ? continuation(place, run, asked, thread) : beginning(place, asked, thread);
+      const enclosing = { task_id: place.task_id, tenant: agent_id };
+      const config = asked.push === undefined ? undefined : push.check(asked.push, enclosing);
+      following = follower && tasks.follow(scope, place.task_id, follower);
+      const pushes = config && include(config);
       return {
-        task_id: place.task_id,
-        message_id: place.message_id,
-        accepted_at,
-        stop: () => following?.stop(),
+        ...submission,
+        alongside(batch, found) {
+          pushes?.(batch, found);
+          const { message_id } = place;
+          const received = { task_id: place.task_id, message_id, accepted_at };
+          if (fingerprint !== undefined) store.received.put(batch, scope, fingerprint, received);
+        },
       };
-    },
+    };
+    try {
+      await push.include(scope, (include) =>
+        runtime.admit(scope, place.thread_id, (thread) => read(thread, include)),
+      );
+    } catch (error) {
+      following?.stop();
+      throw error;
+    }
+    return {
+      task_id: place.task_id,
+      message_id: place.message_id,
+      accepted_at,
+      repeated: false,
+      stop: () => following?.stop(),
+    };
   };
+
+  /** Messages that are being accepted, by scope and fingerprint. */
+  const coming = new Map<string, Promise<AcceptedTask>>();
+
+  /** What came of the message when it was sent before. */
+  const acceptedBefore = async (
+    scope: string,
+    fingerprint: string,
+    follower: Omit<Follower, 'at'> | undefined,
+  ): Promise<AcceptedTask | undefined> => {
+    // One that fails leaves nothing behind.
+    await coming.get(keyOf(scope, fingerprint))?.catch(() => {});
+    const before = store.received.get(scope, fingerprint, clock.now());
+    if (!before || !store.runs.get(scope, before.task_id)) return undefined;
+    const following = follower && tasks.follow(scope, before.task_id, follower);
+    return { ...before, repeated: true, stop: () => following?.stop() };
+  };
+
+  const accept: TaskAdmission['accept'] = async (scope, asked, follower) => {
+    agents.checkTenant(asked.agent_id);
+    const fingerprint = fingerprintOf(asked);
+    if (fingerprint === undefined) return acceptNew(scope, asked, follower, undefined);
+    const before = await acceptedBefore(scope, fingerprint, follower);
+    if (before) return before;
+    const key = keyOf(scope, fingerprint);
+    // Another request may have begun while this one waited.
+    if (coming.has(key)) return accept(scope, asked, follower);
+    const accepted = acceptNew(scope, asked, follower, fingerprint).finally(() => coming.delete(key));
+    coming.set(key, accepted);
+    return accepted;
+  };
+
+  return { accept };
 };
+
+const keyOf = (scope: string, fingerprint: string): string => `${scope}\0${fingerprint}`;
 
 type Include = (config: PushConfig) => Submission['alongside'];
 

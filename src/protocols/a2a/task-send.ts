@@ -48,12 +48,21 @@ export const createSends = (deps: SendDeps): Sends => {
     return { ...task, status: { state: 'TASK_STATE_SUBMITTED', timestamp: timestampOf(accepted_at) } };
   };
 
+  /** As it is now. */
+  const current = (scope: string, task_id: string, { history_length: history }: SendRequest): Task =>
+    tasks.projection.task(scope, found(scope, task_id), { history, artifacts: true });
+
+  const begun = (scope: string, accepted: AcceptedTask, asked: SendRequest): Task =>
+    accepted.repeated ? current(scope, accepted.task_id, asked) : submitted(scope, accepted, asked);
+
   return {
     async send(scope, asked, hold) {
-      if (asked.returns_at_once) return submitted(scope, await accept(scope, asked), asked);
+      if (asked.returns_at_once) return begun(scope, await accept(scope, asked), asked);
       const rest = createRest(settings.a2a_blocking_wait_ms);
       hold();
-      const { task_id, stop } = await accept(scope, asked, rest);
+      const { task_id, repeated, stop } = await accept(scope, asked, rest);
+      // Nothing more is heard of a task that has come to rest before.
+      if (repeated && isAtRest(current(scope, task_id, asked).status.state)) rest.end();
       waiting.add(rest);
       try {
         await rest.reached();
@@ -61,14 +70,15 @@ export const createSends = (deps: SendDeps): Sends => {
         waiting.delete(rest);
         stop();
       }
-      const shown = { history: asked.history_length, artifacts: true };
-      return tasks.projection.task(scope, found(scope, task_id), shown);
+      return current(scope, task_id, asked);
     },
     async stream(scope, asked) {
       const { stream, follower, open } = createTaskStream(isAtRest);
       const accepted = await accept(scope, asked, follower);
       stream.onClose(accepted.stop);
-      open(submitted(scope, accepted, asked));
+      const task = begun(scope, accepted, asked);
+      open(task);
+      if (accepted.repeated && isAtRest(task.status.state)) stream.end();
       return stream;
     },
     stop() {

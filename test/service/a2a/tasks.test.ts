@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createIds } from '../../../src/ids.ts';
 import { ModelError } from '../../../src/models/errors.ts';
 import { textOf as contentOf } from '../../../src/schema/message.ts';
 import { asks } from '../models.ts';
@@ -104,6 +105,43 @@ t.test('a service that stops answers sends that wait with their task, which cont
     );
     t.equal(done.id, id);
   }
+});
+
+t.test('a message that is sent again is answered with its task, and executed once', async (t) => {
+  const { send, begin, stream, troupe } = await a2aFor(t);
+  const messageId = `${createIds().uuid()}-0`;
+  const both = await Promise.all([1, 2, 3].map(() => send({ messageId, tenant: 'echo' })));
+  const [first] = both;
+  t.match(first, { status: { state: 'TASK_STATE_COMPLETED' } });
+  await troupe.restart();
+  const again = await send({ messageId, tenant: 'echo' });
+  const atOnce = await begin({ messageId, tenant: 'echo' });
+  const [streamed] = await (await stream({ messageId, tenant: 'echo' })).rest();
+  for (const task of [...both, again, atOnce, streamed && 'task' in streamed ? streamed.task : undefined])
+    t.match(task, { id: first?.id, contextId: first?.contextId, status: { state: 'TASK_STATE_COMPLETED' } });
+  t.equal(troupe.models.requests.length, 1);
+  t.equal((await troupe.call('GET', '/v1/runs')).body.total, 1);
+});
+
+t.test('a message is another one by its words, its context or its agent', async (t) => {
+  const { send } = await a2aFor(t);
+  const messageId = createIds().uuid();
+  const tasks = [
+    await send({ messageId }),
+    await send({ messageId, text: 'Bye' }),
+    await send({ messageId, contextId: 'c' }),
+    await send({ messageId, tenant: 'echo' }),
+  ];
+  t.equal(new Set(tasks.map(({ id }) => id)).size, 4);
+});
+
+t.test('an id that is not unique by its form is sent as often as a client likes', async (t) => {
+  const { send } = await a2aFor(t);
+  const tasks = [
+    await send({ messageId: 'tck-complete-task-1' }),
+    await send({ messageId: 'tck-complete-task-1' }),
+  ];
+  t.equal(new Set(tasks.map(({ id }) => id)).size, 2);
 });
 
 t.test('a task that nobody knows is made only with a context', async (t) => {
