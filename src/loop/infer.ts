@@ -93,7 +93,8 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
     request = requestFor(turn, step, signal);
     end = await turn.agent.model.stream(request, hearing.sink, signal);
   } catch (error) {
-    const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error };
+    const cutOff = request && { request, text: step.text + step.reasoning };
+    const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error, cutOff };
     // One that was cut off has not failed.
     observeInference(turn, signal.aborted ? call : { ...call, traced: { step_index, request } });
     const verdict = signal.aborted ? undefined : countFailure(turn);

@@ -154,7 +154,10 @@ export type LoopObserver = {
         seconds: number;
         firstSeconds?: number;
         usage?: Usage;
-      } & ({ status: 'ok' } | { status: 'error'; errorClass: string }),
+      } & (
+        | { status: 'ok' }
+        | { status: 'error'; errorClass: string; cutOff?: { input: number; output: number } }
+      ),
     ): void;
   };
   tools: {

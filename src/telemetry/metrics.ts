@@ -29,7 +29,15 @@ type InferenceEnded = {
   /** Until the first piece of an answer; undefined when none came. */
   firstSeconds?: number | undefined;
   usage?: Usage;
-} & ({ status: 'ok' } | { status: 'error'; errorClass: string });
+} & (
+  | { status: 'ok' }
+  | {
+      status: 'error';
+      errorClass: string;
+      /** Estimated tokens of an answer that had begun. */
+      cutOff?: { input: number; output: number };
+    }
+);
 
 type ToolEnded = {
   tool: string;
@@ -119,6 +127,10 @@ const createInferenceMetrics = (families: Families) => {
     suffix: 'inference_tokens_total',
     help: 'Tokens as the provider counts them',
   });
+  const cutOff = createCounter(families, ['model', 'provider', 'type'], {
+    suffix: 'inference_cut_off_tokens_total',
+    help: 'Tokens of answers that broke off or were cut off, estimated: input and output',
+  });
   const errors = createCounter(families, ['model', 'provider', 'class'], {
     suffix: 'inference_errors_total',
     help: 'Failed calls of models',
@@ -128,7 +140,13 @@ const createInferenceMetrics = (families: Families) => {
       const { model, provider, status, seconds, firstSeconds, usage } = call;
       requests.observe(seconds, model, provider, status);
       if (firstSeconds !== undefined) firstTokens.observe(firstSeconds, model, provider);
-      if (call.status === 'error') errors.add(1, model, provider, call.errorClass);
+      if (call.status === 'error') {
+        errors.add(1, model, provider, call.errorClass);
+        if (call.cutOff) {
+          cutOff.add(call.cutOff.input, model, provider, 'input');
+          cutOff.add(call.cutOff.output, model, provider, 'output');
+        }
+      }
       if (!usage) return;
       for (const [key, type] of tokenTypes) {
         const amount = usage[key];

@@ -27,6 +27,22 @@ const valueIn = (text: string, series: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 };
 
+t.test('the tokens of an answer that a cancel cuts off are counted as estimates', async (t) => {
+  const troupe = await startTroupe(t);
+  const stream = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
+  await stream.until('text_delta');
+  t.equal((await troupe.post('/v1/threads/T/cancel', {})).status, 202);
+  await stream.rest();
+  const series = (type: string) =>
+    `inference_cut_off_tokens_total{model="slow-upstream",provider="test",type="${type}"}`;
+  const text = await reaches(troupe, series('output'), 5);
+  t.ok((valueIn(text, series('input')) ?? 0) >= 5);
+  t.equal(
+    valueIn(text, 'inference_tokens_total{model="slow-upstream",provider="test",type="input"}'),
+    undefined,
+  );
+});
+
 t.test('a wait, a refusal and a delegation are counted with what became of them', async (t) => {
   const agents = [AgentSpec.parse({ id: 'boss', model_id: 'steps', delegates: ['echo'] })];
   const { troupe } = await withTools(t, { app: { records: { ...NO_RECORDS, agents } } });
