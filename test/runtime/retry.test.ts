@@ -61,6 +61,14 @@ t.test('a transient failure costs an attempt, and the run is acked once', async 
   ]);
 });
 
+t.test('a run that an open circuit holds back waits and costs no attempt', async (t) => {
+  const held = () => new ModelError('unavailable', 'not called', { heldBack: true, retryAfterSeconds: 0.01 });
+  const found = await runWith(t, [held(), held(), held()]);
+  t.match(found.dispatch, { status: 'Acked', attempt_count: 0, last_error: /not called/ });
+  t.match(found.run, { status: 'done', termination_reason: { type: 'natural_end' } });
+  t.equal(found.kinds.filter((kind) => kind === 'RunRescheduled').length, 3);
+});
+
 t.test('transient failures up to the limit are a dead letter', async (t) => {
   const found = await runWith(t, [new ModelError('provider', '500'), new ModelError('provider', '502')]);
   t.match(found.dispatch, {

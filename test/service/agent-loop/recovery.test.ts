@@ -311,33 +311,23 @@ const failing =
     throw new ModelError('rate_limited', detail, more);
   };
 
-t.test(
-  'one run that fails keeps no other from its model; several do, and the next is told why at once',
-  async (t) => {
-    const troupe = await startWith(t, {
-      agents,
-      settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
-    });
-    troupe.models.steps.push(...Array.from({ length: 10 }, () => failing('busy')), says('hi'));
-    const value = 'inference failed: rate limited: busy';
-    const events = await troupe.runToEnd(say('own'));
-    t.match(endOf(events), { termination: { type: 'error', value } });
-    const reset = { reason: 'resumed from checkpoint', error: value };
-    t.match(only(events, 'stream_reset'), [reset, reset, reset, reset]);
-    t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
-    troupe.models.steps.push(...Array.from({ length: 50 }, () => failing('busy')), says('not asked for'));
-    for (let run = 0; run < 5; run += 1) await troupe.runToEnd(say('own'));
-    const asked = requestsOf(troupe).length;
-    const refused = await troupe.runToEnd(say('own'));
-    t.match(endOf(refused).termination, {
-      type: 'error',
-      value:
-        /^inference failed: model 'steps' is left alone for \d+ s: its last calls failed, with rate limited: busy$/,
-    });
-    t.strictSame(only(refused, 'stream_reset'), [], 'nothing was tried again');
-    t.equal(requestsOf(troupe).length, asked);
-  },
-);
+t.test('runs that fail by a rate limit keep no other run from its model', async (t) => {
+  const troupe = await startWith(t, {
+    agents,
+    settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
+  });
+  troupe.models.steps.push(...Array.from({ length: 10 }, () => failing('busy')), says('hi'));
+  const value = 'inference failed: rate limited: busy';
+  const events = await troupe.runToEnd(say('own'));
+  t.match(endOf(events), { termination: { type: 'error', value } });
+  const reset = { reason: 'resumed from checkpoint', error: value };
+  t.match(only(events, 'stream_reset'), [reset, reset, reset, reset]);
+  t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
+  troupe.models.steps.push(...Array.from({ length: 50 }, () => failing('busy')));
+  for (let run = 0; run < 5; run += 1) await troupe.runToEnd(say('own'));
+  troupe.models.steps.splice(0, troupe.models.steps.length, says('hi'));
+  t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
+});
 
 t.test('a provider that asks for a longer wait than the service grants ends the run', async (t) => {
   const troupe = await startWith(t, { agents, settings: { models: { max_retry_after_ms: 1000 } } });
