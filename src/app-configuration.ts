@@ -2,6 +2,7 @@ import { monotonicFactory } from 'ulid';
 import type { AppInput } from './app-input.ts';
 import type { McpManager } from './mcp/index.ts';
 import type { Breakers } from './models/breakers.ts';
+import { readFirstModel } from './models/first-model.ts';
 import { createRoutes } from './models/route.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
 import type { RemoteAgents } from './registry/agents.ts';
@@ -10,10 +11,13 @@ import { builtInPlugins } from './registry/built-in-plugins.ts';
 import type { A2aServers } from './registry/config/servers.ts';
 import { type Configuration, createConfigService } from './registry/config/service.ts';
 import { mergeRecords, NO_RECORDS } from './registry/records.ts';
-import { seedMcpServers, seedRecords } from './registry/seed.ts';
+import { defaultProvider, needsListedModel, seedMcpServers, seedRecords } from './registry/seed.ts';
 import { seedSkills } from './registry/seed-skills.ts';
 import type { Clock, Ids } from './schema/clock.ts';
 import type { JsonObject } from './schema/endpoint.ts';
+import type { ProviderSpec } from './schema/model.ts';
+import { Invalid } from './schema/outcome.ts';
+import type { Settings } from './settings.ts';
 import type { Store } from './store/index.ts';
 import type { Log } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
@@ -45,7 +49,10 @@ export const configurationOf = async (
   const { log, metrics, subAgents, breakers } = parts;
   const skills = await seedSkills(skills_dir);
   for (const { id, problem } of skills.broken) log.warn({ skill: id, problem }, 'skill cannot be used');
-  const seed = seedRecords(settings, agents_file === undefined ? {} : readAgentsFile(agents_file));
+  const seed = seedRecords(
+    await withListedModel(settings, parts),
+    agents_file === undefined ? {} : readAgentsFile(agents_file),
+  );
   return createConfigService({
     ...parts,
     ulid: monotonicFactory(),
@@ -68,4 +75,37 @@ export const configurationOf = async (
     localKind: settings.local_backend_kind,
     refreshMs: settings.config_refresh_interval_secs * 1000,
   });
+};
+
+/**
+ * The name of the model where it was left to the server of `OPENAI_BASE_URL`. A server that does not respond now has
+ * the model that it listed at an earlier start.
+ *
+ * @throws Invalid when there was no earlier start with it
+ */
+const withListedModel = async (
+  settings: Settings,
+  { store, log }: { store: Store; log: Log },
+): Promise<Settings> => {
+  if (!settings.leader_seed || !needsListedModel(settings)) return settings;
+  const provider = defaultProvider(settings);
+  const found = await readFirstModel(provider);
+  const withModel = (model: string): Settings => ({ ...settings, seed: { ...settings.seed, model } });
+  if ('upstream' in found) return withModel(found.upstream);
+  const { problem } = found;
+  const before = listedBefore(store, provider);
+  if (before === undefined) {
+    throw new Invalid(
+      `OPENAI_BASE_URL: ${problem}; start that server first, or set AGENT_MODEL to one of its models`,
+    );
+  }
+  log.warn({ problem, model: before }, 'the model of an earlier start is used, OPENAI_BASE_URL lists none');
+  return withModel(before);
+};
+
+const listedBefore = ({ config }: Store, { base_url }: ProviderSpec): string | undefined => {
+  const [provider, model] = [config.get('providers', 'default'), config.get('models', 'default')];
+  const upstream = model?.spec.upstream_model;
+  const isSame = provider?.spec.base_url === base_url && model?.source.kind === 'builtin';
+  return isSame && typeof upstream === 'string' ? upstream : undefined;
 };

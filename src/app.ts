@@ -22,6 +22,7 @@ import { createPrograms } from './programs/programs.ts';
 import { createTasks } from './protocols/a2a/tasks.ts';
 import { createReplayBuffers } from './protocols/replay-buffer.ts';
 import { createStoredProviderTest } from './registry/config/provider-test.ts';
+import { type UsedModel, usedModel } from './registry/config/used-model.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
 import { ABOUT } from './routes/about.ts';
 import { createConsole } from './routes/console.ts';
@@ -56,6 +57,8 @@ export type App = {
   backup(folder: string): Promise<void>;
   /** Ids of the agents that are published now. */
   agents(): readonly string[];
+  /** Where inferences of the default agent are sent. */
+  model(): UsedModel | undefined;
   /** Messages that wait to join a history: to look at, add, change, order and remove them. */
   readonly pending: PendingEdits;
   /**
@@ -310,7 +313,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
   a2a.start();
 
   const url = bound ? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}` : '';
-  log.info({ url, version, node: process.version, storage_dir: settings.storage_dir }, 'started');
+  const model = (): UsedModel | undefined => usedModel(config.live, settings.default_agent_id);
+  log.info({ url, version, node: process.version, storage_dir: settings.storage_dir, ...model() }, 'started');
   if (inspection) log.info({ url: inspection.url }, 'programs of this machine may report what they do');
 
   return {
@@ -319,6 +323,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     fetchAs: (scope, request) => http.fetch(request, { from: 'program', scope }),
     backup: store.backup,
     agents: () => config.live.agents().ids,
+    model,
     pending: runtime.pending,
     serveMcp: mcp.serve,
     async stop(waiting) {

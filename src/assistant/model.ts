@@ -23,8 +23,8 @@ export const chooseModel = (live: LiveModels, configured: string | undefined): s
   return isUsable(live, configured) ? configured : undefined;
 };
 
-const isReal = ({ adapter }: LiveModels['providers'][number]): boolean =>
-  adapter === undefined || adapterName(adapter) !== 'scripted';
+const isReal = (provider: LiveModels['providers'][number]): boolean =>
+  !('adapter' in provider) || adapterName(provider.adapter) !== 'scripted';
 
 /** A provider that cannot be set up, or a pool with a member that is gone, is no use. */
 const canBeBuilt = ({ target }: LiveModels, id: string): boolean => 'result' in attempt(() => target(id));

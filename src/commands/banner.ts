@@ -13,7 +13,7 @@ export const TOKEN_FILE = 'admin-token';
 type Row = readonly [name: string, value: string];
 
 type Told = {
-  app: Pick<App, 'url' | 'agents'>;
+  app: Pick<App, 'url' | 'agents' | 'model'>;
   settings: Settings;
   /** Of `troupe dev`. Logs and pipes do not get the token, only the name of the file that has it. */
   admin?: { token: string; isShown: boolean };
@@ -29,6 +29,7 @@ export const bannerOf = (
     ['API', url],
     ['OpenAPI', `${url}/openapi.json`],
     ['Metrics', `${url}/metrics`],
+    ['Model', modelText(app.model())],
     ['Agents', agentsText(app.agents(), columns - MARGIN)],
     ...(admin === undefined ? [] : tokenRows(admin, settings.storage_dir, paint)),
     ['Data', settings.storage_dir],
@@ -47,6 +48,14 @@ const tokenRows = (
   if (isShown)
     return [['Admin token', token], ...(kept ? [['', paint('dim', `kept in ${file}`)] as const] : [])];
   return [['Admin token', kept ? `in ${file}` : 'the one that is set']];
+};
+
+/** The operator sees which company gets the prompts and the key. */
+export const modelText = (used: ReturnType<App['model']>): string => {
+  if (!used) return 'none';
+  const { model, provider, host } = used;
+  const place = host === undefined ? '' : ` at ${host}`;
+  return provider === undefined ? model : `${model}${place} (provider ${provider})`;
 };
 
 const NAMES = 14;

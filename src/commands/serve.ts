@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { appInput } from '../config.ts';
-import { bannerOf, pageOf } from './banner.ts';
+import { bannerOf, modelText, pageOf } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
 import { takeEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
@@ -18,6 +18,6 @@ export const serveCommand = withSettingFlags(new Command('serve'))
     process.stdout.write(
       process.stdout.isTTY
         ? `${bannerOf({ app, settings }, pageOf(process.stdout))}\n`
-        : `Troupe listens on ${app.url}\n`,
+        : `Troupe listens on ${app.url}\nModel of the default agent: ${modelText(app.model())}\n`,
     );
   });

@@ -35,6 +35,10 @@ export type AdapterRow = {
   connect(connection: Connection, spec: ProviderSpec): AiSdkAdapter;
 };
 
+/** Where an adapter sends its requests unless the spec names another address. */
+export const homeOf = ({ baseUrl }: AdapterRow, spec: ProviderSpec): string =>
+  typeof baseUrl === 'string' ? baseUrl : baseUrl(spec);
+
 const compatibleChat = (
   options: Connection & Pick<OpenAICompatibleProviderSettings, 'transformRequestBody'>,
 ): AiSdkAdapter['language'] =>

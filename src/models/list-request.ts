@@ -1,5 +1,5 @@
 import type { ProviderSpec } from '../schema/model.ts';
-import { ADAPTERS, type AdapterRow } from './adapters.ts';
+import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
 import type { ListSchema } from './model-list.ts';
 import { adapterName } from './provider.ts';
 import { apiKeyOf, baseUrlOf, credentialsKindOf, type Environment, headersOf } from './provider-options.ts';
@@ -47,14 +47,15 @@ export const listRequestOf = (spec: ProviderSpec, env: Environment): ListRequest
   if (!row || !schema || credentialsKindOf(spec) === 'service_account_json') return undefined;
   const key = keyOf(spec, row, env);
   if (!spec.base_url && key === undefined && !row.keyOptional) return undefined;
-  const base = baseUrlOf(spec, typeof row.baseUrl === 'string' ? row.baseUrl : row.baseUrl(spec));
-  const url = listUrl(base);
+  const url = listUrl(baseUrlOf(spec, homeOf(row, spec)));
   return url && { schema, url, headers: listHeaders(spec, schema, key) };
 };
 
-const keyOf = (spec: ProviderSpec, { keyVariable }: AdapterRow, env: Environment): string | undefined => {
+const keyOf = (spec: ProviderSpec, row: AdapterRow, env: Environment): string | undefined => {
   const allowed = spec.api_key || spec.adapter_options?.allow_env_credentials === true;
-  return allowed ? apiKeyOf(spec, { variable: keyVariable, optional: true }, env) || undefined : undefined;
+  if (!allowed) return undefined;
+  const source = { variable: row.keyVariable, home: homeOf(row, spec), optional: true };
+  return apiKeyOf(spec, source, env) || undefined;
 };
 
 /** A base URL that someone copied from where a model is called leads to no list. */

@@ -93,18 +93,26 @@ const LISTS = {
 
 /** @throws Error when it is no list of models at all */
 export const parseModelList = (schema: ListSchema, body: unknown): ModelList => {
+  const list = new Map<string, Capabilities>();
+  for (const read of itemsIn(schema, body)) {
+    const name = listName(read.name);
+    if (!list.has(name)) list.set(name, capabilitiesIn(read));
+  }
+  return list;
+};
+
+/** The upstream name of the first entry, as it is sent. @throws Error when it is no list of models at all */
+export const firstName = (schema: ListSchema, body: unknown): string | undefined =>
+  itemsIn(schema, body)
+    .map(({ name }) => name.replace(/^models\//, ''))
+    .find((name) => name.trim() !== '');
+
+const itemsIn = (schema: ListSchema, body: unknown): z.infer<typeof OpenAiItem>[] => {
   const { field, item } = LISTS[schema];
   const parsed = z.object({ [field]: z.array(z.unknown()) }).safeParse(body);
   const items = parsed.success ? parsed.data[field] : undefined;
   if (!items) throw new Error(`the answer has no list '${field}'`);
-  const list = new Map<string, Capabilities>();
-  for (const each of items.slice(0, BOUNDS.listEntries)) {
-    const read = item.safeParse(each);
-    if (!read.success) continue;
-    const name = listName(read.data.name);
-    if (!list.has(name)) list.set(name, capabilitiesIn(read.data));
-  }
-  return list;
+  return items.slice(0, BOUNDS.listEntries).flatMap((each) => item.safeParse(each).data ?? []);
 };
 
 const capabilitiesIn = (item: z.infer<typeof OpenAiItem>): Capabilities => {

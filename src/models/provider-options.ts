@@ -1,6 +1,13 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { ADDRESS_RULE, hasUserInfo, isWebAddress } from '../schema/web-address.ts';
+import { headerProblem, keyProblem } from '../schema/sendable.ts';
+import {
+  ADDRESS_RULE,
+  hasQueryOrFragment,
+  hasUserInfo,
+  isWebAddress,
+  isWithin,
+} from '../schema/web-address.ts';
 
 /** What a provider's spec says about its connection (agent-loop.md 10); every reader throws `Invalid`. */
 
@@ -25,6 +32,11 @@ const checkBaseUrl = (url: string): void => {
       "base_url must not contain user info: give a key in 'api_key', anything else in 'adapter_options.headers'",
     );
   }
+  if (hasQueryOrFragment(url)) {
+    throw new Invalid(
+      "base_url must not contain a query or a fragment: give a key in 'api_key', anything else in 'adapter_options.headers'",
+    );
+  }
 };
 
 export const headersOf = ({ adapter_options }: ProviderSpec): Record<string, string> => {
@@ -38,16 +50,25 @@ export const headersOf = ({ adapter_options }: ProviderSpec): Record<string, str
 
 const headerValue = (name: string, value: unknown): string => {
   if (typeof value !== 'string') throw new Invalid(`adapter_options.headers[${name}] must be a string`);
+  const problem = headerProblem(value);
+  if (problem !== undefined) throw new Invalid(`adapter_options.headers[${name}] ${problem}`);
   try {
     new Headers([[name, value]]);
     return value;
-  } catch (cause) {
-    throw new Invalid(`adapter_options.headers[${name}] is not a valid HTTP header`, { cause });
+  } catch {
+    // The error of the platform would quote the header.
+    throw new Invalid(`adapter_options.headers[${shownName(name)}] is not a valid HTTP header`);
   }
 };
 
-/** `variable` is the adapter's own; `optional` is for services that also answer without a key. */
-type KeySource = { variable: string; optional?: boolean };
+/** A name that is none may hold the value too, behind a colon. */
+const shownName = (name: string): string => short(name.split(/[:=]/)[0] ?? '');
+
+/**
+ * `variable` is the adapter's own, and `home` the address of its company; `optional` is for services that also answer
+ * without a key.
+ */
+type KeySource = { variable: string; home: string; optional?: boolean };
 
 /** @throws Invalid when there is no key, and none may be taken from elsewhere */
 export const requireKey = (spec: ProviderSpec): void => {
@@ -62,13 +83,42 @@ export const requireKey = (spec: ProviderSpec): void => {
   }
 };
 
-export const apiKeyOf = (spec: ProviderSpec, { variable, optional }: KeySource, env: Environment): string => {
+export const apiKeyOf = (spec: ProviderSpec, source: KeySource, env: Environment): string => {
   requireKey(spec);
-  if (spec.api_key) return spec.api_key;
-  const key = env[variable];
-  if (key || optional) return key ?? '';
+  if (spec.api_key) {
+    // The document of a service account is never sent.
+    return credentialsKindOf(spec) === 'bearer' ? sendableKey(spec.api_key, 'api_key') : spec.api_key;
+  }
+  const { variable, optional } = source;
+  const key = env[variable]?.trim();
+  if (key) {
+    refuseForeign(spec, source, env);
+    return sendableKey(key, `the environment variable ${variable}`);
+  }
+  if (optional) return '';
   throw new Invalid(
     `provider '${spec.id}' has no api_key and the environment variable ${variable} is not set`,
+  );
+};
+
+/** @throws Invalid without the key */
+const sendableKey = (key: string, place: string): string => {
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw new Invalid(`${place} ${problem}`);
+  return key;
+};
+
+/**
+ * A variable of the environment holds the key of the company that it is named for. It is sent to that company, or to
+ * the address of the variable that belongs to it (`OPENAI_API_KEY` and `OPENAI_BASE_URL`), and to no other host.
+ */
+const refuseForeign = ({ id, base_url }: ProviderSpec, { variable, home }: KeySource, env: Environment) => {
+  if (!base_url || isWithin(base_url, new URL(home).origin)) return;
+  const pair = variable.replace(/_(API_KEY|TOKEN)$/, '_BASE_URL');
+  const paired = env[pair]?.trim();
+  if (paired && isWithin(base_url, paired)) return;
+  throw new Invalid(
+    `provider '${id}': ${variable} is only sent to ${new URL(home).host} or to ${pair}, not to the host of base_url; give the key of that host in 'api_key'`,
   );
 };
 
@@ -141,6 +191,7 @@ export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
   mayUseEnvironment(spec);
   scopesOf(spec);
   headersOf(spec);
+  if (spec.api_key && credentialsKindOf(spec) === 'bearer') sendableKey(spec.api_key, 'api_key');
   if (credentialsKindOf(spec) === 'service_account_json' && adapter !== 'vertex') {
     throw new Invalid(
       `credentials_kind 'service_account_json' requires adapter ∈ [vertex]; got '${spec.adapter}'`,

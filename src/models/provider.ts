@@ -1,7 +1,7 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { hintOf } from '../schema/nearest.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { ADAPTERS, type AdapterRow } from './adapters.ts';
+import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
 import { createAiSdkModel } from './ai-sdk.ts';
 import type { Provider } from './model.ts';
 import {
@@ -37,6 +37,13 @@ export const ADAPTER_DEFAULTS: Readonly<Record<string, { base_url: string | null
     ]),
   );
 
+/** The host that inferences are sent to; nothing for a provider without one. */
+export const hostOf = (spec: ProviderSpec): string | undefined => {
+  const row = ROWS.get(adapterName(spec.adapter));
+  const address = row && (spec.base_url || homeOf(row, spec));
+  return address && URL.canParse(address) ? new URL(address).host : undefined;
+};
+
 /** The one spelling of an adapter's name. */
 export const adapterName = (adapter: string): string => {
   const name = adapter.trim().toLowerCase();
@@ -65,9 +72,10 @@ export const createProvider = (spec: ProviderSpec, env: Environment): Provider =
   const row = ROWS.get(name);
   if (!row) throw unsupportedAdapter(spec);
   checkOptions(spec, name);
+  const home = homeOf(row, spec);
   const connection = {
-    baseURL: baseUrlOf(spec, typeof row.baseUrl === 'string' ? row.baseUrl : row.baseUrl(spec)),
-    apiKey: apiKeyOf(spec, { variable: row.keyVariable, optional: row.keyOptional ?? false }, env),
+    baseURL: baseUrlOf(spec, home),
+    apiKey: apiKeyOf(spec, { variable: row.keyVariable, home, optional: row.keyOptional ?? false }, env),
     headers: headersOf(spec),
     fetch: providerFetch,
   };

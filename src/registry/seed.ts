@@ -1,8 +1,10 @@
+import { ADAPTER_DEFAULTS, adapterName } from '../models/provider.ts';
 import { type AgentInput, AgentSpec } from '../schema/agent.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { ReasoningEffort } from '../schema/run.ts';
+import { isWithin } from '../schema/web-address.ts';
 import type { AgentChanges } from './agents-file.ts';
 import { demoAgents } from './demo-agents.ts';
 import { NO_RECORDS, type Records } from './records.ts';
@@ -14,7 +16,8 @@ import { NO_RECORDS, type Records } from './records.ts';
 
 export type SeedSettings = {
   profile: 'minimal' | 'demo';
-  model: string;
+  /** Upstream name of model `default`; without one it follows from the provider. */
+  model: string | undefined;
   max_rounds: number;
   system_prompt: string;
   reasoning_effort: ReasoningEffort | undefined;
@@ -27,20 +30,21 @@ export type SeedInput = {
   openai: { api_key: string | undefined; base_url: string | undefined };
 };
 
-/** @param changes of the agents file */
-export const seedRecords = (
-  { seed, default_agent_id, openai }: SeedInput,
-  changes: AgentChanges = {},
-): Records => {
+/**
+ * @param changes of the agents file
+ * @throws Invalid when the key would go to a company that it was not given for, or no model is known
+ */
+export const seedRecords = (input: SeedInput, changes: AgentChanges = {}): Records => {
+  const { seed, default_agent_id } = input;
   const demo = seed.profile === 'demo';
   const agents = demo
     ? [...demoAgents(seed, default_agent_id), ...benchAgents]
     : [minimalAgent(seed, default_agent_id)];
   return {
     ...NO_RECORDS,
-    providers: [defaultProvider(seed, openai), ...(demo ? [benchProvider] : [])],
+    providers: [defaultProvider(input), ...(demo ? [benchProvider] : [])],
     models: [
-      { id: 'default', provider_id: 'default', upstream_model: seed.model },
+      { id: 'default', provider_id: 'default', upstream_model: defaultUpstream(input) },
       ...(demo ? benchModels : []),
     ],
     agents: changed(agents, changes).map((agent) => AgentSpec.parse(agent)),
@@ -76,27 +80,52 @@ const changed = (agents: readonly AgentInput[], changes: AgentChanges): AgentInp
   });
 };
 
-const defaultProvider = (seed: SeedSettings, openai: SeedInput['openai']): ProviderSpec => {
-  if (openai.api_key === undefined && openai.base_url === undefined)
-    return { id: 'default', adapter: 'scripted' };
+/** A current model of OpenAI, for a key without a model. */
+const OPENAI_MODEL = 'gpt-5.5';
+const SCRIPTED_MODEL = 'scripted';
+const OPENAI_BASE_URL = ADAPTER_DEFAULTS.openai?.base_url ?? '';
+
+type Seeded = Pick<SeedInput, 'seed' | 'openai'>;
+
+const isScripted = ({ openai }: Seeded): boolean =>
+  openai.api_key === undefined && openai.base_url === undefined;
+
+const isAtOpenAi = ({ openai }: Seeded): boolean =>
+  openai.base_url === undefined || isWithin(openai.base_url, new URL(OPENAI_BASE_URL).origin);
+
+/**
+ * The adapter never depends on the name of the model: each adapter has a host of its company, and the key was given
+ * for one company.
+ */
+export const defaultProvider = (input: Seeded): ProviderSpec => {
+  if (isScripted(input)) return { id: 'default', adapter: 'scripted' };
+  const { seed, openai } = input;
+  const adapter = seed.openai_adapter ?? (isAtOpenAi(input) ? 'openai_resp' : 'openai');
+  const home = ADAPTER_DEFAULTS[adapterName(adapter)];
+  if (openai.base_url === undefined && home && home.base_url !== OPENAI_BASE_URL) {
+    throw new Invalid(
+      `OPENAI_ADAPTER: '${adapter}' would send OPENAI_API_KEY to another company than OpenAI; allowed: openai, openai_resp, or any adapter with OPENAI_BASE_URL (a provider with this adapter can take its key from ${home.key_variable})`,
+    );
+  }
   return {
     id: 'default',
-    adapter: seed.openai_adapter ?? inferAdapter(seed.model),
+    adapter,
     // A local server that needs no key still gets one: the provider packages insist on it.
     api_key: openai.api_key ?? 'none',
     ...(openai.base_url !== undefined && { base_url: openai.base_url }),
   };
 };
 
-const ADAPTER_OF_MODEL: readonly [RegExp, string][] = [
-  [/^gpt-5/, 'openai_resp'],
-  [/^deepseek/, 'deepseek'],
-  [/together/, 'together'],
-  [/fireworks/, 'fireworks'],
-];
+/** Only the server itself knows which models it has. */
+export const needsListedModel = (input: Seeded): boolean =>
+  input.seed.model === undefined && !isScripted(input) && !isAtOpenAi(input);
 
-const inferAdapter = (model: string): string =>
-  ADAPTER_OF_MODEL.find(([pattern]) => pattern.test(model))?.[1] ?? 'openai';
+const defaultUpstream = (input: Seeded): string => {
+  if (input.seed.model !== undefined) return input.seed.model;
+  if (isScripted(input)) return SCRIPTED_MODEL;
+  if (isAtOpenAi(input)) return OPENAI_MODEL;
+  throw new Invalid('AGENT_MODEL: required with OPENAI_BASE_URL, because the server lists no model');
+};
 
 /** What `troupe dev` takes for provider `default` when only one of these keys is in the environment. */
 const DEV_PROVIDERS = [

@@ -98,7 +98,7 @@ const broken: [spec: Partial<ProviderSpec>, error: string][] = [
   ],
   [
     { adapter_options: { headers: { x: 'hunter2\ny: z' } } },
-    'adapter_options.headers[x] is not a valid HTTP header',
+    'adapter_options.headers[x] must not contain line breaks or other control characters',
   ],
 ];
 for (const [spec, error] of broken) {

@@ -39,7 +39,7 @@ t.test('the profile minimal has one agent and a scripted model', async (t) => {
       },
     ],
   );
-  t.strictSame(models, [{ id: 'default', provider_id: 'default', upstream_model: 'deepseek-chat' }]);
+  t.strictSame(models, [{ id: 'default', provider_id: 'default', upstream_model: 'scripted' }]);
   t.strictSame(providers, [{ id: 'default', adapter: 'scripted' }]);
 });
 

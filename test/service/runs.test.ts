@@ -30,7 +30,7 @@ t.test('a plain answer streams the events of a plain answer', async (t) => {
   const [start, step, delta, inference, snapshot] = events;
   const finish = events.at(-1);
   t.match(delta, { delta: 'Scripted response to: Hello' });
-  t.match(inference, { model: 'deepseek-chat', usage: { total_tokens: 30 } });
+  t.match(inference, { model: 'scripted', usage: { total_tokens: 30 } });
   t.match(snapshot, { snapshot: { extensions: { '__runtime.run_lifecycle': { run_id: start?.run_id } } } });
   t.match(finish, {
     thread_id: start?.thread_id,

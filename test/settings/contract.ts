@@ -48,7 +48,13 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SEED_PROFILE', 'seed.profile', 'minimal | demo', 'minimal'],
   ['SERVICE_SKILLS_DIR', 'seed.skills_dir', 'path', './skills'],
   ['SERVICE_DEFAULT_AGENT_ID', 'default_agent_id', 'string', 'default', 'AGENT_ID'],
-  ['SERVICE_SEED_MODEL', 'seed.model', 'string', 'deepseek-chat', 'AGENT_MODEL'],
+  [
+    'SERVICE_SEED_MODEL',
+    'seed.model',
+    'string',
+    'a model of OpenAI, or the first that OPENAI_BASE_URL lists',
+    'AGENT_MODEL',
+  ],
   ['SERVICE_SEED_MAX_ROUNDS', 'seed.max_rounds', 'int', '8', 'AGENT_MAX_ROUNDS'],
   [
     'SERVICE_SEED_SYSTEM_PROMPT',
@@ -70,7 +76,7 @@ export const contractRows: readonly ContractRow[] = [
     'SERVICE_SEED_OPENAI_ADAPTER',
     'seed.openai_adapter',
     'string',
-    'inferred from the model name',
+    'openai_resp at OpenAI, else openai',
     'OPENAI_ADAPTER',
   ],
   ['OPENAI_API_KEY', '–', 'string, *secret*', 'unset'],

@@ -98,7 +98,11 @@ t.test('the help of a secret says that a flag is visible to every user of the ma
 });
 
 /** What is not given follows from other settings. */
-const FOLLOWS = ['inferred from the model name', 'true unless http_addr is a loopback address'];
+const FOLLOWS = [
+  'a model of OpenAI, or the first that OPENAI_BASE_URL lists',
+  'openai_resp at OpenAI, else openai',
+  'true unless http_addr is a loopback address',
+];
 
 t.test('nothing given is every default, under its key', async (t) => {
   const settings = settingsFrom({});

@@ -1,6 +1,6 @@
 import type { Provider } from '../../models/model.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
-import type { ModelSpec, PoolSpec } from '../../schema/model.ts';
+import type { ModelSpec, PoolSpec, ProviderSpec } from '../../schema/model.ts';
 import type { Store } from '../../store/index.ts';
 import type { Resolved } from '../agents.ts';
 import type { Models } from '../models.ts';
@@ -47,8 +47,8 @@ export type LiveAgents = {
 };
 
 export type LiveModels = {
-  /** Those that are no entries have no adapter. */
-  providers: readonly { id: string; adapter?: string }[];
+  /** Those of the program are no entries, and have only an id. */
+  providers: readonly (ProviderSpec | { id: string })[];
   models: readonly ModelSpec[];
   model_pools: readonly PoolSpec[];
   target: Models['target'];

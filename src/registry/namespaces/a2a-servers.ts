@@ -2,7 +2,7 @@ import { A2aServerSpec } from '../../schema/a2a-server.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { parseWorded } from '../../schema/problems.ts';
 import { fillMarkers, findMarker, redact } from '../../schema/redaction/redact.ts';
-import { hasUserInfo } from '../../schema/web-address.ts';
+import { hasQueryOrFragment, hasUserInfo } from '../../schema/web-address.ts';
 import { withoutEmptyAuth } from './auth.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
@@ -22,6 +22,9 @@ export const a2aServersNamespace: Namespace = {
     const { base_url } = parseWorded('a2a server spec', A2aServerSpec, spec);
     if (hasUserInfo(base_url)) {
       throw new Invalid("a2a server base_url must not contain user info: give a token in 'auth'");
+    }
+    if (hasQueryOrFragment(base_url)) {
+      throw new Invalid("a2a server base_url must not contain a query or a fragment: give a token in 'auth'");
     }
     const marker = findMarker(spec);
     if (marker) throw new Invalid(`a2a server ${marker.join('.')} cannot be a redacted placeholder`);

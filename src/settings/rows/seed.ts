@@ -36,7 +36,7 @@ export const seedSettings = [
     env: 'SERVICE_SEED_MODEL',
     alsoRead: ['AGENT_MODEL'],
     type: text(),
-    default: 'deepseek-chat',
+    unset: 'a model of OpenAI, or the first that OPENAI_BASE_URL lists',
     doc: 'upstream name of model `default`',
   }),
   setting({
@@ -81,8 +81,8 @@ export const seedSettings = [
     env: 'SERVICE_SEED_OPENAI_ADAPTER',
     alsoRead: ['OPENAI_ADAPTER'],
     type: text(),
-    unset: 'inferred from the model name',
-    doc: 'adapter of provider `default`',
+    unset: 'openai_resp at OpenAI, else openai',
+    doc: 'adapter of provider `default`; without OPENAI_BASE_URL only those of OpenAI',
   }),
   setting({
     key: 'openai.api_key',
@@ -90,7 +90,7 @@ export const seedSettings = [
     type: text(),
     secret: true,
     not: 'flag or file',
-    doc: 'key of provider `default`; without it and OPENAI_BASE_URL its answers are scripted',
+    doc: 'key of provider `default`, sent to OPENAI_BASE_URL if that is set, else to OpenAI; without both variables the answers are scripted',
   }),
   setting({
     key: 'openai.base_url',

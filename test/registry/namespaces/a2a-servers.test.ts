@@ -12,7 +12,10 @@ refuses(t, servers, whole, [
     { base_url: 'https://u:hush@h' },
     "a2a server base_url must not contain user info: give a token in 'auth'",
   ],
-  [{ base_url: 'https://h?token=***' }, 'a2a server base_url cannot be a redacted placeholder'],
+  [
+    { base_url: 'https://h?token=***' },
+    "a2a server base_url must not contain a query or a fragment: give a token in 'auth'",
+  ],
   [{ base_url: 'ftp://h' }, 'a2a server base_url must use http or https'],
   [{ auth: { type: 'basic', token: 'shhh' } }, 'a2a server auth currently supports only bearer tokens'],
   [{ auth: { type: 'bearer', token: ' ' } }, 'a2a server auth token must not be empty'],

@@ -56,7 +56,10 @@ refuses(t, providers, whole, [
   [options({ scopes: ['x', 1] }), 'adapter_options.scopes must be a list of strings'],
   [options({ headers: { n: 1 } }), 'adapter_options.headers[n] must be a string'],
   [options({ headers: { 'a b': 'x' } }), 'adapter_options.headers[a b] is not a valid HTTP header'],
-  [options({ headers: { a: 'x\ny' } }), 'adapter_options.headers[a] is not a valid HTTP header'],
+  [
+    options({ headers: { a: 'x\ny' } }),
+    'adapter_options.headers[a] must not contain line breaks or other control characters',
+  ],
   [
     options({ model_discovery_schema: 'x' }),
     'adapter_options.model_discovery_schema must be one of openai, openai-compatible, openrouter, gemini, google, got "x"',
@@ -84,7 +87,14 @@ refuses(t, providers, whole, [
     'api_key is not a service account key: token_uri must be https://oauth2.googleapis.com/token',
   ],
   [{ api_key: '***' }, 'provider api_key cannot be a redacted placeholder'],
-  [{ base_url: 'https://h?key=***' }, 'provider base_url cannot be a redacted placeholder'],
+  [
+    { base_url: 'https://h?key=***' },
+    "base_url must not contain a query or a fragment: give a key in 'api_key', anything else in 'adapter_options.headers'",
+  ],
+  [
+    { base_url: 'https://h/v1#hush' },
+    "base_url must not contain a query or a fragment: give a key in 'api_key', anything else in 'adapter_options.headers'",
+  ],
   ...[
     'http://u:hush@ bad',
     'localhost:11434/v1',
@@ -137,30 +147,27 @@ t.test('what is restored has the stored key; without one the entry comes back wi
   t.strictSame(providers.check(providers.restored(payload)), { id: 'p', adapter: 'openai' });
 });
 
-t.test(
-  'headers and secrets in the address are not shown, and what was shown can be written back',
-  async (t) => {
-    const stored = write(providers, {
-      ...whole,
-      base_url: 'https://h/v1?key=hush&v=1',
-      ...options({
-        headers: { 'X-Any': 'hush' },
-        note: { client_secret: 'hush' },
-        allow_env_credentials: true,
-      }),
-    });
-    const seen = providers.redact(stored);
-    t.strictSame(seen, {
-      id: 'p',
-      adapter: 'openai',
-      base_url: 'https://h/v1?key=***&v=1',
-      adapter_options: {
-        headers: { 'X-Any': '***' },
-        note: { client_secret: '***' },
-        allow_env_credentials: true,
-      },
-      has_api_key: true,
-    });
-    t.strictSame(write(providers, seen, stored), stored);
-  },
-);
+t.test('headers and secret options are not shown, and what was shown can be written back', async (t) => {
+  const stored = write(providers, {
+    ...whole,
+    base_url: 'https://h/v1',
+    ...options({
+      headers: { 'X-Any': 'hush' },
+      note: { client_secret: 'hush' },
+      allow_env_credentials: true,
+    }),
+  });
+  const seen = providers.redact(stored);
+  t.strictSame(seen, {
+    id: 'p',
+    adapter: 'openai',
+    base_url: 'https://h/v1',
+    adapter_options: {
+      headers: { 'X-Any': '***' },
+      note: { client_secret: '***' },
+      allow_env_credentials: true,
+    },
+    has_api_key: true,
+  });
+  t.strictSame(write(providers, seen, stored), stored);
+});

@@ -95,23 +95,22 @@ const ENTRIES = {
       api_key: secretText,
       options: fc.dictionary(fc.constantFrom('a', 'b'), anyJson),
       headers: fc.dictionary(fc.constantFrom('Authorization', 'X-Any'), secretText),
-      query: secretText,
     })
-    .map(({ api_key, options, headers, query }) => ({
+    .map(({ api_key, options, headers }) => ({
       id: 'e',
       adapter: 'openai',
       api_key,
-      base_url: `https://h/v1?key=${query}`,
+      base_url: 'https://h/v1',
       adapter_options: { ...options, headers, allow_env_credentials: true },
     })),
   'mcp-servers': fc
     .record({ url: anyUrl, args: anyArgs, env: texts, headers: texts, future: anyJson })
     .map(({ headers, ...fields }) => ({ id: 'e', transport: 'http', config: { headers }, ...fields })),
   'a2a-servers': fc
-    .record({ token: secretText, query: secretText, options: fc.dictionary(fc.constant('a'), anyJson) })
-    .map(({ token, query, options }) => ({
+    .record({ token: secretText, options: fc.dictionary(fc.constant('a'), anyJson) })
+    .map(({ token, options }) => ({
       id: 'e',
-      base_url: `https://h?token=${query}`,
+      base_url: 'https://h',
       auth: { type: 'bearer', token },
       options,
     })),

@@ -60,7 +60,7 @@ const ENTRIES: [namespace: string, body: { id: string; [field: string]: unknown 
     provider('keyed', {
       adapter: 'openai',
       api_key: secret('key'),
-      base_url: `http://127.0.0.1:9/v1?key=${secret('provider-query')}`,
+      base_url: 'http://127.0.0.1:9/v1',
       adapter_options: {
         headers: { Authorization: `Bearer ${secret('provider-header')}`, 'X-Key': secret('x-key') },
         more: { client_secret: secret('option') },
@@ -78,7 +78,7 @@ const ENTRIES: [namespace: string, body: { id: string; [field: string]: unknown 
     'a2a-servers',
     {
       id: 'a2a',
-      base_url: `http://127.0.0.1:9/?token=${secret('a2a-query')}`,
+      base_url: 'http://127.0.0.1:9/',
       options: { headers: { any: secret('a2a-option') } },
       auth: { type: 'bearer', token: secret('a2a') },
     },
@@ -132,7 +132,12 @@ t.test('no answer, event, log line or document repeats a secret', async (t) => {
   await hear(post('/v1/mcp-servers/mcp/restart'));
   await hear(get('/v1/a2a-servers/a2a/status'));
   // What no form of an entry takes, with a secret in it.
-  for (const base_url of [`http://u:${secret('bad-url')}@ bad`, `http://u:${secret('userinfo')}@h/v1`]) {
+  for (const base_url of [
+    `http://u:${secret('bad-url')}@ bad`,
+    `http://u:${secret('userinfo')}@h/v1`,
+    `http://h/v1?key=${secret('query')}`,
+    `http://h/v1#${secret('fragment')}`,
+  ]) {
     const refused = [
       post('/v1/config/providers', provider('wrong', { base_url })),
       post('/v1/config/a2a-servers', { id: 'wrong', base_url }),

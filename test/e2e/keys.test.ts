@@ -1,0 +1,194 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { startSseServer } from '../models/sse-server.ts';
+import { runHere, serveHere } from './in-process.ts';
+
+/** Which host is sent which key, for each combination of variables that a service may be started with. */
+
+const KEY = 'sk-canary-of-openai-0123456789';
+
+/** Every request to another host than this one is answered by the mock and remembered with the host it was meant for. */
+const capture = (t: Test, mock: string) => {
+  const sent: { host: string; path: string; keys: string }[] = [];
+  const { fetch: real } = globalThis;
+  globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const url = new URL(request.url);
+    const isMock = url.origin === mock;
+    if (url.hostname === '127.0.0.1' && !isMock) return real(input, init);
+    sent.push({
+      host: isMock ? 'mock' : url.host,
+      path: url.pathname,
+      keys: JSON.stringify([...request.headers]),
+    });
+    return real(new URL(url.pathname + url.search, mock), {
+      method: request.method,
+      headers: request.headers,
+      ...(request.method === 'POST' && { body: await request.text() }),
+    });
+  };
+  t.teardown(() => {
+    globalThis.fetch = real;
+  });
+  return sent;
+};
+
+const startMock = (t: Test) =>
+  startSseServer(t, (response, { url }) => {
+    if (url.endsWith('/models')) {
+      return response.end(JSON.stringify({ data: [{ id: 'Listed-Model' }, { id: 'other' }] }));
+    }
+    // A refusal ends the run in every protocol, and is not retried.
+    response.writeHead(401).end('{"error":{"message":"no"}}');
+  });
+
+const runOnce = async (url: string): Promise<string> => {
+  const response = await fetch(`${url}/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  return response.text();
+};
+
+type Env = Record<string, string>;
+
+type Case = {
+  env: Env;
+  /** The host that gets the key; nothing for a service that sends none. */
+  host?: string;
+  /** The line of the start. */
+  model: string;
+};
+
+const AT_MOCK = 'Listed-Model at HOST (provider default)';
+
+const CASES: Record<string, Case> = {
+  'no variable': { env: {}, model: 'scripted (provider default)' },
+  'a model without a key': {
+    env: { AGENT_MODEL: 'deepseek-chat' },
+    model: 'deepseek-chat (provider default)',
+  },
+  'a key': {
+    env: { OPENAI_API_KEY: KEY },
+    host: 'api.openai.com',
+    model: 'gpt-5.5 at api.openai.com (provider default)',
+  },
+  ...Object.fromEntries(
+    ['deepseek-chat', 'together-x', 'fireworks/y', 'claude-sonnet-4-5', 'gpt-4o'].map(
+      (model): [string, Case] => [
+        `a key and the model ${model}`,
+        {
+          env: { OPENAI_API_KEY: KEY, AGENT_MODEL: model },
+          host: 'api.openai.com',
+          model: `${model} at api.openai.com (provider default)`,
+        },
+      ],
+    ),
+  ),
+  'a key and the adapter openai': {
+    env: { OPENAI_API_KEY: KEY, OPENAI_ADAPTER: 'openai' },
+    host: 'api.openai.com',
+    model: 'gpt-5.5 at api.openai.com (provider default)',
+  },
+  'a key and the address of OpenAI': {
+    env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'https://api.openai.com/v1' },
+    host: 'api.openai.com',
+    model: 'gpt-5.5 at api.openai.com (provider default)',
+  },
+  'a key and an address': {
+    env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'MOCK/v1' },
+    host: 'mock',
+    model: AT_MOCK,
+  },
+  'a key, an address and a model': {
+    env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'MOCK/v1', AGENT_MODEL: 'deepseek-chat' },
+    host: 'mock',
+    model: 'deepseek-chat at HOST (provider default)',
+  },
+  'a key, an address and an adapter': {
+    env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'MOCK/v1', OPENAI_ADAPTER: 'groq' },
+    host: 'mock',
+    model: AT_MOCK,
+  },
+  'an address': { env: { OPENAI_BASE_URL: 'MOCK/v1' }, model: AT_MOCK },
+  'keys of two companies': {
+    env: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: 'other-key-of-anthropic' },
+    host: 'api.openai.com',
+    model: 'gpt-5.5 at api.openai.com (provider default)',
+  },
+};
+
+for (const [name, { env, host, model }] of Object.entries(CASES)) {
+  for (const command of ['dev', 'serve']) {
+    t.test(`${command} with ${name}: the key of OpenAI goes to ${host ?? 'no host'}`, async (t) => {
+      const mock = await startMock(t);
+      const sent = capture(t, mock.url);
+      const given = Object.entries(env).map(([key, value]) => [key, value.replace('MOCK', mock.url)]);
+      const { url, output } = await serveHere(t, [command, '--storage-dir', join(t.testdir(), 'data')], {
+        ...Object.fromEntries(given),
+        ...(command === 'serve' && { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' }),
+      });
+      t.match(
+        output,
+        model.replace('HOST', new URL(mock.url).host),
+        'the start prints provider, host and model',
+      );
+      t.notMatch(output, KEY);
+      await runOnce(url);
+      const hosts = new Set(sent.filter(({ keys }) => keys.includes(KEY)).map((each) => each.host));
+      t.strictSame([...hosts], host === undefined ? [] : [host]);
+    });
+  }
+}
+
+for (const adapter of ['deepseek', 'anthropic', 'groq', ' Gemini ']) {
+  t.test(`a key of OpenAI and the adapter ${adapter} without an address do not start`, async (t) => {
+    const { code, errors } = await runHere(
+      ['serve', '--http-addr', '127.0.0.1:0', '--storage-dir', join(t.testdir(), 'data')],
+      { SERVICE_ADMIN_API_BEARER_TOKEN: 'x', OPENAI_API_KEY: KEY, OPENAI_ADAPTER: adapter },
+    );
+    t.equal(code, 1);
+    t.match(
+      errors,
+      /OPENAI_ADAPTER: '\w+' would send OPENAI_API_KEY to another company than OpenAI; allowed: /,
+    );
+    t.notMatch(errors, KEY);
+  });
+}
+
+t.test(
+  'an address without a model that responds to nothing stops the first start and no later one',
+  async (t) => {
+    const dir = join(t.testdir(), 'data');
+    const mock = await startMock(t);
+    const args = ['serve', '--storage-dir', dir];
+    const env = (url: string) => ({
+      SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+      OPENAI_API_KEY: KEY,
+      OPENAI_BASE_URL: url,
+    });
+    const refused = await runHere([...args, '--http-addr', '127.0.0.1:0'], env('http://127.0.0.1:9/v1'));
+    t.equal(refused.code, 1);
+    t.match(
+      refused.errors,
+      /OPENAI_BASE_URL: http:\/\/127\.0\.0\.1:9\/v1\/models: no connection.*; start that server first, or set AGENT_MODEL/,
+    );
+    let up = true;
+    const { fetch: real } = globalThis;
+    t.teardown(() => {
+      globalThis.fetch = real;
+    });
+    globalThis.fetch = async (input, init) => {
+      if (!up && String(input).startsWith(mock.url)) throw new TypeError('fetch failed');
+      return real(input, init);
+    };
+    await t.test('first', async (t) => {
+      t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
+    });
+    up = false;
+    await t.test('again', async (t) => {
+      t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
+    });
+  },
+);
