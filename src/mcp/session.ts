@@ -1,14 +1,21 @@
 import type { Client, ClientOptions, Progress, Transport } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
 import type { JsonObject } from '../schema/endpoint.ts';
-import { connectionClosed, McpFailure, protocolFailure, timedOut, wordsOf } from './failure.ts';
+import {
+  connectionClosed,
+  McpFailure,
+  protocolFailure,
+  timedOut,
+  transportFailure,
+  wordsOf,
+} from './failure.ts';
 import { createHttpTransport } from './http.ts';
 import type { HttpTransport } from './http-session.ts';
 import { MODERN, mayBeModern } from './modern.ts';
 import type { ServerQuestion } from './questions.ts';
 import { toRefusal } from './refusal.ts';
 import { createStdioTransport } from './stdio.ts';
-import type { McpTarget } from './target.ts';
+import { type McpTarget, unsendableIn } from './target.ts';
 
 /**
  * One initialized session with a server: the official client over one of the transports. The client does the
@@ -52,6 +59,8 @@ type Sdk = typeof import('@modelcontextprotocol/client');
 
 /** @throws McpFailure */
 export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promise<Session> => {
+  const unsendable = unsendableIn(deps.target);
+  if (unsendable !== undefined) throw transportFailure(unsendable);
   const sdk = await import('@modelcontextprotocol/client');
   try {
     return await handshake(sdk, deps, { supportedProtocolVersions: VERSIONS }, signal);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
+import { headerProblem, problemIn, variableProblem } from '../schema/sendable.ts';
 import type { Program } from './child.ts';
 
 /** Where a server is, as its entry says. */
@@ -17,4 +18,16 @@ export const targetOf = (spec: McpServerSpec): McpTarget => {
     String(value),
   ]);
   return { kind: 'http', timeoutMs, url: url.trim(), headers: Object.fromEntries(headers) };
+};
+
+/**
+ * What cannot be sent to a server, of an entry that was stored before such values were refused; the error of the
+ * platform would quote it.
+ */
+export const unsendableIn = (target: McpTarget): string | undefined => {
+  const [place, problem] =
+    target.kind === 'http'
+      ? ['config.headers', problemIn(target.headers, headerProblem)]
+      : ['env', problemIn(target.env, variableProblem)];
+  return problem && `${place}${problem}`;
 };

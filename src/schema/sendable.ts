@@ -37,3 +37,17 @@ export const variableProblem = (value: string): string | undefined => {
     ? 'must not contain control characters other than tabs and line feeds'
     : undefined;
 };
+
+const LONGEST_NAME = 100;
+
+/** What is wrong with the first value that a rule refuses, behind its name in brackets. */
+export const problemIn = (
+  values: Readonly<Record<string, unknown>>,
+  rule: (value: string) => string | undefined,
+): string | undefined => {
+  for (const [name, value] of Object.entries(values)) {
+    const problem = typeof value === 'string' ? rule(value) : undefined;
+    if (problem !== undefined) return `[${name.slice(0, LONGEST_NAME)}] ${problem}`;
+  }
+  return undefined;
+};

@@ -1,5 +1,6 @@
 import type { StreamMethod } from '../../../machines/remote-task.ts';
 import type { Json, RemoteEndpoint } from '../../schema/endpoint.ts';
+import { keyProblem } from '../../schema/sendable.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import { RemoteFailure } from './failure.ts';
 import { readAnswer, refusedBy } from './responses.ts';
@@ -38,8 +39,12 @@ export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch, trace?: T
     ...(endpoint.auth && { Authorization: `Bearer ${endpoint.auth.token}` }),
   };
 
+  // Of an endpoint that was stored before such tokens were refused; the error of the platform would quote it.
+  const problem = endpoint.auth && keyProblem(endpoint.auth.token);
+
   const send = async (path: string, init: RequestInit & { headers?: Record<string, string> }) => {
     const headers = { ...common, Accept: JSON_TYPES, ...init.headers };
+    if (problem !== undefined) throw new RemoteFailure('unreachable', `the token of the endpoint ${problem}`);
     let response: Response;
     try {
       response = await fetch(`${base}${path}`, { ...init, headers, redirect: 'manual' });

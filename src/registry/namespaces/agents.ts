@@ -9,6 +9,7 @@ import { checkAgent } from '../check.ts';
 import { withoutEmptyAuth } from './auth.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN } from './namespace.ts';
+import { checkAgentTokens } from './sendable.ts';
 
 /**
  * config.md 3.1 and 5.1. Stored in canonical form, with the local backend under its own name; it gets the name that
@@ -37,6 +38,7 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
       checkAgent(spec);
       const json = canonical(spec);
       refuseMarker(json, 'agent spec');
+      checkAgentTokens(json);
       return json;
     },
     redact: shown,
@@ -51,7 +53,7 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
     overrides: {
       merge: (base, stored, body) => {
         const merged = mergeOverrides(parse(base), stored, withTokens(body, effective(base, stored)));
-        patched(base, merged);
+        checkAgentTokens(patched(base, merged));
         return merged;
       },
       without: (base, stored, field) => {
@@ -71,7 +73,7 @@ const canonical = (spec: AgentSpec): JsonObject => {
 /** A token that the client has only seen as a marker is that of the agent as the client sees it. */
 const withTokens = (body: unknown, agent: JsonObject): unknown =>
   // A body was JSON.
-  isObject(body) ? fillMarkers(body as JsonObject, agent, 'keep') : body;
+  isObject(body) ? fillMarkers(body as JsonObject, agent, 'keep', { isPatch: true }) : body;
 
 const withLocalKind = (spec: JsonObject, localKind: string): JsonObject =>
   isObject(spec.backend) && spec.backend.kind === LOCAL

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../schema/endpoint.ts';
+import { isObject, type JsonObject, REDACTED } from '../../schema/endpoint.ts';
 import { McpServerSpec } from '../../schema/mcp-server.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { parseWorded } from '../../schema/problems.ts';
@@ -6,6 +6,7 @@ import { fillMarkers, findMarker, redact } from '../../schema/redaction/redact.t
 import { isWebAddress } from '../../schema/web-address.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
+import { checkHeaders, checkVariables } from './sendable.ts';
 
 /**
  * config.md 3.5. `env` is write-only: a replacement without it keeps the stored one, an empty one clears it. Every
@@ -16,15 +17,18 @@ export const mcpServersNamespace: Namespace = {
   name: 'mcp-servers',
   schema: entrySchema('MCP server', McpServerSpec),
   prepare: (given, stored) => {
-    const { has_env: _, env_keys: _keys, env, ...rest } = fillMarkers(given, stored, 'keep');
-    const kept = env === undefined ? stored?.env : env;
-    return isEmpty(kept) ? rest : { ...rest, env: kept };
+    const isKept = given.env === undefined && !isEmpty(stored?.env);
+    const marked = isKept ? { ...given, env: REDACTED } : given;
+    const { has_env: _, env_keys: _keys, env, ...rest } = fillMarkers(marked, stored, 'keep');
+    return isEmpty(env) ? rest : { ...rest, env };
   },
   check: (spec) => {
-    const { transport, url = '' } = parseWorded('mcp server spec', McpServerSpec, spec);
+    const { transport, url = '', config, env } = parseWorded('mcp server spec', McpServerSpec, spec);
     if (transport === 'http' && !isWebAddress(url)) {
       throw new Invalid('http mcp server url must be an absolute URL, such as https://mcp.example.com/mcp');
     }
+    if (transport === 'http') checkHeaders('http mcp server config.headers', config.headers);
+    checkVariables('mcp server env', env);
     const marker = findMarker(spec);
     if (marker) {
       throw new Invalid(`mcp server config cannot hold a redacted placeholder: field '${marker.join('.')}'`);
@@ -35,6 +39,8 @@ export const mcpServersNamespace: Namespace = {
     const names = isObject(env) ? Object.keys(env).sort() : [];
     return { ...redact(rest), ...(names.length > 0 && { has_env: true, env_keys: names }) };
   },
+  // An entry that had no environment gets none.
+  restored: (payload, stored) => fillMarkers(stored ? { env: {}, ...payload } : payload, stored, 'drop'),
   effective: withoutOverrides('mcp-servers'),
 };
 

@@ -1,7 +1,7 @@
 import { parseServiceAccount } from '../../models/google-token.ts';
 import { adapterName, SUPPORTED_ADAPTERS, unsupportedAdapter } from '../../models/provider.ts';
 import { checkOptions, credentialsKindOf, requireKey } from '../../models/provider-options.ts';
-import { isObject, type JsonObject } from '../../schema/endpoint.ts';
+import { isObject, type JsonObject, REDACTED } from '../../schema/endpoint.ts';
 import { ProviderSpec } from '../../schema/model.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { parseEntry } from '../../schema/problems.ts';
@@ -18,9 +18,10 @@ export const providersNamespace: Namespace = {
   name: 'providers',
   schema: entrySchema('Provider', ProviderSpec),
   prepare: (given, stored) => {
-    const { has_api_key: _, api_key: key, ...rest } = fillMarkers(given, stored, 'keep');
-    const kept = key === undefined ? stored?.api_key : key;
-    return kept === undefined || kept === null || kept === '' ? rest : { ...rest, api_key: kept };
+    const isKept = given.api_key === undefined && isKey(stored?.api_key);
+    const marked = isKept ? { ...given, api_key: REDACTED } : given;
+    const { has_api_key: _, api_key: key, ...rest } = fillMarkers(marked, stored, 'keep');
+    return key === undefined || key === null || key === '' ? rest : { ...rest, api_key: key };
   },
   check: (spec) => {
     const provider = parse(spec);
@@ -43,6 +44,8 @@ export const providersNamespace: Namespace = {
     ...withChoices(redact(rest), rest),
     ...(isKey(api_key) && { has_api_key: true }),
   }),
+  // An entry that had no key gets none.
+  restored: (payload, stored) => fillMarkers(stored ? { api_key: '', ...payload } : payload, stored, 'drop'),
   effective: withoutOverrides('providers'),
 };
 

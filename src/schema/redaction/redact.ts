@@ -1,4 +1,6 @@
 import { isObject, type Json, type JsonObject, REDACTED } from '../endpoint.ts';
+import { Invalid } from '../outcome.ts';
+import { changedPlace } from './addresses.ts';
 import { argHasMarker, fillArgs, redactArgs, secretsInArgs } from './args.ts';
 import type { Unknown } from './filling.ts';
 import { holdsSecrets, isSecretName, namesUrl } from './names.ts';
@@ -86,20 +88,49 @@ const walkSpec = (spec: JsonObject, stored: JsonObject | undefined, acts: Acts):
 export const redact = (spec: JsonObject): JsonObject =>
   walkSpec(spec, undefined, { secret: () => REDACTED, url: redactUrl, args: redactArgs });
 
-/** With each marker at a secret place replaced by what `stored` has at the same path. */
+type Filling = {
+  /** The given object is part of an entry: what it does not name stays as it is stored. */
+  isPatch?: boolean;
+};
+
+/**
+ * With each marker at a secret place replaced by what `stored` has at the same path. This is the only way in which a
+ * stored secret gets into an entry that is written, whoever writes it.
+ *
+ * @throws Invalid when a secret would be sent to another place than the one that it was given for
+ */
 export const fillMarkers = (
   given: JsonObject,
   stored: JsonObject | undefined,
   unknown: Unknown,
+  { isPatch = false }: Filling = {},
 ): JsonObject => {
+  const checkPlace = (at: At): void => {
+    const path = pathOf(at);
+    const changed = changedPlace(given, stored, { path, isPatch });
+    if (changed === undefined) return;
+    throw new Invalid(
+      `field '${path.join('.')}' must be given again: the stored secret belongs to the stored '${changed}' and is not sent elsewhere`,
+    );
+  };
   const acts: Acts = {
     secret(value, known, at) {
       if (value !== REDACTED) return walkMembers(value, { stored: known, within: true, at }, acts);
-      if (known !== undefined && known !== REDACTED) return known;
-      return unknown === 'keep' ? value : undefined;
+      if (known === undefined || known === REDACTED) return unknown === 'keep' ? value : undefined;
+      checkPlace(at);
+      return known;
     },
-    url: (url, known) => fillUrl(url, typeof known === 'string' ? known : undefined, unknown),
-    args: (args, known) => fillArgs(args, isTexts(known) ? known : [], unknown),
+    url(url, known, at) {
+      if (typeof known !== 'string') return fillUrl(url, undefined, unknown);
+      if (urlHasMarker(url) && secretsInUrl(known).length > 0) checkPlace(at);
+      return fillUrl(url, known, unknown);
+    },
+    args(args, known, at) {
+      const before = isTexts(known) ? known : [];
+      if (args.some((_, index) => argHasMarker(args, index)) && secretsInArgs(before).length > 0)
+        checkPlace(at);
+      return fillArgs(args, before, unknown);
+    },
   };
   return walkSpec(given, stored, acts);
 };

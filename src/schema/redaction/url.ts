@@ -63,6 +63,14 @@ export const redactUrl = (url: string): string => {
   });
 };
 
+/** Where it leads: scheme, host, port and path, in one spelling. */
+export const placeInUrl = (url: string): string => {
+  const { scheme, place } = cut(url.trim());
+  const text = `${scheme}${place}`;
+  const { origin, pathname } = URL.canParse(text) ? new URL(text) : { origin: text, pathname: '' };
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+};
+
 /** What `redactUrl` hides, also in parts and as it is meant. */
 export const secretsInUrl = (url: string): string[] => {
   const { user = '', query } = cut(url);

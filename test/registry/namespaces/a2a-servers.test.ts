@@ -13,6 +13,14 @@ refuses(t, servers, whole, [
     "a2a server base_url must not contain user info: give a token in 'auth'",
   ],
   [
+    { auth: { type: 'bearer', token: 'hush\nhush' } },
+    'a2a server auth token must not contain line breaks or other control characters',
+  ],
+  [
+    { options: { headers: { a: 'hush\r\nb: c' } } },
+    'a2a server options.headers[a] must not contain line breaks or other control characters',
+  ],
+  [
     { base_url: 'https://h?token=***' },
     "a2a server base_url must not contain a query or a fragment: give a token in 'auth'",
   ],

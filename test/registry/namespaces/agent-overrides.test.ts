@@ -58,9 +58,14 @@ t.test('one override is taken back by its name', async (t) => {
 
 t.test('a marker in a request stands for the token of the agent as the client sees it', async (t) => {
   const remote = write(agents, { id: 'a', endpoint });
-  const changed = { ...endpoint, base_url: 'https://other' };
+  const changed = { ...endpoint, timeout_ms: 5 };
   const body = { endpoint: { ...changed, auth: { type: 'bearer', token: '***' } } };
   t.strictSame(merge(body, {}, remote), { endpoint: changed });
+  const moved = { endpoint: { ...body.endpoint, base_url: 'https://other' } };
+  t.throws(() => merge(moved, {}, remote), {
+    message:
+      "field 'endpoint.auth.token' must be given again: the stored secret belongs to the stored 'endpoint.base_url' and is not sent elsewhere",
+  });
   const stored = { endpoint: { ...endpoint, auth: { type: 'bearer', token: 'newer' } } };
   t.match(merge(body, stored, remote), { endpoint: { auth: { token: 'newer' } } });
   t.throws(() => merge(body), {

@@ -41,6 +41,10 @@ const patterns = (field: string, entry: string, why: string) =>
   `agent spec 'a' has invalid tool catalog: ${field}[${entry}] is not a valid pattern: ${why}`;
 
 refuses(t, agents, whole, [
+  [
+    { endpoint: { base_url: 'https://h', auth: { type: 'bearer', token: 'hush\nhush' } } },
+    'remote endpoint auth token must not contain line breaks or other control characters',
+  ],
   [{ foo: 1 }, "invalid agent spec: unknown field 'foo'"],
   [
     { endpoint: { base_url: 'https://u:hush@h' } },

@@ -28,12 +28,26 @@ refuses(t, servers, stdio, [
     { transport: 'http', url: 'http://h', config: { headers: { n: 1 } } },
     'http mcp server config.headers[n] must be a string',
   ],
+  [
+    { transport: 'http', url: 'http://h', config: { headers: { n: 'hush\nx: y' } } },
+    'http mcp server config.headers[n] must not contain line breaks or other control characters',
+  ],
+  [
+    { env: { A: 'hu\0sh' } },
+    'mcp server env[A] must not contain control characters other than tabs and line feeds',
+  ],
+  [{ env: { A: 'hush\n' } }, 'mcp server env[A] must not begin or end with blanks or line breaks'],
   [{ env: { A: 1 } }, "invalid mcp server spec: field 'env.A': must be a string, not a number"],
   [{ env: { A: '***' } }, 'mcp server config cannot hold a redacted placeholder'],
   [{ config: { password: '***' } }, 'mcp server config cannot hold a redacted placeholder'],
   [{ url: 'http://***@h' }, 'mcp server config cannot hold a redacted placeholder'],
   [{ url: 'http://h?token=***' }, 'mcp server config cannot hold a redacted placeholder'],
 ]);
+
+t.test('a variable may have several lines, such as a key in PEM form', async (t) => {
+  const env = { KEY: '-----BEGIN KEY-----\nabc\n-----END KEY-----' };
+  t.strictSame(write(servers, { ...stdio, env }).env, env);
+});
 
 t.test('the environment is never returned, only its names in order', async (t) => {
   const { env: _, ...rest } = stdio;
@@ -57,7 +71,9 @@ t.test('secrets of config and url read as markers, and come back as they are sto
   });
   t.strictSame(write(servers, seen, http), http);
   const moved = { ...seen, url: 'https://***@other/?api_key=***' };
-  t.equal(write(servers, moved, http).url, 'https://user:pw@other/?api_key=k1');
+  t.throws(() => write(servers, moved, http), /field 'url' must be given again: .* stored 'url'/);
+  const other = { ...seen, url: 'https://***@h.example/mcp?x=2&api_key=***' };
+  t.equal(write(servers, other, http).url, 'https://user:pw@h.example/mcp?x=2&api_key=k1');
 });
 
 t.test('in audit events every value of the environment is a marker', async (t) => {

@@ -87,6 +87,15 @@ refuses(t, providers, whole, [
     'api_key is not a service account key: token_uri must be https://oauth2.googleapis.com/token',
   ],
   [{ api_key: '***' }, 'provider api_key cannot be a redacted placeholder'],
+  [{ api_key: 'hush\nhush' }, 'api_key must not contain line breaks or other control characters'],
+  [{ api_key: 'hush\n' }, 'api_key must not begin or end with blanks or line breaks'],
+  [{ api_key: ' hush' }, 'api_key must not begin or end with blanks or line breaks'],
+  [{ api_key: 'hu\0sh' }, 'api_key must not contain line breaks or other control characters'],
+  [{ api_key: 'hush…' }, 'api_key must contain printable ASCII characters only'],
+  [
+    options({ headers: { a: 'hush ' } }),
+    'adapter_options.headers[a] must not begin or end with blanks or line breaks',
+  ],
   [
     { base_url: 'https://h?key=***' },
     "base_url must not contain a query or a fragment: give a key in 'api_key', anything else in 'adapter_options.headers'",
