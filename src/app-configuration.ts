@@ -3,6 +3,7 @@ import type { AppInput } from './app-input.ts';
 import type { McpManager } from './mcp/index.ts';
 import type { Breakers } from './models/breakers.ts';
 import { readFirstModel } from './models/first-model.ts';
+import { ADAPTER_DEFAULTS } from './models/provider.ts';
 import { createRoutes } from './models/route.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
 import type { RemoteAgents } from './registry/agents.ts';
@@ -72,10 +73,21 @@ export const configurationOf = async (
     },
     routes: createRoutes({ breakers, maxRetryAfterMs: settings.models.max_retry_after_ms }),
     env: input.env ?? {},
+    secrets: secretsOf(settings, input.env ?? {}),
     localKind: settings.local_backend_kind,
     refreshMs: settings.config_refresh_interval_secs * 1000,
   });
 };
+
+/** Those of the settings, and the keys that providers may take from the environment. */
+const secretsOf = (settings: Settings, env: NonNullable<AppInput['env']>): (string | undefined)[] => [
+  settings.AdminApiConfig.bearer_token,
+  settings.secrets_key,
+  settings.a2a_extended_card_bearer_token,
+  settings.a2a_remote_bearer_token,
+  settings.openai.api_key,
+  ...Object.values(ADAPTER_DEFAULTS).map(({ key_variable }) => env[key_variable]?.trim()),
+];
 
 /**
  * The name of the model where it was left to the server of `OPENAI_BASE_URL`. A server that does not respond now has

@@ -1,5 +1,6 @@
 import type { Clock } from '../schema/clock.ts';
 import { isObject } from '../schema/endpoint.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
 import { fetchText, HostRefused } from './fetch-text.ts';
 import { isPublicAddress, type Resolve, resolveName } from './public-address.ts';
 
@@ -92,7 +93,7 @@ const wordsFor = (error: unknown, url: string): string => {
       ? 'A2A discovery URL host is not allowed'
       : `A2A discovery URL resolves to a non-public address: ${error.address}`;
   const what = error instanceof NoCard ? 'failed to decode agent card from' : 'HTTP request failed for';
-  return `${what} ${url}: ${message}`;
+  return maskForeign(`${what} ${url}: ${message}`);
 };
 
 class NoCard extends Error {}

@@ -3,7 +3,7 @@ import type { LiveModels } from '../registry/config/live.ts';
 import type { EphemeralInput, EphemeralRun, Runtime } from '../runtime/index.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { Conflict } from '../schema/outcome.ts';
-import { longestFirst, maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
 import type { Store } from '../store/index.ts';
 import { ASSISTANT_ID, assistantAgent } from './agent.ts';
 import { chooseModel, isUsable } from './model.ts';
@@ -53,12 +53,6 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
     isUsable: (id) => isUsable(live(), id),
   });
 
-  /** Read when it is needed: keys change, and failures are rare. */
-  const mask = (text: string): string => {
-    const providers = config.list('providers', {}).items.map(({ id }) => config.providerSpec(String(id)));
-    return maskSecrets(text, longestFirst(providers.flatMap(secretsOf)));
-  };
-
   return {
     settings,
     capabilities() {
@@ -80,7 +74,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
       const { policy_prompt, model_id: configured } = settings.get();
       const model_id = chooseModel(models, configured);
       if (model_id === undefined) throw new Conflict(isEmpty(models) ? NO_MODEL_YET : NO_REAL_MODEL_YET);
-      const tools = boundTools({ config, caller, model_id, agent_id: ASSISTANT_ID, mask, log });
+      const tools = boundTools({ config, caller, model_id, agent_id: ASSISTANT_ID, mask: maskForeign, log });
       const agent = assistantAgent(models, { model_id, system_prompt: systemPrompt(policy_prompt), tools });
       return {
         run: (input) =>
@@ -88,7 +82,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
             ...input,
             agent,
             adapter: 'ai_sdk',
-            failed: (reason) => `admin assistant run failed: ${mask(reason)}`,
+            failed: (reason) => `admin assistant run failed: ${maskForeign(reason)}`,
           }),
       };
     },

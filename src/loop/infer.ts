@@ -2,6 +2,7 @@ import { excerpt } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
 import {
   contentOf,
   type Ending,
@@ -61,9 +62,17 @@ export class InferenceFailed extends Error {
   }
 }
 
-const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+/** Of a stream that broke off because the provider said so, with the words of the provider. */
+const wordsOf = (cause: unknown): string => {
+  if (!(cause instanceof ModelError))
+    return maskForeign(cause instanceof Error ? cause.message : String(cause));
+  const { class: kind, message, cause: from } = cause;
+  return kind === 'stream_interrupted' && from instanceof ModelError
+    ? `${message}: ${from.message}`
+    : message;
+};
 
-const stackOf = (cause: unknown): string => (cause instanceof Error && cause.stack) || '';
+const stackOf = (cause: unknown): string => maskForeign((cause instanceof Error && cause.stack) || '');
 
 /** The model is asked again after a while, and nothing is done until then. */
 export const isPausing = ({ inference }: Turn): boolean =>

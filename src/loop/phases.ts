@@ -1,5 +1,6 @@
 import type { ContextMessage, HookContext, HookOutcome, Phase, ScheduledAction } from '../plugins/plugin.ts';
 import { isRewound } from '../schema/message.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { StateUpdate } from '../tools/state.ts';
 import { addAdmitted } from './answer-parts.ts';
@@ -19,7 +20,7 @@ export class PhaseFailed extends Error {
 
   constructor(phase: Phase, plugin: string, cause: unknown) {
     super(
-      `${phase} of plugin '${plugin}' failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `${phase} of plugin '${plugin}' failed: ${maskForeign(cause instanceof Error ? cause.message : String(cause))}`,
       {
         cause,
       },
@@ -158,7 +159,7 @@ const runAction = async (turn: Turn, action: ScheduledAction, signal: AbortSigna
     const before = turn.state.get(FAILED);
     const failure = {
       key: action.key,
-      error: error instanceof Error ? error.message : String(error),
+      error: maskForeign(error instanceof Error ? error.message : String(error)),
       failed_at: turn.clock.now(),
     };
     turn.state.set(FAILED, [...(Array.isArray(before) ? before : []), failure]);

@@ -8,7 +8,8 @@ import {
 } from '../../machines/mcp-connection.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
-import { longestFirst, maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
+import { longestFirst, secretsOf } from '../schema/redaction/masking.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
 import { wordsOf } from './failure.ts';
 import { closeLink, type Link, openLink } from './link.ts';
@@ -129,7 +130,7 @@ export const tell = ({ actor }: Connection, event: McpConnectionEvent): void => 
 
 /** What may be shown. It is cut behind the masking: half a secret would not be recognised. */
 export const masked = ({ secrets }: Pick<Connection, 'secrets'>, text: string): string =>
-  excerpt(maskSecrets(text, secrets), BOUNDS.shownChars);
+  excerpt(maskForeign(text, secrets), BOUNDS.shownChars);
 
 /** A server that says much is quoted a few times a second. */
 const noteInLog = (connection: Connection, text: string): void => {

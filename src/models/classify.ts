@@ -4,10 +4,12 @@ import {
   InvalidArgumentError,
   InvalidPromptError,
   InvalidResponseDataError,
+  TypeValidationError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
-import { BOUNDS, excerpt } from './bounds.ts';
+import { BOUNDS } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
+import { isRefusal, refusalIn, refusalOf } from './reason.ts';
 
 /**
  * Turns whatever a provider package throws or streams into a `ModelError` (agent-loop.md 10.1): by HTTP status
@@ -63,9 +65,49 @@ export const toModelError = (error: unknown): ModelError => {
     return ofStatus(error, error.statusCode);
   const broken = brokenStream(error);
   if (broken) return broken;
-  const text = excerpt(textOf(error));
-  const kind = BY_TEXT.find(([words]) => words.test(text))?.[1] ?? 'provider';
-  return new ModelError(kind, text, { cause: keptCause(error) });
+  return ofText(textOf(error), refusalOf(jsonOf(error)).status, keptCause(error));
+};
+
+/** By the status that the words name, else by the words. */
+const ofText = (text: string, status?: number, cause?: unknown): ModelError => {
+  const kind =
+    status === undefined
+      ? (BY_TEXT.find(([words]) => words.test(text))?.[1] ?? 'provider')
+      : classOfStatus(status, text);
+  return new ModelError(kind, text, { ...(status !== undefined && { status }), cause });
+};
+
+/**
+ * What stands in place of a stream of events, with a status of success: an error, a page, or an answer that is no
+ * stream. What a service always does again is not worth another request.
+ */
+export const notAStream = (body: string): ModelError => {
+  const { reason, status } = refusalIn(body);
+  const json = parsed(body);
+  if (json !== undefined && isRefusal(json)) {
+    const failure = ofText(`${reason} ${bodyTypeOf(json)}`.trim(), status);
+    return new ModelError(failure.class, reason || 'an error without words', {
+      ...(status !== undefined && { status }),
+    });
+  }
+  const what = json === undefined ? reason : 'JSON that is no error';
+  return new ModelError('provider', `the response is not an event stream but ${what || 'empty'}`, {
+    final: true,
+  });
+};
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Codes in words, such as `rate_limit_error`. */
+const bodyTypeOf = (json: unknown): string => {
+  const first: unknown = Array.isArray(json) ? json[0] : json;
+  return typeof first === 'object' && first !== null ? textOf(first) : '';
 };
 
 /** Packages wrap what the transport throws, sometimes more than once. */
@@ -122,12 +164,14 @@ const brokenStream = (error: unknown): ModelError | undefined => {
 };
 
 const ofStatus = (error: APICallError, status: number): ModelError => {
-  const body = `${error.message} ${error.responseBody ?? ''}`;
-  const retryAfterSeconds = retryAfter(error.responseHeaders);
-  return new ModelError(classOfStatus(status, body), error.message || `status ${status}`, {
-    status,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
+  const { message, responseBody = '', responseHeaders } = error;
+  const retryAfterSeconds = retryAfter(responseHeaders);
+  const { reason } = refusalIn(responseBody);
+  return new ModelError(
+    classOfStatus(status, `${message} ${responseBody}`),
+    reason || message || `status ${status}`,
+    { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+  );
 };
 
 const classOfStatus = (status: number, body: string): ModelErrorClass => {
@@ -146,16 +190,22 @@ const retryAfter = (headers: Record<string, string> | undefined): number | undef
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
+/** What a package could not read is part of its error; the words of the provider are in it. */
+const jsonOf = (error: unknown): unknown => {
+  if (TypeValidationError.isInstance(error)) return error.value;
+  return error instanceof Error ? undefined : error;
+};
+
 /** Errors inside a stream are plain objects of many shapes; their `type` or `code` often says more than the text. */
 const textOf = (error: unknown): string => {
-  if (error instanceof Error) return error.message;
-  if (typeof error === 'string') return error;
-  if (typeof error !== 'object' || error === null) return String(error);
-  const inner =
-    'error' in error && typeof error.error === 'object' && error.error !== null ? error.error : error;
-  const words = ['message', 'type', 'code'].flatMap((key) => {
+  const json = jsonOf(error);
+  if (error instanceof Error && !isRefusal(json)) return error.message;
+  if (typeof json !== 'object' || json === null) return String(json);
+  const inner = 'error' in json && typeof json.error === 'object' && json.error !== null ? json.error : json;
+  const codes = ['type', 'code'].flatMap((key) => {
     const value: unknown = Reflect.get(inner, key);
     return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
   });
-  return words.length > 0 ? words.join(' ') : JSON.stringify(error);
+  const words = [refusalOf(json).reason, ...codes].filter((word) => word !== '');
+  return words.length > 0 ? words.join(' ') : JSON.stringify(json);
 };

@@ -1,3 +1,4 @@
+import { maskForeign } from '../schema/redaction/foreign.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
 
 /**
@@ -67,13 +68,16 @@ export class ModelError extends Error {
   readonly heldBack: boolean;
   readonly by?: Asked;
 
-  /** `detail` is what follows the text of the class, a bounded part of it; for a broken stream it is the cause. */
+  /**
+   * `detail` is what follows the text of the class, a bounded part of it; for a broken stream it is the cause. It is
+   * masked here, because most details are words of a provider, which was sent a key.
+   */
   constructor(
     kind: ModelErrorClass,
     detail: string,
     { status, retryAfterSeconds, final = false, heldBack = false, by, cause }: ModelErrorOptions = {},
   ) {
-    const said = excerpt(detail);
+    const said = excerpt(maskForeign(detail));
     super(KINDS[kind].text(said), { cause });
     this.name = 'ModelError';
     this.class = kind;

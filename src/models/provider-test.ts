@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type Clock, monotonic } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { ProviderSpec } from '../schema/model.ts';
-import { maskSecrets, secretsOf } from '../schema/redaction/masking.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
+import { secretsOf } from '../schema/redaction/masking.ts';
 import { ModelError } from './errors.ts';
 import { createTokenSource, parseServiceAccount } from './google-token.ts';
 import { addressOf, type ListRequest, listRequestOf, reasonOf, sendListRequest } from './list-request.ts';
@@ -105,4 +106,4 @@ const ask = async (request: ListRequest, timeoutSeconds: number): Promise<void> 
 /** No text here quotes a secret on purpose; those of the packages and of the platform are not known. */
 const masked = (text: string, spec: ProviderSpec): string =>
   // A spec that was parsed is JSON.
-  maskSecrets(text, secretsOf({ ...spec } as JsonObject));
+  maskForeign(text, secretsOf({ ...spec } as JsonObject));

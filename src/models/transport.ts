@@ -1,4 +1,5 @@
 import { BOUNDS, excerpt } from './bounds.ts';
+import { notAStream } from './classify.ts';
 import { ModelError } from './errors.ts';
 
 /**
@@ -59,23 +60,69 @@ const wholeEvents = (body: Bytes): Bytes => {
     giveUp(reader);
     return new ModelError('provider', `${what} has more than ${most} bytes`, { final: true });
   };
+  /** @throws ModelError with what is said there */
+  const refuseUnframed = async (piece: Piece, at: number): Promise<never> => {
+    const begun = [piece.subarray(at), pieces.take(pieces.length())];
+    throw notAStream(await textBehind(begun, reader));
+  };
   return new ReadableStream({
     async pull(controller) {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) {
-          if (pieces.length() > 0) controller.enqueue(pieces.take(pieces.length()));
+          const rest = pieces.take(pieces.length());
+          const at = unframedIn(rest);
+          if (at >= 0) await refuseUnframed(rest, at);
+          if (rest.length > 0) controller.enqueue(rest);
           return controller.close();
         }
         taken += value.length;
         if (taken > BOUNDS.streamBytes) throw tooLong('the answer', BOUNDS.streamBytes);
         const whole = pieces.add(value);
         if (pieces.length() > BOUNDS.frameBytes) throw tooLong('an event of the answer', BOUNDS.frameBytes);
-        if (whole) return controller.enqueue(whole);
+        if (whole) {
+          const at = unframedIn(whole);
+          if (at >= 0) await refuseUnframed(whole, at);
+          return controller.enqueue(whole);
+        }
       }
     },
     cancel: (reason) => reader.cancel(reason),
   });
+};
+
+const NEW_LINE = 0x0a;
+/** `{`, `[` and `<`: no line of an event stream begins so. */
+const UNFRAMED: ReadonlySet<number> = new Set([0x7b, 0x5b, 0x3c]);
+
+/** Where JSON or a page begins that is no event, or -1. Looks at the beginning of whole events, and for `{` behind. */
+const unframedIn = (piece: Piece): number => {
+  let start = 0;
+  while (start < piece.length && isBlank(piece[start])) start += 1;
+  if (UNFRAMED.has(piece[start] ?? 0)) return start;
+  const at = Buffer.from(piece.buffer, piece.byteOffset, piece.length).indexOf('\n{');
+  return at < 0 ? -1 : at + 1;
+};
+
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, NEW_LINE, 0x0d, 0xef, 0xbb, 0xbf]);
+
+const isBlank = (byte: number | undefined): boolean => byte !== undefined && BLANKS.has(byte);
+
+/** The text that began so, up to the bound of a refusal. */
+const textBehind = async (
+  begun: readonly Piece[],
+  reader: ReadableStreamDefaultReader<Piece>,
+): Promise<string> => {
+  const pieces: Uint8Array[] = [...begun];
+  let bytes = begun.reduce((sum, { length }) => sum + length, 0);
+  while (bytes < BOUNDS.errorBytes) {
+    const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+    if (done || !value) break;
+    pieces.push(value);
+    bytes += value.length;
+  }
+  giveUp(reader);
+  return Buffer.concat(pieces).toString('utf8', 0, BOUNDS.errorBytes);
 };
 
 /** A connection that nobody reads from any more; what becomes of it is no news. */

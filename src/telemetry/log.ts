@@ -1,6 +1,7 @@
 import { type DestinationStream, destination as fileDestination, type Level, type Logger, pino } from 'pino';
-import { REDACTED } from '../schema/endpoint.ts';
+import { isObject, REDACTED } from '../schema/endpoint.ts';
 import { redactArgs } from '../schema/redaction/args.ts';
+import { maskForeign } from '../schema/redaction/foreign.ts';
 import { holdsSecrets } from '../schema/redaction/names.ts';
 import { placeOf } from '../schema/redaction/redact.ts';
 import { redactUrl, redactUrlsIn } from '../schema/redaction/url.ts';
@@ -53,8 +54,17 @@ const mask = (value: unknown, { depth, within }: Around): unknown => {
   return isPlain(value) ? maskFields(value, depth + 1, within) : value;
 };
 
+/** An error may come from a peer, whatever it passed through: its words, its stack and its causes are masked. */
 const serializeError = (error: unknown): unknown =>
-  error instanceof Error ? maskFields(pino.stdSerializers.err(error)) : error;
+  error instanceof Error ? maskTexts(maskFields(pino.stdSerializers.err(error))) : error;
+
+const maskTexts = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? maskForeign(value) : isObject(value) ? maskTexts(value) : value,
+    ]),
+  );
 
 const redactedText = (given: unknown): unknown => (typeof given === 'string' ? redactUrlsIn(given) : given);
 

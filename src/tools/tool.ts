@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { AnswerPart } from '../schema/answer-part.ts';
+import { maskForeign, maskKnown } from '../schema/redaction/foreign.ts';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -171,7 +172,8 @@ export class ToolError extends Error {
     message: string,
     options: { cause?: unknown; code?: string; output?: FailedOutput } = {},
   ) {
-    super(message, { cause: options.cause });
+    // A tool quotes what other services say, which may repeat a key.
+    super(maskForeign(message), { cause: options.cause });
     this.name = 'ToolError';
     this.kind = kind;
     this.code = options.code;
@@ -201,12 +203,17 @@ const NO_DETAILS = { code: undefined, output: undefined };
 const failed = (name: string, error: Error): ToolResult => {
   const kind = kindOf(error);
   const { code, output } = error instanceof ToolError ? error : NO_DETAILS;
-  if (output) return { ...succeeded(name, output), status: 'error', message: error.message };
+  const message = maskForeign(error.message);
+  if (output) {
+    // An output is JSON, and stays so.
+    const masked = maskKnown(output) as FailedOutput;
+    return { ...succeeded(name, masked), status: 'error', message };
+  }
   return {
     tool_name: name,
     status: 'error',
-    data: code === undefined ? null : { error: { code, message: error.message } },
-    message: code === undefined ? `${PREFIX[kind]}${error.message}` : `[${code}] ${error.message}`,
+    data: code === undefined ? null : { error: { code, message } },
+    message: code === undefined ? `${PREFIX[kind]}${message}` : `[${code}] ${message}`,
     ...(kind === 'timeout' && { metadata: { timed_out: true } }),
   };
 };

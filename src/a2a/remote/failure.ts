@@ -1,4 +1,9 @@
-/** A request to another service that brought nothing. The message quotes neither headers nor addresses. */
+import { maskForeign } from '../../schema/redaction/foreign.ts';
+
+/**
+ * A request to another service that brought nothing. The message quotes neither headers nor addresses, and what the
+ * other service says is masked, because it was sent a token.
+ */
 export class RemoteFailure extends Error {
   /** `unreachable`: nobody answered to the end; `refused`: not with success; `unreadable`: with something else. */
   readonly kind: 'unreachable' | 'refused' | 'unreadable';
@@ -11,7 +16,7 @@ export class RemoteFailure extends Error {
     message: string,
     options: { status?: number; reason?: string | undefined; cause?: unknown } = {},
   ) {
-    super(message, { cause: options.cause });
+    super(maskForeign(message), { cause: options.cause });
     this.name = 'RemoteFailure';
     this.kind = kind;
     this.status = options.status;

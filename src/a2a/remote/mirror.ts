@@ -1,6 +1,7 @@
 import { isAtRest, isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import type { AnswerPart } from '../../schema/answer-part.ts';
 import type { Json } from '../../schema/endpoint.ts';
+import { maskForeign } from '../../schema/redaction/foreign.ts';
 import type { RemoteArtifact, RemoteOutput, RemoteSnapshot, RemoteTask } from '../../tools/remote-agent.ts';
 import { answerParts } from './answer-parts.ts';
 import { joined, lastWords, textOfParts, wordsOfParts } from './text.ts';
@@ -52,7 +53,8 @@ export const createMirror = (known: RemoteTask): Mirror => {
   const wordsOfArtifacts = (): string =>
     task.artifacts.map(({ parts }) => wordsOfParts(parts)).find((text) => text !== '') ?? '';
 
-  const failure = (): string => (FAILURES.has(state()) ? ofStatus() : '');
+  /** Why the other service failed, which may repeat the token that it was sent. */
+  const failure = (): string => (FAILURES.has(state()) ? maskForeign(ofStatus()) : '');
 
   const text = (): string => {
     const status = FAILURES.has(state()) ? '' : ofStatus();

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../schema/endpoint.ts';
 import { inTime } from '../../schema/in-time.ts';
 import { McpServerSpec } from '../../schema/mcp-server.ts';
 import { ModelSpec, ProviderSpec } from '../../schema/model.ts';
-import { maskSecrets, secretsOf } from '../../schema/redaction/masking.ts';
+import { maskForeign } from '../../schema/redaction/foreign.ts';
+import { secretsOf } from '../../schema/redaction/masking.ts';
 import { invalidPayload } from '../namespaces/namespace.ts';
 import type { Fetched } from './publisher.ts';
 import type { McpConnection, McpServers } from './servers.ts';
@@ -48,7 +49,7 @@ export const createFetch = (deps: FetchDeps) => {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw invalidPayload(
-        `invalid managed config: failed to connect MCP servers: ${server.id}: ${maskSecrets(reason, secretsOf(spec))}`,
+        `invalid managed config: failed to connect MCP servers: ${server.id}: ${maskForeign(reason, secretsOf(spec))}`,
         cause,
       );
     }
@@ -58,7 +59,7 @@ export const createFetch = (deps: FetchDeps) => {
 
   const tell = (looked: Looked, provider: ProviderSpec): void => {
     if (looked.kind !== 'failed') return;
-    const problem = maskSecrets(looked.problem, secretsOf(jsonOf(provider)));
+    const problem = maskForeign(looked.problem, secretsOf(jsonOf(provider)));
     log.warn({ provider: provider.id, problem }, 'the models of a provider could not be listed');
   };
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../schema/endpoint.ts';
 import { Integrity, Invalid } from '../../schema/outcome.ts';
 import type { ResourceRef, ResourceVersion } from '../../schema/publication.ts';
 import type { Store } from '../../store/index.ts';
@@ -22,8 +23,8 @@ const KEPT = 32;
 export type PastDeps = {
   store: Pick<Store, 'publications'>;
   live(): { snapshot: Snapshot; marks: Marks };
-  /** The key of a provider as it is stored now. */
-  keyOf(providerId: string): string | undefined;
+  /** The key of a provider as it is stored now, if it was given for the same place. */
+  keyOf(providerId: string, published: JsonObject): string | undefined;
   /** A tool of this process. */
   tool(id: string): Tool | undefined;
   build(resolution_id: string, parts: readonly Part[]): Snapshot;
@@ -78,7 +79,7 @@ export const createPast = ({ store, live, keyOf, tool, build }: PastDeps): Past 
       const code = tool(id);
       return code ? toolPart(code, String(value.description)) : [];
     }
-    const api_key = kind === 'provider' ? keyOf(id) : undefined;
+    const api_key = kind === 'provider' ? keyOf(id, value) : undefined;
     return partOf(kind, id, api_key === undefined ? value : { ...value, api_key });
   };
 

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Discovery } from '../../models/discovery.ts';
+import { changedPlace } from '../../schema/redaction/addresses.ts';
+import type { SecretKeeper } from '../../schema/redaction/known-secrets.ts';
 import type { ModelsInput } from '../models.ts';
 import type { Caller } from './api.ts';
 import type { Assembly, Connected } from './assembly.ts';
@@ -73,6 +75,7 @@ export type PublisherDeps = CommitDeps & {
   a2a: A2aServers | undefined;
   snapshots: SnapshotDeps;
   notes: SectionNotes;
+  secrets: Pick<SecretKeeper, 'note'>;
 };
 
 /** What a start brings. */
@@ -127,6 +130,7 @@ export const startPublisher = async (
   const now = (): ConfigState => state.getSnapshot().context;
 
   const tellServers = ({ mcpServers, a2aServers }: Content): void => {
+    for (const server of a2aServers) deps.secrets.note(server);
     deps.mcp?.apply(mcpServers);
     deps.a2a?.apply(a2aServers);
   };
@@ -141,9 +145,10 @@ export const startPublisher = async (
   const past = createPast({
     store,
     live: () => ({ snapshot: now().live, marks: now().marks }),
-    keyOf: (id) => {
-      const key = now().stored.providers.get(id)?.spec.api_key;
-      return typeof key === 'string' ? key : undefined;
+    keyOf: (id, published) => {
+      const spec = now().stored.providers.get(id)?.spec;
+      const isMoved = changedPlace(published, spec, { path: ['api_key'], isPatch: false }) !== undefined;
+      return typeof spec?.api_key === 'string' && !isMoved ? spec.api_key : undefined;
     },
     tool: assembly.tool,
     build: (resolution_id, parts) => {
@@ -244,9 +249,11 @@ type Build = (
 ) => Snapshot;
 
 const builderOf =
-  ({ snapshots, discovery }: Pick<PublisherDeps, 'snapshots' | 'discovery'>): Build =>
-  (resolution_id, parts, { mcpServers }, { previous, fetched: { looked } = {} }) =>
-    createSnapshot(snapshots, {
+  ({ snapshots, discovery, secrets }: Pick<PublisherDeps, 'snapshots' | 'discovery' | 'secrets'>): Build =>
+  (resolution_id, parts, { mcpServers }, { previous, fetched: { looked } = {} }) => {
+    for (const { kind, entry } of parts) if (kind === 'provider' || kind === 'agent') secrets.note(entry);
+    for (const server of mcpServers) secrets.note(server);
+    return createSnapshot(snapshots, {
       resolution_id,
       parts,
       mcpServers: mcpServers.map(({ id }) => id),
@@ -254,3 +261,4 @@ const builderOf =
         looked?.provider === provider.id ? looked.of(provider, model) : discovery.known(provider, model),
       previous,
     });
+  };

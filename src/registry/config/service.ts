@@ -5,6 +5,7 @@ import type { Plugin } from '../../plugins/plugin.ts';
 import type { SkillSet, SkillSource } from '../../plugins/skills/source.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import { keepSecrets } from '../../schema/redaction/known-secrets.ts';
 import type { Store } from '../../store/index.ts';
 import type { SubAgents } from '../../tools/sub-agent.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -64,6 +65,8 @@ export type ConfigDeps = {
   };
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
+  /** Of settings and the environment, which no text of a peer may repeat. */
+  secrets?: readonly (string | undefined)[];
   subAgents: SubAgents;
   remoteAgents?: RemoteAgents;
   localKind?: string;
@@ -93,10 +96,13 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   };
   const read = createContentReader({ namespaces, log });
   const notes = createSectionNotes(log);
+  const secrets = keepSecrets();
+  secrets.add(deps.secrets ?? []);
   const publisher = await startPublisher(
-    { store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots, notes },
+    { secrets, store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots, notes },
     startOf({ program, clock, snapshots, assembly, a2a, log }),
   ).catch((error) => {
+    secrets.close();
     audit.close();
     throw error;
   });
@@ -139,6 +145,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     close() {
       closed = true;
       clearInterval(reading);
+      secrets.close();
       audit.close();
     },
   };

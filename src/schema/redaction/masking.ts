@@ -27,7 +27,7 @@ export const longestFirst = (secrets: readonly string[]): string[] =>
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((masked, secret) => masked.replaceAll(secret, REDACTED), text);
 
-const parsed = (text: string): unknown => {
+export const parsed = (text: string): unknown => {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
@@ -37,7 +37,7 @@ const parsed = (text: string): unknown => {
 };
 
 /** As JSON and URLs write it; half a character has no form in a URL. */
-const formsOf = (text: string): string[] => [
+export const formsOf = (text: string): string[] => [
   JSON.stringify(text).slice(1, -1),
   encodeURIComponent(Buffer.from(text).toString()),
 ];

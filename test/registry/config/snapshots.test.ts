@@ -93,6 +93,23 @@ t.test('no publication has the key of a provider; the one that is stored is used
   t.throws(() => plane.live.resolve('a', resolution_id), { name: 'Unmet', message: /api.?key/i });
 });
 
+t.test('a publication of an older address does not get the key that is stored for another one', async (t) => {
+  const plane = await startPlane(t);
+  const provider = (host: string) => ({
+    id: 'real',
+    adapter: 'groq',
+    api_key: `key-of-${host}`,
+    base_url: `https://${host}.example/v1`,
+  });
+  await plane.create('providers', provider('one'));
+  await plane.create('models', { id: 'm2', provider_id: 'real', upstream_model: 'u' });
+  await plane.create('agents', plane.agent('a', { model_id: 'm2' }));
+  const { resolution_id } = plane.live.resolve('a');
+  await plane.put('providers', provider('two'));
+  await plane.restart();
+  t.throws(() => plane.live.resolve('a', resolution_id), { name: 'Unmet', message: /api.?key/i });
+});
+
 t.test('a number that names no publication fails with it', async (t) => {
   const { live } = await startPlane(t);
   for (const id of ['99', 'abc', '1.5', '-1', '1e0', '01']) {
