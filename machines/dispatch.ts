@@ -13,7 +13,7 @@ export type RunEnded = 'consumed' | 'failed' | 'exhausted';
 /** `threadEpoch` is the epoch of the thread at the time of the operation. */
 export type DispatchEvent =
   | { type: 'CLAIM'; threadEpoch: number }
-  | { type: 'RENEW'; threadEpoch: number }
+  | { type: 'RENEW' }
   | { type: 'ACK'; threadEpoch: number }
   | { type: 'NACK'; threadEpoch: number }
   | { type: 'DEAD_LETTER'; threadEpoch: number }
@@ -65,10 +65,10 @@ export const dispatchMachine = setup({
     claimed: {
       description: 'A worker holds the lease; only its token may write.',
       on: {
-        RENEW: [
-          { guard: 'staleEpoch', target: 'superseded', description: 'Renewal finds a newer epoch.' },
-          { target: 'claimed', description: 'The lease goes on.' },
-        ],
+        RENEW: {
+          target: 'claimed',
+          description: 'The lease is extended. A renewal never ends a dispatch: its run would stay open.',
+        },
         ACK: [
           { guard: 'staleEpoch', target: 'superseded', description: 'The result comes too late.' },
           { target: 'acked', description: 'The run consumed it.' },

@@ -582,7 +582,14 @@ export const runMachine = setup({
         'The run knows how it ends: the last step is completed, the hooks of the end run, mail leaves.',
       on: {
         CANCEL: cancelled('Cancelled, and nothing more is waited for.'),
-        RELEASE: { target: 'released', description: 'The service stops, or the lease is lost.' },
+        RELEASE: [
+          {
+            guard: 'isCancelled',
+            target: 'ending',
+            description: 'A cancelled run is not resumed: its end is written before the process lets it go.',
+          },
+          { target: 'released', description: 'The service stops, or the lease is lost.' },
+        ],
       },
       invoke: {
         src: 'conclude',

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import { createIds } from '../ids.ts';
 import { runNode } from '../processes/start.ts';
-import type { Finding, Report } from '../store/index.ts';
+import type { Finding, Report, StoreOptions } from '../store/index.ts';
 import { readEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
@@ -15,7 +16,10 @@ export const doctorCommand = withSettingFlags(new Command('doctor'), [
   'secrets_key',
 ])
   .description('check the data folder while no service runs on it: 0 fine, 1 could not look, 2 damaged')
-  .option('--repair', 'copy the folder, then make indexes, lists and counters anew from the records')
+  .option(
+    '--repair',
+    'copy the folder, rebuild indexes, lists and counters, and end runs left running without work',
+  )
   .option(
     '--backup <folder>',
     'where the copy before a repair goes; default: beside the folder, with the time',
@@ -30,14 +34,28 @@ export const doctorCommand = withSettingFlags(new Command('doctor'), [
     const beside = `${dir}-before-repair-${new Date().toISOString().replaceAll(':', '')}`;
     const backup = typeof options.backup === 'string' ? options.backup : beside;
     const { examine } = await import('../store/index.ts');
-    const report = await examine({
-      dir,
-      ...(secrets_key !== undefined && { secretsKey: secrets_key }),
-      ...(options.repair === true && { repair: { backup } }),
-    });
+    const secrets = secrets_key === undefined ? {} : { secretsKey: secrets_key };
+    const isRepair = options.repair === true;
+    const report = await examine({ dir, ...secrets, ...(isRepair && { repair: { backup } }) });
+    if (isRepair) await repairRuns(report, { dir, ...secrets });
     process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : told(report));
     process.exitCode = report.findings.every(({ repaired }) => repaired) ? 0 : 2;
   });
+
+/** Ends runs that nothing will end, with their events, as a start of the service does. Damage is left as it is. */
+const repairRuns = async ({ findings }: Report, folder: Pick<StoreOptions, 'dir' | 'secretsKey'>) => {
+  const { openStore, STRAY_RUN } = await import('../store/index.ts');
+  const strays = findings.find(({ problem }) => problem === STRAY_RUN);
+  if (!strays || findings.some((finding) => finding !== strays && !finding.repaired)) return;
+  const { endStrays } = await import('../runtime/stray-runs.ts');
+  const store = await openStore({ ...folder, durability: 'power' });
+  try {
+    await endStrays(store, { clock: Date, ids: createIds(), mode: 'compacted' });
+    strays.repaired = true;
+  } finally {
+    await store.close();
+  }
+};
 
 const IN_CHILD = 'TROUPE_DOCTOR_CHILD';
 

@@ -59,6 +59,10 @@ export const nextAt = ({ waiting }: Queue): number | undefined =>
 export const workOf = ({ waiting }: Queue, run_id: string): Dispatch | undefined =>
   waiting.find((dispatch) => dispatch.run_id === run_id);
 
+/** Is a dispatch of the run open, here or in the hands of a worker that is gone? */
+export const hasWork = ({ orphans, waiting }: Queue, run_id: string): boolean =>
+  [...orphans, ...waiting].some((dispatch) => dispatch.run_id === run_id);
+
 /** @throws Conflict when work with the same key is not done yet; `active` is what executes */
 export const refuseDuplicate = (
   { waiting }: Queue,

@@ -1,21 +1,21 @@
 import { monotonic } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
-import type { ListedRun, OpenDispatch, ScopedPending } from '../store/index.ts';
+import type { ListedRun, OpenDispatch, RunningRun, ScopedPending } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { Supervisor } from './supervisor.ts';
 import { wakeThread } from './thread-alarm.ts';
-import { takeUpChild, tellThread } from './thread-requests.ts';
+import { settleRunning, takeUpChild, tellThread } from './thread-requests.ts';
 
 /**
- * Takes up what an earlier process left behind (runtime.md 17). Commits are whole: a run without its dispatch, a
- * terminal dispatch without the end of its run, or a commit without its events cannot be found. Making the actor
+ * Takes up what an earlier process left behind (runtime.md 17). Making the actor
  * of a thread reclaims dispatches whose worker is gone, waking it starts what is queued; runs that wait stay as
  * they are, unless they wait for tasks: those are gone with their process, and the run is told so. Runs of sub-agents
- * end with the call that drove them.
+ * end with the call that drove them. A run that is listed as running and has no open dispatch is ended
+ * (`stray-runs.ts`).
  *
  * Guarantees: nothing is claimed before `begin`; the event loop turns between slices of the work; what fails for one
  * thread is logged with its id, and left alone. Threads go on in the order in which their work came. Reads open
- * dispatches and pending messages only, however much has ended.
+ * dispatches, pending messages and the list of running runs, however much has ended.
  */
 
 export type Recovery = {
@@ -44,6 +44,9 @@ export const createRecovery = (
   const found = new Map<string, Thread>();
   /** Threads that had an actor before their work was found: what they had queued has been counted. */
   const met = new Set<string>();
+  /** Runs with an open dispatch. */
+  const open = new Set<string>();
+  const strays: RunningRun[] = [];
   /** Before this process begins a run of its own. */
   const children = store.driven.all(undefined, Number.MAX_SAFE_INTEGER);
   let isKnown = false;
@@ -57,6 +60,7 @@ export const createRecovery = (
       return;
     }
     const { thread_id, created_at, status } = dispatch;
+    open.add(keyOf(scope, dispatch.run_id));
     const key = keyOf(scope, thread_id);
     const since = Math.min(found.get(key)?.since ?? created_at, created_at);
     found.set(key, { scope, thread_id, since });
@@ -66,6 +70,10 @@ export const createRecovery = (
   const noteStray = ({ scope, entry: { thread_id, pending_id } }: ScopedPending): void => {
     if (!found.has(keyOf(scope, thread_id)) && !met.has(keyOf(scope, thread_id)))
       log.warn({ thread_id, pending_id }, 'a message waits on a thread that has no work');
+  };
+
+  const noteRunning = (running: RunningRun): void => {
+    if (!open.has(keyOf(running.scope, running.run_id))) strays.push(running);
   };
 
   /** Page by page, the loop turning between them: nobody else waits for all of it. */
@@ -123,6 +131,18 @@ export const createRecovery = (
     }
   };
 
+  /** A run that this process began meanwhile is among them, and is left as it is. */
+  const settleStray = async ({ scope, run_id }: RunningRun): Promise<void> => {
+    const thread_id = store.runs.get(scope, run_id)?.thread_id;
+    if (thread_id === undefined) return;
+    try {
+      const ended = await supervisor().use(scope, thread_id, (thread) => settleRunning(thread, run_id));
+      if (ended) log.warn({ thread_id, run_id }, 'ended a run that was recorded as running without work');
+    } catch (err) {
+      log.error({ err, thread_id, run_id }, 'a run without work cannot be ended: see `troupe doctor`');
+    }
+  };
+
   const wake = async ({ scope, thread_id, run_id }: ListedRun): Promise<void> => {
     try {
       await supervisor().use(scope, thread_id, (thread) => tellThread(thread, { run_id, staged() {} }));
@@ -152,12 +172,15 @@ export const createRecovery = (
     async begin() {
       await eachRow(store.dispatches.open, noteWork);
       await eachRow(store.pending.all, noteStray);
+      await eachRow(store.runs.running, noteRunning);
+      open.clear();
       const threads = Array.from(found.values()).sort((a, b) => a.since - b.since);
       isKnown = true;
       found.clear();
       met.clear();
       // Before their parents go on, which may start others.
       await inSlices(children.splice(0), takeChild, () => {});
+      await inSlices(strays.splice(0), settleStray, () => {});
       await inSlices(threads, take, teller(threads.length));
       await wakeAll();
       if (threads.length > 0) log.info({ threads: threads.length }, 'work of an earlier process goes on');

@@ -95,10 +95,8 @@ export const wakeRun = (execution: Execution, write: Write): void => {
 };
 
 export const renewLease = (execution: Execution, write: Write): void => {
-  const { ledger, deps } = execution;
-  const lease_until = write.at + deps.settings.mailbox.lease_ms;
-  const renewed = { lease_until, run_status: 'running' } as const;
-  advanceWork(execution, write, { type: 'RENEW', threadEpoch: ledger.epoch }, renewed);
+  const lease_until = write.at + execution.deps.settings.mailbox.lease_ms;
+  advanceWork(execution, write, { type: 'RENEW' }, { lease_until, run_status: 'running' });
 };
 
 /** The wait goes on without this process: its dispatch is consumed. Must be parked. */

@@ -113,15 +113,18 @@ export const setRecord = (execution: Execution, write: Write, run: Run): void =>
   execution.stored = run;
 };
 
-/** Its dispatch takes the event. A run without one has nothing to advance. */
+/**
+ * Its dispatch takes the event. A run without one has nothing to advance. Work of an older epoch is superseded by
+ * `putEnd` alone, so that a dispatch never becomes terminal in a commit that leaves its run running.
+ */
 export const advanceWork = (
   execution: Execution,
   write: Write,
   event: DispatchEvent,
   changes: Partial<Dispatch>,
 ): void => {
-  const { dispatch } = execution;
-  if (!dispatch) return;
+  const { dispatch, ledger, run } = execution;
+  if (!dispatch || (run.status === 'running' && dispatch.dispatch_epoch < ledger.epoch)) return;
   const after = advanceDispatch(dispatch, event, { ...changes, updated_at: write.at });
   execution.dispatch = after;
   putDispatch(write, after, dispatch);

@@ -209,8 +209,8 @@ const leaveStream = (execution: Execution): void => {
 /** Nothing was lost and nobody failed: whoever takes it up next does so with the attempts that it has. */
 const giveBack = (execution: Execution): void => {
   const { deps, ledger, dispatch } = execution;
-  // Between two attempts it is queued already.
-  if (dispatch?.status !== 'Claimed' || ledger.broken) return;
+  // Between two attempts it is queued already. Work of an older epoch ends at the next start, with its run.
+  if (dispatch?.status !== 'Claimed' || dispatch.dispatch_epoch < ledger.epoch || ledger.broken) return;
   const write = openWrite(ledger, deps.clock.now());
   advanceWork(execution, write, { type: 'RELEASE', threadEpoch: ledger.epoch }, { available_at: write.at });
   logDispatch(write, 'RunRescheduled', execution.dispatch, { reason: 'released' });

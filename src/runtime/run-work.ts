@@ -116,7 +116,7 @@ export const reclaim = async (execution: Execution): Promise<{ entry: RunEntry }
 
 /** Makes the wait durable, and ends the stream with it. */
 export const park = async (execution: Execution, waits: WaitsFor, signal: AbortSignal): Promise<void> => {
-  const { turn, stream, ledger, deps } = execution;
+  const { turn, stream, deps } = execution;
   await completeStep(turn, signal);
   await sendMail(execution, signal);
   if (signal.aborted) return;
@@ -133,7 +133,7 @@ export const park = async (execution: Execution, waits: WaitsFor, signal: AbortS
   execution.run.waiting = waiting;
   putRecord(execution, write);
   const lease_until = write.at + deps.settings.mailbox.suspended_lease_ms;
-  const event = { type: 'RENEW', threadEpoch: ledger.epoch } as const;
+  const event = { type: 'RENEW' } as const;
   advanceWork(execution, write, event, { lease_until, run_status: 'waiting' });
   await commit(write, 'progress');
   if (signal.aborted) return;

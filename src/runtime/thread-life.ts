@@ -6,12 +6,13 @@ import type { Channel } from './channel.ts';
 import { createRests } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { finishOf } from './ending.ts';
-import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts';
+import { createLedger, type LedgerDeps } from './ledger.ts';
 import { tellLeftTasks } from './left-tasks.ts';
-import { createQueue, isOrphaned, reclaimWork, workOf } from './queue.ts';
+import { createQueue, hasWork, isOrphaned, reclaimWork, workOf } from './queue.ts';
 import { channelOf, createReaders, dismiss, isAwaited, unread } from './readers.ts';
 import { releaseRun, renewLease } from './run-control.ts';
 import { isInLine, type Slot } from './slots.ts';
+import { endStray } from './stray-runs.ts';
 import {
   commitInBackground,
   knownRun,
@@ -25,7 +26,6 @@ import { ownerOf } from './thread-launch.ts';
 import { boundThreadMachine } from './thread-machine.ts';
 import { retireThread } from './thread-retired.ts';
 import { refuseClaimant } from './thread-starts.ts';
-import { endWait } from './thread-waits.ts';
 
 /**
  * How the actor of a thread is made, and what keeps it. The process has the store for itself, so a dispatch that is
@@ -102,21 +102,21 @@ const told = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => ({
 
 /** What an earlier process, or an actor that failed, left behind. */
 const takeUp = (thread: Thread, { counts }: Past): void => {
-  const { ledger, queue, around, deps } = thread;
-  const undriven = leftUndriven(ledger, deps.store);
-  if (!undriven && !isOrphaned(queue)) return;
+  const { queue, around, deps } = thread;
+  const stray = strayOf(thread);
+  if (!stray && !isOrphaned(queue)) return;
   const write = writeNow(thread);
-  if (undriven) endWait(thread, write, undriven);
+  if (stray) endStray(write, stray, deps.store.dispatches, deps.settings.event_capture_mode);
   reclaimWork(queue, write, counts);
   commitInBackground(write);
   around.children.endStrays();
 };
 
-/** A run that a tool call drove, in a process that is gone: nothing else takes it up. */
-const leftUndriven = ({ record, scope }: Ledger, store: RuntimeDeps['store']): Run | undefined => {
-  const active = record?.thread.active_run_id;
-  const run = active === undefined ? undefined : store.runs.get(scope, active);
-  return run?.status === 'running' && run.dispatch_id === undefined ? run : undefined;
+/** The active run of the thread, where nothing is open that would resume it (`stray-runs.ts`). */
+const strayOf = ({ ledger, queue, deps, scope }: Thread): Run | undefined => {
+  const active = ledger.record?.thread.active_run_id;
+  const run = active === undefined ? undefined : deps.store.runs.get(scope, active);
+  return run?.status === 'running' && !hasWork(queue, run.run_id) ? run : undefined;
 };
 
 /** Prolongs the lease of what executes; a wait that was held long enough goes on without this process. */

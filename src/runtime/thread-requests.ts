@@ -5,18 +5,20 @@ import type { Attach } from './channel.ts';
 import { expiredDecisions } from './expiry.ts';
 import { openRunOf, quiet } from './ledger.ts';
 import { blockingBarrier } from './pending.ts';
-import { refuseDuplicate, workOf } from './queue.ts';
+import { hasWork, refuseDuplicate, workOf } from './queue.ts';
 import { attachTo } from './readers.ts';
 import type { Cancel, ChildStrategy, Decision, Input, Interrupt, Removal, TaskTold } from './requests.ts';
 import { followRun, isRunPausing, steerRun } from './run-control.ts';
+import { endStray } from './stray-runs.ts';
 import { type Accepted, type DecisionTarget, isAnswerTo, type Submission } from './submission.ts';
 import type { TaskEvent } from './tasks.ts';
-import { knownRun, type Thread } from './thread.ts';
+import { knownRun, type Thread, writeNow } from './thread.ts';
 import { LET_GO } from './thread-retired.ts';
 import { type ThreadView, viewOf } from './thread-view.ts';
 import { ticketFor } from './thread-waits.ts';
 import { refuseUnsupported } from './unsupported.ts';
 import { continuesOpen, openFor } from './work.ts';
+import { commit } from './write.ts';
 
 /** What may be asked of a thread: each request becomes an event of its machine, whose action answers it. */
 
@@ -172,6 +174,17 @@ export const deleteThread = (thread: Thread, strategy: ChildStrategy): Promise<v
     const request: Removal = { strategy, done, refuse };
     return { type: 'DELETE', request };
   });
+
+/** Ends a run of the thread that is listed as running although nothing executes it and no dispatch of it is open. */
+export const settleRunning = async (thread: Thread, run_id: string): Promise<boolean> => {
+  const { active, queue, deps } = thread;
+  const run = knownRun(thread, run_id);
+  if (run?.status !== 'running' || active?.run_id === run_id || hasWork(queue, run_id)) return false;
+  const write = writeNow(thread);
+  endStray(write, run, deps.store.dispatches, deps.settings.event_capture_mode);
+  await commit(write, 'progress');
+  return true;
+};
 
 export const isExecuting = ({ active }: Thread): boolean => active !== undefined;
 

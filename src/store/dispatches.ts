@@ -122,7 +122,7 @@ export const createDispatchTable = (
   };
 };
 
-const OPEN: readonly DispatchStatus[] = ['Queued', 'Claimed'];
+export const OPEN: readonly DispatchStatus[] = ['Queued', 'Claimed'];
 
 const isOpen = (dispatch: Dispatch): boolean => OPEN.includes(dispatch.status);
 

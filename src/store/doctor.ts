@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { RootDatabase, RootDatabaseOptions } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
+import type { Run } from '../schema/run.ts';
 import { copyTo } from './backup.ts';
 import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
 import { checkDataFile, metaInUse, readDataFile } from './data-file.ts';
 import { DERIVED, derive, type Entry } from './derived.ts';
-import type { DispatchRow } from './dispatches.ts';
+import { type DispatchRow, OPEN } from './dispatches.ts';
 import { examineSecrets, type SecretsReport } from './doctor-secrets.ts';
 import { closePrivate, encoded, openRoot } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
@@ -81,6 +82,7 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     noteAnswers(tables, note);
     const entries = (table: string): Entry[] => entriesOf(tables, table);
     const secrets = examineSecrets({ dir, meta: root.openDB('meta', {}), secretsKey, entries }, note);
+    noteStrays(tables, note);
     await compare(root, tables, repair !== undefined, note);
     return report(
       Object.fromEntries(Array.from(tables, ([name, table]) => [name, table.entries.length])),
@@ -174,6 +176,23 @@ const HOLDERS: Record<'messages' | 'dispatches' | 'events', (row: unknown) => (s
     const stored = row as StoredEvents;
     return placesIn(stored).map((place) => holderOf(eventsIn(stored), place));
   },
+};
+
+/** What a run that nothing will end is called: `endStrays` of the runtime ends it. */
+export const STRAY_RUN = 'a run that is recorded as running and has no queued or claimed dispatch';
+
+/** Runs that tool calls drive have no dispatch; the next start ends them. */
+const noteStrays = (tables: Tables, note: Note): void => {
+  const open = new Set<string>();
+  for (const { key, value } of entriesOf(tables, 'dispatches')) {
+    const { status, run_id } = (value as DispatchRow).dispatch;
+    if (OPEN.includes(status)) open.add(JSON.stringify([key[0], run_id]));
+  }
+  for (const { key, value } of entriesOf(tables, 'runs')) {
+    const { status, dispatch_id } = (value as { run: Run }).run;
+    if (status === 'running' && dispatch_id !== undefined && !open.has(JSON.stringify(key)))
+      note(STRAY_RUN, 'runs', key);
+  }
 };
 
 const compare = async (root: RootDatabase, tables: Tables, repair: boolean, note: Note): Promise<void> => {

@@ -30,6 +30,13 @@ type RunRow = {
 
 type RunMark = Pick<RunRow, 'order' | 'changed_at' | 'held'>;
 
+export type RunningRun = {
+  scope: string;
+  run_id: string;
+  /** Where it stands in the list of its scope. */
+  order: number;
+};
+
 type RunFilter = { thread_id?: string; status?: RunStatus };
 
 export type RunTable = AnswerTexts & {
@@ -45,6 +52,8 @@ export type RunTable = AnswerTexts & {
   count(scope: string, status: RunStatus): number;
   /** Runs of a thread that wait, the oldest first. */
   waitingOf(scope: string, thread_id: string): Run[];
+  /** Runs of all scopes with status `running`, so many behind this one. Reads the list, not the records. */
+  running(after: RunningRun | undefined, limit: number): RunningRun[];
   /** The newest run of a thread that is in one of these states. */
   newest(scope: string, thread_id: string, statuses: readonly RunStatus[]): Run | undefined;
 };
@@ -72,6 +81,12 @@ export const createRunTable = (
     const mark = marks.newest(batch, `${scope}\0${run_id}`) ?? rows.get([scope, run_id]);
     if (!mark) throw new Integrity(`run '${run_id}' has no record to change`);
     return mark;
+  };
+
+  /** The first scope behind this one that has runs. */
+  const scopeBehind = (scope: string | undefined): string | undefined => {
+    const first = scope === undefined ? index.firstKey({ prefix: [] }) : index.firstKeyBehind([scope]);
+    return first && String(first[0]);
   };
 
   return {
@@ -125,6 +140,22 @@ export const createRunTable = (
       if (!isId(thread_id)) return [];
       const prefix = listOf(scope, 'waiting', thread_id);
       return Array.from(index.values({ prefix }), (run_id) => existing(scope, run_id));
+    },
+    running(after, limit) {
+      const found: RunningRun[] = [];
+      for (
+        let scope = after?.scope ?? scopeBehind(undefined);
+        scope !== undefined;
+        scope = scopeBehind(scope)
+      ) {
+        const prefix = listOf(scope, 'running');
+        const span = { prefix, limit: limit - found.length };
+        const behind = scope === after?.scope ? { after: [after.order] } : {};
+        for (const { key, value } of index.entries({ ...span, ...behind }))
+          found.push({ scope, run_id: value, order: orderIn(key) });
+        if (found.length >= limit) break;
+      }
+      return found;
     },
     newest(scope, thread_id, statuses) {
       if (!isId(thread_id)) return undefined;

@@ -27,6 +27,8 @@ export type Table<V> = {
   /** Without reading the rows. */
   keys(span: Span): Iterable<Key>;
   firstKey(span: Span): Key | undefined;
+  /** The first key behind all that continue the prefix. */
+  firstKeyBehind(prefix: Key): Key | undefined;
   /** Without handing out keys or rows; one read, however many there are. */
   count(span: Span): number;
   put(batch: Batch, key: Key, value: V): void;
@@ -102,6 +104,11 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     keys,
     firstKey(span) {
       for (const key of keys({ ...span, limit: 1 })) return key;
+      return undefined;
+    },
+    firstKeyBehind(prefix) {
+      counter.reads += 1;
+      for (const key of rows.getKeys({ start: [...prefix, END], limit: 1 })) return written(key);
       return undefined;
     },
     count(span) {

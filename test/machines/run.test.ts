@@ -236,13 +236,17 @@ t.test('an answer to a run that rests is noted, unless its own tasks are at work
 
 t.test('what a run still does before it ends changes its end only by failing, or by a cancel', async (t) => {
   const concluded = edges.filter(({ from, to }) => pathOf(from) === 'concluding' && pathOf(to) === 'ending');
-  t.same(new Set(concluded.map(nameOf)), new Set(['done in concluding', 'error in concluding', 'CANCEL']));
+  t.same(
+    new Set(concluded.map(nameOf)),
+    new Set(['done in concluding', 'error in concluding', 'CANCEL', 'RELEASE']),
+  );
   for (const edge of concluded) {
     const { event, from, to } = edge;
     const expected: Record<string, RunEnding> = {
       'done in concluding': from.context.ending,
       'error in concluding': { type: 'error', value: 'final' },
       CANCEL: { type: 'cancelled' },
+      RELEASE: { type: 'cancelled' },
     };
     t.same(to.context.ending, expected[nameOf(edge)], event.type);
   }
@@ -269,12 +273,13 @@ t.test('every run can be cancelled until its end is being written', async (t) =>
   t.same(wrong.map(told), []);
 });
 
-t.test('a run that executes or waits can be let go at any time', async (t) => {
-  const wrong = edges.filter(
-    ({ event, from, to }) =>
-      event.type === 'RELEASE' && ['running', 'waiting'].includes(statusOf(from) ?? '') && !released(to),
+t.test('a run that executes or waits can be released at any time; a cancelled one is ended', async (t) => {
+  const all = edges.filter(
+    ({ event, from }) => event.type === 'RELEASE' && ['running', 'waiting'].includes(statusOf(from) ?? ''),
   );
-  t.same(wrong.map(told), []);
+  const isCancelled = ({ from }: Edge): boolean => from.context.ending?.type === 'cancelled';
+  t.same(new Set(all.filter(isCancelled).map(({ to }) => pathOf(to))), new Set(['ending']));
+  t.same(all.filter((edge) => !isCancelled(edge) && !released(edge.to)).map(told), []);
 });
 
 t.test('an execution begins where the last commit left off', async (t) => {

@@ -1,0 +1,157 @@
+import t, { type Test } from 'tap';
+import { startApp } from '../../src/app.ts';
+import { definePlugin } from '../../src/plugins/define.ts';
+import { settingsFrom } from '../../src/settings.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { defer } from '../http/serve.ts';
+import { createTestModels } from './models.ts';
+import { ADMIN_TOKEN, clientOf, eventually } from './troupe.ts';
+
+/**
+ * A run that newer work overtakes while its lease is renewed always ends with its terminal event (runtime.md 13.5,
+ * 17.2, 18.1). A hook holds the end of the run until the lease was renewed several times, or until the process ends.
+ * A kill is a start on a copy of the folder: it holds what was committed at that moment.
+ */
+
+const RENEWAL_MS = 20;
+
+const RENEWALS = 3;
+
+const say = { messages: [{ role: 'user', content: 'x' }] };
+
+const startHeld = async (t: Test) => {
+  const models = createTestModels();
+  const reached = defer();
+  const released = defer();
+  const hold = definePlugin({
+    id: 'hold',
+    create: () => ({
+      hooks: {
+        async run_end() {
+          reached.resolve();
+          await released.promise;
+        },
+      },
+    }),
+  });
+  const { agents = [], ...entries } = models.entries;
+  const heldAgent = { id: 'held', model_id: 'slow', plugin_ids: ['hold'] };
+  const start = (dir: string) =>
+    startApp({
+      settings: settingsFrom({
+        http_addr: '127.0.0.1:0',
+        storage_dir: dir,
+        durability: 'process',
+        shutdown_timeout_ms: 0,
+        mailbox: { lease_renewal_ms: RENEWAL_MS },
+        AdminApiConfig: { bearer_token: ADMIN_TOKEN },
+        entries: { ...entries, agents: [...agents, heldAgent] },
+      }),
+      log: createLog({ level: 'silent' }),
+      providers: [models.provider],
+      plugins: [hold],
+    });
+  const dir = t.testdir({ first: {}, copy: {} });
+  let app = await start(`${dir}/first`);
+  t.teardown(async () => {
+    released.resolve();
+    models.releaseAll();
+    await app.stop();
+  });
+  return {
+    ...clientOf(() => app.url),
+    models,
+    reached,
+    released,
+    async kill() {
+      await app.backup(`${dir}/copy`);
+      const killed = app;
+      released.resolve();
+      models.releaseAll();
+      app = await start(`${dir}/copy`);
+      await killed.stop();
+    },
+    async restart() {
+      await app.stop();
+      app = await start(`${dir}/first`);
+    },
+  };
+};
+
+type Held = Awaited<ReturnType<typeof startHeld>>;
+
+type Item = { run_id: string; status: string; lease_until: number | null };
+
+const dispatchesOf = async ({ call }: Held, thread: string): Promise<Item[]> =>
+  (await call('GET', `/v1/threads/${thread}/mailbox`)).body.items as Item[];
+
+/** Resolves when every busy thread was looked at again: the run of another thread had its lease extended. */
+const renewals = async (held: Held): Promise<void> => {
+  for (let renewed = 0; renewed < RENEWALS; renewed += 1) {
+    const before = await dispatchesOf(held, 'other');
+    await eventually(
+      () => dispatchesOf(held, 'other'),
+      ([other]) => (other?.lease_until ?? 0) > (before[0]?.lease_until ?? 0),
+    );
+  }
+};
+
+const ACTIONS: Record<string, (held: Held) => Promise<unknown>> = {
+  'an interrupt': ({ post }) => post('/v1/threads/T/interrupt'),
+  interrupt_then_queue: ({ post }) =>
+    post('/v1/threads/T/messages', { ...say, agentId: 'slow', mode: 'interrupt_then_queue' }),
+  // It answers when the thread is free.
+  async 'a foreground run'(held) {
+    held.run({ ...say, agentId: 'slow', threadId: 'T' }).catch(() => {});
+    await eventually(
+      async () => (await held.call('GET', '/v1/threads/T/events?limit=200')).body,
+      (body) => JSON.stringify(body).includes('RunInterrupted'),
+    );
+  },
+};
+
+const ENDS: Record<string, (held: Held) => Promise<void>> = {
+  'the process lives': async ({ released }) => released.resolve(),
+  'the process is killed': ({ kill }) => kill(),
+  'the service is stopped': ({ restart }) => restart(),
+};
+
+const TERMINAL = /^Run(Finished|Cancelled|Errored|Terminated)$/;
+
+for (const [action, overtake] of Object.entries(ACTIONS)) {
+  for (const [how, end] of Object.entries(ENDS)) {
+    t.test(`a run that ${action} overtakes ends when ${how} after a renewal`, async (t) => {
+      const held = await startHeld(t);
+      const { call, admin } = held;
+      await held.run({ ...say, agentId: 'slow', threadId: 'other' });
+      const stream = await held.run({ ...say, agentId: 'held', threadId: 'T' });
+      const { run_id } = await stream.until('run_start');
+      await stream.until('text_delta');
+      await overtake(held);
+      await held.reached.promise;
+      await renewals(held);
+      await end(held);
+
+      const run = await eventually(
+        async () => (await call('GET', `/v1/runs/${run_id}`)).body,
+        ({ status }) => status === 'done',
+      );
+      t.match(run, { termination_reason: { type: 'cancelled' }, finished_at: Number });
+      const { items } = (await call('GET', `/v1/runs/${run_id}/events?limit=200`)).body as {
+        items: { event_kind: string }[];
+      };
+      t.strictSame(
+        items.map(({ event_kind }) => event_kind).filter((kind) => TERMINAL.test(kind)),
+        ['RunCancelled'],
+      );
+      const dispatch = (await dispatchesOf(held, 'T')).find((each) => each.run_id === run_id);
+      t.match(dispatch, { status: 'Superseded', completed_at: Number });
+      held.models.releaseAll();
+      const summary = await eventually(
+        async () => (await admin('GET', '/v1/runs/summary')).body,
+        ({ running, created }) => running === 0 && created === 0,
+      );
+      t.match(summary, { running: 0, waiting: 0, created: 0 });
+    });
+  }
+}
