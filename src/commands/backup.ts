@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { createProgress } from '../terminal/progress.ts';
@@ -14,7 +15,16 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
     const progress = createProgress();
     const told = (written: number, most: number): void =>
       progress.show(`copying ${megabytes(written)}, of ${megabytes(most)} at most`);
-    await backupFolder(storage_dir, folder, told).finally(progress.clear);
+    const stop = new AbortController();
+    for (const signal of SIGNALS) process.once(signal, () => stop.abort(signal));
+    try {
+      await backupFolder(storage_dir, folder, { tell: told, signal: stop.signal }).finally(progress.clear);
+    } catch (error) {
+      if (!stop.signal.aborted) throw error;
+      process.stderr.write(`troupe: stopped by ${stop.signal.reason}; nothing was left in ${folder}\n`);
+      // LMDB does not stop copying before its process ends.
+      process.exit(128 + constants.signals[stop.signal.reason as (typeof SIGNALS)[number]]);
+    }
     process.stdout.write(`${storage_dir} is copied to ${folder}\n`);
     const key = join(storage_dir, KEY_FILE);
     if (existsSync(key))
@@ -22,5 +32,7 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
         `the copy does not contain the key of its secrets: keep a copy of ${key} elsewhere, a restore needs both\n`,
       );
   });
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -128,6 +128,17 @@ export const createEnvironment = (root: RootDatabase): Environment => {
   };
 };
 
+const CLEAR_READERS_MS = 60_000;
+
+/**
+ * Releases the slots of readers whose process was killed, such as a backup: LMDB reuses no page that was freed after
+ * the snapshot of a slot, and looks for dead processes only when an environment is opened. Returns what stops that.
+ */
+export const clearReaders = (root: RootDatabase, everyMs: number = CLEAR_READERS_MS): (() => void) => {
+  const timer = setInterval(() => root.readerCheck(), everyMs).unref();
+  return () => clearInterval(timer);
+};
+
 export const encoded = (bytes: Buffer): unknown => asBinary(bytes);
 
 /** lmdb rejects with a text that sends the reader to a promise of the reason. */

@@ -11,7 +11,7 @@ import { createDatasetTable, type DatasetTable } from './datasets.ts';
 import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './dispatches.ts';
 import { createEndedWork } from './ended-work.ts';
-import { closePrivate, createEnvironment, openRoot } from './environment.ts';
+import { clearReaders, closePrivate, createEnvironment, openRoot } from './environment.ts';
 import { createEvalRunTable, type EvalRunTable } from './eval-runs.ts';
 import { createEventTable, type EventTable } from './events.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
@@ -165,7 +165,10 @@ const assemble = (
   });
   let closing: Promise<void> | undefined;
 
+  const stopClearing = clearReaders(root);
+
   const shutDown = async (): Promise<void> => {
+    stopClearing();
     await committer.close();
     await closePrivate(root);
     await ownership.release();

@@ -1,0 +1,8 @@
+import { openPrivate } from '../../src/store/environment.ts';
+
+/** Takes a reader slot of the folder and keeps it, as a backup does. */
+const [dir = ''] = process.argv.slice(2);
+const root = openPrivate({ path: dir, noSubdir: false, readOnly: true });
+root.get('any');
+process.stdout.write('reads\n');
+setInterval(() => {}, 60_000);
