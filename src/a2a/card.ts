@@ -1,4 +1,4 @@
-import type { Clock } from '../schema/clock.ts';
+import { type Clock, monotonic } from '../schema/clock.ts';
 import { isObject } from '../schema/endpoint.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import { fetchText, HostRefused } from './fetch-text.ts';
@@ -72,14 +72,14 @@ export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promi
   return (server) => {
     const { base_url, auth, timeout_ms } = server;
     const key = JSON.stringify([base_url, auth?.token, timeout_ms]);
-    const now = clock.now();
+    const now = monotonic(clock);
     for (const [other, { until }] of entries) if (until <= now) entries.delete(other);
     const known = entries.get(key);
     if (known) return known.status;
     const entry: Entry = { status: fetchCard(server), until: Number.POSITIVE_INFINITY };
     entries.set(key, entry);
     entry.status.finally(() => {
-      entry.until = clock.now() + KEPT_MS;
+      entry.until = monotonic(clock) + KEPT_MS;
     });
     return entry.status;
   };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import type { AgentSpec } from '../schema/agent.ts';
-import type { Clock } from '../schema/clock.ts';
+import { type Clock, monotonic } from '../schema/clock.ts';
 import type { CardServer, CardStatus } from './card.ts';
 import { agentOfCard } from './card-agent.ts';
 
@@ -83,7 +83,7 @@ export const watchServer = (first: A2aServerSpec, deps: WatchDeps): ServerWatch 
     fetchCard(asked).then((status) => {
       if (closed || spec !== asked) return;
       asking = false;
-      askedAt = clock.now();
+      askedAt = monotonic(clock);
       hear(status);
       looked();
     });
@@ -108,7 +108,7 @@ export const watchServer = (first: A2aServerSpec, deps: WatchDeps): ServerWatch 
     agent: () => agent,
     apply(next) {
       if (!isDeepStrictEqual(next, spec)) change(next);
-      else if (!asking && retry === undefined && clock.now() - askedAt >= FRESH_MS) look();
+      else if (!asking && retry === undefined && monotonic(clock) - askedAt >= FRESH_MS) look();
     },
     close() {
       closed = true;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../schema/clock.ts';
+import { type Clock, monotonic } from '../schema/clock.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -44,13 +44,13 @@ export const createDiscovery = ({ clock, env }: { clock: Clock; env: Environment
       .digest('base64');
 
   const keep = (id: string, entry: Kept): void => {
-    for (const [other, { until }] of kept) if (until <= clock.now()) kept.delete(other);
+    for (const [other, { until }] of kept) if (until <= monotonic(clock)) kept.delete(other);
     kept.set(id, entry);
   };
 
   const current = (id: string, definition: string): Kept | undefined => {
     const entry = kept.get(id);
-    return entry?.definition === definition && clock.now() < entry.until ? entry : undefined;
+    return entry?.definition === definition && monotonic(clock) < entry.until ? entry : undefined;
   };
 
   const requestOf = (spec: ProviderSpec): ListRequest | undefined => {
@@ -71,7 +71,7 @@ export const createDiscovery = ({ clock, env }: { clock: Clock; env: Environment
     const entry = current(spec.id, definition) ?? {
       definition,
       list: await readList(request, timeoutSecondsOf(spec)),
-      until: clock.now() + KEPT_MS,
+      until: monotonic(clock) + KEPT_MS,
     };
     return {
       kind: 'found',

@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import type { Channel } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { retryDelay } from './dispatch-records.ts';
@@ -38,7 +39,7 @@ export const createAbandoned = ({
 }: Pick<RuntimeDeps, 'clock' | 'settings' | 'store'>): Abandoned => {
   const entries = new Map<string, Entry>();
 
-  const dueAfter = (failures: number): number => clock.now() + retryDelay(settings.mailbox, failures);
+  const dueAfter = (failures: number): number => monotonic(clock) + retryDelay(settings.mailbox, failures);
 
   const entryOf = (key: string, thread: Thread): Entry => {
     const entry = entries.get(key) ?? { thread, past: undefined, due: dueAfter(1), streams: new Map() };

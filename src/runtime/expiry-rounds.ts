@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import type { Deadline } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { expiryOf } from './expiry.ts';
@@ -38,13 +39,13 @@ export const createExpiry = (
   const tryOne = async (deadline: Deadline): Promise<void> => {
     const key = `${deadline.at} ${deadline.scope} ${deadline.run_id}`;
     const failed = failures.get(key);
-    if (failed && failed.until > clock.now()) return;
+    if (failed && failed.until > monotonic(clock)) return;
     try {
       await expire(deadline);
       failures.delete(key);
     } catch (err) {
       const pause = Math.min(LONGEST_PAUSE_MS, (failed?.pause ?? 1000) * 2);
-      failures.set(key, { pause, until: clock.now() + pause });
+      failures.set(key, { pause, until: monotonic(clock) + pause });
       const { thread_id, run_id } = deadline;
       log.error({ err, thread_id, run_id }, 'a ticket is over and cannot be decided; it is tried again');
     }
@@ -59,7 +60,7 @@ export const createExpiry = (
         await Promise.all(page.map(tryOne));
         after = page.length === PAGE ? page.at(-1) : undefined;
       } while (after && !isStopped());
-      if (failures.size > 0) forgetOld(failures, now);
+      if (failures.size > 0) forgetOld(failures, monotonic(clock));
     },
   };
 };

@@ -1,3 +1,4 @@
+import { monotonic } from '../schema/clock.ts';
 import { inTime } from '../schema/in-time.ts';
 import { NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
@@ -172,11 +173,11 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
       ephemeral.close();
       maintenance?.stop();
       supervisor.stopTasks();
-      const deadline = deps.clock.now() + timeoutMs;
+      const deadline = monotonic(deps.clock) + timeoutMs;
       // What waits for its next attempt does nothing that could be waited for.
       const underWay = () => executing().filter((thread) => !isPausing(thread)).length + ephemeral.live();
       let told = 0;
-      for (let runs = underWay(); runs > 0 && deps.clock.now() < deadline; runs = underWay()) {
+      for (let runs = underWay(); runs > 0 && monotonic(deps.clock) < deadline; runs = underWay()) {
         if (runs !== told) waiting(runs);
         told = runs;
         await pause(20);

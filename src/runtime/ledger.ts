@@ -87,6 +87,11 @@ export type Ledger = {
   record: ThreadRecord | undefined;
   committed: ThreadRecord | undefined;
   epoch: number;
+  /**
+   * Milliseconds of the newest write. Times of a thread never run backwards: order in the queue and the pointers to
+   * runs are decided by them, and the wall clock may be set back.
+   */
+  writtenAt: number;
   /** Everything committed or about to be, oldest first, with stand-ins (`rewind.ts`); once somebody has asked for it. */
   history: Message[] | undefined;
   /** Ids of the history, once somebody has asked for one. */
@@ -120,6 +125,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     record,
     committed: record,
     epoch: record?.epoch ?? 0,
+    writtenAt: record?.thread.metadata.updated_at ?? 0,
     history: undefined,
     known: undefined,
     // A thread that is not there has no messages, and nothing of it waits.

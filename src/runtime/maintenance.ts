@@ -55,7 +55,7 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
   /** Nothing is made again while the store is known not to be writable: it would fail again. */
   const takeUp = async (all: boolean): Promise<void> => {
     if (!store.writable) return;
-    const due = supervisor.abandoned.due(clock.now(), all);
+    const due = supervisor.abandoned.due(monotonic(clock), all);
     for (const { scope, id } of all ? due : due.slice(0, mailbox.lease_sweep_batch)) {
       if (stopped) return;
       await supervisor

@@ -1,4 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
+import { monotonic } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import { Conflict } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
@@ -23,6 +24,11 @@ export type Queue = {
   /** Claimed when the queue was made, by a worker that is gone or by an actor that failed. */
   orphans: readonly Dispatch[];
   waiting: readonly Dispatch[];
+  /**
+   * When work that was queued with a delay may start, by the monotonic clock: a step of the wall clock neither holds
+   * it back nor lets it go early. Work that is not in here may start at once.
+   */
+  readonly dues: Map<string, number>;
   /** Of runs that had begun and were given back, or are to be tried again: they keep their turn. */
   begun: readonly Dispatch[];
 };
@@ -37,23 +43,50 @@ export type Claimed = {
 export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const open = deps.store.dispatches.openOf(ledger.scope, ledger.id);
   const waiting = open.filter((dispatch) => dispatch.status === 'Queued');
-  return {
+  const begun = waiting.filter(({ run_status }) => run_status === CLAIMED);
+  const queue: Queue = {
     deps,
     ledger,
     isGone: !ledger.record,
     orphans: open.filter((dispatch) => dispatch.status === 'Claimed'),
     waiting,
-    begun: waiting.filter(({ run_status }) => run_status === CLAIMED),
+    dues: new Map(),
+    begun,
   };
+  for (const dispatch of waiting) if (!begun.includes(dispatch)) setDue(queue, dispatch, deps.clock.now());
+  return queue;
 };
 
-/** May something start now? */
-export const isDue = ({ waiting }: Queue, now: number): boolean =>
-  waiting.some((dispatch) => dispatch.available_at <= now);
+/** What is left of a delay is never more than the delay, whatever the wall clock was set to since. */
+const setDue = (
+  { dues, deps }: Queue,
+  { dispatch_id, available_at, created_at }: Dispatch,
+  now: number,
+): void => {
+  const left = Math.min(available_at - now, available_at - created_at);
+  if (left > 0) dues.set(dispatch_id, monotonic(deps.clock) + left);
+};
 
-/** When the first one may start; milliseconds. */
-export const nextAt = ({ waiting }: Queue): number | undefined =>
-  waiting.length === 0 ? undefined : Math.min(...waiting.map(({ available_at }) => available_at));
+const dueOf = ({ dues }: Queue, { dispatch_id }: Dispatch): number =>
+  dues.get(dispatch_id) ?? Number.NEGATIVE_INFINITY;
+
+/** May something start now? */
+export const isDue = (queue: Queue): boolean => nextDue(queue) !== undefined;
+
+const nextDue = (queue: Queue): Dispatch | undefined => {
+  const now = monotonic(queue.deps.clock);
+  return queue.waiting.find((dispatch) => dueOf(queue, dispatch) <= now);
+};
+
+/** Until the first one may start; milliseconds. */
+export const untilDue = (queue: Queue): number | undefined => {
+  if (queue.waiting.length === 0) return undefined;
+  const first = queue.waiting.reduce(
+    (least, each) => Math.min(least, dueOf(queue, each)),
+    Number.POSITIVE_INFINITY,
+  );
+  return Math.max(0, first - monotonic(queue.deps.clock));
+};
 
 /** The work of a run that waits for its turn. */
 export const workOf = ({ waiting }: Queue, run_id: string): Dispatch | undefined =>
@@ -78,6 +111,7 @@ export const refuseDuplicate = (
 export const addWork = (queue: Queue, write: Write, dispatch: Dispatch): void => {
   putDispatch(write, dispatch, undefined);
   logDispatch(write, 'RunQueued', dispatch);
+  setDue(queue, dispatch, write.at);
   queue.waiting = [...queue.waiting, dispatch].sort(
     (a, b) => a.priority - b.priority || a.created_at - b.created_at,
   );
@@ -95,7 +129,7 @@ export const consumeWork = (queue: Queue, write: Write, run_id: string): void =>
 /** Claims the next one that may start. Undefined when it was void and has been settled, or when there is none. */
 export const claimNext = (queue: Queue, write: Write): Claimed | undefined => {
   const { deps, ledger } = queue;
-  const queued = queue.waiting.find((dispatch) => dispatch.available_at <= write.at);
+  const queued = nextDue(queue);
   if (!queued) return undefined;
   leaves(queue, queued);
   const before = runOf(queue, queued);
@@ -219,6 +253,7 @@ const isAnswered = (ledger: Ledger, run: Run): boolean => {
 
 const leaves = (queue: Queue, dispatch: Dispatch): void => {
   queue.waiting = queue.waiting.filter((other) => other !== dispatch);
+  queue.dues.delete(dispatch.dispatch_id);
 };
 
 const end = (

@@ -1,23 +1,25 @@
-import { isDue, nextAt } from './queue.ts';
+import { isDue, untilDue } from './queue.ts';
 import { isSlotFree, lineUp } from './slots.ts';
 import type { Thread } from './thread.ts';
 
 /** When the queued work of a thread starts by itself. */
 
 /** May queued work start now? */
-export const hasQueued = ({ around, queue, slot, deps }: Thread): boolean =>
-  around.accepting() && isDue(queue, deps.clock.now()) && isSlotFree(slot);
+export const hasQueued = ({ around, queue, slot }: Thread): boolean =>
+  around.accepting() && isDue(queue) && isSlotFree(slot);
 
 /** Whatever is queued starts when it is due: at its time, or when there is room for it. */
 export const armAlarm = (thread: Thread): void => {
-  const { active, around, deps, queue, slot } = thread;
+  const { active, around, queue, slot } = thread;
   clearTimeout(thread.alarm);
-  const next = nextAt(queue);
-  if (next === undefined || active || !around.accepting()) return;
-  const delay = next - deps.clock.now();
-  if (delay <= 0 && !isSlotFree(slot)) lineUp(slot);
-  else thread.alarm = setTimeout(wakeThread, Math.max(0, delay), thread).unref();
+  const delay = untilDue(queue);
+  if (delay === undefined || active || !around.accepting()) return;
+  if (delay === 0 && !isSlotFree(slot)) lineUp(slot);
+  else thread.alarm = setTimeout(wakeThread, Math.min(delay, LONGEST_TIMER_MS), thread).unref();
 };
+
+/** A timer with a longer delay fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** What was queued starts with the next event, unless there is no room for it. */
 export const lineUpIfFull = (thread: Thread): void => {

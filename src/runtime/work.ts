@@ -101,19 +101,21 @@ const newWork = (
   { ledger, deps }: Thread,
   write: Write,
   run_id: string,
-  { driven, dispatch: { dispatch_id = deps.ids.uuid(), ...asked } = {} }: Order,
-): Dispatch | undefined =>
-  driven
-    ? undefined
-    : newDispatch({
-        ...asked,
-        dispatch_id,
-        thread_id: ledger.id,
-        run_id,
-        epoch: ledger.epoch,
-        maxAttempts: deps.settings.mailbox.max_attempts,
-        at: write.at,
-      });
+  { driven, dispatch: { dispatch_id = deps.ids.uuid(), available_at, ...asked } = {} }: Order,
+): Dispatch | undefined => {
+  if (driven) return undefined;
+  const delay = available_at === undefined ? 0 : Math.max(0, available_at - deps.clock.now());
+  return newDispatch({
+    ...asked,
+    dispatch_id,
+    thread_id: ledger.id,
+    run_id,
+    epoch: ledger.epoch,
+    maxAttempts: deps.settings.mailbox.max_attempts,
+    at: write.at,
+    available_at: write.at + delay,
+  });
+};
 
 /** Queued and claimed in one commit. */
 const claim = ({ ledger, deps }: Thread, write: Write, queued: Dispatch, session_id: string): Dispatch => {

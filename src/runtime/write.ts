@@ -21,7 +21,7 @@ import { retractedBy } from './retraction.ts';
 
 export type Write = Told & {
   readonly ledger: Ledger;
-  /** milliseconds; one reading of the clock for everything in the commit */
+  /** milliseconds; one time for everything in the commit, never before that of the write before */
   readonly at: number;
   readonly batch: Batch;
   readonly events: LoggedEvent[];
@@ -33,11 +33,12 @@ export type Write = Told & {
 };
 
 /** @throws Unavailable once a commit has failed */
-export const openWrite = (ledger: Ledger, at: number): Write => {
+export const openWrite = (ledger: Ledger, now: number): Write => {
   if (ledger.broken) throw new Unavailable(`thread '${ledger.id}': a commit failed; try again`);
+  ledger.writtenAt = Math.max(ledger.writtenAt, now);
   return {
     ledger,
-    at,
+    at: ledger.writtenAt,
     batch: ledger.deps.store.batch(),
     events: [],
     runs: [],

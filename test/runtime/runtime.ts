@@ -29,6 +29,8 @@ type Options = {
   settings?: SettingsInput;
   tools?: readonly Tool[];
   now?: () => number;
+  /** Of a clock that nobody sets; without, `now` is not set either. */
+  monotonic?: () => number;
   /** Of an earlier process; without, a new one. */
   dir?: string;
   /** Listens to the event log, and may fail. */
@@ -41,7 +43,7 @@ export type TestRuntime = Awaited<ReturnType<typeof startRuntime>>;
 
 export const startRuntime = async (t: Test, options: Options = {}) => {
   const { provider, settings = {}, tools = [], dir = t.testdir(), appended = () => {}, errors } = options;
-  const { now = Date.now } = options;
+  const { now = Date.now, monotonic } = options;
   const silent = createLog({ level: 'silent' });
   const real = await openStore({ dir, durability: 'process' });
   const ids = createIds();
@@ -122,7 +124,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
         return () => live.delete(name);
       },
     },
-    clock: { now },
+    clock: { now, ...(monotonic && { monotonic }) },
     ids,
     settings: settingsFrom(settings),
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),

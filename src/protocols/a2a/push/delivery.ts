@@ -149,6 +149,10 @@ const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host
       return 'sent';
     },
     rest: () => new Promise((resolve) => timers.setTimeout(resolve, STORE_PAUSE_MS)),
-    delay: () => Math.max(0, (pushOutbox.first(place)?.available_at ?? 0) - clock.now()),
+    delay() {
+      const { available_at = 0, attempts = 0 } = pushOutbox.first(place) ?? {};
+      // Never longer than the pause that was chosen: the wall clock may have been set back since.
+      return attempts === 0 ? 0 : Math.min(delayAfter(attempts), Math.max(0, available_at - clock.now()));
+    },
   };
 };
