@@ -25,6 +25,7 @@ import { createStoredProviderTest } from './registry/config/provider-test.ts';
 import { type UsedModel, usedModel } from './registry/config/used-model.ts';
 import { createA2aAdapter } from './routes/a2a/adapter.ts';
 import { ABOUT } from './routes/about.ts';
+import { createResumedChat } from './routes/chat/resumed.ts';
 import { createConsole } from './routes/console.ts';
 import { createMcpAdapter } from './routes/mcp/adapter.ts';
 import type { Rooms } from './routes/rooms.ts';
@@ -146,11 +147,22 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
   const { traces, stats: runtimeStats } = observability;
   const tasks = createTasks({ store, actors, log });
+  const chatStreams = createReplayBuffers({
+    capacity: settings.replay_buffer_capacity,
+    idleMs: settings.replay_buffer_idle_secs * 1000,
+    clock,
+  });
   const runtime = createRuntime({
     store,
     events,
     traces: observability.runs,
     runs: tasks.runWatch,
+    resumed: createResumedChat({
+      store,
+      chatStreams,
+      clock,
+      hasLog: events !== undefined && settings.event_capture_mode !== 'disabled',
+    }),
     actors,
     clock,
     ids,
@@ -186,12 +198,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     live: config.live.models,
     log,
   });
-  const chatStreams = createReplayBuffers({
-    capacity: settings.replay_buffer_capacity,
-    idleMs: settings.replay_buffer_idle_secs * 1000,
-    clock,
-  });
-  const sweep = setInterval(() => chatStreams.sweep(clock.now()), SWEEP_MS).unref();
+  const sweep = setInterval(() => chatStreams.sweep(monotonic(clock)), SWEEP_MS).unref();
   const rooms: Rooms = {
     store,
     runtime,

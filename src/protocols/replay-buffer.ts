@@ -1,5 +1,5 @@
 import type { Reader } from '../runtime/channel.ts';
-import type { Clock } from '../schema/clock.ts';
+import { type Clock, monotonic } from '../schema/clock.ts';
 import { createRetained, type Delta, framed, type Single } from './replay-retained.ts';
 
 /**
@@ -30,8 +30,11 @@ export type ReplayBuffer = {
 };
 
 export type ReplayBuffers = {
-  /** The stream that can be followed on the thread from its first frame on; `active`: does its run still go on? */
-  open(scope: string, thread_id: string, active: () => boolean): ReplayBuffer;
+  /**
+   * The stream that can be followed on the thread from its first frame on; `active`: is its run active? Positions of
+   * a thread that has none in this process begin above `floor`.
+   */
+  open(scope: string, thread_id: string, active: () => boolean, floor?: number): ReplayBuffer;
   /**
    * Gives the reader every retained frame after the position, or all of them, then the live ones. Returns what
    * takes the reader off again; undefined when the thread has no stream.
@@ -72,9 +75,9 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
   };
 
   /** Its first frame comes. One that joined a run late does not take the place of a stream that came after it. */
-  const begin = (key: string, buffer: Buffered): Positions => {
+  const begin = (key: string, buffer: Buffered, floor: number): Positions => {
     const other = current.get(key);
-    const positions = other?.positions() ?? resting.get(key) ?? { last: forgotten };
+    const positions = other?.positions() ?? resting.get(key) ?? { last: Math.max(forgotten, floor) };
     resting.delete(key);
     if (opening.get(key) === buffer) opening.delete(key);
     if (!other || other.order < buffer.order) current.set(key, buffer);
@@ -90,7 +93,7 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
   };
 
   return {
-    open(scope, thread_id, active) {
+    open(scope, thread_id, active, floor = 0) {
       const key = keyOf(scope, thread_id);
       opened += 1;
       const buffer = createBuffer({
@@ -98,7 +101,7 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
         clock,
         active,
         order: opened,
-        begin: () => begin(key, buffer),
+        begin: () => begin(key, buffer, floor),
       });
       opening.set(key, buffer);
       const { append, recall } = buffer;
@@ -145,7 +148,7 @@ const createBuffer = ({ capacity, clock, order, active, begin }: BufferInput): B
   const retained = createRetained(capacity);
   let begun: Positions | undefined;
   let closed = false;
-  let lastActivity = clock.now();
+  let lastActivity = monotonic(clock);
 
   const positions = (): Positions => {
     begun ??= begin();
@@ -156,7 +159,7 @@ const createBuffer = ({ capacity, clock, order, active, begin }: BufferInput): B
     const place = positions();
     place.last += 1;
     const position = place.last;
-    lastActivity = clock.now();
+    lastActivity = monotonic(clock);
     retained.push({ last: position, frame, ...more });
     if (to.size === 0) return;
     const text = framed(position, frame);

@@ -130,6 +130,8 @@ export type RuntimeDeps = {
   traces?: RunTraces | undefined;
   /** Without, nobody follows runs from outside. */
   runs?: RunWatch | undefined;
+  /** The reader of a run that is claimed from the store while no client of this process reads it. */
+  resumed?: ((scope: string, run: Run) => ((channel: Channel) => void) | undefined) | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

@@ -3,7 +3,7 @@ import type { Run } from '../schema/run.ts';
 import type { Channel } from './channel.ts';
 import { openRunOf } from './ledger.ts';
 import { type Claimed, claimNext, withdrawWork } from './queue.ts';
-import { attachTo, channelOf, heldChannel } from './readers.ts';
+import { attachTo, channelOf, heldChannel, unread } from './readers.ts';
 import type { Input, Refusable } from './requests.ts';
 import { steerRun } from './run-control.ts';
 import { startExecution } from './run-start.ts';
@@ -131,8 +131,14 @@ export const startNext = (thread: Thread): void => {
   else nothingStarted(thread);
 };
 
-const launchClaimed = (thread: Thread, write: Write, claimed: Claimed) =>
-  launch(thread, write, { ...claimed, ...channelOf(thread.readers, claimed.run.run_id) });
+const launchClaimed = (thread: Thread, write: Write, claimed: Claimed) => {
+  const { readers, deps, scope } = thread;
+  const { run } = claimed;
+  const isRead = unread(readers).includes(run.run_id);
+  const { channel, isHeard } = channelOf(readers, run.run_id);
+  if (!isRead) deps.resumed?.(scope, run)?.(channel);
+  return launch(thread, write, { ...claimed, channel, isHeard });
+};
 
 /** Nothing was there to be started after all. */
 const nothingStarted = ({ actor }: Thread): void => actor.send({ type: 'RUN_ENDED' });

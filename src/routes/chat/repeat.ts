@@ -15,8 +15,7 @@ import type { Rooms } from '../rooms.ts';
  * killed under it.
  *
  * Guarantees: nothing runs for it. The client joins the live stream if the run has one in this process; else it gets
- * the whole answer at once, from the log, when the run has come to rest: of a run that goes on after a restart, what
- * was sent before is lost, and the rest of its stream is of no use to a newcomer.
+ * the whole answer at once, from the log, when the run is done or waits.
  */
 
 export type Repeated = Extract<ChatRequest, { kind: 'repeated' }> & { executes: boolean };

@@ -39,9 +39,7 @@ t.test('a question whose run goes on after a restart gets the answer of that run
     t.equal(typesOf(frames)[0], 'start');
     t.equal(typesOf(frames).filter((type) => type === 'start').length, 1);
     t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
-    t.match(numbered[0]?.id, REPLAYED);
-    const behind = await chat.follow('/v1/ai-sdk/chat/T/stream', { 'last-event-id': numbered[0]?.id ?? '' });
-    t.equal(textOf(framesOf(await behind.rest())), 'partial answer', 'its positions are those of the replay');
+    t.match(numbered[0]?.id, /^\d+$/, 'it joins the live stream');
   }
   t.match(await visible(chat), ['user u1', /^assistant/]);
   t.equal((await visible(chat)).length, 2);
