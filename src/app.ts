@@ -33,6 +33,7 @@ import { routesOf } from './routes/table.ts';
 import { createRuntime } from './runtime/index.ts';
 import type { PendingEdits } from './runtime/pending-edits.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
+import { inTime } from './schema/in-time.ts';
 import { assertStartable, listenAddress, type Settings } from './settings.ts';
 import { openStores } from './stores.ts';
 import { createLog } from './telemetry/log.ts';
@@ -297,6 +298,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
     clearInterval(sweep);
     await evals.runs.stop();
     await runtime.stop(patience, waiting);
+    // What they write must be stored before the store closes. A request that hangs holds up no stop.
+    await inTime(http.answered(), LAST_REQUESTS_MS);
     a2a.stop();
     mcp.stop();
     await closePeers();
@@ -348,3 +351,6 @@ const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: 
 
 /** Streams that nobody has closed are looked for so often. */
 const SWEEP_MS = 30_000;
+
+/** How long a stop waits for requests that it found under way. */
+const LAST_REQUESTS_MS = 5_000;

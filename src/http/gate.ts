@@ -22,6 +22,8 @@ export type Gate = {
   wait(waiter: Waiter): boolean;
   /** Takes a waiter out that no longer needs to be let in. */
   withdraw(waiter: Waiter): void;
+  /** Resolves when nothing is inside and nothing waits. */
+  empty(): Promise<void>;
   close(): void;
 };
 
@@ -31,6 +33,9 @@ export const createGate = (options: { limit: number; maxWaiting?: number; waitMs
   let inside = 0;
   let admitting = false;
   let timer: NodeJS.Timeout | undefined;
+  let whenEmpty: (() => void)[] = [];
+
+  const isEmpty = (): boolean => inside === 0 && queue.size === 0;
 
   /** A waiter may leave before `start` returns: the loop, not a recursion, lets the next one in. */
   const admit = (): void => {
@@ -70,6 +75,9 @@ export const createGate = (options: { limit: number; maxWaiting?: number; waitMs
     leave() {
       inside -= 1;
       if (queue.size > 0) admit();
+      if (!isEmpty()) return;
+      for (const resolve of whenEmpty) resolve();
+      whenEmpty = [];
     },
     wait(waiter) {
       if (queue.size >= maxWaiting) return false;
@@ -80,6 +88,7 @@ export const createGate = (options: { limit: number; maxWaiting?: number; waitMs
     withdraw(waiter) {
       queue.delete(waiter);
     },
+    empty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => whenEmpty.push(resolve))),
     close() {
       clearTimeout(timer);
       queue.clear();

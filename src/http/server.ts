@@ -59,6 +59,8 @@ export type HttpServer = {
   fetch: Local['fetch'];
   /** No new connections, and 503 for new requests on open ones; what is under way goes on. */
   stopListening(): void;
+  /** Resolves when every request that was accepted is answered, apart from streams. */
+  answered(): Promise<void>;
   /** Ends everything that is still open. */
   close(): Promise<void>;
 };
@@ -97,6 +99,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     },
     fetch: local.fetch,
     stopListening,
+    answered: gate.empty,
     async close() {
       stopListening();
       gate.close();

@@ -1,6 +1,7 @@
 import { Unavailable } from '../schema/outcome.ts';
 import { type Batch, createBatch, postNotes, takeNotesDown, type Write } from './batch.ts';
 import type { Counters } from './counters.ts';
+import { diskReason } from './disk-reason.ts';
 import { type Environment, encoded, type Transaction } from './environment.ts';
 import { reasonOf } from './folder.ts';
 import { type NetWrite, netWrites } from './net-writes.ts';
@@ -113,7 +114,7 @@ export const createCommitter = (
     for (const codec of env.codecs) codec.putBack();
     // Whoever waits learns of it within this turn. Until then nobody may build on what was refused: what is built
     // all the same, by those who do not know yet, is refused with it, and finds the rows that it was built on.
-    const reason = state.unconfirmed ?? unwritable(dir, error);
+    const reason = state.unconfirmed ?? unwritable(dir, diskReason(dir, error));
     state.failed(bytesOf(refused));
     refusal = reason;
     for (const commit of refused) commit.reject(reason);

@@ -55,7 +55,7 @@ const emptyEnvironment = () => {
       // Only what `createTable` reads with; there is nothing to read.
       const rows = { ...EMPTY } as unknown as Rows;
       names.set(rows, { name, codec });
-      return createTable<V>(rows, codec, { reads: 0 });
+      return createTable<V>(rows, codec, { reads: 0, closed: false });
     },
   };
   return { env: env as Environment, names };

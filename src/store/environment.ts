@@ -8,6 +8,8 @@ import {
   type RootDatabaseOptionsWithPath,
 } from 'lmdb';
 import { findInheritable } from '../processes/descriptors.ts';
+import { Unavailable } from '../schema/outcome.ts';
+import { addressSpaceProblem, isAddressSpaceLimited } from './address-space.ts';
 import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
 import { PRIVATE } from './private-files.ts';
@@ -44,8 +46,11 @@ export type Transaction = {
 /** Address space, not memory or disk. The map grows by itself when the data outgrows it. */
 const MAP_SIZE = 4 * 1024 ** 3;
 
-export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase =>
-  openPrivate({
+/** @throws Unavailable when the process may not map so much */
+export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase => {
+  const problem = addressSpaceProblem(mapSize);
+  if (problem !== undefined) throw new Unavailable(`storage folder '${dir}' cannot be opened: ${problem}`);
+  return openPrivate({
     path: dir,
     // Without it, a folder whose name has a dot is taken for the name of a file.
     noSubdir: false,
@@ -55,6 +60,7 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     // The committer gathers the commits of a turn itself, and hands over one explicit batch.
     eventTurnBatching: false,
   });
+};
 
 /**
  * lmdb knows the mode of the files it makes, and its types do not. It opens data files without close-on-exec, so that
@@ -83,7 +89,7 @@ export const closePrivate = async (root: RootDatabase): Promise<void> => {
 };
 
 export const createEnvironment = (root: RootDatabase): Environment => {
-  const counter: ReadCounter = { reads: 0 };
+  const counter: ReadCounter = { reads: 0, closed: false };
   const codecs: Codec[] = [];
   const tables = new Map<string, Rows>();
   const opened = (name: string, options: RootDatabaseOptions): Rows => {
@@ -108,6 +114,8 @@ export const createEnvironment = (root: RootDatabase): Environment => {
       return createTable<V>(opened(name, { encoder: codec.packr }), codec, counter);
     },
     transaction(apply) {
+      const tooLarge = growthProblem(root);
+      if (tooLarge) return refused(tooLarge);
       const before = lastTransaction(root);
       const { seen, failed } = nextWriting();
       const done = root.batch(apply).then(
@@ -230,6 +238,28 @@ const writerOf = (root: object): Writer | undefined => {
   // Its shape is that of lmdb 3.5; whether it is still a function is looked at here.
   return typeof env.startWriting === 'function' ? (env as Writer) : undefined;
 };
+
+const refused = (error: Error): Transaction => {
+  const never = Promise.reject(error);
+  return { visible: never, flushed: never };
+};
+
+/** The map is extended before it is full, and the extended one is mapped while the old one still is. */
+const GROWTH_MARGIN = 64 * 1024 ** 2;
+
+/** Why the map could not be extended, when the next transaction may need that. */
+const growthProblem = (root: object): Error | undefined => {
+  if (!isAddressSpaceLimited()) return undefined;
+  const env = handleOf(root);
+  if (!env || !('info' in env) || typeof env.info !== 'function') return undefined;
+  const { mapSize, lastPageNumber } = env.info();
+  if (typeof mapSize !== 'number' || typeof lastPageNumber !== 'number') return undefined;
+  if (lastPageNumber * PAGE_SIZE + GROWTH_MARGIN < mapSize) return undefined;
+  const problem = addressSpaceProblem(2 * mapSize);
+  return problem === undefined ? undefined : new Error(problem);
+};
+
+const PAGE_SIZE = 4096;
 
 /** The number of the last transaction that readers see. */
 const lastTransaction = (root: object): number | undefined => {

@@ -32,7 +32,7 @@ export const takeOwnership = async (dir: string): Promise<Ownership> => {
   };
   try {
     table = openPrivate({ path: join(dir, 'owner.mdb'), noSubdir: true });
-    const other = otherReader(table);
+    const other = otherReader(dir, table);
     if (other !== undefined) throw taken(dir, other);
     return { release };
   } catch (error) {
@@ -45,14 +45,26 @@ export const takeOwnership = async (dir: string): Promise<Ownership> => {
  * Enters this process before it looks at the others, so that of two one at least sees the other. Slots of
  * processes that are gone were cleared when lmdb opened the environment.
  */
-const otherReader = (table: RootDatabase): number | undefined => {
-  table.get('owner');
+const otherReader = (dir: string, table: RootDatabase): number | undefined => {
+  try {
+    table.get('owner');
+  } catch (cause) {
+    // The slot for this pid is locked by another process, and lmdb fails at the transaction that it did not get.
+    if (cause instanceof TypeError) throw takenByTwin(dir, cause);
+    throw cause;
+  }
   return pidsIn(table.readerList()).find((pid) => pid !== process.pid);
 };
 
 const taken = (dir: string, pid: number): Unavailable =>
   new Unavailable(
     `storage folder '${dir}' is in use by process ${pid}: stop that process, or choose another folder`,
+  );
+
+const takenByTwin = (dir: string, cause: unknown): Unavailable =>
+  new Unavailable(
+    `storage folder '${dir}' is in use by a process of another container that has the same process id (${process.pid}): stop that container, or choose another folder`,
+    { cause },
   );
 
 /** A line of headings, then a line a reader that begins with its pid. */

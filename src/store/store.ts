@@ -170,6 +170,7 @@ const assemble = (
   const shutDown = async (): Promise<void> => {
     stopClearing();
     await committer.close();
+    env.counter.closed = true;
     await closePrivate(root);
     await ownership.release();
   };

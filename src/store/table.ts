@@ -1,4 +1,4 @@
-import { Integrity } from '../schema/outcome.ts';
+import { Integrity, Unavailable } from '../schema/outcome.ts';
 import type { Batch, Rows } from './batch.ts';
 import type { Codec } from './codec.ts';
 import { END, type Key, writable } from './keys.ts';
@@ -39,22 +39,33 @@ export type Table<V> = {
   clear(batch: Batch, prefix: Key): void;
 };
 
-export type ReadCounter = { reads: number };
+/** `closed`: LMDB must not be asked any more. */
+export type ReadCounter = { reads: number; closed: boolean };
 
 export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): Table<V> => {
   const [name] = codec.key;
+
+  const refuseClosed = (): void => {
+    if (counter.closed) throw new Unavailable('the store is closed: the service is shutting down');
+  };
+
+  const count = (): void => {
+    refuseClosed();
+    counter.reads += 1;
+  };
 
   // The rows of a table are written by its own `put` only, which takes nothing but V.
   const decoded = (value: unknown): V => value as V;
 
   function* entries(span: Span): Iterable<{ key: Key; value: V }> {
     if (span.limit !== undefined && span.limit <= 0) return;
+    refuseClosed();
     const found = rows.getRange(bounds(span))[Symbol.iterator]();
     try {
       for (;;) {
         const { done, value: row } = nextOf(found, span);
         if (done) return;
-        counter.reads += 1;
+        count();
         yield { key: written(row.key), value: decoded(row.value) };
       }
     } finally {
@@ -77,15 +88,16 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
     });
 
   function* keys(span: Span): Iterable<Key> {
+    refuseClosed();
     for (const key of rows.getKeys(bounds(span))) {
-      counter.reads += 1;
+      count();
       yield written(key);
     }
   }
 
   return {
     get(key) {
-      counter.reads += 1;
+      count();
       try {
         const value = rows.get(key);
         return value === undefined ? undefined : decoded(value);
@@ -94,7 +106,7 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
       }
     },
     has(key) {
-      counter.reads += 1;
+      count();
       return rows.doesExist(key);
     },
     entries,
@@ -107,12 +119,12 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
       return undefined;
     },
     firstKeyBehind(prefix) {
-      counter.reads += 1;
+      count();
       for (const key of rows.getKeys({ start: [...prefix, END], limit: 1 })) return written(key);
       return undefined;
     },
     count(span) {
-      counter.reads += 1;
+      count();
       return rows.getKeysCount(bounds(span));
     },
     put(batch, key, value) {

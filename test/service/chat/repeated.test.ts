@@ -6,8 +6,6 @@ import { type Chat, find, framesOf, startChat, textOf, typesOf, user } from './c
 
 /** A client that asks again what it has asked before, because the answer never reached it (chat-and-agui.md 3, 5). */
 
-const REPLAYED = /^prcur_v6_/;
-
 const open = (chat: Chat, agentId: string, ...messages: unknown[]) =>
   chat.open('/v1/ai-sdk/chat', { agentId, threadId: 'T', messages });
 

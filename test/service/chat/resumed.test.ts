@@ -33,7 +33,11 @@ t.test('a run that is resumed after a restart is streamed, with what came before
   await chat.post('/v1/threads/T/cancel');
   const behind = framesOf(await known.rest());
   t.equal(textOf(behind), 'rest');
-  t.match(behind[0], { type: 'start', messageId: start?.messageId }, 'it continues the message of the client');
+  t.match(
+    behind[0],
+    { type: 'start', messageId: start?.messageId },
+    'it continues the message of the client',
+  );
   t.notOk(typesOf(behind).includes('tool-input-available'), 'it has the calls already');
   t.equal(behind.at(-1)?.type, 'finish');
 
