@@ -58,8 +58,12 @@ export type Single = {
   recalled?: number;
 };
 
-/** Deltas that became one; `positions` and `ends` say which they were and where in the text each of them ends. */
-type Joined = { last: number; block: Block; text: string; positions: number[]; ends: number[] };
+/**
+ * Deltas that became one, in bytes: strings that are cut out of frames or put together of many would keep all of
+ * them in memory. `ends` has, for each position from `first` to `last`, how many bytes of the text belong to it and
+ * those before it; a position of another stream of the thread ends where the one before it does.
+ */
+type Joined = { first: number; last: number; block: Block; text: Buffer; length: number; ends: Uint32Array };
 
 type Entry = Single | Joined;
 
@@ -68,21 +72,43 @@ const join = (entry: Entry | undefined, { last, delta: added }: Single): Joined 
   if (!entry || !added) return undefined;
   const first = 'delta' in entry ? entry.delta : entry;
   if (first?.block !== added.block) return undefined;
-  const joined = 'delta' in entry ? beginJoin(entry.last, first) : entry;
-  joined.text += added.text;
-  joined.last = last;
-  joined.positions.push(last);
-  joined.ends.push(joined.text.length);
+  const joined = 'delta' in entry ? beginJoin(entry.last, added.block) : entry;
+  if ('delta' in entry) add(joined, entry.last, entry.delta?.text ?? '');
+  add(joined, last, added.text);
   return joined;
 };
 
-const beginJoin = (last: number, { block, text }: Delta): Joined => ({
-  last,
+const FIRST_BYTES = 256;
+const FIRST_ENDS = 64;
+
+const beginJoin = (first: number, block: Block): Joined => ({
+  first,
+  last: first - 1,
   block,
-  text,
-  positions: [last],
-  ends: [text.length],
+  text: Buffer.allocUnsafeSlow(FIRST_BYTES),
+  length: 0,
+  ends: new Uint32Array(FIRST_ENDS),
 });
+
+const add = (joined: Joined, position: number, text: string): void => {
+  const bytes = Buffer.byteLength(text);
+  if (joined.length + bytes > joined.text.length) {
+    const grown = Buffer.allocUnsafeSlow(2 * (joined.length + bytes));
+    joined.text.copy(grown, 0, 0, joined.length);
+    joined.text = grown;
+  }
+  joined.text.write(text, joined.length);
+  const count = position - joined.first + 1;
+  if (count > joined.ends.length) {
+    const grown = new Uint32Array(2 * count);
+    grown.set(joined.ends);
+    joined.ends = grown;
+  }
+  joined.ends.fill(joined.length, joined.last - joined.first + 1, count - 1);
+  joined.length += bytes;
+  joined.ends[count - 1] = joined.length;
+  joined.last = position;
+};
 
 export const framed = (position: number, frame: string): string => `id: ${position}\n${frame}`;
 
@@ -94,6 +120,6 @@ const isFor = (entry: Entry, after: number | undefined): boolean =>
 const textAfter = (entry: Entry, after = 0): string | undefined => {
   if (entry.last <= after) return undefined;
   if ('delta' in entry) return framed(entry.last, entry.frame);
-  const had = entry.positions.findLastIndex((position) => position <= after);
-  return framed(entry.last, entry.block.encode(entry.text.slice(entry.ends[had] ?? 0)));
+  const had = after < entry.first ? 0 : (entry.ends[after - entry.first] ?? 0);
+  return framed(entry.last, entry.block.encode(entry.text.toString('utf8', had, entry.length)));
 };

@@ -1,6 +1,6 @@
 import type { Batch, Rows } from './batch.ts';
 import type { Key } from './keys.ts';
-import type { ReadCounter } from './table.ts';
+import { countRead, type ReadCounter } from './table.ts';
 
 /**
  * How many rows a list has, so that nobody counts by walking. A batch carries differences; the committer turns
@@ -18,7 +18,7 @@ export type Counters = {
 
 export const createCounters = (rows: Rows, counter: ReadCounter): Counters => {
   const get = (key: Key): number => {
-    counter.reads += 1;
+    countRead(counter);
     const count = rows.get(key);
     return typeof count === 'number' ? count : 0;
   };

@@ -42,17 +42,22 @@ export type Table<V> = {
 /** `closed`: LMDB must not be asked any more. */
 export type ReadCounter = { reads: number; closed: boolean };
 
+/** @throws Unavailable */
+const refuseIfClosed = ({ closed }: ReadCounter): void => {
+  if (closed) throw new Unavailable('the store is closed: the service is shutting down');
+};
+
+/** @throws Unavailable once the store is closed */
+export const countRead = (counter: ReadCounter): void => {
+  refuseIfClosed(counter);
+  counter.reads += 1;
+};
+
 export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): Table<V> => {
   const [name] = codec.key;
 
-  const refuseClosed = (): void => {
-    if (counter.closed) throw new Unavailable('the store is closed: the service is shutting down');
-  };
-
-  const count = (): void => {
-    refuseClosed();
-    counter.reads += 1;
-  };
+  const refuseClosed = (): void => refuseIfClosed(counter);
+  const count = (): void => countRead(counter);
 
   // The rows of a table are written by its own `put` only, which takes nothing but V.
   const decoded = (value: unknown): V => value as V;

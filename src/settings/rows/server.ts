@@ -132,7 +132,7 @@ export const serverSettings = [
     type: integer({ min: 1 }),
     default: 1024,
     unit: 'frames',
-    doc: 'live replay buffer of a thread; past it deltas are joined',
+    doc: 'live replay buffer of a thread; past it deltas are joined and cost their text and 4 bytes each',
   }),
   setting({
     key: 'replay_buffer_idle_secs',
