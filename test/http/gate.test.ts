@@ -192,3 +192,20 @@ t.test('those who wait give up in the order in which they came', async (t) => {
   gate.leave();
   gate.close();
 });
+
+t.test('reports when nothing is inside and nothing waits', async (t) => {
+  const gate = createGate({ limit: 1 });
+  await gate.empty();
+  let isEmpty = false;
+  gate.enter();
+  gate.wait({ start: () => {}, expire: () => t.fail('expired') });
+  const emptied = gate.empty().then(() => {
+    isEmpty = true;
+  });
+  gate.leave();
+  await when(() => true);
+  t.equal(isEmpty, false, 'the one that waited is inside');
+  gate.leave();
+  await emptied;
+  gate.close();
+});

@@ -35,6 +35,11 @@ t.test(`${DELTAS} deltas cost their text and a few bytes each`, async (t) => {
   t.comment(`${Math.round(bytes / 1024)} KiB`);
   t.ok(bytes < DELTAS * BYTES_A_DELTA + CAPACITY * BYTES_A_FRAME, `${bytes} bytes`);
   let text = '';
-  buffer.attach(undefined, { write: (frames) => void (text += frames), end() {} });
+  buffer.attach(undefined, {
+    write(frames) {
+      text += frames;
+    },
+    end() {},
+  });
   t.equal(text.match(/\d{1,6}(?=[ "])/g)?.at(-1), String(DELTAS - 1), 'and nothing is lost');
 });

@@ -58,7 +58,8 @@ t.test('queued input keeps its order and starts when the wall clock is set back'
     }
     const record = service.store.threads.get(SCOPE, 'T')?.thread;
     // While the first one executes, the runs that were created behind it have cleared the pointer (runtime.md 2.1).
-    if (done > 1) t.equal(record?.active_run_id, running.run_id, 'the thread points to the run that executes');
+    if (done > 1)
+      t.equal(record?.active_run_id, running.run_id, 'the thread points to the run that executes');
     stage.go();
     await untilDone(service, done);
   }

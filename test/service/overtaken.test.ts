@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { startApp } from '../../src/app.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
@@ -65,6 +66,7 @@ const startHeld = async (t: Test) => {
     released,
     async kill() {
       await app.backup(`${dir}/copy`);
+      copyFileSync(`${dir}/first/secrets.key`, `${dir}/copy/secrets.key`);
       const killed = app;
       released.resolve();
       models.releaseAll();
