@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { EXPOSE_HEADERS } from './cors.ts';
 import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
+import { type LongBody, PIECE_BYTES, type Unsent } from './unsent.ts';
 import type { WireResponse } from './wire.ts';
 
 /**
@@ -22,6 +23,7 @@ export type Observer = {
 /** What all exchanges of a server share. */
 export type ExchangeContext = {
   readonly observe: Observer;
+  readonly unsent: Unsent;
   /** The server is stopping: the connection of every response closes after it. */
   draining: boolean;
   /** Told of every exchange that has ended; absent where nobody wants to know. */
@@ -111,20 +113,47 @@ const notify = (exchange: Exchange, listener: (() => void) | undefined): void =>
 export const sendReply = (exchange: Exchange, answer: Reply): void => {
   if (exchange.done) return;
   const { res } = exchange;
+  const { text = '' } = answer;
+  const isLong = exchange.method !== 'HEAD' && text.length > PIECE_BYTES;
   stampHead(exchange, answer.status);
   cork(exchange, () => {
     writeHead(exchange, answer.status, answer.headers);
     if (answer.text !== undefined) res.writeHeader('content-type', answer.contentType);
     if (exchange.method === 'HEAD') {
-      res.writeHeader('content-length', String(Buffer.byteLength(answer.text ?? '')));
+      res.writeHeader('content-length', String(Buffer.byteLength(text)));
       endWithoutLength(exchange);
     } else if (answer.text === undefined && BODILESS.has(answer.status)) {
       endWithoutLength(exchange);
+    } else if (isLong) {
+      if (isLast(exchange)) res.writeHeader('connection', 'close');
     } else {
-      res.end(answer.text ?? '', isLast(exchange));
+      res.end(text, isLast(exchange));
     }
   });
-  close(exchange);
+  if (isLong) sendLong(exchange, text);
+  else close(exchange);
+};
+
+/** Writes the rest of a response piece by piece, as its reader takes it. The exchange ends with the last piece. */
+const sendLong = (exchange: Exchange, text: string | Uint8Array): void => {
+  const { unsent } = exchange.context;
+  const rest = typeof text === 'string' ? Buffer.from(text) : text;
+  const body: LongBody = { rest, taken: 0, cutOff: () => cutOff(exchange) };
+  const proceed = (): void => {
+    for (let takesMore = true; takesMore && !exchange.done; ) {
+      const { piece, isLast } = unsent.next(body);
+      if (isLast) {
+        unsent.remove(body);
+        endStream(exchange, piece);
+      } else {
+        takesMore = writeStream(exchange, piece);
+      }
+    }
+  };
+  tellWhenGone(exchange, () => unsent.remove(body));
+  unsent.add(body);
+  onWritable(exchange, proceed);
+  proceed();
 };
 
 /** Statuses whose responses have neither a body nor a length. */
@@ -151,19 +180,22 @@ export const startStream = (
 ): boolean => {
   if (exchange.done) return false;
   let taken = true;
+  const isLong = last && exchange.method !== 'HEAD' && text.length > PIECE_BYTES;
   stampHead(exchange, 200);
   cork(exchange, () => {
     writeHead(exchange, 200, headers);
     if (exchange.method === 'HEAD') endWithoutLength(exchange);
+    else if (isLong) return;
     else if (last) exchange.res.end(text, isLast(exchange));
     else taken = exchange.res.write(text);
   });
-  if (last || exchange.method === 'HEAD') close(exchange);
+  if (isLong) sendLong(exchange, text);
+  else if (last || exchange.method === 'HEAD') close(exchange);
   return taken;
 };
 
 /** Returns whether the socket takes more. */
-export const writeStream = (exchange: Exchange, text: string): boolean => {
+export const writeStream = (exchange: Exchange, text: string | Uint8Array): boolean => {
   if (exchange.done) return false;
   let taken = true;
   cork(exchange, () => {
@@ -176,8 +208,12 @@ export const writeStream = (exchange: Exchange, text: string): boolean => {
  * The connection stays open also while the server stops: asked to close it, uWebSockets.js would write another
  * header, in the middle of the body.
  */
-export const endStream = (exchange: Exchange, text: string): void => {
+export const endStream = (exchange: Exchange, text: string | Uint8Array): void => {
   if (exchange.done) return;
+  if (text.length > PIECE_BYTES) {
+    sendLong(exchange, text);
+    return;
+  }
   cork(exchange, () => {
     exchange.res.end(text);
   });

@@ -134,9 +134,9 @@ const whole = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
 const encoder = new TextEncoder();
 
-const write = (exchanged: Exchanged, text: string): boolean => {
+const write = (exchanged: Exchanged, text: string | Uint8Array): boolean => {
   const body = exchanged.body ?? startBody(exchanged);
-  body.enqueue(encoder.encode(text));
+  body.enqueue(bytesOf(text));
   exchanged.stalled = (body.desiredSize ?? 0) <= 0;
   return !exchanged.stalled;
 };

@@ -14,6 +14,7 @@ import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
 import type { Unrouted } from './unrouted.ts';
+import { createUnsent } from './unsent.ts';
 
 /**
  * The HTTP server: a route table, on a socket of uWebSockets.js and for programs that have it inside themselves. It
@@ -30,6 +31,7 @@ export type HttpDeps = {
     max_concurrent_requests: number;
     sse_heartbeat_ms: number;
     sse_buffer_size: number;
+    response_buffer_bytes: number;
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
   };
@@ -41,7 +43,7 @@ export type HttpDeps = {
   /** What it throws is the reason of a 401; the scope id it returns is checked. */
   resolveScope: ScopeProvider;
   /** `request` is called when the response has ended or the client has gone; `seconds` until its head. */
-  observe: Observer & { stream(delta: 1 | -1): void };
+  observe: Observer & { stream(delta: 1 | -1): void; unsent(bytes: number): void };
   log: {
     error(data: object, text: string): void;
     warn(data: object, text: string): void;
@@ -69,6 +71,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   const { settings, observe, log } = deps;
   const context: ExchangeContext = {
     observe,
+    unsent: createUnsent({ limit: settings.response_buffer_bytes, observe: observe.unsent }),
     draining: false,
     ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
     report: (error) => log.error({ err: error }, 'a listener of an event stream failed'),

@@ -27,7 +27,7 @@ export type WireResponse = {
   writeStatus(status: string): unknown;
   writeHeader(name: string, value: string): unknown;
   /** Whether the reader takes more. */
-  write(text: string): boolean;
+  write(text: string | Uint8Array): boolean;
   end(text?: string | Uint8Array, closeConnection?: boolean): unknown;
   endWithoutBody(): unknown;
   cork(write: () => void): unknown;

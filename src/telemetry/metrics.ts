@@ -66,6 +66,10 @@ const createHttpMetrics = (families: Families) => {
     help: 'HTTP requests being answered',
   });
   const streams = createGauge(families, { suffix: 'sse_connections', help: 'Open event streams' });
+  const unsent = createGauge(families, {
+    suffix: 'http_response_buffer_bytes',
+    help: 'Bytes of long responses that wait for their readers',
+  });
   return {
     /** A request has ended; `route` is its template or `unmatched`, `seconds` the time to its response head. */
     request(method: string, route: string, status: number, seconds: number) {
@@ -76,6 +80,9 @@ const createHttpMetrics = (families: Families) => {
     },
     stream(delta: number) {
       streams.inc(delta);
+    },
+    unsent(bytes: number) {
+      unsent.inc(bytes);
     },
   };
 };

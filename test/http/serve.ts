@@ -19,6 +19,8 @@ export type Served = {
   errors: { data: object; text: string }[];
   inFlight(): number;
   streams(): number;
+  /** Bytes of long responses that wait for their readers. */
+  unsent(): number;
 };
 
 export type ServeOptions = { settings?: Partial<HttpDeps['settings']> } & Partial<
@@ -30,6 +32,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
   const errors: { data: object; text: string }[] = [];
   let inFlight = 0;
   let streams = 0;
+  let unsent = 0;
   const server = createHttpServer({
     routes,
     adminToken: ADMIN_TOKEN,
@@ -41,6 +44,9 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       },
       stream: (delta) => {
         streams += delta;
+      },
+      unsent: (delta) => {
+        unsent += delta;
       },
     },
     log: {
@@ -59,6 +65,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       max_concurrent_requests: 100,
       sse_heartbeat_ms: 60_000,
       sse_buffer_size: 10,
+      response_buffer_bytes: 1 << 28,
       cors_allowed_origins: [ORIGIN],
       trust_forwarded_headers: true,
       ...options.settings,
@@ -74,6 +81,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
     errors,
     inFlight: () => inFlight,
     streams: () => streams,
+    unsent: () => unsent,
   };
 };
 

@@ -91,6 +91,13 @@ export const serverSettings = [
     doc: 'largest request body of the routes that take attachments',
   }),
   setting({
+    key: 'response_buffer_bytes',
+    env: 'SERVICE_RESPONSE_BUFFER_BYTES',
+    type: integer({ min: 1 }),
+    default: 268_435_456,
+    doc: 'most bytes of long responses that wait for their readers, all connections together; past it the connections that have read nothing for the longest time are closed',
+  }),
+  setting({
     key: 'max_concurrent_requests',
     env: 'SERVICE_MAX_CONCURRENT_REQUESTS',
     type: integer({ min: 1 }),
