@@ -1,4 +1,5 @@
 import type { CanonicalEvent, LoggedEvent } from '../schema/canonical-event.ts';
+import { fillPage } from '../schema/page-rows.ts';
 import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
 import type { EventReader, Follower } from './follower.ts';
@@ -16,7 +17,13 @@ import { cursorOf, errorFrame, positionOf, START, wireEvent } from './wire.ts';
  * Relies on `appended` being called for every commit with events, once readers of the store see it.
  * Costs nothing while nobody follows; otherwise a Map lookup for the thread of a commit and for each of its runs.
  */
-export type EventPage = { items: CanonicalEvent[]; next_cursor: string | null; has_more: boolean };
+export type EventPage = {
+  items: CanonicalEvent[];
+  /** The JSON of each item. */
+  texts: string[];
+  next_cursor: string | null;
+  has_more: boolean;
+};
 
 export type EventFeed = {
   /** Events of a thread, by sequence number, have become visible. Does not throw. */
@@ -81,9 +88,15 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
     },
     list(scope, by, cursor, limit) {
       const after = cursor === undefined ? 0 : positionOf(events, scope, by, cursor);
-      const { rows, has_more } = events.list(scope, by, after, limit);
+      const found = wireEvents(events.read(scope, by, after));
+      const { rows, texts, more } = fillPage(found, limit, ({ item }) => item);
       const last = rows.at(-1);
-      return { items: rows.map(wireEvent), next_cursor: has_more && last ? cursorOf(last) : null, has_more };
+      return {
+        items: rows.map(({ item }) => item),
+        texts,
+        next_cursor: more && last ? last.cursor : null,
+        has_more: more,
+      };
     },
     end(scope, by) {
       const newest = events.newest(scope, by);
@@ -103,6 +116,10 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
     },
   };
 };
+
+function* wireEvents(rows: Iterable<EventRow>): Iterable<{ item: CanonicalEvent; cursor: string }> {
+  for (const row of rows) yield { item: wireEvent(row), cursor: cursorOf(row) };
+}
 
 /** A scope has no control characters, so two logs never have one key. */
 const keyOf = (scope: string, by: EventScope): string =>

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { EXPOSE_HEADERS } from './cors.ts';
 import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
-import { type LongBody, PIECE_BYTES, type Unsent } from './unsent.ts';
+import { beginningOf, type LongBody, PIECE_BYTES, type Unsent } from './unsent.ts';
 import type { WireResponse } from './wire.ts';
 
 /**
@@ -113,14 +113,14 @@ const notify = (exchange: Exchange, listener: (() => void) | undefined): void =>
 export const sendReply = (exchange: Exchange, answer: Reply): void => {
   if (exchange.done) return;
   const { res } = exchange;
-  const { text = '' } = answer;
-  const isLong = exchange.method !== 'HEAD' && text.length > PIECE_BYTES;
+  const { text, more } = beginningOf(answer.text ?? '');
+  const isLong = exchange.method !== 'HEAD' && (more !== undefined || text.length > PIECE_BYTES);
   stampHead(exchange, answer.status);
   cork(exchange, () => {
     writeHead(exchange, answer.status, answer.headers);
     if (answer.text !== undefined) res.writeHeader('content-type', answer.contentType);
     if (exchange.method === 'HEAD') {
-      res.writeHeader('content-length', String(Buffer.byteLength(text)));
+      if (!more) res.writeHeader('content-length', String(Buffer.byteLength(text)));
       endWithoutLength(exchange);
     } else if (answer.text === undefined && BODILESS.has(answer.status)) {
       endWithoutLength(exchange);
@@ -130,26 +130,35 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
       res.end(text, isLast(exchange));
     }
   });
-  if (isLong) sendLong(exchange, text);
+  if (isLong) sendLong(exchange, text, more);
   else close(exchange);
 };
 
 /** Writes the rest of a response piece by piece, as its reader takes it. The exchange ends with the last piece. */
-const sendLong = (exchange: Exchange, text: string | Uint8Array): void => {
-  const { unsent } = exchange.context;
+const sendLong = (
+  exchange: Exchange,
+  text: string | Uint8Array,
+  more: Iterator<string> | undefined = undefined,
+): void => {
+  const { unsent, report } = exchange.context;
   const rest = typeof text === 'string' ? Buffer.from(text) : text;
-  const body: LongBody = { rest, taken: 0, cutOff: () => cutOff(exchange) };
+  const body: LongBody = { rest, more, taken: 0, cutOff: () => cutOff(exchange) };
   const proceed = (): void => {
-    for (let takesMore = true; takesMore && !exchange.done; ) {
-      const { piece, isLast } = unsent.next(body);
-      if (isLast) {
-        unsent.remove(body);
-        endStream(exchange, piece);
-      } else {
-        takesMore = writeStream(exchange, piece);
+    try {
+      for (let takesMore = true; takesMore && !exchange.done; ) {
+        const { piece, isLast } = unsent.next(body);
+        if (isLast) unsent.remove(body);
+        if (isLast) endStream(exchange, piece);
+        else takesMore = writeStream(exchange, piece);
       }
+    } catch (error) {
+      // The head has left: a broken connection is what tells the client.
+      report(error);
+      cutOff(exchange);
     }
   };
+  // Inside the callback of the route nothing waits for the end of the connection yet.
+  if (exchange.corked) awaitAbort(exchange);
   tellWhenGone(exchange, () => unsent.remove(body));
   unsent.add(body);
   onWritable(exchange, proceed);

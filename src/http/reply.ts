@@ -5,11 +5,16 @@ const brand = Symbol('reply');
 export type Reply = {
   readonly [brand]: true;
   readonly status: number;
-  /** Characters, or bytes as they are. Undefined: the response has no body. */
-  readonly text: string | Uint8Array | undefined;
+  /** Characters, bytes as they are, or a text that is made while it is sent. Undefined: the response has no body. */
+  readonly text: ReplyText | undefined;
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
 };
+
+export type ReplyText = string | Uint8Array | Pieces;
+
+/** Parts of a text, taken as the client reads. */
+export type Pieces = { readonly pieces: Iterator<string> };
 
 export const JSON_TYPE = 'application/json';
 
@@ -22,13 +27,17 @@ export const reply = (status: number, body?: unknown, headers?: Record<string, s
   headers,
 });
 
+/** A text that is encoded already. */
+export const textReply = (
+  text: ReplyText,
+  contentType: string,
+  headers?: Readonly<Record<string, string>>,
+): Reply => ({ [brand]: true, status: 200, text, contentType, headers });
+
 /** @example plainText(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8') */
 export const plainText = (text: string, contentType: string, status = 200): Reply => ({
-  [brand]: true,
+  ...textReply(text, contentType),
   status,
-  text,
-  contentType,
-  headers: undefined,
 });
 
 /** What a file holds; `headers` may say how it is encoded. */
@@ -36,7 +45,7 @@ export const fileReply = (
   bytes: Uint8Array,
   contentType: string,
   headers: Readonly<Record<string, string>>,
-): Reply => ({ [brand]: true, status: 200, text: bytes, contentType, headers });
+): Reply => textReply(bytes, contentType, headers);
 
 export const isReply = (value: unknown): value is Reply =>
   typeof value === 'object' && value !== null && brand in value;

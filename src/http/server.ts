@@ -74,7 +74,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     unsent: createUnsent({ limit: settings.response_buffer_bytes, observe: observe.unsent }),
     draining: false,
     ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
-    report: (error) => log.error({ err: error }, 'a listener of an event stream failed'),
+    report: (error) => log.error({ err: error }, 'a callback of a response failed'),
   };
   const gate = createGate({ limit: settings.max_concurrent_requests });
   const hub = createStreamHub({

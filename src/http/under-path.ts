@@ -1,4 +1,4 @@
-import { plainErrors, Refusal } from './errors.ts';
+import { JSON_TYPE } from './reply.ts';
 
 /**
  * A handler for what is below a path of another server, which hands requests on with that path: the handler gets them
@@ -24,7 +24,5 @@ export const underPath = (
   };
 };
 
-const refused = (problem: string): Response => {
-  const { status, text, contentType } = plainErrors(new Refusal(404, problem), '');
-  return new Response(text ?? null, { status, headers: { 'content-type': contentType } });
-};
+const refused = (error: string): Response =>
+  new Response(JSON.stringify({ error }), { status: 404, headers: { 'content-type': JSON_TYPE } });

@@ -1,5 +1,6 @@
 import type { Encoder } from '../runtime/channel.ts';
 import { Gone } from '../schema/outcome.ts';
+import { PAGE_BYTES } from '../schema/page-rows.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { isAt, parseReplayCursor, type ReplayCursor, replayCursor } from './replay-cursor.ts';
 import { type LogRow, type ReplayedRow, replayedRows, runEventOf } from './replay-events.ts';
@@ -30,7 +31,10 @@ export type ReplayProtocol = {
 /** `frame`: without a line for its id. */
 export type ReplayFrame = { cursor: string; frame: string };
 
-/** What follows the cursor, or the beginning. @throws Invalid, Gone */
+/**
+ * What follows the cursor, or the beginning. The page ends at its limit or with the frame that reaches `PAGE_BYTES`.
+ * @throws Invalid, Gone
+ */
 export const replayPage = (
   source: ReplaySource,
   protocol: ReplayProtocol,
@@ -42,15 +46,17 @@ export const replayPage = (
   const framesOf = createProjection(source, protocol);
   const page: ReplayFrame[] = [];
   let isFirst = true;
+  let length = 0;
   for (const row of source.thread(after?.seq ?? 1)) {
     const frames = framesOf(row);
     const from = isFirst && after ? behind(after, row, frames) : 0;
     isFirst = false;
     for (let index = from; index < frames.length; index += 1) {
-      if (page.length === limit) return page;
-      page.push({ cursor: replayCursor(protocol.code, row, index), frame: frames[index] ?? '' });
+      const frame = frames[index] ?? '';
+      page.push({ cursor: replayCursor(protocol.code, row, index), frame });
+      length += frame.length;
+      if (page.length === limit || length >= PAGE_BYTES) return page;
     }
-    if (page.length === limit) return page;
   }
   if (isFirst && after) throw new Gone(after.text);
   return page;

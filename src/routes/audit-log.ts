@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { AuditAction, AuditPage } from '../schema/audit-event.ts';
 import { Cursor, count } from '../schema/paging.ts';
@@ -29,6 +30,9 @@ export const auditLogRoutes = (rooms: Pick<Rooms, 'config'>) => [
     scope: 'admin',
     query: AuditQuery,
     responses: { 200: AuditPage },
-    handle: ({ query }) => configOf(rooms).audit.page(query),
+    handle({ query }) {
+      const { texts, next_cursor } = configOf(rooms).audit.page(query);
+      return listReply('items', texts, { next_cursor });
+    },
   }),
 ];

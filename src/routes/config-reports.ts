@@ -4,7 +4,7 @@ import { ConfigDiagnostics } from '../schema/config-answers.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Json, JsonObject } from '../schema/json.ts';
 import { AgentEntry } from './entry-schemas.ts';
-import { configOf, EntryPage, EntryParams } from './managed.ts';
+import { configOf, EntryPage, EntryParams, entriesReply } from './managed.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What the configuration amounts to: its agents, its gaps, what can be used (config.md 2.2, 6, 10). */
@@ -123,7 +123,7 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     description: 'The entries of the namespace `agents`.',
     query: EntryPage,
     responses: { 200: AgentList },
-    handle: ({ query }) => configOf(rooms).list('agents', query),
+    handle: ({ query }) => entriesReply(configOf(rooms).list('agents', query)),
   }),
   route.get('/v1/agents/:id', {
     ...admin,

@@ -8,7 +8,7 @@ import { NotFound } from '../schema/outcome.ts';
 import { callerOf } from './caller.ts';
 import { choice } from './choice.ts';
 import { ConfigEntry, ConfigEntryInput } from './entry-schemas.ts';
-import { configOf, EntryList, EntryPage, judgedBody } from './managed.ts';
+import { configOf, EntryList, EntryPage, entriesReply, judgedBody } from './managed.ts';
 import { EntryId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -66,7 +66,7 @@ const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
     params: NsParams,
     query: EntryPage,
     responses: { 200: EntryList, ...missing },
-    handle: ({ params, query }) => configOf(rooms).list(params.ns, query),
+    handle: ({ params, query }) => entriesReply(configOf(rooms).list(params.ns, query)),
   }),
   route.post('/v1/config/:ns', {
     ...admin,

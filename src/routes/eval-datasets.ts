@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ScriptMode } from '../evals/curate.ts';
 import type { Curation } from '../evals/curation.ts';
 import type { Datasets } from '../evals/datasets.ts';
+import { longListReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { Dataset, DatasetSpec, Expectation, Fixture, MOST } from '../schema/dataset.ts';
 import { nullsAbsent } from '../schema/endpoint.ts';
@@ -155,14 +156,14 @@ const recordRoutes = (datasets: Datasets) => [
     description: 'With their revisions, which a change of one has to name.',
     query: ListQuery,
     responses: { 200: DatasetList },
-    handle: ({ query }) => ({
-      datasets: datasets.list(query).map(({ id, description, fixture_count, meta: { revision } }) => ({
-        id,
-        description,
-        fixture_count,
-        revision,
-      })),
-    }),
+    handle({ query }) {
+      const rows = datasets
+        .list(query)
+        .map(({ id, description, fixture_count, meta: { revision } }) =>
+          JSON.stringify({ id, description, fixture_count, revision }),
+        );
+      return longListReply('datasets', rows);
+    },
   }),
   route.post('/v1/eval/datasets', {
     ...admin,

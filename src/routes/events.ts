@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventFeed } from '../events/feed.ts';
 import { eventStream } from '../http/described.ts';
+import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { CanonicalEvent } from '../schema/canonical-event.ts';
@@ -57,7 +58,15 @@ const logRoutes = (
     params: PARAMS[owner],
     query: EventQuery,
     responses: { 200: EventList, 410: ErrorBody },
-    handle: ({ scope, params, query }) => events.list(scope, logOf(params.id), query.cursor, query.limit),
+    handle({ scope, params, query }) {
+      const { texts, next_cursor, has_more } = events.list(
+        scope,
+        logOf(params.id),
+        query.cursor,
+        query.limit,
+      );
+      return listReply('items', texts, { next_cursor, has_more });
+    },
   }),
   route.get(`${path}/stream`, {
     id: `stream${NAME[owner]}Events`,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { examples, TRACE_HEADERS } from '../http/described.ts';
+import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { checkClientId, type SubmitMode } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
@@ -7,6 +8,7 @@ import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Json } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
+import { fillPage } from '../schema/page-rows.ts';
 import { Limit, Offset } from '../schema/paging.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
 import { createAddressing } from './addressing.ts';
@@ -164,18 +166,18 @@ export const inputRoutes = (rooms: Rooms) => {
       id: 'listMailbox',
       summary: 'Dispatches of a thread, in the order in which they are claimed',
       description:
-        'Those that wait, those that execute and those that have ended. Claim tokens are not shown.',
+        'Those that wait, those that execute and those that have ended. Claim tokens are not shown. A page of long results ends before its `limit`; the next one begins at `offset` plus the number of its items.',
       tag: 'mailbox',
       scope: 'agent-invocation',
       params: ThreadParams,
       query: z.object({ offset: Offset, limit: Limit }),
       responses: { 200: DispatchList },
-      handle: ({ scope, params, query }) => ({
-        // The token is a capability: whoever has it may write for the run.
-        items: store.dispatches
-          .listByThread(scope, params.id, query)
-          .map((dispatch) => ({ ...dispatch, claim_token: null })),
-      }),
+      handle({ scope, params, query }) {
+        const found = store.dispatches.listByThread(scope, params.id, query);
+        // The token is a capability: with it a client could write for the run.
+        const page = fillPage(found, query.limit, (dispatch) => ({ ...dispatch, claim_token: null }));
+        return listReply('items', page.texts);
+      },
     }),
   ];
 };

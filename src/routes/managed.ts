@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { ConfigService } from '../registry/config/api.ts';
+import { jsonOfEach, longListReply } from '../http/list-reply.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ConfigService, Entries } from '../registry/config/api.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
 import { ConfigEntry } from './entry-schemas.ts';
@@ -13,6 +15,10 @@ export const configOf = ({ config }: Pick<Rooms, 'config'>): ConfigService => {
   if (!config) throw new Invalid('config management API not enabled');
   return config;
 };
+
+/** Without a limit the list is whole, because an export that ends early would lose entries. */
+export const entriesReply = ({ items, ...rest }: Entries): Reply =>
+  longListReply('items', jsonOfEach(items), rest);
 
 /** A body whose faults are told in the words of the configuration, so that any JSON passes before. */
 export const judgedBody = (body: z.ZodType<unknown>) => ({ body, reads: 'anyJson' }) as const;

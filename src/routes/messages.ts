@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { listMessages, type MessageFilter, type MessageStart } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
@@ -54,7 +55,7 @@ export const messageRoutes = ({ store }: Rooms) => [
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
       const page = listMessages({ store, scope, thread_id: params.id }, filter, start, query.limit);
-      return { messages: page.rows, ...pagePlace(page, page.rows, filter) };
+      return listReply('messages', page.texts, pagePlace(page, page.rows, filter));
     },
   }),
 ];

@@ -59,20 +59,11 @@ export const replayRoute = (
       replay.page(scope, params.thread_id, query.cursor ?? header('last-event-id'), query.limit),
   });
 
-/** Events are read in pages: few are needed for a short thread, and a long one is not held at once. */
-const READ_AT_ONCE = 256;
-
 const sourceOf = (store: Rooms['store'], scope: string, thread_id: string): ReplaySource => ({
   thread: (from) => eventsOf(store, scope, { thread_id }, from),
   run: (run_id, from) => eventsOf(store, scope, { run_id }, from),
 });
 
-/** From a sequence number on, the oldest first. */
-export function* eventsOf({ events }: Rooms['store'], scope: string, by: EventScope, from: number) {
-  for (let after = from - 1; ; ) {
-    const page = events.list(scope, by, after, READ_AT_ONCE);
-    yield* page.rows;
-    if (!page.has_more) return;
-    after = page.rows.at(-1)?.seq ?? after;
-  }
-}
+/** From a sequence number on, the oldest first; decoded as they are taken, within one turn. */
+export const eventsOf = ({ events }: Rooms['store'], scope: string, by: EventScope, from: number) =>
+  events.read(scope, by, from - 1);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventStream, examples, TRACE_HEADERS } from '../http/described.ts';
+import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
@@ -62,13 +63,12 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       ...(query.status !== undefined && { status: query.status }),
     };
     const page = store.runs.list(scope, filter, { limit: query.limit, ...startOf(query, filter) });
-    return {
-      items: page.items,
+    return listReply('items', page.texts, {
       total: page.total,
       has_more: page.next !== undefined,
       next_cursor: page.next === undefined ? null : encodeCursor('run_', page.next, filter),
       ...(page.prev !== undefined && { prev_cursor: encodeCursor('run_', page.prev, filter) }),
-    };
+    });
   };
 
   return [

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { examples } from '../http/described.ts';
+import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -102,22 +103,21 @@ const DeleteQuery = withAliases(
 ).transform(({ child_strategy = 'detach' }) => child_strategy);
 
 export const threadRoutes = ({ store, runtime }: Rooms) => {
-  const list = <Item>(scope: string, query: ThreadQuery, item: (record: ThreadRecord) => Item) => {
+  const list = (scope: string, query: ThreadQuery, item: (record: ThreadRecord) => unknown) => {
     const { filter, limit } = query;
     if (filter.root && filter.parent_thread_id !== undefined) {
       throw new Invalid('root=true cannot be combined with parentThreadId');
     }
     const start = startOf(query);
-    const page = store.threads.list(scope, filter, { limit, ...start });
-    return {
-      items: page.items.map(item),
+    const page = store.threads.list(scope, filter, { limit, ...start }, item);
+    return listReply('items', page.texts, {
       offset: page.offset,
       limit,
       total: page.total,
       has_more: page.next !== undefined,
       next_cursor: page.next === undefined ? null : encodeCursor('thr_', page.next, filter),
       ...(page.prev !== undefined && { prev_cursor: encodeCursor('thr_', page.prev, filter) }),
-    };
+    });
   };
 
   const update = {

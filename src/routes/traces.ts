@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOfEach, longListReply } from '../http/list-reply.ts';
 import { plainText, reply, route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid } from '../schema/outcome.ts';
@@ -27,7 +28,9 @@ const MOST_LINES = 1000;
 
 const PageQuery = z.strictObject({
   offset: count.transform(Number).optional().meta({ description: 'events to skip' }),
-  limit: atLeastOne.optional().meta({ description: `at most and by default ${MOST_LINES}` }),
+  limit: atLeastOne
+    .optional()
+    .meta({ description: `at most and by default ${MOST_LINES}; a page of long events ends before it` }),
 });
 
 const TraceParams = z.object({ run_id: RunId });
@@ -45,7 +48,8 @@ const routesOf = (traces: Traces) => [
     scope: 'admin',
     query: TraceQuery,
     responses: { 200: TraceList },
-    handle: ({ query }) => ({ runs: traces.list({ ...query, since: sinceOf(query.since) }) }),
+    handle: ({ query }) =>
+      longListReply('runs', jsonOfEach(traces.list({ ...query, since: sinceOf(query.since) }))),
   }),
   route.get('/v1/traces/:run_id', {
     id: 'getTrace',

@@ -1,4 +1,5 @@
 import type { ListedMessage, Message } from '../schema/message.ts';
+import { fillPage } from '../schema/page-rows.ts';
 import type { MessageBounds, MessageRow, Retraction, Store } from '../store/index.ts';
 
 /**
@@ -23,7 +24,14 @@ export type MessageFilter = {
 /** Where a page begins: after so many rows, behind a row, or in front of one (the page that ends there). */
 export type MessageStart = { offset: number } | { behind: number } | { inFrontOf: number };
 
-export type MessagePage = { rows: ListedMessage[]; total: number; has_more: boolean; has_previous: boolean };
+export type MessagePage = {
+  rows: ListedMessage[];
+  /** The JSON of each row. */
+  texts: string[];
+  total: number;
+  has_more: boolean;
+  has_previous: boolean;
+};
 
 /**
  * What was there of stopped answers, where the filter lets it through. The number is that of the message behind which
@@ -51,16 +59,15 @@ export const listMessages = (
 ): MessagePage => {
   const total = countMessages(of, filter);
   if ('inFrontOf' in start) {
-    const backwards = take(viewed(of, behind(reversed(filter), start.inFrontOf)), 0, limit + 1);
-    const rows = backwards.slice(0, limit).reverse();
-    return { rows, total, has_more: true, has_previous: backwards.length > limit };
+    const page = fillPage(viewed(of, behind(reversed(filter), start.inFrontOf)), limit);
+    const { rows, texts, more } = page;
+    return { rows: rows.reverse(), texts: texts.reverse(), total, has_more: true, has_previous: more };
   }
-  const rows =
-    'behind' in start
-      ? take(viewed(of, behind(filter, start.behind)), 0, limit + 1)
-      : take(viewed(of, filter), start.offset, limit + 1);
+  const found =
+    'behind' in start ? viewed(of, behind(filter, start.behind)) : skipping(viewed(of, filter), start.offset);
+  const { rows, texts, more } = fillPage(found, limit);
   const has_previous = rows.length > 0 && ('behind' in start || start.offset > 0);
-  return { rows: rows.slice(0, limit), total, has_more: rows.length > limit, has_previous };
+  return { rows, texts, total, has_more: more, has_previous };
 };
 
 const reversed = (filter: MessageFilter): MessageFilter => ({
@@ -74,16 +81,13 @@ const behind = (filter: MessageFilter, seq: number): MessageFilter =>
     ? { ...filter, after: Math.max(seq, filter.after ?? 0) }
     : { ...filter, before: Math.min(seq, filter.before ?? Number.MAX_SAFE_INTEGER) };
 
-const take = (rows: Iterable<ListedMessage>, skip: number, count: number): ListedMessage[] => {
-  const taken: ListedMessage[] = [];
+function* skipping(rows: Iterable<ListedMessage>, count: number): Iterable<ListedMessage> {
   let skipped = 0;
   for (const row of rows) {
-    if (skipped < skip) skipped += 1;
-    else taken.push(row);
-    if (taken.length >= count) break;
+    if (skipped < count) skipped += 1;
+    else yield row;
   }
-  return taken;
-};
+}
 
 /** From the running counts in the rows and what retractions hide, however long the history. */
 const countMessages = (of: HistoryOf, filter: MessageFilter): number => {

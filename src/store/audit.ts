@@ -1,5 +1,6 @@
 import { type AuditEvent, isUlid } from '../schema/audit-event.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { fillPage } from '../schema/page-rows.ts';
 import { type AuditFilter, indexKeys, matchingIds } from './audit-index.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
@@ -31,7 +32,7 @@ export type AuditTable = {
    * The newest first. `next` is there when the page is not the last, and is the `before` of the next one.
    * @throws Invalid when `before` is not an id
    */
-  page(query: AuditQuery): { items: AuditEvent[]; next?: string };
+  page(query: AuditQuery): { items: AuditEvent[]; texts: string[]; next?: string };
   /** Removes events older than this, the oldest first and at most `max`; tells how many. */
   prune(batch: Batch, olderThanMs: number, max: number): number;
 };
@@ -58,14 +59,10 @@ export const createAuditTable = (
     },
     page({ since, until, limit, before, ...filter }) {
       if (before !== undefined && !isUlid(before)) throw new Invalid('invalid cursor');
-      const items: AuditEvent[] = [];
-      for (const id of matchingIds(index, filter, idsBetween(since, until, before))) {
-        const last = items.at(-1);
-        if (items.length === limit) return { items, ...(last && { next: last.id }) };
-        const event = get(id);
-        if (event) items.push(event);
-      }
-      return { items };
+      const ids = matchingIds(index, filter, idsBetween(since, until, before));
+      const { rows: items, texts, more } = fillPage(eventsOf(ids, get), limit);
+      const last = items.at(-1);
+      return { items, texts, ...(more && last && { next: last.id }) };
     },
     prune(batch, olderThanMs, max) {
       let removed = 0;
@@ -79,6 +76,13 @@ export const createAuditTable = (
   };
   return { table, sealOlder: events.sealOlder };
 };
+
+function* eventsOf(ids: Iterable<string>, get: (id: string) => AuditEvent | undefined): Iterable<AuditEvent> {
+  for (const id of ids) {
+    const event = get(id);
+    if (event) yield event;
+  }
+}
 
 const idsBetween = (since = 0, until = Number.POSITIVE_INFINITY, before?: string) => {
   const end = Number.isFinite(until) ? firstIdAt(until) : undefined;

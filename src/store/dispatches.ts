@@ -17,7 +17,8 @@ export type DispatchTable = {
   put(batch: Batch, scope: string, after: Dispatch, before: Dispatch | undefined): void;
   remove(batch: Batch, scope: string, before: Dispatch): void;
   /** All states. */
-  listByThread(scope: string, thread_id: string, page: { offset: number; limit: number }): Dispatch[];
+  /** Decoded as they are taken. */
+  listByThread(scope: string, thread_id: string, page: { offset: number; limit: number }): Iterable<Dispatch>;
   /** The Queued and Claimed ones of a thread. */
   openOf(scope: string, thread_id: string): Dispatch[];
   queued(scope: string, thread_id: string): Dispatch[];
@@ -103,10 +104,10 @@ export const createDispatchTable = (
       openWork.move(batch, id, undefined, openPlace(scope, before, at));
       endedWork.move(batch, { scope, id, order: at }, undefined, endOf(before));
     },
-    listByThread(scope, thread_id, { offset, limit }) {
-      if (!isId(thread_id)) return [];
+    *listByThread(scope, thread_id, { offset, limit }) {
+      if (!isId(thread_id)) return;
       const prefix: Key = [scope, 'thread', thread_id];
-      return Array.from(index.values({ prefix, offset, limit }), (id) => existing(scope, id));
+      for (const id of index.values({ prefix, offset, limit })) yield existing(scope, id);
     },
     openOf,
     queued: (scope, thread_id) => openOf(scope, thread_id).filter((dispatch) => dispatch.status === 'Queued'),

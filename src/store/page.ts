@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fillPage } from '../schema/page-rows.ts';
 import type { Counters } from './counters.ts';
 import { type Key, MAX_ID_BYTES } from './keys.ts';
 import { merge, nearest, skip } from './merge.ts';
@@ -22,7 +23,22 @@ export type Position = z.infer<typeof Position>;
 
 export type Page = { offset: number; limit: number; after?: Position };
 
-export type PageOf<T> = { items: T[]; total: number; offset: number; next?: Position; prev?: Position };
+export type PageOf<T> = {
+  items: T[];
+  /** The JSON of what clients see of each. */
+  texts: string[];
+  total: number;
+  offset: number;
+  next?: Position;
+  prev?: Position;
+};
+
+/** How a row of an index becomes a row of a page. */
+export type Rows<T, Row> = {
+  read(found: T): Row;
+  /** What clients see of it; the whole row when missing. */
+  shown?: ((row: Row) => unknown) | undefined;
+};
 
 /** What a page is of: the ranges that have rows, and how many they have together. */
 export type List<T> = { index: Table<T>; prefixes: readonly Key[]; total: number };
@@ -38,26 +54,42 @@ export const counted = <T>(index: Table<T>, counters: Counters, lists: readonly 
   return { index, prefixes, total };
 };
 
-export const readPage = <T>(list: List<T>, { offset, limit, after }: Page): PageOf<T> => {
+export const readPage = <T, Row>(
+  list: List<T>,
+  { offset, limit, after }: Page,
+  { read, shown = (row) => row }: Rows<T, Row>,
+): PageOf<Row> => {
   const { total } = list;
   const skipped = after?.offset ?? offset;
-  const rows = rowsBehind(list, after?.key ? { key: after.key } : { skipped }, limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const found = rowsBehind(list, after?.key ? { key: after.key } : { skipped }, limit + 1);
+  const { rows, texts, more } = fillPage(readRows(found, read), limit, ({ row }) => shown(row));
+  const last = rows.at(-1);
   const start = Math.min(skipped, total);
-  const prev = skipped === 0 ? undefined : pageBefore(list, { first: shown[0]?.key, start, limit });
+  const prev = skipped === 0 ? undefined : pageBefore(list, { first: rows[0]?.key, start, limit });
   return {
-    items: shown.map((row) => row.found),
+    items: rows.map(({ row }) => row),
+    texts,
     total,
     offset: skipped,
-    ...(rows.length > limit && last && { next: { key: last.key, offset: skipped + shown.length } }),
+    ...(more && last && { next: { key: last.key, offset: skipped + rows.length } }),
     ...(prev && { prev }),
   };
 };
 
+function* readRows<T, Row>(
+  found: Iterable<{ key: Key; found: T }>,
+  read: (found: T) => Row,
+): Iterable<{ key: Key; row: Row }> {
+  for (const { key, found: value } of found) yield { key, row: read(value) };
+}
+
 type Start = { key: Key } | { skipped: number };
 
-const rowsBehind = <T>({ index, prefixes }: List<T>, start: Start, limit: number) => {
+const rowsBehind = <T>(
+  { index, prefixes }: List<T>,
+  start: Start,
+  limit: number,
+): Iterable<{ key: Key; found: T }> => {
   const ranges =
     'key' in start
       ? prefixes.map((prefix) => ({ prefix, after: start.key }))
@@ -66,11 +98,7 @@ const rowsBehind = <T>({ index, prefixes }: List<T>, start: Start, limit: number
           prefixes.map((prefix) => ({ prefix })),
           start.skipped,
         );
-  const rows: { key: Key; found: T }[] = [];
-  for (const row of merge(ranges ?? [], (range) => foundIn(index, { ...range, limit }))) {
-    if (rows.push(row) === limit) break;
-  }
-  return rows;
+  return merge(ranges ?? [], (range) => foundIn(index, { ...range, limit }));
 };
 
 function* foundIn<T>(index: Table<T>, span: Span): Iterable<{ key: Key; found: T }> {

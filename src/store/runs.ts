@@ -48,6 +48,7 @@ export type RunTable = AnswerTexts & {
    * last: of two changes of one run the later one has the later time, whatever the clock says.
    */
   put(batch: Batch, scope: string, after: Run, before: Run | undefined, now?: number): number;
+  /** The page also ends where its runs as JSON are too long (`page-rows.ts`). */
   list(scope: string, filter: RunFilter, page: Page): PageOf<Run>;
   count(scope: string, status: RunStatus): number;
   /** Runs of a thread that wait, the oldest first. */
@@ -131,9 +132,10 @@ export const createRunTable = (
     },
     list(scope, filter, page) {
       const { thread_id } = filter;
-      if (thread_id !== undefined && !isId(thread_id)) return { items: [], total: 0, offset: page.offset };
-      const found = readPage(counted(index, counters, listsOf(scope, filter)), page);
-      return { ...found, items: found.items.map((id) => existing(scope, id)) };
+      if (thread_id !== undefined && !isId(thread_id))
+        return { items: [], texts: [], total: 0, offset: page.offset };
+      const read = (id: string): Run => existing(scope, id);
+      return readPage(counted(index, counters, listsOf(scope, filter)), page, { read });
     },
     count: (scope, status) => counters.get(listOf(scope, status)),
     waitingOf(scope, thread_id) {

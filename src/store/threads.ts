@@ -26,7 +26,13 @@ export type ThreadTable = {
   /** `before` is what was put last, committed or not. */
   put(batch: Batch, scope: string, after: ThreadRecord, before: ThreadRecord | undefined): void;
   remove(batch: Batch, scope: string, before: ThreadRecord): void;
-  list(scope: string, filter: ThreadFilter, page: Page): PageOf<ThreadRecord>;
+  /** @param shown what clients see of a record; the page also ends where that is too long (`page-rows.ts`) */
+  list(
+    scope: string,
+    filter: ThreadFilter,
+    page: Page,
+    shown?: (record: ThreadRecord) => unknown,
+  ): PageOf<ThreadRecord>;
   /** Ids of the direct children. */
   children(scope: string, id: string): string[];
 };
@@ -52,16 +58,15 @@ export const createThreadTable = (env: Environment, counters: Counters): ThreadT
       records.remove(batch, [scope, id]);
       placement.move(batch, id, [], places(scope, before));
     },
-    list(scope, filter, page) {
+    list(scope, filter, page, shown) {
       const { parent_thread_id } = filter;
       if (parent_thread_id !== undefined && !isId(parent_thread_id)) return NOTHING(page);
-      const found = readPage(counted(index, counters, listsOf(scope, filter)), page);
-      const items = found.items.map((id) => {
+      const read = (id: string): ThreadRecord => {
         const record = get(scope, id);
         if (!record) throw new Integrity(`thread '${id}' is listed and has no record`);
         return record;
-      });
-      return { ...found, items };
+      };
+      return readPage(counted(index, counters, listsOf(scope, filter)), page, { read, shown });
     },
     children(scope, id) {
       return isId(id) ? Array.from(index.values({ prefix: [scope, 'parent', id] })) : [];
@@ -71,6 +76,7 @@ export const createThreadTable = (env: Environment, counters: Counters): ThreadT
 
 const NOTHING = ({ offset, after }: Page): PageOf<never> => ({
   items: [],
+  texts: [],
   total: 0,
   offset: after?.offset ?? offset,
 });

@@ -1,4 +1,5 @@
 import { Integrity } from '../schema/outcome.ts';
+import { PAGE_BYTES } from '../schema/page-rows.ts';
 import type { TraceSummary } from '../schema/trace.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { Environment } from './environment.ts';
@@ -40,7 +41,7 @@ export type TraceTable = {
   /** `total` of the head is that after these lines. */
   write(batch: Batch, head: TraceHead, lines: readonly string[]): void;
   remove(batch: Batch, run_id: string): void;
-  /** @throws Integrity when a row in the middle cannot be read */
+  /** Ends at its limit or at `PAGE_BYTES`. @throws Integrity when a row in the middle cannot be read */
   page(run_id: string, offset: number, limit: number): TracePage;
   /** Those that are done, the newest first. */
   list(filter: TraceFilter): TraceSummary[];
@@ -127,10 +128,15 @@ export const createTraceTable = (env: Environment): TraceTable => {
       const total = Array.from(before, numberOf)[0] ?? 0;
       const lines: string[] = [];
       if (offset >= total) return { lines, total };
+      let bytes = 0;
       for (const key of rows.keys({ prefix: [run_id], from: [offset + 1], to: [total] })) {
         const held = linesOf(key, false) ?? [];
         const first = numberOf(key) - held.length;
-        lines.push(...held.slice(Math.max(0, offset - first), offset + limit - first));
+        for (const line of held.slice(Math.max(0, offset - first), offset + limit - first)) {
+          bytes += Buffer.byteLength(line);
+          if (lines.length > 0 && bytes > PAGE_BYTES) return { lines, total };
+          lines.push(line);
+        }
         if (lines.length >= limit) break;
       }
       return { lines, total };

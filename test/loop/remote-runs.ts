@@ -192,7 +192,7 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
     submit,
     run,
     runs: (): Run[] => now.store.runs.list('default', { thread_id: 'T' }, { offset: 0, limit: 100 }).items,
-    dispatches: () => now.store.dispatches.listByThread('default', 'T', { offset: 0, limit: 100 }),
+    dispatches: () => [...now.store.dispatches.listByThread('default', 'T', { offset: 0, limit: 100 })],
     /** Of the thread, as `role: text`. */
     texts: (): string[] => messagesOf(now.store).map(({ role, content }) => `${role}: ${textOf(content)}`),
     get runtime() {

@@ -36,7 +36,7 @@ export const viewOf = (sequence: Sequence, id: string, all: readonly Run[]): Thr
     id,
     thread,
     runs,
-    dispatches: store.dispatches.listByThread(scope, id, { offset: 0, limit: 10_000 }),
+    dispatches: [...store.dispatches.listByThread(scope, id, { offset: 0, limit: 10_000 })],
     history: rows.map(({ message }) => message),
     seqs: rows.map(({ seq }) => seq),
     events: eventsOf(sequence, id),

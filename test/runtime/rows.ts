@@ -14,7 +14,7 @@ const TERMINAL = ['RunFinished', 'RunCancelled', 'RunErrored', 'RunTerminated'];
 export const rowsOf = ({ store }: TestRuntime, thread_id: string) => {
   const rows = {
     runs: (): Run[] => store.runs.list(SCOPE, { thread_id }, { offset: 0, limit: 1000 }).items,
-    dispatches: () => store.dispatches.listByThread(SCOPE, thread_id, { offset: 0, limit: 1000 }),
+    dispatches: () => [...store.dispatches.listByThread(SCOPE, thread_id, { offset: 0, limit: 1000 })],
     events: () => store.events.list(SCOPE, { thread_id }, 0, 10_000).rows.map(({ event }) => event),
     thread: () => store.threads.get(SCOPE, thread_id)?.thread,
     /** What the user said, as the history has it. */

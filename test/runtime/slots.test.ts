@@ -26,7 +26,7 @@ const start = async (t: Test, dir?: string) => {
     ...service,
     stage,
     statusOf: (thread: string) =>
-      store.dispatches.listByThread(SCOPE, thread, { offset: 0, limit: 9 }).map(({ status }) => status),
+      [...store.dispatches.listByThread(SCOPE, thread, { offset: 0, limit: 9 })].map(({ status }) => status),
     async done(count: number): Promise<void> {
       while (store.runs.count(SCOPE, 'done') < count) await new Promise(setImmediate);
     },

@@ -73,7 +73,7 @@ const everything = (store: Store) => ({
   run: store.runs.get(SCOPE, 'r1'),
   listed: store.runs.list(SCOPE, {}, { offset: 0, limit: 5 }).items[0],
   dispatch: store.dispatches.get(SCOPE, 'd1'),
-  mailbox: store.dispatches.listByThread(SCOPE, 't1', { offset: 0, limit: 5 })[0],
+  mailbox: [...store.dispatches.listByThread(SCOPE, 't1', { offset: 0, limit: 5 })][0],
   events: store.events.list(SCOPE, { thread_id: 't1' }, 1, 9).rows.map((row) => row.event),
   ofTheRun: store.events.list(SCOPE, { run_id: 'r1' }, 1, 9).rows.map((row) => row.event),
 });

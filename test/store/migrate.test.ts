@@ -27,7 +27,7 @@ const listsOf = (store: Store) => ({
   done: store.runs.list(SCOPE, { thread_id: 't1', status: 'done' }, PAGE),
   counts: [store.runs.count(SCOPE, 'waiting'), store.runs.count(SCOPE, 'done')],
   tasks: store.tasks.list(SCOPE, {}, { limit: 10 }),
-  mailbox: store.dispatches.listByThread(SCOPE, 't1', PAGE),
+  mailbox: [...store.dispatches.listByThread(SCOPE, 't1', PAGE)],
   queued: store.dispatches.queued(SCOPE, 't1'),
   open: store.dispatches.open(undefined, 10),
   ended: store.dispatches.ended(100, 10),

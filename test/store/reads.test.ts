@@ -159,7 +159,7 @@ compare(
   ]).concat(
     PAGES.map(([name, pageOf]) => [
       `${name} of the mailbox`,
-      (store, middle) => store.dispatches.listByThread(SCOPE, 't1', pageOf(middle)),
+      (store, middle) => [...store.dispatches.listByThread(SCOPE, 't1', pageOf(middle))],
     ]),
   ),
 );

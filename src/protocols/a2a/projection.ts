@@ -1,6 +1,7 @@
 import { isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import { partsOf } from '../../a2a/parts.ts';
 import type { Message, MessageMetadata } from '../../schema/message.ts';
+import { fillPage } from '../../schema/page-rows.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TimedRun } from '../../store/index.ts';
@@ -22,7 +23,7 @@ export type Projection = {
 };
 
 type Shown = {
-  /** The latest so many messages, or all of them. */
+  /** The latest so many messages, or all of them; in any case no more than a page holds (`page-rows.ts`). */
   history: number | undefined;
   artifacts: boolean;
   /** Id of the last message of that history: what came after it is not shown. */
@@ -46,16 +47,17 @@ export const createProjection = ({
     }
   }
 
-  const historyOf = (scope: string, run: Run, { history: length, upTo }: Shown): A2aMessage[] => {
-    const found: A2aMessage[] = [];
-    if (length === 0) return found;
+  function* shownNewestFirst(scope: string, run: Run, upTo: string | undefined): Iterable<A2aMessage> {
     let begun = upTo === undefined;
     for (const message of newestFirst(scope, run)) {
       begun ||= message.id === upTo;
-      if (begun) found.push(...shown(message, run.thread_id, run.run_id));
-      if (found.length === length) break;
+      if (begun) yield* shown(message, run.thread_id, run.run_id);
     }
-    return found.reverse();
+  }
+
+  const historyOf = (scope: string, run: Run, { history: length, upTo }: Shown): A2aMessage[] => {
+    const latest = fillPage(shownNewestFirst(scope, run, upTo), length ?? Number.POSITIVE_INFINITY);
+    return latest.rows.reverse();
   };
 
   const lastWordOf = (scope: string, { thread_id, run_id }: Run): A2aMessage | undefined => {

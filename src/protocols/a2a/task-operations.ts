@@ -1,8 +1,9 @@
 import { isTerminal, mayTake, type TaskState } from '../../../machines/a2a-task.ts';
 import type { EventStream } from '../../http/sse.ts';
 import type { Runtime } from '../../runtime/index.ts';
+import { fillPage } from '../../schema/page-rows.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
-import type { Store, TaskFilter, TaskPosition } from '../../store/index.ts';
+import type { Store, TaskFilter, TaskPosition, TimedRun } from '../../store/index.ts';
 import { type AccessDeps, type Asker, taskFor } from './access.ts';
 import { notCancelable, unsupportedOperation } from './errors.ts';
 import type { Task } from './model.ts';
@@ -18,7 +19,8 @@ export type TaskOperationDeps = AccessDeps & {
   tasks: TaskRoom;
 };
 
-type TaskPage = { tasks: Task[]; total: number; next: TaskPosition | undefined };
+/** `texts`: the JSON of each task. */
+type TaskPage = { texts: string[]; total: number; next: TaskPosition | undefined };
 
 /** @param history the latest so many messages, or all of them @throws A2aError 404 */
 export const readTask = (deps: TaskOperationDeps, asker: Asker, task_id: string, history?: number): Task =>
@@ -33,15 +35,20 @@ export const listTasks = (
   agents.checkTenant(tenant);
   const page = store.tasks.list(scope, filter, { limit: query.page_size, ...(after && { after }) });
   const shown = { history: query.history_length, artifacts: query.artifacts };
-  return {
-    tasks: page.ids.flatMap((id) => {
-      const found = tasks.find(scope, id);
-      return found ? [tasks.projection.task(scope, found, shown)] : [];
-    }),
-    total: page.total,
-    next: page.next,
-  };
+  const { rows, texts, more } = fillPage(foundIn(tasks, scope, page.ids), query.page_size, (found) =>
+    tasks.projection.task(scope, found, shown),
+  );
+  const last = more ? rows.at(-1) : undefined;
+  const next = last ? { at: last.changed_at, id: last.run.run_id } : page.next;
+  return { texts, total: page.total, next };
 };
+
+function* foundIn(tasks: TaskRoom, scope: string, ids: readonly string[]): Iterable<TimedRun> {
+  for (const id of ids) {
+    const found = tasks.find(scope, id);
+    if (found) yield found;
+  }
+}
 
 export const filterOf = (
   { context_id, state, since }: TaskQuery,

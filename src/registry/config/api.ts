@@ -72,7 +72,7 @@ export type ConfigService = {
   /** With its secrets, for a test of the provider; not for answers. @throws NotFound `not found: providers/<id>` */
   providerSpec(id: string): JsonObject;
   readonly audit: {
-    page(filter: AuditFilter): { items: AuditEvent[]; next_cursor?: string };
+    page(filter: AuditFilter): { items: AuditEvent[]; texts: string[]; next_cursor?: string };
     /** For changes that are not entries: the restart of a server, the settings of the assistant. */
     record(
       event: Pick<AuditEvent, 'action' | 'resource' | 'before' | 'after'>,

@@ -20,7 +20,8 @@ export type AuditLog = {
   /** In a commit of its own; never fails. */
   record(event: AuditDraft, caller: Caller): Promise<void>;
   get(id: string): AuditEvent | undefined;
-  page(filter: AuditFilter): { items: AuditEvent[]; next_cursor?: string };
+  /** `texts`: the JSON of each item. */
+  page(filter: AuditFilter): { items: AuditEvent[]; texts: string[]; next_cursor?: string };
   close(): void;
 };
 
@@ -103,12 +104,16 @@ export const createAuditLog = (deps: AuditDeps): AuditLog => {
     get: store.audit.get,
     page({ limit = DEFAULT_LIMIT, cursor, ...filter }) {
       if (!enabled) throw new Unavailable('audit log is not configured');
-      const { items, next } = store.audit.page({
+      const { items, texts, next } = store.audit.page({
         ...filter,
         limit: Math.min(Math.max(limit, 1), MAX_LIMIT),
         ...(cursor !== undefined && { before: idIn(cursor) }),
       });
-      return { items, ...(next !== undefined && { next_cursor: Buffer.from(next).toString('base64url') }) };
+      return {
+        items,
+        texts,
+        ...(next !== undefined && { next_cursor: Buffer.from(next).toString('base64url') }),
+      };
     },
     close: stopSweeping,
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listReply } from '../../http/list-reply.ts';
 import { decodeSend } from '../../protocols/a2a/decode.ts';
 import {
   cancelTask,
@@ -38,13 +39,12 @@ export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHan
       const query = decodeTaskQuery(request.query);
       const filter = filterOf(query, request.tenant);
       const after = positionIn(query.page_token, { prefix: TOKEN, filters: filter, position: Position });
-      const { tasks, total, next } = listTasks(deps, request, { filter, query, after });
-      return {
-        tasks,
+      const { texts, total, next } = listTasks(deps, request, { filter, query, after });
+      return listReply('tasks', texts, {
         totalSize: total,
         pageSize: query.page_size,
         nextPageToken: next ? encodeCursor(TOKEN, next, filter) : '',
-      };
+      });
     },
     cancel: (request, task_id) => cancelTask(deps, request, task_id),
     subscribe: (request, task_id) => subscribeToTask(deps, request, task_id),

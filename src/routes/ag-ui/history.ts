@@ -13,6 +13,7 @@ import type { Store } from '../../store/index.ts';
 type HistoryOf = { store: Store; scope: string; thread_id: string };
 
 export type HistoryPage = {
+  /** As long as the stored messages are. */
   items: HistoryItem[];
   /** The stored messages of the page, in its order. */
   rows: ListedMessage[];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listReply } from '../../http/list-reply.ts';
 import { route } from '../../http/route.ts';
 import { AgUiEvent } from '../../protocols/ag-ui/events.ts';
 import { agUiReplay } from '../../protocols/ag-ui/replay.ts';
@@ -68,6 +69,7 @@ const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
       const page = historyPage({ store, scope, thread_id }, filter, start, query.limit);
-      return { messages: page.items, ...pagePlace(page, page.rows, filter) };
+      const texts = page.items.map((item) => JSON.stringify(item));
+      return listReply('messages', texts, pagePlace(page, page.rows, filter));
     },
   });

@@ -1,6 +1,7 @@
 import { toUIMessages, type UIMessage } from '../../protocols/ai-sdk/messages.ts';
 import { suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
 import { type MessageFilter, type MessageStart, stoppedAnswers, viewed } from '../../runtime/index.ts';
+import { fillPage } from '../../schema/page-rows.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
@@ -9,8 +10,12 @@ import type { Store } from '../../store/index.ts';
  * a page costs one pass over all that the filters let through, and a read of each of its runs.
  */
 
+type ChatItem = UIMessage & { seq: number };
+
 export type ChatPage = {
-  items: (UIMessage & { seq: number })[];
+  items: ChatItem[];
+  /** The JSON of each item, as the client has it. */
+  texts: string[];
   total: number;
   has_more: boolean;
   has_previous: boolean;
@@ -22,41 +27,46 @@ export const chatPage = (
   start: MessageStart,
   limit: number,
 ): ChatPage => {
-  const rows = [...viewed(of, { ...filter, order: 'asc' }), ...stoppedAnswers(of, filter)].sort(
+  const messages = [...viewed(of, { ...filter, order: 'asc' }), ...stoppedAnswers(of, filter)].sort(
     (a, b) => a.seq - b.seq,
   );
-  const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
+  const seqs = new Map(messages.map(({ id, seq }) => [id, seq]));
   const suspensions = suspensionsIn((run_id) => of.store.runs.get(of.scope, run_id));
-  const items = toUIMessages(rows, suspensions).map((item) => ({
+  const items = toUIMessages(messages, suspensions).map((item) => ({
     ...item,
     seq: seqs.get(item.id) ?? 0,
   }));
   if (filter.order === 'desc') items.reverse();
-  const { from, to } = range(items, filter.order, start, limit);
-  return {
-    items: items.slice(from, to),
-    total: items.length,
-    has_more: to < items.length,
-    has_previous: from > 0,
-  };
+  const total = items.length;
+  const place = placeOf(items, filter.order, start);
+  if ('before' in place) {
+    const { rows, texts, more } = fillPage(items.slice(0, place.before).reverse(), limit, shown);
+    return {
+      items: rows.reverse(),
+      texts: texts.reverse(),
+      total,
+      has_more: place.before < total,
+      has_previous: more,
+    };
+  }
+  const { rows, texts, more } = fillPage(items.slice(place.from), limit, shown);
+  return { items: rows, texts, total, has_more: more, has_previous: place.from > 0 };
 };
 
-const range = (
+const shown = ({ seq: _, ...item }: ChatItem): UIMessage => item;
+
+/** Where a page begins, or in front of what it ends. */
+const placeOf = (
   items: readonly { seq: number }[],
   order: MessageFilter['order'],
   start: MessageStart,
-  limit: number,
-): { from: number; to: number } => {
+): { from: number } | { before: number } => {
   /** How many items come before the mark, and it does not matter whether it is one of them. */
   const before = (mark: number): number =>
     items.filter(({ seq }) => (order === 'asc' ? seq < mark : seq > mark)).length;
   const upTo = (mark: number): number =>
     items.filter(({ seq }) => (order === 'asc' ? seq <= mark : seq >= mark)).length;
-  if ('inFrontOf' in start) {
-    const to = before(start.inFrontOf);
-    return { from: Math.max(0, to - limit), to };
-  }
+  if ('inFrontOf' in start) return { before: before(start.inFrontOf) };
   const past = 'behind' in start ? upTo(start.behind) : start.offset;
-  const from = Math.min(past, items.length);
-  return { from, to: Math.min(from + limit, items.length) };
+  return { from: Math.min(past, items.length) };
 };

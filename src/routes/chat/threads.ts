@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventStream } from '../../http/described.ts';
+import { listReply } from '../../http/list-reply.ts';
 import { reply, route } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
 import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
@@ -100,9 +101,6 @@ const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
       const page = chatPage({ store, scope, thread_id }, filter, start, query.limit);
-      return {
-        messages: page.items.map(({ seq: _, ...item }) => item),
-        ...pagePlace(page, page.items, filter),
-      };
+      return listReply('messages', page.texts, pagePlace(page, page.items, filter));
     },
   });

@@ -1,0 +1,32 @@
+import { JSON_TYPE, type Reply, textReply } from './reply.ts';
+
+/**
+ * Replies with a list in them, of rows that are JSON already: `{"items":[row,row],"total":2}`.
+ *
+ * @example listReply('items', page.texts, { total, has_more: page.more })
+ */
+export const listReply = (name: string, rows: readonly string[], rest: object = {}): Reply =>
+  textReply([...jsonOfList(name, rows, rest)].join(''), JSON_TYPE);
+
+/**
+ * The same for a list that has no pages: rows are taken as the client reads, so the list may be longer than a string.
+ * An error that a row throws closes the connection, because the head of the response has left by then.
+ */
+export const longListReply = (name: string, rows: Iterable<string>, rest: object = {}): Reply =>
+  textReply({ pieces: jsonOfList(name, rows, rest)[Symbol.iterator]() }, JSON_TYPE);
+
+function* jsonOfList(name: string, rows: Iterable<string>, rest: object): Iterable<string> {
+  yield `{${JSON.stringify(name)}:[`;
+  let separator = '';
+  for (const row of rows) {
+    yield separator + row;
+    separator = ',';
+  }
+  const others = JSON.stringify(rest).slice(1);
+  yield others === '}' ? ']}' : `],${others}`;
+}
+
+/** The JSON of each row, encoded when it is taken. */
+export function* jsonOfEach(rows: Iterable<unknown>): Iterable<string> {
+  for (const row of rows) yield JSON.stringify(row);
+}
