@@ -39,6 +39,7 @@ import { openStores } from './stores.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createObserver } from './telemetry/observer.ts';
+import { createSharedRendering } from './telemetry/shared-rendering.ts';
 import type { SubAgents } from './tools/sub-agent.ts';
 import { consoleFolder, version } from './version.ts';
 
@@ -214,7 +215,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     publishDraft: config.live.publishDraft,
     config: config.service,
     assistant,
-    metrics,
+    metrics: {
+      render: createSharedRendering(metrics.render, RENDER_MS),
+      contentType: metrics.contentType,
+    },
     ...(runtimeStats && { runtimeStats }),
     ...(traces && { traces }),
     evals,
@@ -279,6 +283,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       names: settings.allowed_hosts ?? [],
       publicUrl: settings.a2a_public_base_url,
     }),
+    publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
     adminToken: settings.AdminApiConfig.bearer_token,
     resolveScope: input.resolveScope ?? (() => settings.scope_id),
     observe: metrics.http,
@@ -348,6 +353,9 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
 const remoteOf = ({ a2a_remote_url: base_url, a2a_remote_bearer_token: token }: Settings) =>
   base_url === undefined ? undefined : { base_url, token };
+
+/** Rendering takes tens of milliseconds where there are many agents, and any client may ask. */
+const RENDER_MS = 1000;
 
 /** Streams that nobody has closed are looked for so often. */
 const SWEEP_MS = 30_000;

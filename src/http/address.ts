@@ -1,23 +1,52 @@
-import { isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 
-/** Who is asking: the peer, or the client that a trusted proxy names (settings.md 2). */
-export const clientAddress = (
-  header: (name: string) => string | undefined,
-  peer: string,
-  trustForwarded: boolean,
-): string => {
-  if (trustForwarded) {
-    const named = [header('x-forwarded-for')?.split(',')[0], header('x-real-ip')].map((each) => each?.trim());
-    const address = named.find((each) => each !== undefined && isIP(each) !== 0);
-    if (address !== undefined) return address;
+/**
+ * Which peers are proxies whose forwarded headers count, and which client stands behind them.
+ *
+ * Any client can send these headers, so they count only from a trusted peer, and of `X-Forwarded-For` only what
+ * trusted proxies have added: it is read from its end to the first address that is no such proxy.
+ */
+export type ProxyCheck = (address: string) => boolean;
+
+/** @param trusted addresses, networks in CIDR form, and the words `loopback` and `private` */
+export const createProxyCheck = (trusted: readonly string[]): ProxyCheck => {
+  const list = new BlockList();
+  for (const network of trusted.flatMap((each) => NAMED[each] ?? [each])) {
+    const [address = '', prefix] = network.split('/');
+    const family = familyOf(address);
+    list.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family);
   }
-  return shortAddress(peer);
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+};
+
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/**
+ * The address of the client.
+ *
+ * @param lines of `X-Forwarded-For`, in their order; none from a peer that is not trusted
+ * @param peer in its short form
+ */
+export const clientAddress = (lines: readonly string[], peer: string, isProxy: ProxyCheck): string => {
+  const hops = lines.flatMap((line) => line.split(',')).map((hop) => hop.trim());
+  let client = peer;
+  for (const hop of hops.reverse()) {
+    if (isIP(hop) === 0) return client;
+    client = shortAddress(hop);
+    if (!isProxy(client)) return client;
+  }
+  return client;
 };
 
 const MAPPED_V4 = '::ffff:';
 
 /** IPv6 in its short form; an IPv4 address that came through an IPv6 socket as IPv4. */
-const shortAddress = (peer: string): string => {
+export const shortAddress = (peer: string): string => {
   if (!peer.includes(':')) return peer;
   const { address } = new SocketAddress({ address: peer, family: 'ipv6' });
   return address.startsWith(MAPPED_V4) ? address.slice(MAPPED_V4.length) : address;

@@ -49,8 +49,6 @@ export type Exchange = {
   done: boolean;
   /** What it answers is for the eyes of an operator. */
   confidential: boolean;
-  /** Where the request ends cannot be known: its connection closes with the answer. */
-  last: boolean;
   status: number;
   seconds: number;
   /** Told when the client goes away before the response has ended. */
@@ -78,7 +76,6 @@ export const openExchange = (
     corked: true,
     done: false,
     confidential: false,
-    last: false,
     status: 0,
     seconds: 0,
     onGone: undefined,
@@ -175,7 +172,7 @@ const endWithoutLength = (exchange: Exchange): void => {
 };
 
 /** Of its connection. */
-const isLast = ({ last, context }: Exchange): boolean => last || context.draining;
+const isLast = ({ context }: Exchange): boolean => context.draining;
 
 /**
  * Starts a response of unknown length with its first text. A text that is `last` ends it as well.
@@ -240,12 +237,6 @@ export const onWritable = (exchange: Exchange, listener: () => void): void => {
     notify(exchange, listener);
     return true;
   });
-};
-
-/** The address of the peer as uWebSockets.js writes it. Empty once the response has ended. */
-export const peerAddress = (exchange: Exchange): string => {
-  if (exchange.done) return '';
-  return Buffer.from(exchange.res.getRemoteAddressAsText()).toString('latin1');
 };
 
 const cork = (exchange: Exchange, write: () => void): void => {

@@ -1,8 +1,7 @@
-import { clientAddress } from './address.ts';
-import { createAdminCheck } from './admin.ts';
 import { type BodyText, isJson, readBody, tooLarge } from './body.ts';
 import type { Call, Caller } from './call.ts';
 import { createOriginCheck, isPreflight, preflight } from './cors.ts';
+import { crossSite } from './cross-site.ts';
 import { type Decoded, decode, readAs } from './decode.ts';
 import { plainErrors, Refusal } from './errors.ts';
 import {
@@ -10,16 +9,17 @@ import {
   type Exchange,
   type ExchangeContext,
   openExchange,
-  peerAddress,
   sendReply,
   tellWhenGone,
 } from './exchange.ts';
 import type { Family } from './family.ts';
-import { createRequestHeaders, headerValues, type RequestHeaders, requestIdOf } from './headers.ts';
+import { isMisframed } from './framing.ts';
+import { createRequestHeaders, type RequestHeaders, requestIdOf } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
 import type { Found, Paths } from './paths.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
+import { createSenders, type SenderDeps } from './senders.ts';
 import { inOwnTurn as waitForTurn } from './turns.ts';
 import type { Unrouted } from './unrouted.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
@@ -31,7 +31,7 @@ import type { WireRequest, WireResponse } from './wire.ts';
  * Relies on nothing of the request after its callback: what later steps need is read before, because uWebSockets.js
  * gives the request to that callback only.
  */
-export type PipelineDeps = {
+export type PipelineDeps = SenderDeps & {
   context: ExchangeContext;
   caller: Caller;
   paths: Paths<PathEntry>;
@@ -39,14 +39,12 @@ export type PipelineDeps = {
   unrouted?: Unrouted | undefined;
   /** Missing: a request may name any host. */
   acceptsHost?: HostCheck | undefined;
-  adminToken: string | undefined;
   resolveScope: ScopeProvider;
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
     eval_body_limit_bytes: number;
     cors_allowed_origins: readonly string[];
-    trust_forwarded_headers: boolean;
   };
 };
 
@@ -60,6 +58,8 @@ export type Origin = { from: 'network' } | { from: 'stranger' } | { from: 'progr
 /** A request on its way: what was read of it while that was possible. */
 type Arrival = Call & {
   from: Origin;
+  /** A page of another site makes a browser send it, and it would change something. */
+  isCrossSite: boolean;
   headers: RequestHeaders;
   params: Record<string, string>;
   query: string;
@@ -70,7 +70,7 @@ type Arrival = Call & {
 
 export const createPipeline = (deps: PipelineDeps) => {
   const { context, caller, settings } = deps;
-  const checkAdmin = createAdminCheck(deps.adminToken);
+  const senders = createSenders(deps);
   const admits = createOriginCheck(settings.cors_allowed_origins);
   const limits = {
     default: settings.body_limit_bytes,
@@ -115,7 +115,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       header: headers.get,
       requestId: exchange.requestId,
       names: headers.has,
-      ip: () => clientAddress(headers.get, peerAddress(exchange), settings.trust_forwarded_headers),
+      ip: () => senders.addressOf(exchange, headers),
       route: endpoint.path,
       hold: () => caller.leave(arrival),
       onGone: (listener) => tellWhenGone(exchange, listener),
@@ -160,13 +160,16 @@ export const createPipeline = (deps: PipelineDeps) => {
 
   const authorize = (arrival: Arrival, req: WireRequest): void => {
     const { exchange, endpoint, headers, from } = arrival;
+    // What an admin token authenticates is nothing that a page could have made a browser send.
+    const isByToken = endpoint.scope === 'admin' && headers.get('authorization') !== undefined;
+    if (arrival.isCrossSite && !isByToken) throw crossSite(headers.get('origin') ?? '');
     if (endpoint.scope === 'none') {
       receive(arrival, '');
       return;
     }
     exchange.confidential = endpoint.scope === 'admin';
     const isTrusted = from.from === 'program';
-    if (endpoint.scope === 'admin' && !isTrusted) checkAdmin(headerValues(req, 'authorization'));
+    if (endpoint.scope === 'admin' && !isTrusted) senders.checkAdmin(exchange, headers);
     const head = { method: exchange.method, path: req.getUrl(), header: headers.get };
     const provider = isTrusted ? () => from.scope : deps.resolveScope;
     const scope = resolveScope(provider, endpoint.scope, head);
@@ -210,19 +213,10 @@ export const createPipeline = (deps: PipelineDeps) => {
   };
 
   /** What makes a request nobody's business, whatever it asks for. */
-  const checkHead = (
-    exchange: Exchange,
-    family: Family | undefined,
-    from: Origin,
-    req: WireRequest,
-  ): void => {
+  const checkHost = (family: Family | undefined, from: Origin, req: WireRequest): void => {
     const host = req.getHeader('host');
     const isChecked = from.from === 'network' && !family?.checksHost;
     if (isChecked && deps.acceptsHost && !deps.acceptsHost(host)) throw foreign(host);
-    if (req.getHeader('content-length') !== '' && new Set(headerValues(req, 'content-length')).size > 1) {
-      exchange.last = true;
-      throw TWO_LENGTHS;
-    }
   };
 
   const dispatch = (
@@ -233,7 +227,7 @@ export const createPipeline = (deps: PipelineDeps) => {
     headers: RequestHeaders,
   ): void => {
     const family = found?.entry.family;
-    checkHead(exchange, family, from, req);
+    checkHost(family, from, req);
     if (context.draining) throw STOPPING;
     if (isPreflight(exchange.method, headers)) {
       sendReply(exchange, preflight(exchange.origin));
@@ -248,14 +242,21 @@ export const createPipeline = (deps: PipelineDeps) => {
       return;
     }
     const params = namedParams(endpoint, found?.values ?? []);
-    authorize({ exchange, endpoint, inside: false, params, ...read(endpoint, req), headers, from }, req);
+    const isCrossSite = senders.isCrossSite(exchange, { family, from, headers });
+    const call = { exchange, endpoint, inside: false };
+    authorize({ ...call, params, ...read(endpoint, req), headers, from, isCrossSite }, req);
   };
 
   /** Answers a request; everything of it is read before this returns, apart from its body. */
   return (res: WireResponse, req: WireRequest, from: Origin): void => {
-    const headers = createRequestHeaders(req);
-    const origin = req.getHeader('origin');
     const method = methodLabel(req);
+    if (from.from === 'network' && isMisframed(req)) {
+      res.close();
+      context.observe.request(method, 'unmatched', 400, 0);
+      return;
+    }
+    const headers = createRequestHeaders(req, () => senders.isTrusted(res, from));
+    const origin = req.getHeader('origin');
     const found = deps.paths.find(req.getUrl(), method);
     const exchange = openExchange(context, res, {
       method,
@@ -299,7 +300,5 @@ const foreign = (host: string): Refusal =>
     `requests for the host '${host}' are refused here; if it is a name of this service, add it to allowed_hosts ` +
       '(SERVICE_ALLOWED_HOSTS)',
   );
-
-const TWO_LENGTHS = new Refusal(400, 'content-length headers contradict each other');
 
 const NOT_JSON = new Refusal(415, 'content-type must be application/json');

@@ -34,7 +34,7 @@ export const textReply = (
   headers?: Readonly<Record<string, string>>,
 ): Reply => ({ [brand]: true, status: 200, text, contentType, headers });
 
-/** @example plainText(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8') */
+/** @example plainText('ready', 'text/plain; charset=utf-8') */
 export const plainText = (text: string, contentType: string, status = 200): Reply => ({
   ...textReply(text, contentType),
   status,

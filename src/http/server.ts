@@ -3,6 +3,7 @@ import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
 import type { Family } from './family.ts';
 import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
+import { createGuesses } from './guesses.ts';
 import type { HostCheck } from './hosts.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
 import { createPaths } from './paths.ts';
@@ -34,16 +35,23 @@ export type HttpDeps = {
     response_buffer_bytes: number;
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
+    trusted_proxies: readonly string[];
   };
   /** Who is asked for paths that no route has. */
   unrouted?: Unrouted | undefined;
   /** Missing: a request may name any host. */
   acceptsHost?: HostCheck | undefined;
+  /** The host of the address that clients are told; missing: they use the one that they see. */
+  publicHost?: string | undefined;
   adminToken: string | undefined;
   /** What it throws is the reason of a 401; the scope id it returns is checked. */
   resolveScope: ScopeProvider;
   /** `request` is called when the response has ended or the client has gone; `seconds` until its head. */
-  observe: Observer & { stream(delta: 1 | -1): void; unsent(bytes: number): void };
+  observe: Observer & {
+    stream(delta: 1 | -1): void;
+    unsent(bytes: number): void;
+    adminRefused(outcome: 'refused' | 'limited'): void;
+  };
   log: {
     error(data: object, text: string): void;
     warn(data: object, text: string): void;
@@ -85,7 +93,14 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   const { routes, families = [] } = deps;
   const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
   const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(entriesOf)]);
-  const answer = createPipeline({ ...deps, context, paths, caller: createCaller({ gate, hub, log }) });
+  const guesses = createGuesses({ token: deps.adminToken, observe: observe.adminRefused, log });
+  const answer = createPipeline({
+    ...deps,
+    context,
+    paths,
+    guesses,
+    caller: createCaller({ gate, hub, log }),
+  });
   const local = createFetch(answer);
 
   const sockets: Listening[] = [];

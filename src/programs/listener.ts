@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { createOriginCheck } from '../http/cors.ts';
+import { isMisframed } from '../http/framing.ts';
 import { createHostCheck } from '../http/hosts.ts';
 import { listenExclusively, type Served } from '../http/socket.ts';
 import { loadUws } from '../http/uws.ts';
@@ -67,6 +68,10 @@ const routesOn = (app: TemplatedApp, served: Served<Place>): void => {
     idleTimeout: 60,
     upgrade(res, req, context) {
       const place = served.by;
+      if (isMisframed(req)) {
+        res.close();
+        return;
+      }
       if (!place) {
         answer(res, STOPPING);
         return;
@@ -97,9 +102,10 @@ const routesOn = (app: TemplatedApp, served: Served<Place>): void => {
       if (program) closed(programs, program);
     },
   });
-  app.any('/*', (res) =>
-    answer(res, ['426 Upgrade Required', 'programs of XState report here, over a WebSocket']),
-  );
+  app.any('/*', (res, req) => {
+    if (isMisframed(req)) res.close();
+    else answer(res, ['426 Upgrade Required', 'programs of XState report here, over a WebSocket']);
+  });
 };
 
 /** @throws Unavailable when the address cannot be had */

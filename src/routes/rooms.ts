@@ -45,7 +45,7 @@ export type Rooms = {
   readCard(server: CardServer): Promise<CardStatus>;
   /** @param stored spec of the provider, with its secrets */
   testProvider(stored: JsonObject): Promise<ProviderTest>;
-  metrics: { render(): Promise<string>; contentType: string };
+  metrics: { render(): Promise<Uint8Array>; contentType: string };
   /** Without it the routes of statistics answer that they are not configured. */
   runtimeStats?: RuntimeStats;
   /** Without it there are no trace routes. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { plainText, reply, route } from '../http/route.ts';
+import { textReply } from '../http/reply.ts';
+import { reply, route } from '../http/route.ts';
 import { RunSummary, SystemInfo } from '../schema/system.ts';
 import type { Store } from '../store/index.ts';
 import type { Rooms } from './rooms.ts';
@@ -48,7 +49,11 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
     responses: {
       200: { description: 'Prometheus text format 0.0.4.', content: { 'text/plain': z.string() } },
     },
-    handle: async () => plainText(await metrics.render(), metrics.contentType),
+    async handle({ hold }) {
+      // It may wait for the next rendering, and must take no place of other requests meanwhile.
+      hold();
+      return textReply(await metrics.render(), metrics.contentType);
+    },
   }),
   route.get('/v1/system/info', {
     id: 'getSystemInfo',

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../schema/loopback.ts';
 import { ReasoningEffort } from '../schema/run.ts';
@@ -146,6 +147,27 @@ export const hostNames = (): Kind<string[]> => ({
   placeholder: 'host,…',
   fromText: itemsOf,
   schema: z.array(HostName),
+});
+
+/** An address, or a network in CIDR form. */
+const Network = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .refine((network) => {
+    const [address = '', prefix, ...more] = network.split('/');
+    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most);
+    return more.length === 0 && most > 0 && isPrefix;
+  });
+
+export const networks = (): Kind<string[]> => ({
+  type: 'networks',
+  allowed:
+    'a comma separated list of IP addresses, networks in CIDR form, and the words loopback and private',
+  placeholder: 'network,…',
+  fromText: itemsOf,
+  schema: z.array(z.union([z.enum(['loopback', 'private']), Network])),
 });
 
 const encodedBytes = (value: string): number => Buffer.byteLength(value);

@@ -66,6 +66,10 @@ const createHttpMetrics = (families: Families) => {
     help: 'HTTP requests being answered',
   });
   const streams = createGauge(families, { suffix: 'sse_connections', help: 'Open event streams' });
+  const refused = createCounter(families, ['outcome'], {
+    suffix: 'admin_auth_failures_total',
+    help: 'Credentials that were refused on admin routes; `limited`: not judged, or too many from one address',
+  });
   const unsent = createGauge(families, {
     suffix: 'http_response_buffer_bytes',
     help: 'Bytes of long responses that wait for their readers',
@@ -80,6 +84,9 @@ const createHttpMetrics = (families: Families) => {
     },
     stream(delta: number) {
       streams.inc(delta);
+    },
+    adminRefused(outcome: 'refused' | 'limited') {
+      refused.add(1, outcome);
     },
     unsent(bytes: number) {
       unsent.inc(bytes);

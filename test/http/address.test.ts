@@ -1,5 +1,5 @@
 import t from 'tap';
-import { clientAddress } from '../../src/http/address.ts';
+import { clientAddress, createProxyCheck, shortAddress } from '../../src/http/address.ts';
 
 t.test('IPv6 addresses are short, and IPv4 in them is IPv4', (t) => {
   const table: [string, string][] = [
@@ -9,25 +9,31 @@ t.test('IPv6 addresses are short, and IPv4 in them is IPv4', (t) => {
     ['2001:0db8:0000:0000:0000:0000:0000:0001', '2001:db8::1'],
     ['', ''],
   ];
-  for (const [peer, address] of table)
-    t.equal(
-      clientAddress(() => undefined, peer, true),
-      address,
-    );
+  for (const [peer, address] of table) t.equal(shortAddress(peer), address);
   t.end();
 });
 
-t.test('a proxy names a client by its address, and by nothing else', (t) => {
-  const table: [forwarded: string | undefined, real: string | undefined, address: string][] = [
-    ['203.0.113.7, 10.0.0.1', '198.51.100.1', '203.0.113.7'],
-    ['not an ip', '198.51.100.1', '198.51.100.1'],
-    ['<script>', undefined, '127.0.0.1'],
-    ['2001:db8::1', undefined, '2001:db8::1'],
+t.test('the client is the last hop that is no trusted proxy', (t) => {
+  const isProxy = createProxyCheck(['loopback', 'private', '198.51.100.0/24', '2001:db8:1::/48']);
+  const table: [lines: string[], address: string][] = [
+    [[], '127.0.0.1'],
+    [['203.0.113.7'], '203.0.113.7'],
+    [['192.0.2.1, 203.0.113.7'], '203.0.113.7'],
+    [['192.0.2.1, 203.0.113.7, 10.0.0.1'], '203.0.113.7'],
+    [['203.0.113.7', '198.51.100.9, 192.168.0.1'], '203.0.113.7'],
+    [['203.0.113.7, ::ffff:10.0.0.1'], '203.0.113.7'],
+    [['2001:0db8:2::1, 2001:db8:1::5'], '2001:db8:2::1'],
+    [['10.0.0.2, 10.0.0.1'], '10.0.0.2'],
+    [['203.0.113.7, not an address, 10.0.0.1'], '10.0.0.1'],
+    [['<script>'], '127.0.0.1'],
+    [[' '], '127.0.0.1'],
   ];
-  for (const [forwarded, real, address] of table) {
-    const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : real);
-    t.equal(clientAddress(header, '127.0.0.1', true), address);
-    t.equal(clientAddress(header, '127.0.0.1', false), '127.0.0.1');
-  }
+  for (const [lines, address] of table) t.equal(clientAddress(lines, '127.0.0.1', isProxy), address);
+  t.end();
+});
+
+t.test('without trusted proxies every address is that of a client', (t) => {
+  const isProxy = createProxyCheck([]);
+  for (const address of ['127.0.0.1', '::1', '10.0.0.1', '']) t.equal(isProxy(address), false);
   t.end();
 });

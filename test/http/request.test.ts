@@ -46,9 +46,25 @@ t.test('behind a trusted proxy the client is the one that the proxy names', asyn
   const { url } = await serve(t, routes);
   const ip = async (headers: Record<string, string>) =>
     z.object({ ip: z.string() }).parse(await (await fetch(`${url}/later`, { headers })).json()).ip;
-  t.equal(await ip({ 'x-forwarded-for': '203.0.113.7, 10.0.0.1', 'x-real-ip': '10.0.0.2' }), '203.0.113.7');
-  t.equal(await ip({ 'x-real-ip': '203.0.113.8' }), '203.0.113.8');
+  t.equal(await ip({ 'x-forwarded-for': '192.0.2.1, 203.0.113.7', 'x-real-ip': '10.0.0.2' }), '203.0.113.7');
+  t.equal(await ip({ 'x-real-ip': '203.0.113.8' }), '127.0.0.1');
   t.equal(await ip({ 'x-forwarded-for': ' ' }), '127.0.0.1');
+});
+
+t.test('of several lines the last one is what the trusted proxy has added', async (t) => {
+  const { port } = await serve(t, routes);
+  for (const path of ['/now', '/later']) {
+    const lines = ['X-Forwarded-For: 192.0.2.1', 'X-Forwarded-For: 203.0.113.7, 127.0.0.1'];
+    await wire(t, port, get(path, ...lines)).until('"ip":"203.0.113.7"');
+  }
+});
+
+t.test('from a peer that is no trusted proxy, forwarded headers are missing', async (t) => {
+  const { url } = await serve(t, routes, { settings: { trusted_proxies: ['192.0.2.0/24'] } });
+  for (const path of ['/now', '/later']) {
+    const response = await fetch(`${url}${path}`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+    t.match(await response.json(), { ip: '127.0.0.1' });
+  }
 });
 
 t.test('without that trust, what a client says of its address counts for nothing', async (t) => {

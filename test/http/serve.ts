@@ -45,6 +45,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       stream: (delta) => {
         streams += delta;
       },
+      adminRefused: () => {},
       unsent: (delta) => {
         unsent += delta;
       },
@@ -68,6 +69,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       response_buffer_bytes: 1 << 28,
       cors_allowed_origins: [ORIGIN],
       trust_forwarded_headers: true,
+      trusted_proxies: ['loopback'],
       ...options.settings,
     },
   });

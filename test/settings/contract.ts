@@ -12,6 +12,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SECRETS_KEY', 'secrets_key', 'string, *secret*', 'unset'],
   ['SERVICE_SCOPE_ID', 'scope_id', 'string, 1..512 bytes', 'default'],
   ['SERVICE_TRUST_FORWARDED_HEADERS', 'trust_forwarded_headers', 'bool', 'true'],
+  ['SERVICE_TRUSTED_PROXIES', 'trusted_proxies', 'networks', 'loopback'],
+  ['SERVICE_RESPONSE_BUFFER_BYTES', 'response_buffer_bytes', 'int ≥ 1', '268435456'],
   ['SERVICE_BODY_LIMIT_BYTES', 'body_limit_bytes', 'int ≥ 1', '2097152'],
   ['SERVICE_ATTACHMENT_BODY_LIMIT_BYTES', 'attachment_body_limit_bytes', 'int ≥ 1', '12582912'],
   ['SERVICE_MAX_CONCURRENT_REQUESTS', 'max_concurrent_requests', 'int ≥ 1', '100'],

@@ -6,6 +6,7 @@ import {
   integer,
   loopbackPort,
   milliseconds,
+  networks,
   path,
   scopeId,
   text,
@@ -74,7 +75,14 @@ export const serverSettings = [
     env: 'SERVICE_TRUST_FORWARDED_HEADERS',
     type: boolean(),
     default: true,
-    doc: 'believe X-Forwarded-For, X-Real-IP, X-Forwarded-Proto and X-Forwarded-Host',
+    doc: 'read X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host of requests from `trusted_proxies`',
+  }),
+  setting({
+    key: 'trusted_proxies',
+    env: 'SERVICE_TRUSTED_PROXIES',
+    type: networks(),
+    default: ['loopback'],
+    doc: 'peers whose forwarded headers count: addresses, networks such as `10.1.0.0/16`, and the words `loopback` and `private`; from other peers these headers are ignored',
   }),
   setting({
     key: 'body_limit_bytes',

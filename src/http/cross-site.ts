@@ -1,0 +1,43 @@
+import { Refusal } from './errors.ts';
+import { hostname } from './hosts.ts';
+
+/**
+ * Requests that a page of another site makes a browser send. A page cannot read the answer, but a POST without a body,
+ * or with a text, is sent all the same; so what would change something is refused before it is executed.
+ *
+ * Browsers say where a request comes from in `Origin` and `Sec-Fetch-Site`. Clients that are no browsers send neither
+ * and are not affected.
+ */
+export type Sender = {
+  method: string;
+  /** Empty when the request has none. */
+  origin: string;
+  /** `Sec-Fetch-Site`; empty when the request has none. */
+  site: string;
+  /** Hosts under which the client may have reached this service. */
+  hosts: readonly (string | undefined)[];
+};
+
+/** @param isAdmitted CORS admits the origin */
+export const isCrossSite = ({ method, origin, site, hosts }: Sender, isAdmitted: boolean): boolean => {
+  if (SAFE.has(method) || (origin === '' && site === '')) return false;
+  if (site === 'same-origin' || site === 'none' || (origin !== '' && isAdmitted)) return false;
+  if (site === 'cross-site' || origin === '') return site === 'cross-site';
+  const from = URL.canParse(origin) ? new URL(origin) : undefined;
+  return !hosts.some((host) => host !== undefined && from?.host === sameForm(from?.protocol, host));
+};
+
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** A host in the spelling of browsers, without the port that its scheme implies. */
+const sameForm = (protocol: string | undefined, host: string): string | undefined =>
+  hostname(host) === undefined || !URL.canParse(`${protocol}//${host}`)
+    ? undefined
+    : new URL(`${protocol}//${host}`).host;
+
+export const crossSite = (origin: string): Refusal =>
+  new Refusal(
+    403,
+    `requests that pages of ${origin === '' ? 'other sites' : `'${origin}'`} send are refused here; if it is an ` +
+      'origin of yours, add it to AdminApiConfig.cors_allowed_origins (SERVICE_ADMIN_CORS_ALLOWED_ORIGINS)',
+  );

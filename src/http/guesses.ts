@@ -1,0 +1,102 @@
+import { isIP } from 'node:net';
+import type { Unauthorized } from '../schema/outcome.ts';
+import { Refusal } from './errors.ts';
+
+/**
+ * Failed attempts to authenticate as the admin, by the address of the client (of IPv6: its /64).
+ *
+ * Each failed value of `Authorization` fills a bucket that holds `MOST_FAILURES` and loses one every `DRAIN_MS`. While
+ * it is full, a failure is answered with 429, and a token that is short enough to be guessed is not judged at all. A
+ * longer token is always judged, so that nobody behind the same proxy can lock an operator out. Requests without a
+ * credential fill nothing: any page could send those.
+ *
+ * Costs nothing for requests with the right token. Remembers at most `MOST_ADDRESSES`; the log has at most one line a
+ * second.
+ */
+export type Guesses = {
+  /** @throws Refusal 429, while a short token is not judged */
+  check(address: () => string): void;
+  /** Takes note of a refused credential. Returns what the client is answered. */
+  failed(address: string, error: Unauthorized): Error;
+};
+
+export const MOST_FAILURES = 20;
+const DRAIN_MS = 3000;
+const MOST_ADDRESSES = 10_000;
+const SHORT_TOKEN = 20;
+const LINE_MS = 1000;
+
+type Bucket = { level: number; at: number };
+
+export const createGuesses = ({
+  token,
+  observe,
+  log,
+  now = () => performance.now(),
+}: {
+  token: string | undefined;
+  observe: (outcome: 'refused' | 'limited') => void;
+  log: { warn(data: object, text: string): void };
+  now?: () => number;
+}): Guesses => {
+  const isShort = token !== undefined && token.length < SHORT_TOKEN;
+  /** The address that failed last is the last one. */
+  const buckets = new Map<string, Bucket>();
+  let unlogged = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+
+  const levelOf = (address: string): number => {
+    const bucket = buckets.get(networkOf(address));
+    return bucket ? Math.max(0, bucket.level - (now() - bucket.at) / DRAIN_MS) : 0;
+  };
+
+  const fill = (address: string, level: number): void => {
+    const key = networkOf(address);
+    buckets.delete(key);
+    buckets.set(key, { level, at: now() });
+    const [oldest] = buckets.keys();
+    if (buckets.size > MOST_ADDRESSES && oldest !== undefined) buckets.delete(oldest);
+  };
+
+  const report = (ip: string): void => {
+    unlogged += 1;
+    if (now() - loggedAt < LINE_MS) return;
+    log.warn({ ip, failures: unlogged }, 'admin authentication failed');
+    unlogged = 0;
+    loggedAt = now();
+  };
+
+  const limited = (level: number): Refusal => {
+    observe('limited');
+    const seconds = Math.ceil(((level - MOST_FAILURES + 1) * DRAIN_MS) / 1000);
+    return new Refusal(429, 'too many failed admin authentications from this address', {
+      'retry-after': String(Math.max(1, seconds)),
+    });
+  };
+
+  return {
+    check(address) {
+      if (!isShort || buckets.size === 0) return;
+      const level = levelOf(address());
+      if (level > MOST_FAILURES - 1) throw limited(level);
+    },
+    failed(address, error) {
+      const level = levelOf(address);
+      report(address);
+      if (level > MOST_FAILURES - 1) return limited(level);
+      fill(address, level + 1);
+      observe('refused');
+      return error;
+    },
+  };
+};
+
+/** An IPv4 address, or the first half of an IPv6 one: whoever has one of those has all of it. */
+const networkOf = (address: string): string => {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const behind = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - behind.length).fill('0');
+  return [...groups, ...zeros, ...behind].slice(0, 4).join(':');
+};

@@ -1,0 +1,134 @@
+import t from 'tap';
+import { z } from 'zod';
+import { reply, route } from '../../src/http/route.ts';
+import { ADMIN_TOKEN, ORIGIN, type ServeOptions, serve, wire } from './serve.ts';
+
+/** What pages of other sites make a browser send is refused before it is executed. */
+
+let executed = 0;
+const handle = () => {
+  executed += 1;
+  return reply(204);
+};
+const spec = (id: string) => ({ id, summary: 'a change', responses: { 204: 'done' }, handle }) as const;
+
+const routes = [
+  route.post('/open', { ...spec('postOpen'), scope: 'none' }),
+  route.post('/run', { ...spec('postRun'), scope: 'agent-invocation' }),
+  route.put('/run', { ...spec('putRun'), scope: 'agent-invocation', body: z.unknown() }),
+  route.delete('/run', { ...spec('deleteRun'), scope: 'agent-invocation' }),
+  route.get('/run', { ...spec('getRun'), scope: 'agent-invocation' }),
+  route.post('/admin', { ...spec('postAdmin'), scope: 'admin' }),
+];
+
+type Served = Awaited<ReturnType<typeof serve>>;
+
+const sender =
+  (t: Parameters<typeof serve>[0], { port }: Served) =>
+  async (method: string, path: string, ...headers: string[]): Promise<number> => {
+    const { length } = headers.filter((header) => /^host:/i.test(header));
+    const lines = [...(length === 0 ? [`Host: localhost:${port}`] : []), ...headers];
+    const client = wire(t, port, [`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+    return Number(/HTTP\/1\.1 (\d+)/.exec(await client.until('\r\n\r\n'))?.[1]);
+  };
+
+const start = async (t: Parameters<typeof serve>[0], options: ServeOptions = {}) => {
+  const served = await serve(t, routes, options);
+  executed = 0;
+  return { ...served, send: sender(t, served) };
+};
+
+const EVIL = 'Origin: https://evil.example';
+
+t.test('a change that a page of another site asks for is refused, and not executed', async (t) => {
+  const { send, port } = await start(t);
+  for (const headers of [
+    [EVIL],
+    [EVIL, 'Sec-Fetch-Site: cross-site'],
+    ['Sec-Fetch-Site: cross-site'],
+    ['Origin: null'],
+    ['Origin: null', 'Sec-Fetch-Site: cross-site'],
+    [`Origin: http://localhost:${port + 1}`],
+    [`Origin: http://localhost:${port + 1}`, 'Sec-Fetch-Site: same-site'],
+    [`Origin: https://localhost.evil.example:${port}`],
+    [`Origin: http://localhost:${port}`, 'Sec-Fetch-Site: cross-site'],
+    ['Origin: file://'],
+    ['Origin: chrome-extension://abcdefgh'],
+    ['Origin: http://localhost:99999'],
+  ]) {
+    for (const path of ['/open', '/run', '/admin']) {
+      t.equal(await send('POST', path, ...headers), 403, `${path} ${headers}`);
+    }
+    t.equal(await send('DELETE', '/run', ...headers), 403, `DELETE ${headers}`);
+    const body = ['Content-Type: application/json', 'Content-Length: 0'];
+    t.equal(await send('PUT', '/run', ...headers, ...body), 403, `PUT ${headers}`);
+  }
+  t.equal(executed, 0);
+});
+
+t.test('the refusal says what to do', async (t) => {
+  const { url } = await start(t);
+  const response = await fetch(`${url}/run`, {
+    method: 'POST',
+    headers: { origin: 'https://evil.example' },
+  });
+  t.match(await response.json(), {
+    error: /pages of 'https:\/\/evil\.example' send.*AdminApiConfig\.cors_allowed_origins/,
+  });
+});
+
+t.test('own pages, admitted origins and clients that are no browsers are not affected', async (t) => {
+  const { send, port } = await start(t);
+  for (const headers of [
+    [],
+    [`Origin: http://localhost:${port}`],
+    [`Origin: http://localhost:${port}`, 'Sec-Fetch-Site: same-origin'],
+    ['Origin: https://agents.example', 'Sec-Fetch-Site: same-origin'],
+    ['Sec-Fetch-Site: none'],
+    [`Origin: ${ORIGIN}`],
+    [`Origin: ${ORIGIN}`, 'Sec-Fetch-Site: cross-site'],
+    ['Origin: https://agents.example', 'Host: agents.example'],
+    ['Origin: https://agents.example', 'Host: agents.example:443'],
+    ['Origin: http://[::1]:8080', 'Host: [::1]:8080'],
+    ['Origin: https://agents.example', 'X-Forwarded-Host: agents.example'],
+  ]) {
+    t.equal(await send('POST', '/run', ...headers), 204, String(headers));
+  }
+  t.equal(await send('GET', '/run', EVIL, 'Sec-Fetch-Site: cross-site'), 204, 'reading changes nothing');
+});
+
+t.test('a forwarded host counts only from a trusted proxy', async (t) => {
+  const { send } = await start(t, { settings: { trusted_proxies: [] } });
+  t.equal(await send('POST', '/run', EVIL, 'X-Forwarded-Host: evil.example'), 403);
+});
+
+t.test('the public address of the service is its own', async (t) => {
+  const { send } = await start(t, { publicHost: 'agents.example' });
+  t.equal(await send('POST', '/run', 'Origin: https://agents.example'), 204);
+});
+
+t.test('an admin token is proof enough, and a wrong one is none', async (t) => {
+  const { send } = await start(t);
+  t.equal(await send('POST', '/admin', EVIL, `Authorization: Bearer ${ADMIN_TOKEN}`), 204);
+  t.equal(await send('POST', '/admin', EVIL, 'Authorization: Bearer wrong'), 401);
+});
+
+t.test('with the word loopback, pages of this host are admitted, whatever their port', async (t) => {
+  const { send } = await start(t, { settings: { cors_allowed_origins: ['loopback'] } });
+  t.equal(await send('POST', '/run', 'Origin: http://localhost:5173', 'Sec-Fetch-Site: same-site'), 204);
+  t.equal(await send('POST', '/run', EVIL), 403);
+});
+
+t.test(
+  'without a socket a page of another site is refused as well, and the program itself is not',
+  async (t) => {
+    const { server } = await start(t);
+    const request = () =>
+      new Request('http://agents.example/run', {
+        method: 'POST',
+        headers: { origin: 'https://evil.example' },
+      });
+    t.equal((await server.fetch(request(), { from: 'stranger' })).status, 403);
+    t.equal((await server.fetch(request(), { from: 'program', scope: 'default' })).status, 204);
+  },
+);

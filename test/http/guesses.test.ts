@@ -1,0 +1,103 @@
+import t from 'tap';
+import { createGuesses, MOST_FAILURES } from '../../src/http/guesses.ts';
+import { route } from '../../src/http/route.ts';
+import { Unauthorized } from '../../src/schema/outcome.ts';
+import { type ServeOptions, serve } from './serve.ts';
+
+const LONG_TOKEN = 'a-token-of-more-than-twenty-characters';
+const SHORT_TOKEN = 'short';
+
+const routes = [
+  route.get('/admin', {
+    id: 'getAdmin',
+    summary: 'for the admin',
+    scope: 'admin',
+    responses: { 200: 'empty' },
+    handle: () => undefined,
+  }),
+];
+
+const start = async (t: Parameters<typeof serve>[0], options: ServeOptions = {}) => {
+  const lines: object[] = [];
+  const { url } = await serve(t, routes, {
+    log: {
+      error() {},
+      warn: (data) => lines.push(data),
+      info() {},
+      debug() {},
+      isLevelEnabled: () => false,
+    },
+    ...options,
+  });
+  const guess = async (token: string | undefined, ip = '203.0.113.7') => {
+    const headers = {
+      'x-forwarded-for': ip,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    const response = await fetch(`${url}/admin`, { headers });
+    await response.text();
+    return response;
+  };
+  const fail = async (times: number, ip?: string): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let at = 0; at < times; at += 1) statuses.push((await guess(`wrong-${at}`, ip)).status);
+    return statuses;
+  };
+  return { guess, fail, lines };
+};
+
+t.test('wrong tokens from one address end in 429, and a long right token is always judged', async (t) => {
+  const { guess, fail } = await start(t, { adminToken: LONG_TOKEN });
+  const statuses = await fail(MOST_FAILURES + 5);
+  t.strictSame(new Set(statuses.slice(0, MOST_FAILURES)), new Set([401]));
+  t.equal(statuses.at(-1), 429);
+  const limited = await guess('wrong');
+  t.ok(Number(limited.headers.get('retry-after')) >= 1);
+  t.equal((await guess(LONG_TOKEN)).status, 200);
+  t.equal((await guess('wrong', '203.0.113.8')).status, 401, 'another address');
+});
+
+t.test('a short token is not judged while there are too many failures, from that address only', async (t) => {
+  const { guess, fail } = await start(t, { adminToken: SHORT_TOKEN });
+  await fail(MOST_FAILURES + 5);
+  t.equal((await guess(SHORT_TOKEN)).status, 429);
+  t.equal((await guess(SHORT_TOKEN, '203.0.113.8')).status, 200);
+});
+
+t.test('requests without a credential count for nothing', async (t) => {
+  const { guess } = await start(t, { adminToken: LONG_TOKEN });
+  for (let at = 0; at < MOST_FAILURES * 2; at += 1) t.equal((await guess(undefined)).status, 401);
+  t.equal((await guess('wrong')).status, 401);
+});
+
+t.test('failures are logged with the address, never with the token, and not each of them', async (t) => {
+  const { fail, lines } = await start(t, { adminToken: LONG_TOKEN });
+  await fail(MOST_FAILURES);
+  t.ok(lines.length >= 1 && lines.length < MOST_FAILURES);
+  t.match(lines[0], { ip: '203.0.113.7', failures: 1 });
+  t.notMatch(JSON.stringify(lines), /wrong-/);
+});
+
+t.test('a bucket empties with time, belongs to a /64, and addresses are forgotten', (t) => {
+  let time = 0;
+  const outcomes: string[] = [];
+  const guesses = createGuesses({
+    token: LONG_TOKEN,
+    observe: (outcome) => outcomes.push(outcome),
+    log: { warn() {} },
+    now: () => time,
+  });
+  const error = new Unauthorized('wrong');
+  const isRefused = (address: string): boolean => guesses.failed(address, error) === error;
+  for (let at = 0; at < MOST_FAILURES; at += 1) t.equal(isRefused(`2001:db8::${at + 1}`), true);
+  t.equal(isRefused('2001:db8::ffff'), false);
+  t.equal(isRefused('2001:db8:0:1::1'), true, 'another /64');
+  time += 3000;
+  t.equal(isRefused('2001:db8::1'), true);
+  t.equal(isRefused('2001:db8::1'), false);
+  for (let at = 0; at < 20_000; at += 1)
+    guesses.failed(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`, error);
+  t.equal(isRefused('2001:db8::1'), true, 'forgotten behind ten thousand others');
+  t.ok(outcomes.includes('limited'));
+  t.end();
+});
