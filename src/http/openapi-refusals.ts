@@ -24,7 +24,10 @@ const REFUSED: Readonly<Record<number, Refused>> = {
   404: { name: 'NotFound', description: 'There is nothing under this id.' },
   409: { name: 'Conflict', description: 'It does not fit to what is there.' },
   410: { name: 'Gone', description: 'The cursor is of no event that is kept: begin anew.' },
-  413: { name: 'TooLarge', description: 'The body is larger than the service takes.' },
+  413: {
+    name: 'TooLarge',
+    description: 'The body is larger than the service takes, or the thread would hold more than it may.',
+  },
   415: { name: 'UnsupportedMediaType', description: 'The body is of another type, or encoded.' },
   422: { name: 'Unprocessable', description: 'The JSON of the body has another shape.' },
   500: { name: 'Internal', description: 'A fault of the service; the text names the request id of the log.' },

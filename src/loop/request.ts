@@ -14,6 +14,7 @@ import type { Step, Turn } from './turn.ts';
 
 export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): InferenceRequest => {
   const { spec, retry } = turn.agent;
+  checkBytes(turn);
   const scratch = takeScratch(turn);
   const { due, state } = injectContext(turn.state.view(), scratch.messages, step.index);
   if (state.length > 0) turn.state.apply(state);
@@ -38,6 +39,16 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
   if (transforms.length === 0) return request;
   const context = contextOf(turn, signal);
   return transforms.reduce((before, transform) => transform(before, context), request);
+};
+
+/** What the run itself has added may be more than any input may. */
+const checkBytes = (turn: Turn): void => {
+  const bytes = turn.committedBytes();
+  if (bytes <= turn.mostBytes) return;
+  throw new ModelError(
+    'invalid_request',
+    `the thread holds ${bytes} bytes of messages, more than the ${turn.mostBytes} of thread_limit_bytes`,
+  );
 };
 
 /** Members of a pool have names of their own for what they are (agent-loop.md 1.6). */

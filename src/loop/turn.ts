@@ -97,6 +97,10 @@ export type Turn = {
   warn(data: object, text: string): void;
   /** Committed history of the thread, oldest first. */
   committed(): readonly Message[];
+  /** Bytes of that. */
+  committedBytes(): number;
+  /** That a run loads. */
+  readonly mostBytes: number;
   /** Messages of this run that wait for the next commit. */
   produced: Message[];
   /** Its `run_start` hooks have run. */

@@ -31,6 +31,7 @@ export type RuntimeSettings = {
   max_concurrent_runs: number;
   foreground_release_wait_ms: number;
   max_phase_rounds: number;
+  thread_limit_bytes: number;
   event_capture_mode: CaptureMode;
   /** 0 keeps them for ever */
   event_retention_days: number;

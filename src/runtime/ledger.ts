@@ -75,8 +75,8 @@ export const runUnderWay = ({ untold }: Ledger, run_id: string): Run | undefined
   return undefined;
 };
 
-/** The last message of a history: its number, and how many up to it are for clients. */
-export type Tail = { seq: number; external: number };
+/** The last message of a history: its number, how many up to it are for clients, and the bytes of all up to it. */
+export type Tail = { seq: number; external: number; bytes?: number };
 
 /** Written by `write.ts`, read by everybody. */
 export type Ledger = {
@@ -115,6 +115,8 @@ export type Ledger = {
   whenQuiet: (() => void)[];
 };
 
+export const NO_MESSAGES: Tail = { seq: 0, external: 0, bytes: 0 };
+
 export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledger => {
   const { store } = deps;
   const record = store.threads.get(scope, id);
@@ -129,7 +131,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     history: undefined,
     known: undefined,
     // A thread that is not there has no messages, and nothing of it waits.
-    tail: (record && store.messages.last(scope, id)) ?? { seq: 0, external: 0 },
+    tail: (record && store.messages.last(scope, id)) ?? NO_MESSAGES,
     lastEvent: store.events.last(scope, id),
     pending: record ? store.pending.of(scope, id) : [],
     kept: undefined,

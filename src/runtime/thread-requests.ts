@@ -3,6 +3,7 @@ import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { Attach } from './channel.ts';
 import { expiredDecisions } from './expiry.ts';
+import { refuseExcess } from './history-bytes.ts';
 import { openRunOf, quiet } from './ledger.ts';
 import { blockingBarrier } from './pending.ts';
 import { hasWork, refuseDuplicate, workOf } from './queue.ts';
@@ -66,6 +67,7 @@ const acceptedBefore = ({ run_id, thread_id, dispatch_id = '', status }: Run): A
 /** What may be refused is looked at before the machine moves: an action that throws retires the actor. */
 const refuseInput = (thread: Thread, submission: Submission): void => {
   const { queue, active, held, deps, ledger } = thread;
+  refuseExcess(ledger, submission.messages, deps.settings.thread_limit_bytes);
   refuseDuplicate(queue, submission.dedupe_key, (active ?? held)?.dispatch);
   const open = openFor(thread, submission);
   const continues = open !== undefined && continuesOpen(thread, submission);

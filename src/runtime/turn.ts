@@ -8,6 +8,7 @@ import { saidIn } from '../schema/media.ts';
 import type { Message } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { historyBytes } from './history-bytes.ts';
 import type { Ledger } from './ledger.ts';
 import { historyOf, keptFor } from './ledger.ts';
 import { selectPending } from './pending.ts';
@@ -45,6 +46,8 @@ export const createTurn = (
     traceFor,
     warn: (data, text) => deps.log.warn({ run_id, thread_id, ...data }, text),
     committed: () => historyOf(ledger),
+    committedBytes: () => historyBytes(ledger),
+    mostBytes: deps.settings.thread_limit_bytes,
     produced: [],
     begun: false,
     maxPhaseRounds: deps.settings.max_phase_rounds,

@@ -9,7 +9,8 @@ import type { Run } from '../schema/run.ts';
 import type { Thread } from '../schema/thread.ts';
 import type { Batch, MessageRow, TimedRun } from '../store/index.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './facts.ts';
-import { historyOf, keptRow, type Ledger, type Tail, type Told } from './ledger.ts';
+import { historyBytes, messageBytes } from './history-bytes.ts';
+import { historyOf, keptRow, type Ledger, NO_MESSAGES, type Tail, type Told } from './ledger.ts';
 import { listRun } from './listed-runs.ts';
 import { observeDispatch } from './observe-dispatch.ts';
 import { retractedBy } from './retraction.ts';
@@ -86,7 +87,7 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   ledger.record = undefined;
   ledger.history = [];
   ledger.known = undefined;
-  ledger.tail = { seq: 0, external: 0 };
+  ledger.tail = NO_MESSAGES;
 };
 
 export const bumpEpoch = (write: Write): void => {
@@ -104,9 +105,11 @@ export const appendMessages = (
   run_id: string,
 ): MessageRange | undefined => {
   const { ledger, batch, at } = write;
-  const { deps, scope, id, tail } = ledger;
+  const { deps, scope, id } = ledger;
   if (!ledger.record || messages.length === 0) return undefined;
-  const rows = numbered(messages, tail, seconds(at));
+  const bytes = historyBytes(ledger);
+  const { tail } = ledger;
+  const rows = numbered(messages, { ...tail, bytes }, seconds(at));
   const history = historyOf(ledger);
   history.push(...messages);
   for (const message of messages) ledger.known?.add(message.id);
@@ -124,12 +127,13 @@ export const appendMessages = (
   return range;
 };
 
-const numbered = (messages: readonly Message[], after: Tail, created_at: number): MessageRow[] => {
-  let { seq, external } = after;
+const numbered = (messages: readonly Message[], after: Required<Tail>, created_at: number): MessageRow[] => {
+  let { seq, external, bytes } = after;
   return messages.map((message) => {
     seq += 1;
+    bytes += messageBytes(message);
     if (message.visibility === undefined) external += 1;
-    return { seq, message, created_at, external };
+    return { seq, message, created_at, external, bytes };
   });
 };
 

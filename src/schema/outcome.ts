@@ -31,6 +31,8 @@ export class NotFound extends Outcome {}
 export class Conflict extends Outcome {}
 /** It existed and is no longer kept (an expired cursor). */
 export class Gone extends Outcome {}
+/** It would become larger than it may be. */
+export class TooLarge extends Outcome {}
 /** The service cannot answer now; the same request may succeed later. */
 export class Unavailable extends Outcome {}
 /** A stored row that must exist is missing, or contradicts another. */

@@ -15,6 +15,8 @@ export type MessageRow = {
   created_at: number;
   /** external messages in the history up to this one, itself included */
   external: number;
+  /** of the messages in the history up to this one, itself included; rows of older programs have none */
+  bytes?: number;
 };
 
 /** Both ends are included. */
@@ -60,10 +62,11 @@ export const createMessageTable = (env: Environment, answers: AnswerTexts): Mess
   };
 
   const filled = (scope: string, row: StoredMessage): MessageRow => {
-    const { seq, message, created_at, external, places } = row;
+    const { places, ...filledRow } = row;
     if (!places) return row;
+    const { message } = filledRow;
     fillIn(message, places, answers.textOf(scope, message.metadata?.run_id ?? ''));
-    return { seq, message, created_at, external };
+    return filledRow;
   };
 
   const at: MessageTable['at'] = (scope, thread_id, seq) => {
@@ -72,10 +75,10 @@ export const createMessageTable = (env: Environment, answers: AnswerTexts): Mess
   };
 
   const put = (batch: Batch, scope: string, thread_id: string, row: MessageRow): void => {
-    const { seq, message, created_at, external } = row;
+    const { seq, message, created_at, external, bytes } = row;
     const run_id = message.metadata?.run_id;
     putHollow(batch, { scope, run_id, value: message }, ({ value, places }) => {
-      const stored = { seq, message: value, created_at, external };
+      const stored = { seq, message: value, created_at, external, ...(bytes !== undefined && { bytes }) };
       rows.put(batch, [scope, thread_id, seq], places.length === 0 ? stored : { places, ...stored });
     });
   };

@@ -115,6 +115,8 @@ export const scene = (tools: Record<string, Options>) => {
     },
     stream: streamOf(events, trace),
     state,
+    committedBytes: () => 0,
+    mostBytes: 1,
     warn: (data) => warned.push(data),
     trace: undefined,
     context: undefined,

@@ -99,6 +99,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_FOREGROUND_RELEASE_POLL_MS', 'foreground_release_poll_ms', 'int ≥ 1', '25'],
   ['SERVICE_FOREGROUND_CLAIM_GUARD_MS', 'foreground_claim_guard_ms', 'int ≥ 1', '60000'],
   ['SERVICE_MAX_PHASE_ROUNDS', 'max_phase_rounds', 'int ≥ 1', '16'],
+  ['SERVICE_THREAD_LIMIT_BYTES', 'thread_limit_bytes', 'int ≥ 1', '67108864'],
   ['SERVICE_EVENT_CAPTURE_MODE', 'event_capture_mode', 'disabled | compacted | full_fidelity', 'compacted'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_EVENT_RETENTION_DAYS', 'event_retention_days', 'int', '0'],

@@ -7,6 +7,7 @@ import {
   Gone,
   Invalid,
   NotFound,
+  TooLarge,
   Unauthorized,
   Unavailable,
   Unprocessable,
@@ -53,6 +54,7 @@ const outcomes = [
   [NotFound, 404, 'NOT_FOUND'],
   [Conflict, 409, 'ABORTED'],
   [Gone, 410, 'NOT_FOUND'],
+  [TooLarge, 413, 'INVALID_ARGUMENT'],
   [Unavailable, 503, 'UNAVAILABLE', 'the service cannot answer now'],
 ] as const;
 

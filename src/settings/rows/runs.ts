@@ -118,6 +118,13 @@ export const runSettings = [
     doc: 'rounds of scheduled actions in one phase',
   }),
   setting({
+    key: 'thread_limit_bytes',
+    env: 'SERVICE_THREAD_LIMIT_BYTES',
+    type: integer({ min: 1, max: 83_886_080 }),
+    default: 67_108_864,
+    doc: 'most bytes of messages of a thread, all of which a run loads: input past it is refused with 413, and a run that has grown past it ends with an error',
+  }),
+  setting({
     key: 'event_capture_mode',
     env: 'SERVICE_EVENT_CAPTURE_MODE',
     type: choice(['disabled', 'compacted', 'full_fidelity']),
