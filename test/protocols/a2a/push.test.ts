@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { SimulatedClock } from 'xstate';
 import { createPost } from '../../../src/protocols/a2a/push/post.ts';
 import { createPush, type Push } from '../../../src/protocols/a2a/push/push.ts';
+import { BURST, createRetrySlots, INTERVAL_MS } from '../../../src/protocols/a2a/push/retry-slots.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { defer, settle, when } from '../../http/serve.ts';
 import { storeFor } from '../../store/open.ts';
@@ -366,4 +367,34 @@ t.test('a config that is stored again while its last event leaves is followed', 
   await when(() => store.pushOutbox.markOf(place()) === undefined);
   t.ok(store.pushConfigs.get(place()));
   t.ok(hook.calls.length >= 2);
+});
+
+t.test('repetitions to a receiver that fails share a budget, whatever the number of configs', async (t) => {
+  const { add, hook, pass, store } = await bench(t);
+  const configs = 50;
+  hook.answers.push(...Array.from({ length: 10 * configs }, () => 500));
+  const names = Array.from({ length: configs }, (_, index) => `c${index}`);
+  await Promise.all(names.map((name) => add(name)));
+  const settled = () => names.every((name) => (store.pushOutbox.first(place(name))?.attempts ?? 0) > 0);
+  await when(() => hook.calls.length === configs && settled());
+  for (let second = 0; second < 60; second += 1) {
+    pass(1000);
+    await settle();
+  }
+  await when(() => hook.calls.length >= configs + BURST);
+  const repeated = hook.calls.length - configs;
+  t.ok(repeated >= BURST, `${repeated} repetitions in a minute`);
+  t.ok(repeated <= BURST + 60_000 / INTERVAL_MS, `${repeated} repetitions in a minute`);
+});
+
+t.test('a delivery makes the budget of its receiver whole, and hosts have budgets of their own', (t) => {
+  const slots = createRetrySlots();
+  const take = (url: string) => slots.take(url, 1000);
+  for (let at = 0; at < BURST; at += 1) t.equal(take('http://a.example/1'), 1000);
+  t.equal(take('http://a.example/2'), 1000 + INTERVAL_MS);
+  t.equal(take('http://a.example/3'), 1000 + 2 * INTERVAL_MS);
+  t.equal(take('http://b.example/'), 1000);
+  slots.delivered('http://a.example/2');
+  t.equal(take('http://a.example/1'), 1000);
+  t.end();
 });

@@ -3,6 +3,7 @@ import { type PushContext, pushDeliveryMachine } from '../../../../machines/push
 import type { PushEvent, PushPlace } from '../../../store/index.ts';
 import { createFollower, type Follower, type FollowerDeps } from './follower.ts';
 import type { Post } from './post.ts';
+import type { RetrySlots } from './retry-slots.ts';
 
 /**
  * The machine of one config with the services of this process (a2a.md 11.3).
@@ -12,6 +13,8 @@ import type { Post } from './post.ts';
  */
 export type DeliveryDeps = FollowerDeps & {
   post: Post;
+  /** Of all deliveries together. */
+  retries: RetrySlots;
   log: { warn(data: object, text: string): void };
   /** Told of every actor that begins; what it returns is called when the actor is gone. */
   actors: {
@@ -120,7 +123,7 @@ const forget = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
 };
 
 const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host => {
-  const { store, clock, post, log, timers = SYSTEM } = deps;
+  const { store, clock, post, retries, log, timers = SYSTEM } = deps;
   const { pushOutbox, pushConfigs } = store;
   let event: PushEvent | undefined;
 
@@ -146,13 +149,16 @@ const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host
       const config = pushConfigs.get(place);
       if (!event || !config) return 'empty';
       await post(config, event.body, signal);
+      retries.delivered(config.url);
       return 'sent';
     },
     rest: () => new Promise((resolve) => timers.setTimeout(resolve, STORE_PAUSE_MS)),
     delay() {
       const { available_at = 0, attempts = 0 } = pushOutbox.first(place) ?? {};
       // Never longer than the pause that was chosen: the wall clock may have been set back since.
-      return attempts === 0 ? 0 : Math.min(delayAfter(attempts), Math.max(0, available_at - clock.now()));
+      const ms = attempts === 0 ? 0 : Math.min(delayAfter(attempts), Math.max(0, available_at - clock.now()));
+      const config = pushConfigs.get(place);
+      return config ? retries.take(config.url, clock.now() + ms) - clock.now() : ms;
     },
   };
 };

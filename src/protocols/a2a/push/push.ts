@@ -6,6 +6,7 @@ import { checkPushConfig, type Enclosing, type PushConfig } from './config.ts';
 import { type Delivery, type DeliveryDeps, startDelivery } from './delivery.ts';
 import { enqueue } from './follower.ts';
 import type { PostGuard } from './post.ts';
+import { createRetrySlots } from './retry-slots.ts';
 
 /**
  * Push notifications (a2a.md 11): configs, and one delivery for each whose task is not over.
@@ -43,7 +44,7 @@ export type InlinePush = {
 /** Puts a config into a commit, with the status that its task has in there. */
 type Alongside = (batch: Batch, found: TimedRun) => void;
 
-export type PushDeps = DeliveryDeps & {
+export type PushDeps = Omit<DeliveryDeps, 'retries'> & {
   ids: Ids;
   tasks: Pick<Tasks, 'find' | 'update' | 'watch'>;
   /** The same that `post` has. */
@@ -54,11 +55,12 @@ export type PushDeps = DeliveryDeps & {
 export const createPush = (deps: PushDeps): Push => {
   const { store, ids, tasks, guard, enabled } = deps;
   const deliveries = new Map<string, Delivery>();
+  const retries = createRetrySlots();
 
   const drive = (place: PushPlace): void => {
     const key = keyOf(place);
     deliveries.get(key)?.stop();
-    const delivery = startDelivery(deps, place, () => {
+    const delivery = startDelivery({ ...deps, retries }, place, () => {
       if (deliveries.get(key) === delivery) deliveries.delete(key);
     });
     deliveries.set(key, delivery);
