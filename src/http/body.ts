@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { scanJson, startScan } from '../schema/nesting.ts';
 import { Invalid } from '../schema/outcome.ts';
+import type { BodyPlace, BodyRoom } from './body-room.ts';
 import { Refusal } from './errors.ts';
 import { type Decoding, decodeNext, endDecoding, startDecoding } from './utf8.ts';
 import type { WireResponse } from './wire.ts';
@@ -13,24 +14,61 @@ import type { WireResponse } from './wire.ts';
  */
 export type BodyText = string | Refusal;
 
+/** What a body is read for. */
+export type Reading = {
+  limit: number;
+  room: BodyRoom;
+  /** The request has its answer already. */
+  isOver(): boolean;
+  /** Told when the client goes away; undefined: nobody needs to be told any more. */
+  onGone(listener: (() => void) | undefined): void;
+};
+
 /**
  * Calls `done` once, when the body is there or has turned out to be too much; never when the client goes away before.
  * What comes after a refusal is let through and dropped, so that the client can read the answer.
  */
-export const readBody = (res: WireResponse, limit: number, done: (text: BodyText) => void): void => {
+export const readBody = (
+  res: WireResponse,
+  { limit, room, isOver, onGone }: Reading,
+  done: (text: BodyText) => void,
+): void => {
   const scan = startScan();
   let decoding: Decoding | undefined;
+  let place: BodyPlace | undefined;
   let size = 0;
   let settled = false;
 
-  const settle = (text: BodyText): void => {
+  const drop = (): void => {
     settled = true;
     decoding = undefined;
+    place?.close();
+  };
+
+  const settle = (text: BodyText): void => {
+    if (place) onGone(undefined);
+    drop();
     done(text);
+  };
+
+  /** Of a body that comes in more than one piece. */
+  const takePlace = (): BodyPlace => {
+    onGone(drop);
+    return room.open(settle);
   };
 
   res.onData((chunk, isLast) => {
     if (settled) return;
+    if (place && isOver()) {
+      drop();
+      return;
+    }
+    if (!isLast) place ??= takePlace();
+    const refusal = place?.grow(chunk.byteLength);
+    if (refusal) {
+      settle(refusal);
+      return;
+    }
     size += chunk.byteLength;
     const bytes = new Uint8Array(chunk);
     const excess = size > limit ? undefined : scanJson(scan, bytes);

@@ -20,8 +20,13 @@ const REFUSED: Readonly<Record<number, Refused>> = {
     description: 'A token is missing or wrong, or the caller has no scope.',
     headers: { 'WWW-Authenticate': 'What is to be shown: `Bearer`.' },
   },
-  403: { name: 'Forbidden', description: 'The host that the request names is none of this service.' },
+  403: {
+    name: 'Forbidden',
+    description:
+      'The host that the request names is none of this service, or a page of another site sent what would change something.',
+  },
   404: { name: 'NotFound', description: 'There is nothing under this id.' },
+  408: { name: 'RequestTimeout', description: 'The body has not ended in time.' },
   409: { name: 'Conflict', description: 'It does not fit to what is there.' },
   410: { name: 'Gone', description: 'The cursor is of no event that is kept: begin anew.' },
   413: {
@@ -30,6 +35,11 @@ const REFUSED: Readonly<Record<number, Refused>> = {
   },
   415: { name: 'UnsupportedMediaType', description: 'The body is of another type, or encoded.' },
   422: { name: 'Unprocessable', description: 'The JSON of the body has another shape.' },
+  429: {
+    name: 'TooManyRequests',
+    description: 'Too many wrong admin tokens have come from the address of the client.',
+    headers: { 'Retry-After': 'Seconds after which to try again.' },
+  },
   500: { name: 'Internal', description: 'A fault of the service; the text names the request id of the log.' },
   501: { name: 'NotImplemented', description: 'The service is not set up for it.' },
   503: {
@@ -47,13 +57,15 @@ export const errorsOf = ({ errors = PLAIN }: Route['spec']): ErrorDescription =>
 /** Whatever the route is. */
 const ALWAYS = [400, 403, 500, 503];
 const OF_SCOPE = [401];
-const OF_BODY = [413, 415];
+const OF_BODY = [408, 413, 415];
+const OF_ADMIN = [429];
 const OF_SHAPE = [422];
 
 /** Statuses that the server itself may answer with. */
 export const refusedBy = ({ scope, body, reads }: Route['spec']): number[] => [
   ...ALWAYS,
   ...(scope === 'none' ? [] : OF_SCOPE),
+  ...(scope === 'admin' ? OF_ADMIN : []),
   ...(body ? OF_BODY : []),
   ...(body && reads === undefined ? OF_SHAPE : []),
 ];

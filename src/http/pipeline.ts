@@ -1,4 +1,5 @@
-import { type BodyText, isJson, readBody, tooLarge } from './body.ts';
+import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
+import type { BodyRoom } from './body-room.ts';
 import type { Call, Caller } from './call.ts';
 import { createOriginCheck, isPreflight, preflight } from './cors.ts';
 import { crossSite } from './cross-site.ts';
@@ -34,6 +35,7 @@ import type { WireRequest, WireResponse } from './wire.ts';
 export type PipelineDeps = SenderDeps & {
   context: ExchangeContext;
   caller: Caller;
+  room: BodyRoom;
   paths: Paths<PathEntry>;
   /** Missing: a path that no route has is refused. */
   unrouted?: Unrouted | undefined;
@@ -130,6 +132,15 @@ export const createPipeline = (deps: PipelineDeps) => {
     if (contentLength > limitOf(endpoint)) throw tooLarge(limitOf(endpoint));
   };
 
+  const readingOf = ({ exchange, endpoint }: Arrival): Reading => ({
+    limit: limitOf(endpoint),
+    room: deps.room,
+    isOver: () => exchange.done,
+    onGone(listener) {
+      exchange.onGone = listener;
+    },
+  });
+
   const receive = (arrival: Arrival, scope: string): void => {
     const { exchange, endpoint } = arrival;
     if (endpoint.reads === 'nothing') {
@@ -137,7 +148,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       return;
     }
     checkBody(arrival);
-    readBody(exchange.res, limitOf(endpoint), (text) => {
+    readBody(exchange.res, readingOf(arrival), (text) => {
       try {
         deliver(arrival, scope, text);
       } catch (error) {
@@ -151,7 +162,7 @@ export const createPipeline = (deps: PipelineDeps) => {
     const { exchange, endpoint } = arrival;
     const reads = endpoint.reads !== 'nothing';
     const body = reads
-      ? new Promise<BodyText>((resolve) => readBody(exchange.res, limitOf(endpoint), resolve))
+      ? new Promise<BodyText>((resolve) => readBody(exchange.res, readingOf(arrival), resolve))
       : '';
     const resolved = await scope;
     if (reads) checkBody(arrival);

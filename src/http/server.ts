@@ -1,3 +1,4 @@
+import { createBodyRoom } from './body-room.ts';
 import { createCaller } from './call.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
 import type { Family } from './family.ts';
@@ -33,6 +34,8 @@ export type HttpDeps = {
     sse_heartbeat_ms: number;
     sse_buffer_size: number;
     response_buffer_bytes: number;
+    request_buffer_bytes: number;
+    body_timeout_ms: number;
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
     trusted_proxies: readonly string[];
@@ -50,6 +53,7 @@ export type HttpDeps = {
   observe: Observer & {
     stream(delta: 1 | -1): void;
     unsent(bytes: number): void;
+    received(bytes: number): void;
     adminRefused(outcome: 'refused' | 'limited'): void;
   };
   log: {
@@ -94,11 +98,17 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
   const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(entriesOf)]);
   const guesses = createGuesses({ token: deps.adminToken, observe: observe.adminRefused, log });
+  const room = createBodyRoom({
+    limit: settings.request_buffer_bytes,
+    timeoutMs: settings.body_timeout_ms,
+    observe: observe.received,
+  });
   const answer = createPipeline({
     ...deps,
     context,
     paths,
     guesses,
+    room,
     caller: createCaller({ gate, hub, log }),
   });
   const local = createFetch(answer);
@@ -121,6 +131,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     async close() {
       stopListening();
       gate.close();
+      room.close();
       hub.close();
       flushStreams();
       for (const socket of sockets) socket.close();

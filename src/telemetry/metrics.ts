@@ -70,6 +70,10 @@ const createHttpMetrics = (families: Families) => {
     suffix: 'admin_auth_failures_total',
     help: 'Credentials that were refused on admin routes; `limited`: not judged, or too many from one address',
   });
+  const received = createGauge(families, {
+    suffix: 'http_request_buffer_bytes',
+    help: 'Bytes of long request bodies that have not ended yet',
+  });
   const unsent = createGauge(families, {
     suffix: 'http_response_buffer_bytes',
     help: 'Bytes of long responses that wait for their readers',
@@ -87,6 +91,9 @@ const createHttpMetrics = (families: Families) => {
     },
     adminRefused(outcome: 'refused' | 'limited') {
       refused.add(1, outcome);
+    },
+    received(bytes: number) {
+      received.inc(bytes);
     },
     unsent(bytes: number) {
       unsent.inc(bytes);

@@ -1,12 +1,15 @@
 import uWS from 'uWebSockets.js';
 import t from 'tap';
 import { type BodyText, isJson, readBody, tooLarge } from '../../src/http/body.ts';
+import { createBodyRoom } from '../../src/http/body-room.ts';
 import { when, wire } from './serve.ts';
 
 t.test('a body is delivered once, also when it is too large and goes on', async (t) => {
   const delivered: BodyText[] = [];
   let bodies = 0;
   let pieces = 0;
+  const room = createBodyRoom({ limit: 100, timeoutMs: 60_000, observe() {} });
+  t.teardown(() => room.close());
   const app = uWS.App().any('/*', (res) => {
     res.onAborted(() => {});
     const { onData } = res;
@@ -15,7 +18,7 @@ t.test('a body is delivered once, also when it is too large and goes on', async 
         pieces += 1;
         handler(chunk, isLast);
       });
-    readBody(res, 10, (text) => delivered.push(text));
+    readBody(res, { limit: 10, room, isOver: () => false, onGone() {} }, (text) => delivered.push(text));
     bodies += 1;
   });
   t.teardown(() => app.close());

@@ -19,6 +19,8 @@ export type Served = {
   errors: { data: object; text: string }[];
   inFlight(): number;
   streams(): number;
+  /** Bytes of long request bodies that have not ended. */
+  received(): number;
   /** Bytes of long responses that wait for their readers. */
   unsent(): number;
 };
@@ -33,6 +35,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
   let inFlight = 0;
   let streams = 0;
   let unsent = 0;
+  let received = 0;
   const server = createHttpServer({
     routes,
     adminToken: ADMIN_TOKEN,
@@ -46,6 +49,9 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
         streams += delta;
       },
       adminRefused: () => {},
+      received: (delta) => {
+        received += delta;
+      },
       unsent: (delta) => {
         unsent += delta;
       },
@@ -67,6 +73,8 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       sse_heartbeat_ms: 60_000,
       sse_buffer_size: 10,
       response_buffer_bytes: 1 << 28,
+      request_buffer_bytes: 1 << 28,
+      body_timeout_ms: 120_000,
       cors_allowed_origins: [ORIGIN],
       trust_forwarded_headers: true,
       trusted_proxies: ['loopback'],
@@ -84,6 +92,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
     inFlight: () => inFlight,
     streams: () => streams,
     unsent: () => unsent,
+    received: () => received,
   };
 };
 

@@ -67,6 +67,7 @@ const refused = ({ status, message, headers = {} }: Refusal): A2aError => {
 
 const REFUSED: Readonly<Record<number, string>> = {
   403: 'PERMISSION_DENIED',
+  408: 'DEADLINE_EXCEEDED',
   415: 'INVALID_ARGUMENT',
   503: 'UNAVAILABLE',
 };

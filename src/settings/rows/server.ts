@@ -99,6 +99,20 @@ export const serverSettings = [
     doc: 'largest request body of the routes that take attachments',
   }),
   setting({
+    key: 'request_buffer_bytes',
+    env: 'SERVICE_REQUEST_BUFFER_BYTES',
+    type: integer({ min: 1 }),
+    default: 268_435_456,
+    doc: 'most bytes of request bodies that have not ended yet, all connections together, without the first 64 KiB of each; past it a long body is refused with 503',
+  }),
+  setting({
+    key: 'body_timeout_ms',
+    env: 'SERVICE_BODY_TIMEOUT_MS',
+    type: milliseconds({ min: 1 }),
+    default: 120_000,
+    doc: 'a request body that has not ended within it is refused with 408',
+  }),
+  setting({
     key: 'response_buffer_bytes',
     env: 'SERVICE_RESPONSE_BUFFER_BYTES',
     type: integer({ min: 1 }),
