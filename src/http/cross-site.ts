@@ -23,14 +23,15 @@ export const isCrossSite = ({ method, origin, site, hosts }: Sender, isAdmitted:
   if (SAFE.has(method) || (origin === '' && site === '')) return false;
   if (site === 'same-origin' || site === 'none' || (origin !== '' && isAdmitted)) return false;
   if (site === 'cross-site' || origin === '') return site === 'cross-site';
-  const from = URL.canParse(origin) ? new URL(origin) : undefined;
-  return !hosts.some((host) => host !== undefined && from?.host === sameForm(from?.protocol, host));
+  if (!URL.canParse(origin)) return true;
+  const { protocol, host } = new URL(origin);
+  return host === '' || !hosts.some((own) => own !== undefined && sameForm(protocol, own) === host);
 };
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A host in the spelling of browsers, without the port that its scheme implies. */
-const sameForm = (protocol: string | undefined, host: string): string | undefined =>
+const sameForm = (protocol: string, host: string): string | undefined =>
   hostname(host) === undefined || !URL.canParse(`${protocol}//${host}`)
     ? undefined
     : new URL(`${protocol}//${host}`).host;

@@ -1,4 +1,5 @@
-import type { Answer, Origin } from './pipeline.ts';
+import type { Origin } from './origin.ts';
+import type { Answer } from './pipeline.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**

@@ -17,6 +17,7 @@ import type { Family } from './family.ts';
 import { isMisframed } from './framing.ts';
 import { createRequestHeaders, type RequestHeaders, requestIdOf } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
+import type { Origin } from './origin.ts';
 import type { Found, Paths } from './paths.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
@@ -49,13 +50,6 @@ export type PipelineDeps = SenderDeps & {
     cors_allowed_origins: readonly string[];
   };
 };
-
-/**
- * Where a request comes from. What came over the network shows its rights and the host that it asks for. A program
- * that has the service inside itself speaks for a scope, as the admin too; a request that it hands on has to show its
- * rights, and what host it was for is the program's affair.
- */
-export type Origin = { from: 'network' } | { from: 'stranger' } | { from: 'program'; scope: string };
 
 /** A request on its way: what was read of it while that was possible. */
 type Arrival = Call & {

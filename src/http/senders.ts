@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { Family } from './family.ts';
 import type { Guesses } from './guesses.ts';
 import type { RequestHeaders } from './headers.ts';
-import type { Origin } from './pipeline.ts';
+import type { Origin } from './origin.ts';
 import type { WireResponse } from './wire.ts';
 
 /** Who sends a request: through which proxies, from which page, with which token. */
