@@ -155,8 +155,9 @@ const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host
     rest: () => new Promise((resolve) => timers.setTimeout(resolve, STORE_PAUSE_MS)),
     delay() {
       const { available_at = 0, attempts = 0 } = pushOutbox.first(place) ?? {};
+      if (attempts === 0) return 0;
       // Never longer than the pause that was chosen: the wall clock may have been set back since.
-      const ms = attempts === 0 ? 0 : Math.min(delayAfter(attempts), Math.max(0, available_at - clock.now()));
+      const ms = Math.min(delayAfter(attempts), Math.max(0, available_at - clock.now()));
       const config = pushConfigs.get(place);
       return config ? retries.take(config.url, clock.now() + ms) - clock.now() : ms;
     },
