@@ -6,6 +6,7 @@ import { createA2aDiscovery } from './a2a/discovery.ts';
 import { createRemoteAgents } from './a2a/remote/agents.ts';
 import { configurationOf } from './app-configuration.ts';
 import type { AppInput } from './app-input.ts';
+import { createMcpToolStore } from './app-mcp-tools.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createEvals } from './evals/index.ts';
 import { createEventFeed } from './events/feed.ts';
@@ -111,6 +112,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     publishAgents().catch((err) => log.warn({ err }, 'what other servers offer is not published yet'));
   };
   const a2aServers = createA2aDiscovery({ clock, log, changed, remote: remoteOf(settings) });
+  const mcpTools = createMcpToolStore({ store, log });
   const mcpServers = createMcpManager({
     clock,
     log,
@@ -119,6 +121,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     actors,
     scope: settings.scope_id,
     observe: metrics.mcpServers,
+    records: mcpTools,
     changed,
   });
   const closePeers = async (): Promise<void> => {
@@ -142,6 +145,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     await stores.close();
     throw error;
   });
+  mcpTools.open(config.service.audit);
   publishAgents = config.live.refresh;
   if (a2aServers.discovered().length > 0) changed();
   const { resolve } = config.live;

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLocalName } from '../schema/loopback.ts';
+import { timerMs } from '../schema/timer.ts';
 import type { Resolve } from './public-address.ts';
 
 /**
@@ -36,7 +37,7 @@ export class HostRefused extends Error {
 /** @throws Error that says why, and quotes neither headers nor the response */
 export const fetchText = async (url: URL, options: FetchOptions): Promise<string> => {
   checkHost(url.hostname, options);
-  const signal = AbortSignal.timeout(options.timeoutMs);
+  const signal = AbortSignal.timeout(timerMs(options.timeoutMs));
   try {
     const response = await open(url, options, signal);
     return await readText(response, options.largestBytes);

@@ -5,6 +5,7 @@ import { monotonic } from '../schema/clock.ts';
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
 import { Unavailable } from '../schema/outcome.ts';
+import { timerMs } from '../schema/timer.ts';
 import { liveAgent, scriptedAgent } from './agents.ts';
 import { type CellTask, itemOf, type Outcome, runtimeError } from './item.ts';
 import { judge, questionOf, revisionOf, type Verdict } from './judge.ts';
@@ -127,12 +128,9 @@ const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Pr
   }
 };
 
-/** A timer that is set for longer would run out at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 const deadlineIn = (secs: number): { signal: AbortSignal; clear(): void } => {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), Math.min(secs * 1000, LONGEST_TIMER_MS));
+  const timer = setTimeout(() => controller.abort(), timerMs(secs * 1000));
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 };
 

@@ -18,6 +18,8 @@ const ALLOW_HEADERS = [
   'last-event-id',
   'mcp-session-id',
   'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
   'a2a-version',
   'a2a-extensions',
 ].join(', ');

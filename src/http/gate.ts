@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { timerMs } from '../schema/timer.ts';
 
 /**
  * How many requests may be under way at once, and what the others do.
@@ -58,7 +59,7 @@ export const createGate = (options: { limit: number; maxWaiting?: number; waitMs
     const now = performance.now();
     for (const [waiter, deadline] of queue) {
       if (deadline > now) {
-        timer = setTimeout(expire, Math.ceil(deadline - now));
+        timer = setTimeout(expire, timerMs(Math.ceil(deadline - now)));
         return;
       }
       queue.delete(waiter);
@@ -82,7 +83,7 @@ export const createGate = (options: { limit: number; maxWaiting?: number; waitMs
     wait(waiter) {
       if (queue.size >= maxWaiting) return false;
       queue.set(waiter, performance.now() + waitMs);
-      timer ??= setTimeout(expire, waitMs);
+      timer ??= setTimeout(expire, timerMs(waitMs));
       return true;
     },
     withdraw(waiter) {

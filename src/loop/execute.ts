@@ -51,8 +51,13 @@ const argumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Promise<Jso
 };
 
 /** A tool that the agent does not have fails when it is executed, without being asked for. */
-export const gatedCall = ({ call, ticket }: StepCall, decision: Resume | undefined): GatedCall => ({
+export const gatedCall = (
+  { call, ticket }: StepCall,
+  decision: Resume | undefined,
+  tool?: Pick<Tool, 'changed_at'>,
+): GatedCall => ({
   ...call,
+  ...(tool?.changed_at !== undefined && { changed_at: tool.changed_at }),
   ...(decision && { decision }),
   ...(ticket && { resume_mode: ticket.resume_mode }),
 });
@@ -66,7 +71,7 @@ export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Pr
   // Nobody is asked about a call that cannot run.
   const args = await argumentsOf(turn, tool, entry);
   if (args instanceof ToolError || tool.refuses?.(args)) return PROCEED;
-  const call = gatedCall(entry, decision);
+  const call = gatedCall(entry, decision, tool);
   const asked = gates.map((ask) => ask(call, contextOf(turn, signal)));
   if (tool.gate) asked.push(tool.gate(call));
   const answers = await Promise.all(asked);

@@ -1,5 +1,6 @@
 import type { Resume } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
+import { type Shown, shownJson, shownText } from '../tools/media-text.ts';
 import { advanceCall } from './calls.ts';
 import { deniedText, INTERRUPTED } from './history.ts';
 import { traceSuspended, traceTool } from './trace.ts';
@@ -7,21 +8,22 @@ import { produce, type StepCall, type Turn } from './turn.ts';
 
 /** What a call comes to: its message for the history, its event for the readers, its status. */
 
-const toolMessage = (turn: Turn, { call }: StepCall, text: string) =>
+const toolMessage = (turn: Turn, { call }: StepCall, { text, pictures }: Shown) =>
   produce(turn, {
     id: turn.ids.uuid(),
     role: 'tool',
     tool_call_id: call.id,
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text }, ...pictures],
   });
 
-const textOf = (result: ToolResult): string => result.message ?? JSON.stringify(result.data);
+const shownOf = ({ message, data }: ToolResult): Shown =>
+  message === null ? shownJson(data) : shownText(message);
 
 /** The call has its result, in the step that asked for it. */
 export const settle = (turn: Turn, entry: StepCall, result: ToolResult): void => {
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
   traceTool(turn, entry, result);
-  const message = toolMessage(turn, entry, textOf(result));
+  const message = toolMessage(turn, entry, shownOf(result));
   turn.stream.emit({
     event_type: 'tool_call_done',
     id: entry.call.id,
@@ -49,7 +51,7 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
   turn.observe.agents.suspension(turn.agent.spec.id);
   // A call that suspends again has its placeholder already; readers are told of the new ticket all the same.
   const text = `Tool '${name}' suspended: awaiting decision`;
-  const message_id = first ? toolMessage(turn, entry, text).id : placeholderOf(turn, entry);
+  const message_id = first ? toolMessage(turn, entry, { text, pictures: [] }).id : placeholderOf(turn, entry);
   const result: ToolResult = {
     tool_name: name,
     status: 'pending',
@@ -73,7 +75,7 @@ const placeholderOf = (turn: Turn, { call }: StepCall): string =>
 export const settleResumed = (turn: Turn, entry: StepCall, result: ToolResult): void => {
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
   traceTool(turn, entry, result);
-  const message = toolMessage(turn, entry, textOf(result));
+  const message = toolMessage(turn, entry, shownOf(result));
   turn.stream.emit({
     event_type: 'tool_call_resumed',
     target_id: entry.call.id,

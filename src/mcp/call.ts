@@ -4,8 +4,9 @@ import { type Json, type ToolContext, ToolError, type ToolOutput } from '../tool
 import { BOUNDS } from './bounds.ts';
 import { ATTRIBUTION, askerOf, type Connection, masked, tell } from './connection.ts';
 import { connectionClosed, isUnhealthy, McpFailure, protocolFailure, wordsOf } from './failure.ts';
-import { askLink, type Link } from './link.ts';
+import { askLink, isModern, type Link } from './link.ts';
 import type { ToolDefinition } from './listing.ts';
+import { paramHeaders } from './param-headers.ts';
 import { createProgress } from './progress.ts';
 import { CallResult, outputOf } from './result.ts';
 import type { AskModel } from './sampling.ts';
@@ -110,6 +111,7 @@ const invoke = async (connection: Connection, link: Link, { tool, args, context 
         result: CallResult,
         timeoutMs: connection.target.timeoutMs,
         signal: cancelled.signal,
+        headers: isModern(link) ? paramHeaders(tool.inputSchema, args) : undefined,
         progress: createProgress(context.progress),
       }),
     );
@@ -126,12 +128,17 @@ export const noted = async <Result>(connection: Connection, ask: () => Promise<R
     tell(connection, { type: 'CALL_SUCCEEDED' });
     return result;
   } catch (error) {
+    // The definition that the call was made by is not the server's any more.
+    if (error instanceof McpFailure && error.code === HEADER_MISMATCH)
+      tell(connection, { type: 'TOOLS_CHANGED' });
     if (error instanceof McpFailure && isUnhealthy(error)) {
       tell(connection, { type: 'CALL_FAILED', error: masked(connection, error.message) });
     }
     throw error;
   }
 };
+
+const HEADER_MISMATCH = -32_020;
 
 const toolErrorOf = (connection: Connection, failure: McpFailure): ToolError => {
   const text = masked(connection, failure.message);

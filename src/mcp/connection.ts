@@ -12,12 +12,13 @@ import { maskForeign } from '../schema/redaction/foreign.ts';
 import { longestFirst, secretsOf } from '../schema/redaction/masking.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
 import { wordsOf } from './failure.ts';
+import type { LeftOut } from './left-out.ts';
 import { closeLink, type Link, openLink } from './link.ts';
 import { listTools, type ToolDefinition } from './listing.ts';
 import { refreshOf, retryOf } from './policy.ts';
 import { answerQuestion } from './questions.ts';
 import type { AskModel } from './sampling.ts';
-import { openSession, type Session } from './session.ts';
+import { isModernSession, longestMs, openSession, type Session } from './session.ts';
 import { type McpTarget, targetOf } from './target.ts';
 
 /**
@@ -40,6 +41,8 @@ export type Connection = {
   readonly pending: Set<Promise<unknown>>;
   /** As the server said last. */
   definitions: readonly ToolDefinition[];
+  /** What it listed beside them and cannot be read. */
+  unusable: readonly LeftOut[];
   /** Of calls that are under way, by run and call: who answers what the server asks meanwhile. */
   readonly askers: Map<string, AskModel>;
   calls: number;
@@ -50,6 +53,8 @@ export type Connection = {
   /** milliseconds */
   initializedAt: number | undefined;
   reconnects: number;
+  /** Its last session was of a revision that has sessions. */
+  wasLegacy: boolean;
   /** Lines of the log in this second. */
   readonly told: { second: number; count: number };
 };
@@ -85,12 +90,14 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
     era: undefined,
     pending: new Set(),
     definitions: [],
+    unusable: [],
     askers: new Map(),
     calls: 0,
     idle: new Set(),
     generation: 0,
     initializedAt: undefined,
     reconnects: 0,
+    wasLegacy: false,
     told: { second: 0, count: 0 },
   };
   host.current = connection;
@@ -116,9 +123,6 @@ const optionsOf = (url: URL): { auth?: string | null | undefined } => {
 };
 
 const THRESHOLD = 3;
-
-/** How often the time of one request a connection, or a list, may take as a whole, whatever keeps it going. */
-const PATIENCE = 4;
 
 /** How long calls may go on when their entry is gone. */
 const DRAIN_MS = 10_000;
@@ -156,7 +160,7 @@ const track = async <Result>(connection: Connection, work: Promise<Result>): Pro
 };
 
 const inTime = (connection: Connection, signal: AbortSignal): AbortSignal =>
-  AbortSignal.any([signal, AbortSignal.timeout(PATIENCE * connection.target.timeoutMs)]);
+  AbortSignal.any([signal, AbortSignal.timeout(longestMs(connection.target.timeoutMs))]);
 
 const connect = async (connection: Connection, wanted: AbortSignal): Promise<void> => {
   const signal = inTime(connection, wanted);
@@ -187,6 +191,7 @@ const openFor = async (connection: Connection, era: object, signal: AbortSignal)
     {
       target,
       version: deps.version,
+      wasLegacy: connection.wasLegacy,
       tell: (text) => noteInLog(connection, text),
       changed: () => tell(connection, { type: 'TOOLS_CHANGED' }),
       lost(reason) {
@@ -201,6 +206,7 @@ const openFor = async (connection: Connection, era: object, signal: AbortSignal)
     signal,
   );
   if (target.kind === 'http') connection.generation += 1;
+  connection.wasLegacy = !isModernSession(session);
   connection.initializedAt = deps.clock.now();
   return session;
 };
@@ -221,15 +227,18 @@ const readTools = async (
     tell: (problem) =>
       connection.deps.log.warn(
         { server: connection.spec.id, problem: masked(connection, problem) },
-        'not all tools of an MCP server are offered',
+        'not all tools of an MCP server are read',
       ),
   });
-  return isDeepStrictEqual(found, connection.definitions) ? connection.definitions : found;
+  const { definitions, unusable } = connection;
+  if (isDeepStrictEqual(found, { tools: definitions, unusable })) return definitions;
+  connection.unusable = found.unusable;
+  return found.tools;
 };
 
 const list = async (connection: Connection, signal: AbortSignal): Promise<void> => {
   if (!connection.link) throw new Error('mcp transport error: connection closed');
-  connection.definitions = await readTools(connection, connection.link, inTime(connection, signal));
+  connection.definitions = await readTools(connection, connection.link, signal);
 };
 
 const drain = (connection: Connection): Promise<void> =>

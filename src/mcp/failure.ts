@@ -31,17 +31,25 @@ export class McpFailure extends Error {
   readonly code: number | undefined;
   /** Of HTTP, where that says no. */
   readonly status: number | undefined;
+  /** Of the refusal over HTTP. */
+  readonly body: string | undefined;
 
   constructor(
     kind: McpFailureKind,
     message: string,
-    { code, status, ...options }: { cause?: unknown; code?: number; status?: number } = {},
+    {
+      code,
+      status,
+      body,
+      ...options
+    }: { cause?: unknown; code?: number; status?: number; body?: string } = {},
   ) {
     super(message, options);
     this.name = 'McpFailure';
     this.kind = kind;
     this.code = code;
     this.status = status;
+    this.body = body;
   }
 }
 
@@ -55,6 +63,10 @@ export const connectionClosed = (): McpFailure =>
 
 export const protocolFailure = (reason: string): McpFailure =>
   new McpFailure('protocol', `mcp protocol error: ${reason}`);
+
+/** @param error of JSON-RPC */
+export const serverFailure = ({ code, message }: { code: number; message: string }): McpFailure =>
+  new McpFailure('server', `Server error: MCP Error: ${message}`, { code });
 
 export const timedOut = (ms: number): McpFailure =>
   new McpFailure('timeout', `mcp transport error: no answer within ${ms / 1000} s`);

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
 import { type Cursor, readEvents, startCursor } from './event-stream.ts';
 import { McpFailure, protocolFailure, transportFailure } from './failure.ts';
-import { readBody, refusalOf } from './http-request.ts';
-import { expire, type HttpState, hand, openStream, pause } from './http-session.ts';
+import { readBody } from './http-request.ts';
+import { type HttpState, hand, openStream, pause, refuse } from './http-session.ts';
 import { asMessage, idOfRequest, idOfResponse, type RequestId, readMessage } from './message.ts';
 
 /**
@@ -104,13 +104,10 @@ const readToAnswer = async (
 const resume = async (state: HttpState, cursor: Cursor, signal: AbortSignal): Promise<IncomingMessage> => {
   const response = await openStream(state, cursor, { signal, timeoutMs: state.peer.timeoutMs });
   const { statusCode = 0 } = response;
-  if (statusCode === 404 && state.session !== undefined) {
-    response.resume();
-    expire(state);
-    throw new McpFailure('cut_off', 'MCP session expired after request was accepted');
+  if (statusCode < 200 || statusCode > 299) {
+    const lost = new McpFailure('cut_off', 'MCP session expired after request was accepted');
+    throw await refuse(state, response, { signal, lost });
   }
-  if (statusCode < 200 || statusCode > 299)
-    throw await refusalOf(response, { signal, idleMs: state.peer.timeoutMs });
   if (typeOf(response) === 'text/event-stream') return response;
   response.destroy();
   throw protocolFailure('a stream was resumed with something else');

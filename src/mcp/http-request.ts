@@ -34,7 +34,7 @@ export const ask = async (peer: HttpPeer, question: HttpQuestion): Promise<Incom
     const answer = await askOnce(peer, url, question);
     const target = redirectOf(answer, url, question);
     if (!target || followed === MOST_REDIRECTS) return answer;
-    answer.resume();
+    discard(answer, peer.timeoutMs);
     url = target;
   }
 };
@@ -124,6 +124,13 @@ export const readBody = async (
 export const tooLong = (): McpFailure =>
   new McpFailure('unreadable', `the message of the server has more than ${BOUNDS.messageBytes} bytes`);
 
+/** The rest of a body that is not read; its socket is released when that takes too long. */
+export const discard = (response: IncomingMessage, ms: number): void => {
+  const timer = setTimeout(() => response.destroy(), ms).unref();
+  response.once('close', () => clearTimeout(timer));
+  response.resume();
+};
+
 /** What a server says when it refuses; never fails. */
 export const refusalOf = async (
   response: IncomingMessage,
@@ -138,5 +145,6 @@ export const refusalOf = async (
       );
   return new McpFailure('transport', `mcp transport error: HTTP error: ${statusCode} - ${text}`, {
     status: statusCode,
+    body: text,
   });
 };

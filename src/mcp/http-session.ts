@@ -4,7 +4,8 @@ import { BOUNDS } from './bounds.ts';
 import type { Cursor } from './event-stream.ts';
 import { McpFailure } from './failure.ts';
 import { type Flood, isWorthReading } from './flood.ts';
-import { ask, type HttpPeer } from './http-request.ts';
+import { ask, discard, type HttpPeer, refusalOf } from './http-request.ts';
+import { meansLostSession } from './lost-session.ts';
 import { idOfRequest, type RequestId } from './message.ts';
 
 /** One session over HTTP, as everything that works for it sees it. */
@@ -71,6 +72,21 @@ export const expire = (state: HttpState): void => {
   if (state.session === undefined || state.expired) return;
   state.expired = true;
   state.options.expired();
+};
+
+/** Why a response is no success: `lost` where it means that the session is gone, which it then is. */
+export const refuse = async (
+  state: HttpState,
+  response: IncomingMessage,
+  { signal, lost }: { signal: AbortSignal; lost: McpFailure },
+): Promise<McpFailure> => {
+  const { statusCode = 0 } = response;
+  if (state.session === undefined || !meansLostSession(statusCode, '')) {
+    const refusal = await refusalOf(response, { signal, idleMs: state.peer.timeoutMs });
+    if (state.session === undefined || !meansLostSession(statusCode, refusal.message)) return refusal;
+  } else discard(response, state.peer.timeoutMs);
+  expire(state);
+  return lost;
 };
 
 export const openStream = (

@@ -1,28 +1,37 @@
 import { Agent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { JSONRPCMessage, JSONRPCRequest, TransportSendOptions } from '@modelcontextprotocol/client';
+import { failIfDropped } from './dropped.ts';
 import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
 import { createFlood } from './flood.ts';
 import { readAnswer } from './http-answer.ts';
-import { ask, refusalOf } from './http-request.ts';
+import { ask, discard } from './http-request.ts';
 import {
-  expire,
   type HttpOptions,
   type HttpState,
   type HttpTransport,
+  hand,
   headersOf,
   pause,
+  refuse,
 } from './http-session.ts';
 import { listen } from './listening.ts';
-import { cancelledBy, idOfResponse, isInitialize, isRequest, type RequestId } from './message.ts';
+import {
+  cancelledBy,
+  idOfResponse,
+  isInitialize,
+  isRequest,
+  type RequestId,
+  readMessage,
+} from './message.ts';
 import { MODERN, modernHeaders, traceHeaders } from './modern.ts';
 
 /**
  * The Streamable HTTP transport (mcp.md B4, B5), for one session: another one begins with another transport.
  *
  * Guarantees: a request is sent once; where its stream breaks it is resumed, if the server gave it a place to resume
- * from, and never sent again. The first 404 to what carried the session ends it: `expired` is told, and nothing is
- * begun with it any more. What a server asks on the stream of a request is told apart from what it asks elsewhere.
+ * from, and never sent again. The first refusal that means a lost session (`lost-session.ts`) ends it: `expired` is
+ * called, and nothing is begun with it any more. What a server asks on the stream of a request is told apart from what it asks elsewhere.
  * A `send` of a request ends when its answer is there, and fails with why there is none.
  */
 export const createHttpTransport = (options: HttpOptions): HttpTransport => {
@@ -73,7 +82,10 @@ const send = async (
   options: TransportSendOptions = {},
 ): Promise<void> => {
   if (state.closed) throw connectionClosed();
-  if (isRequest(message)) return exchange(state, message, options);
+  if (isRequest(message)) {
+    await exchange(state, message, options);
+    return failIfDropped();
+  }
   const sent = deliver(state, message);
   state.leaving.add(sent);
   try {
@@ -94,7 +106,7 @@ const deliver = async (state: HttpState, message: JSONRPCMessage): Promise<void>
   const answered = idOfResponse(message);
   try {
     const response = await post(state, message, state.over.signal);
-    response.resume();
+    discard(response, state.peer.timeoutMs);
   } finally {
     if (answered !== undefined) {
       state.questions.delete(answered);
@@ -108,10 +120,12 @@ const post = async (
   state: HttpState,
   message: JSONRPCMessage,
   signal: AbortSignal,
+  headers: TransportSendOptions['headers'] = {},
 ): Promise<IncomingMessage> => {
   const response = await ask(state.peer, {
     method: 'POST',
     headers: {
+      ...headers,
       ...headersOf(state),
       accept: 'application/json, text/event-stream',
       ...modernHeaders(message),
@@ -124,30 +138,29 @@ const post = async (
   });
   const { statusCode = 0 } = response;
   if (statusCode >= 200 && statusCode < 300) return response;
-  const pace = { signal, idleMs: state.peer.timeoutMs };
-  if (statusCode === 404 && state.session !== undefined) {
-    expire(state);
-    response.resume();
-    throw new McpFailure('expired', 'mcp transport error: the server does not know the session any more');
-  }
-  throw await refusalOf(response, pace);
+  throw await refuse(state, response, {
+    signal,
+    lost: new McpFailure('expired', 'mcp transport error: the server does not know the session any more'),
+  });
 };
 
 const exchange = async (
   state: HttpState,
   request: JSONRPCRequest,
-  { requestSignal }: TransportSendOptions,
+  { requestSignal, headers }: TransportSendOptions,
 ): Promise<void> => {
   const { id } = request;
   const own = new AbortController();
   const signal = AbortSignal.any([state.over.signal, own.signal, ...(requestSignal ? [requestSignal] : [])]);
   state.exchanges.set(id, own);
   try {
-    const response = await post(state, request, signal);
+    const response = await post(state, request, signal, headers);
     if (isInitialize(request)) state.session = sessionOf(response);
     await readAnswer(state, response, { request, signal });
   } catch (error) {
     if (state.over.signal.aborted) throw connectionClosed();
+    const refusal = error instanceof McpFailure ? errorIn(error, request) : undefined;
+    if (refusal) return hand(state, refusal);
     // Without sessions the end of the stream says it all.
     const isKnown = error instanceof McpFailure && error.kind === 'timeout' && state.version !== MODERN;
     if (isKnown && !isInitialize(request)) takeBack(state, id);
@@ -155,6 +168,17 @@ const exchange = async (
   } finally {
     state.exchanges.delete(id);
     for (const [question, asker] of state.asked) if (asker === request) state.asked.delete(question);
+  }
+};
+
+/** The newest revision sends errors of JSON-RPC with a status of HTTP: they are responses all the same. */
+const errorIn = ({ body }: McpFailure, request: JSONRPCRequest): JSONRPCMessage | undefined => {
+  if (body === undefined || !('mcp-method' in modernHeaders(request))) return undefined;
+  try {
+    const message = readMessage(Buffer.from(body));
+    return message && 'error' in message && idOfResponse(message) === request.id ? message : undefined;
+  } catch {
+    return undefined;
   }
 };
 
@@ -184,7 +208,7 @@ const close = async (state: HttpState): Promise<void> => {
       signal: new AbortController().signal,
       timeoutMs: Math.min(peer.timeoutMs, LEAVE_MS),
     }).catch(() => undefined);
-    response?.resume();
+    if (response) discard(response, LEAVE_MS);
   }
   peer.agent.destroy();
 };

@@ -5,6 +5,7 @@ import { type Connection, masked } from './connection.ts';
 import { wordsOf } from './failure.ts';
 import { type Link, supports } from './link.ts';
 import { listAll } from './listing.ts';
+import type { Offer } from './offer.ts';
 import { statusOf } from './status.ts';
 
 /** What a server offers besides tools, as it says now (mcp.md B12). Of one that is not there: nothing, and why. */
@@ -19,16 +20,16 @@ const Prompt = McpPrompt.extend({ arguments: z.array(Argument).default([]) });
 
 type Lists = Pick<McpInventory, 'prompts' | 'resources'>;
 
-export const inventoryOf = async (connection: Connection): Promise<McpInventory> => {
+export const inventoryOf = async (connection: Connection, offer: Offer): Promise<McpInventory> => {
   const { actor } = connection;
   if (!actor.getSnapshot().hasTag('connected'))
-    return { ...statusOf(connection), prompts: [], resources: [] };
+    return { ...statusOf(connection, offer), prompts: [], resources: [] };
   try {
     const lists = await listsOf(connection, linkTo(connection));
-    return { ...statusOf(connection), ...lists };
+    return { ...statusOf(connection, offer), ...lists };
   } catch (error) {
     const last_error = masked(connection, wordsOf(error));
-    return { ...statusOf(connection), last_error, prompts: [], resources: [] };
+    return { ...statusOf(connection, offer), last_error, prompts: [], resources: [] };
   }
 };
 

@@ -1,5 +1,13 @@
-import { connectionClosed, McpFailure } from './failure.ts';
-import { askSession, closeSession, isExpired, type Question, type Session } from './session.ts';
+import { connectionClosed, McpFailure, transportFailure } from './failure.ts';
+import {
+  abortedFailure,
+  askSession,
+  closeSession,
+  isExpired,
+  isModernSession,
+  type Question,
+  type Session,
+} from './session.ts';
 
 /**
  * What stays while sessions change: over HTTP a server may drop one at any time, and the next request opens another
@@ -32,11 +40,34 @@ export const openLink = async (open: Link['open'], signal: AbortSignal): Promise
 /** @throws McpFailure */
 export const askLink = async <Result>(link: Link, question: Question<Result>): Promise<Result> => {
   try {
-    return await askSession(await sessionOf(link), question);
+    return await askSession(await sessionFor(link, question), question);
   } catch (error) {
-    if (!(error instanceof McpFailure) || error.kind !== 'expired') throw error;
-    return askSession(await sessionOf(link), question);
+    if (!isOfLostSession(error)) throw error;
   }
+  try {
+    return await askSession(await sessionFor(link, question), question);
+  } catch (error) {
+    throw isOfLostSession(error)
+      ? transportFailure('the server refuses a session that it has just opened')
+      : error;
+  }
+};
+
+const isOfLostSession = (error: unknown): boolean => error instanceof McpFailure && error.kind === 'expired';
+
+/** Waiting for a session that is being opened ends with the request that needs it. @throws McpFailure */
+const sessionFor = (
+  link: Link,
+  { signal, timeoutMs }: Pick<Question<unknown>, 'signal' | 'timeoutMs'>,
+): Promise<Session> => {
+  const session = sessionOf(link);
+  if (!signal) return session;
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(abortedFailure(signal, timeoutMs));
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    session.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 };
 
 const sessionOf = async (link: Link): Promise<Session> => {
@@ -62,6 +93,12 @@ const reopen = async (link: Link): Promise<Session> => {
 
 export const supports = ({ session, retired }: Link, capability: 'prompts' | 'resources'): boolean =>
   (session ?? retired)?.client.getServerCapabilities()?.[capability] !== undefined;
+
+/** Whether its server is of the revision without sessions. */
+export const isModern = ({ session, retired }: Link): boolean => {
+  const last = session ?? retired;
+  return last !== undefined && isModernSession(last);
+};
 
 export const closeLink = async (link: Link): Promise<void> => {
   link.over.abort();

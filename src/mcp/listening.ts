@@ -1,6 +1,7 @@
 import { readEvents, startCursor } from './event-stream.ts';
-import { wordsOf } from './failure.ts';
-import { expire, type HttpState, hand, openStream, pause } from './http-session.ts';
+import { McpFailure, wordsOf } from './failure.ts';
+import { discard } from './http-request.ts';
+import { type HttpState, hand, openStream, pause, refuse } from './http-session.ts';
 import { idOfResponse, readMessage } from './message.ts';
 
 /**
@@ -37,16 +38,24 @@ const openOnce = async (
   const { signal } = state.over;
   const response = await openStream(state, cursor, { signal, timeoutMs: 0 });
   const { statusCode = 0, headers } = response;
-  if (statusCode === 404) expire(state);
   const isStream = statusCode === 200 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
   if (!isStream) {
-    response.resume();
+    if (statusCode < 400) discard(response, state.peer.timeoutMs);
+    else await refuse(state, response, { signal, lost: new McpFailure('expired', 'the session is lost') });
     return UNSERVED.has(statusCode) || statusCode < 300 ? 'unserved' : 'refused';
   }
   for await (const { data } of readEvents(response, cursor, { signal, idleMs: 0 })) {
-    const message = readMessage(Buffer.from(data));
-    // Answers come on the streams of what they answer.
-    if (message && idOfResponse(message) === undefined) hand(state, message);
+    hear(state, data);
   }
   return 'ended';
+};
+
+/** A response belongs on the stream of its request; one that comes here is dropped, and the stream stays open. */
+const hear = (state: HttpState, data: string): void => {
+  try {
+    const message = readMessage(Buffer.from(data));
+    if (message && idOfResponse(message) === undefined) hand(state, message);
+  } catch (error) {
+    state.options.tell(wordsOf(error));
+  }
 };

@@ -1,11 +1,19 @@
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
 import { isObject } from '../schema/endpoint.ts';
 import { scanJson, startScan } from '../schema/nesting.ts';
-import { McpFailure } from './failure.ts';
+import { McpFailure, serverFailure } from './failure.ts';
 
-/** Messages of JSON-RPC as they come from a server. */
+/**
+ * The one reader of what a server sends, for both transports and both eras of the protocol.
+ *
+ * Guarantees: the official client accepts every message that comes out of here. It ignores what it does not accept
+ * without a word, and a request whose response it ignores would have no end. Members that the protocol does not
+ * define are left out of the envelope; a member that is null is absent; an empty list in place of an object is an
+ * empty object, which is how PHP writes one. Schemas, structured results and other values that belong to a tool keep
+ * their nulls.
+ */
 
-/** @throws McpFailure when it holds more than anybody can use */
+/** @throws McpFailure when the bytes hold more than can be used, or a response that cannot be used */
 export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
   const excess = scanJson(startScan(), bytes);
   if (excess !== undefined) throw new McpFailure('unreadable', `the message of the server ${excess}`);
@@ -18,21 +26,140 @@ export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
   return asMessage(value);
 };
 
-/** What the core of the protocol looks into is there; it checks the rest when it uses it. */
+/** Undefined for a value that is no message. @throws McpFailure for a response that cannot be used */
 export const asMessage = (value: unknown): JSONRPCMessage | undefined => {
   if (!isObject(value) || value.jsonrpc !== '2.0') return undefined;
-  const isLegal =
-    typeof value.method === 'string'
-      ? (value.id === undefined || isId(value.id)) && (value.params === undefined || isObject(value.params))
-      : isId(value.id) && (isObject(value.result) || isError(value.error));
-  // The line above has looked at every member that all messages of one shape have.
-  return isLegal ? (value as JSONRPCMessage) : undefined;
+  const { id, method } = value;
+  if (typeof method === 'string') return asked(method, id, objectOf(withoutNulls(value.params)));
+  if (method !== undefined && method !== null) return undefined;
+  const isResponse = 'result' in value || 'error' in value;
+  return isResponse ? answered(id, value) : undefined;
 };
 
-const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id);
+const asked = (method: string, id: unknown, params: Members | undefined): JSONRPCMessage | undefined => {
+  const message = { jsonrpc: '2.0', method, ...(params && { params: withMeta(params) }) } as const;
+  if (id === undefined) return message;
+  return isId(id) ? { ...message, id } : undefined;
+};
 
-const isError = (error: unknown): boolean =>
-  isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === 'string';
+const answered = (id: unknown, { result, error }: Members): JSONRPCMessage => {
+  if (error !== undefined && error !== null) {
+    const told = errorOf(error);
+    if (isId(id)) return { jsonrpc: '2.0', id: ownId(id), error: told };
+    // The server could not tell which request it refuses.
+    throw serverFailure(told);
+  }
+  const given = objectOf(result === null ? {} : withoutNulls(result));
+  if (!isId(id)) throw new McpFailure('unreadable', 'the response of the server has no legal id');
+  if (!given) throw new McpFailure('unreadable', 'the result of the server is not an object');
+  const resultType = typeof given.resultType === 'string' ? given.resultType : COMPLETE;
+  return { jsonrpc: '2.0', id: ownId(id), result: { ...withHandshake(withMeta(given)), resultType } };
+};
+
+/** The newest revision has this in each result, and the client drops it in older ones. */
+const COMPLETE = 'complete';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const objectOf = (value: unknown): Members | undefined => {
+  if (isObject(value)) return value;
+  return Array.isArray(value) && value.length === 0 ? {} : undefined;
+};
+
+/** The values of these members are defined by a tool or its author, and null is one of them. */
+const OPAQUE: ReadonlySet<string> = new Set([
+  'structuredContent',
+  'inputSchema',
+  'outputSchema',
+  'requestedSchema',
+  'schema',
+  'arguments',
+  'input',
+  'config',
+]);
+
+/** Recursion is bounded by the scan of the message. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.flatMap((item) => (item === null ? [] : [withoutNulls(item)]));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) =>
+      member === null ? [] : [[name, OPAQUE.has(name) ? member : withoutNulls(member)]],
+    ),
+  );
+};
+
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+/** The official client checks these members of `_meta`, and no others. */
+const withMeta = (members: Members): Members => {
+  const { _meta, ...rest } = members;
+  if (_meta === undefined) return members;
+  const given = objectOf(_meta);
+  if (!given) return rest;
+  const { progressToken, [RELATED_TASK]: task, ...meta } = given;
+  return {
+    ...rest,
+    _meta: {
+      ...meta,
+      ...(isId(progressToken) && { progressToken }),
+      ...(isObject(task) && typeof task.taskId === 'string' && { [RELATED_TASK]: { taskId: task.taskId } }),
+    },
+  };
+};
+
+/** What a server says of itself in a handshake: a name or a capability that is written loosely refuses no server. */
+const withHandshake = (result: Members): Members => {
+  if (typeof result.protocolVersion !== 'string' && !Array.isArray(result.supportedVersions)) return result;
+  const { capabilities, serverInfo, instructions, ...rest } = result;
+  const { name, version, title } = objectOf(serverInfo) ?? {};
+  return {
+    ...rest,
+    capabilities: capabilitiesOf(capabilities),
+    ...(typeof result.protocolVersion === 'string' && {
+      serverInfo: {
+        name: textOf(name),
+        version: textOf(version),
+        ...(typeof title === 'string' && { title }),
+      },
+    }),
+    ...(typeof instructions === 'string' && { instructions }),
+  };
+};
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Those that this client uses. `true` stands for an empty object. */
+const capabilitiesOf = (given: unknown): Members => {
+  const all = objectOf(given) ?? {};
+  return Object.fromEntries(
+    ['tools', 'prompts', 'resources', 'logging', 'completions'].flatMap((name) => {
+      const capability = all[name] === true ? {} : objectOf(all[name]);
+      if (!capability) return [];
+      const flags = Object.entries(capability).filter(([, value]) => typeof value === 'boolean');
+      return [[name, Object.fromEntries(flags)]];
+    }),
+  );
+};
+
+const INTERNAL = -32_603;
+
+/** Whatever a server puts in the place of an error, its request has failed. */
+const errorOf = (given: unknown): { code: number; message: string; data?: unknown } => {
+  const { code, message, data } = isObject(given) ? given : { message: given };
+  const number = Number(code ?? Number.NaN);
+  return {
+    code: Number.isSafeInteger(number) ? number : INTERNAL,
+    message: typeof message === 'string' ? message : JSON.stringify(given),
+    ...(data !== undefined && data !== null && { data }),
+  };
+};
+
+const isId = (id: unknown): id is RequestId => typeof id === 'string' || Number.isSafeInteger(id);
+
+/** Requests of this client have numbers; some servers send them back as texts. */
+const ownId = (id: RequestId): RequestId =>
+  typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
 
 export type RequestId = string | number;
 

@@ -4,9 +4,9 @@ import { traceContextOf } from '../schema/trace-context.ts';
 import type { McpFailure } from './failure.ts';
 
 /**
- * The revision without sessions (2026-07-28) over HTTP. Every message says for itself which revision it is of, and
- * headers repeat what of it is in the way of proxies. Servers are asked in the older way first: one that knows both
- * has its session, and one that knows none refuses the handshake, which is how it is recognised.
+ * The revision without sessions (2026-07-28) over HTTP. Every message names its revision, and headers repeat what
+ * proxies need of it. A server is asked for this revision first, for a short time; one that does not answer as the
+ * revision says is offered a session. A server that refuses the session and may know this revision is asked again.
  */
 export const MODERN = '2026-07-28';
 
@@ -28,7 +28,7 @@ export const modernHeaders = (message: JSONRPCMessage): Record<string, string> =
   return {
     'mcp-protocol-version': version,
     'mcp-method': method,
-    ...(typeof name === 'string' && { 'mcp-name': encoded(name) }),
+    ...(typeof name === 'string' && { 'mcp-name': headerText(name) }),
   };
 };
 
@@ -43,8 +43,8 @@ const textAt = (meta: Record<string, unknown>, name: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 };
 
-/** A header takes visible ASCII only. */
-const encoded = (value: string): string =>
+/** A header takes visible ASCII only; anything else is encoded. */
+export const headerText = (value: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/i.test(value)
     ? value
     : `=?base64?${Buffer.from(value).toString('base64')}?=`;

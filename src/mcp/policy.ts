@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { McpRetry } from '../../machines/mcp-connection.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
+import { timerMs } from '../schema/timer.ts';
 
 /** When a server is tried again (mcp.md B1, B9), and when its tools are read anew. */
 
@@ -16,7 +17,7 @@ export const retryOf = (policy: McpServerSpec['restart_policy']): McpRetry => {
   return {
     delayMs: Math.max(policy.delay_ms, SHORTEST_MS),
     multiplier: Math.max(policy.backoff_multiplier, 1),
-    maxDelayMs: Math.max(policy.max_delay_ms, SHORTEST_MS),
+    maxDelayMs: timerMs(Math.max(policy.max_delay_ms, SHORTEST_MS)),
     first: attempts,
     again: attempts,
   };
@@ -25,5 +26,5 @@ export const retryOf = (policy: McpServerSpec['restart_policy']): McpRetry => {
 /** Servers are not all asked at once: each has its own tenth around the interval, the same in every process. */
 export const refreshOf = (intervalMs: number, server: string): number => {
   const spread = createHash('sha256').update(server).digest().readUInt16BE() / 2 ** 16;
-  return Math.round(intervalMs * (0.9 + 0.2 * spread));
+  return timerMs(Math.round(intervalMs * (0.9 + 0.2 * spread)));
 };

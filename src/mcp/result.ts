@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../schema/endpoint.ts';
 import { JsonObject as JsonObjectSchema } from '../schema/json.ts';
+import { shownJson } from '../tools/media-text.ts';
 import { ToolError, type ToolOutput } from '../tools/tool.ts';
 
 /** What a call came to, for the agent (mcp.md B8). Content of every type passes through as it is. */
@@ -8,7 +9,7 @@ import { ToolError, type ToolOutput } from '../tools/tool.ts';
 export const CallResult = z.looseObject({
   content: z.array(JsonObjectSchema).default([]),
   structuredContent: z.unknown().optional(),
-  isError: z.boolean().optional(),
+  isError: z.boolean().optional().catch(undefined),
 });
 export type CallResult = z.infer<typeof CallResult>;
 
@@ -33,8 +34,8 @@ const textsOf = ({ content }: CallResult): string[] =>
 const complaintOf = (result: CallResult): string => {
   const texts = textsOf(result).join('\n');
   if (texts !== '') return texts;
-  if (result.structuredContent !== undefined) return JSON.stringify(result.structuredContent);
-  return result.content.length > 0 ? JSON.stringify(result.content) : 'Unknown error';
+  if (result.structuredContent !== undefined) return shownJson(jsonOf(result.structuredContent)).text;
+  return result.content.length > 0 ? shownJson(result.content).text : 'Unknown error';
 };
 
 const metadataOf = ({ content, structuredContent, isError }: CallResult): JsonObject => ({

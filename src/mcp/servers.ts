@@ -3,13 +3,17 @@ import { type AnyActorRef, waitFor } from 'xstate';
 import type { Clock } from '../schema/clock.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import type { McpInventory, McpStatus } from '../schema/mcp-status.ts';
-import { NotFound, Unavailable } from '../schema/outcome.ts';
+import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import { type Tool, ToolError } from '../tools/tool.ts';
 import { type CallObserver, callTool } from './call.ts';
-import { type Connection, type ConnectionDeps, createConnection, tell } from './connection.ts';
+import { type Connection, type ConnectionDeps, createConnection, masked, tell } from './connection.ts';
 import { inventoryOf } from './inventory.ts';
-import { stateOf, statusOf } from './status.ts';
-import { type Call, toolsOf } from './tools.ts';
+import type { LeftOut } from './left-out.ts';
+import { emptyOffer, makeOffer, type Offer } from './offer.ts';
+import { type Acceptance, acceptTools, pendingTools } from './pins.ts';
+import { shownLeftOut, stateOf, statusOf } from './status.ts';
+import { createToolLedger, type ToolLedger, type ToolLedgerDeps } from './tool-ledger.ts';
+import type { Call } from './tools.ts';
 
 /**
  * The connections to all MCP servers of the configuration (mcp.md B10).
@@ -35,6 +39,15 @@ export type McpManager = {
   inventory(id: string): Promise<McpInventory>;
   /** A reconnect is under way when it returns. @throws NotFound, or Unavailable when no server is configured */
   restart(id: string): void;
+  /**
+   * Accepts definitions of tools that are new or have changed; the status after it. All of them, or none.
+   * @throws NotFound, or Conflict when a tool has no such definition that waits to be accepted
+   */
+  acceptTools(id: string, tools: readonly Acceptance[]): Promise<McpStatus>;
+  /** Servers that are still configured, hidden ones included: what is known of the tools of others is removed. */
+  retain(servers: ReadonlySet<string>): void;
+  /** Tools that are not offered, by server. */
+  leftOut(): { server: string; tools: readonly LeftOut[] }[];
   /** For metrics. */
   states(): { server: string; state: ReturnType<typeof stateOf> }[];
   /** Resolves when every child is gone and every session was told so. */
@@ -47,12 +60,14 @@ export type McpManagerDeps = Omit<ConnectionDeps, 'reconnected'> & {
   actors: { began(actor: AnyActorRef, scope: string): () => void };
   scope: string;
   observe: { called: CallObserver; reconnected(server: string): void };
+  records: ToolLedgerDeps;
   /** Must not throw. */
   changed(): void;
 };
 
 type State = {
   readonly deps: McpManagerDeps;
+  readonly ledger: ToolLedger;
   live: Map<string, Entry>;
   /** Of writes that are not decided. */
   readonly candidates: Set<Entry>;
@@ -65,10 +80,8 @@ type State = {
 
 type Entry = {
   readonly connection: Connection;
-  /** What is published of it, made from these definitions. */
-  tools: readonly Tool[];
-  problems: readonly string[];
-  madeFrom: Connection['definitions'];
+  /** What is published of it. */
+  offer: Offer;
   listed: boolean;
   gone: (() => void) | undefined;
 };
@@ -84,6 +97,7 @@ const LONGEST_WAIT_MS = 10_000;
 export const createMcpManager = (deps: McpManagerDeps): McpManager => {
   const state: State = {
     deps,
+    ledger: createToolLedger(deps.records),
     live: new Map(),
     candidates: new Set(),
     leaving: new Set(),
@@ -99,14 +113,27 @@ export const createMcpManager = (deps: McpManagerDeps): McpManager => {
   return {
     connect: (spec) => connectFirst(state, spec),
     tools: () =>
-      new Map([...state.live].flatMap(([id, { listed, tools }]) => (listed ? [[id, tools] as const] : []))),
+      new Map(
+        [...state.live].flatMap(([id, { listed, offer }]) => (listed ? [[id, offer.tools] as const] : [])),
+      ),
     apply: (specs) => apply(state, specs),
-    status: (id) => statusOf(known(id).connection),
-    inventory: async (id) => inventoryOf(known(id).connection),
+    status: (id) => statusOf(known(id).connection, known(id).offer),
+    inventory: async (id) => inventoryOf(known(id).connection, known(id).offer),
     restart(id) {
       if (state.live.size === 0) throw new Unavailable('invalid managed config: no MCP registry is active');
       tell(known(id).connection, { type: 'RESTART' });
     },
+    async acceptTools(id, tools) {
+      const entry = known(id);
+      await accept(state, entry, tools);
+      return statusOf(entry.connection, entry.offer);
+    },
+    retain: (servers) => state.ledger.retain(servers),
+    leftOut: () =>
+      Array.from(state.live, ([server, { connection, listed, offer }]) => ({
+        server,
+        tools: listed ? shownLeftOut(connection, offer) : [],
+      })),
     states: () =>
       Array.from(state.live, ([server, { connection }]) => ({ server, state: stateOf(connection) })),
     close: () => closeAll(state),
@@ -117,9 +144,7 @@ const begin = (state: State, spec: McpServerSpec): Entry => {
   const connection = createConnection(spec, { ...state.deps, reconnected: state.deps.observe.reconnected });
   const entry: Entry = {
     connection,
-    tools: [],
-    problems: [],
-    madeFrom: connection.definitions,
+    offer: emptyOffer(connection),
     listed: false,
     gone: undefined,
   };
@@ -136,12 +161,14 @@ const begin = (state: State, spec: McpServerSpec): Entry => {
 const look = (state: State, entry: Entry): void => {
   const { connection } = entry;
   const listed = connection.actor.getSnapshot().hasTag('listed');
-  const isOther = listed && connection.definitions !== entry.madeFrom;
+  const isOther = listed && connection.definitions !== entry.offer.of;
+  const had = entry.listed && entry.offer.tools.length > 0;
   if (isOther) make(state, entry);
-  const had = entry.listed && entry.tools.length > 0;
   if (listed === entry.listed && !isOther) return;
   entry.listed = listed;
-  const has = listed && entry.tools.length > 0;
+  const isFirst = state.ledger.read(connection.spec.id) === undefined;
+  if (isFirst && isLive(state, entry)) record(state, entry);
+  const has = listed && entry.offer.tools.length > 0;
   if (isLive(state, entry) && (isOther || had !== has)) tellOfTools(state);
 };
 
@@ -150,16 +177,34 @@ const isLive = ({ live }: State, { connection: { spec } }: Entry): boolean =>
 
 const make = (state: State, entry: Entry): void => {
   const { connection } = entry;
-  const { tools, problems } = toolsOf(connection, callOf(state, connection.spec.id));
-  entry.madeFrom = connection.definitions;
-  entry.tools = tools;
-  entry.problems = problems;
-  if (problems.length > 0) {
-    state.deps.log.warn(
-      { server: connection.spec.id, problems },
-      'not all tools of an MCP server are offered',
-    );
-  }
+  const { id } = connection.spec;
+  entry.offer = makeOffer(connection, state.ledger.read(id), callOf(state, id));
+  const { leftOut } = entry.offer;
+  if (leftOut.length === 0) return;
+  const problems = leftOut.map(({ name, reason }) => masked(connection, `${name}: ${reason}`));
+  state.deps.log.warn({ server: id, problems }, 'not all tools of an MCP server are offered');
+};
+
+/** What the tools of a live entry were and are is durable; a candidate leaves no trace. */
+const record = (state: State, { connection, offer, listed }: Entry): void => {
+  if (listed) state.ledger.write(connection, offer);
+};
+
+const accept = async (state: State, entry: Entry, tools: readonly Acceptance[]): Promise<void> => {
+  const { connection, offer } = entry;
+  const { id, pin_tools } = connection.spec;
+  const waiting = new Map(pendingTools(offer.records).map(({ name, digest }) => [name, digest]));
+  const wrong = tools.find(({ name, digest }) => waiting.get(name) !== digest);
+  if (wrong)
+    throw new Conflict(`tool '${wrong.name}' of mcp server '${id}' has no such definition to accept`);
+  record(state, entry);
+  const kept = state.ledger.replace(
+    id,
+    acceptTools(offer.records, tools, { held: pin_tools, now: state.deps.clock.now() }),
+  );
+  make(state, entry);
+  tellOfTools(state);
+  await kept;
 };
 
 /** By whatever connection the server has when it is called: that of the tool may have been replaced. */
@@ -179,6 +224,7 @@ const tellOfTools = (state: State): void => {
   state.telling = setTimeout(() => {
     state.telling = undefined;
     state.quietUntil = performance.now() + QUIET_MS;
+    for (const entry of state.live.values()) record(state, entry);
     state.deps.changed();
   }, wait);
 };
@@ -203,9 +249,9 @@ const connectFirst = async (
   };
   try {
     await reached(entry.connection);
-    const [problem] = [...entry.problems, ...taken(state, entry)];
+    const [problem] = [...entry.offer.refusals, ...taken(state, entry)];
     if (problem !== undefined) throw new Error(problem);
-    return { tools: entry.tools, discard };
+    return { tools: entry.offer.tools, discard };
   } catch (error) {
     discard();
     throw error;
@@ -225,13 +271,13 @@ const reached = async ({ actor, target }: Connection): Promise<void> => {
 };
 
 /** Of two servers with tools of one id, the one that is written comes too late. */
-const taken = ({ live }: State, { connection: { spec }, tools }: Entry): string[] => {
+const taken = ({ live }: State, { connection: { spec }, offer }: Entry): string[] => {
   const others = new Set(
     [...live].flatMap(([id, entry]) =>
-      id === spec.id || !entry.listed ? [] : entry.tools.map(({ descriptor }) => descriptor.id),
+      id === spec.id || !entry.listed ? [] : entry.offer.tools.map(({ descriptor }) => descriptor.id),
     ),
   );
-  return tools.flatMap(({ descriptor: { id } }) =>
+  return offer.tools.flatMap(({ descriptor: { id } }) =>
     others.has(id) ? [`tool id already registered: ${id}`] : [],
   );
 };
@@ -245,6 +291,7 @@ const apply = (state: State, specs: readonly McpServerSpec[]): void => {
     const entry = known && isDeepStrictEqual(known.connection.spec, spec) ? known : adopt(state, spec);
     state.live.set(spec.id, entry);
     entry.gone ??= state.deps.actors.began(entry.connection.actor, state.deps.scope);
+    record(state, entry);
   }
   const kept = new Set(state.live.values());
   for (const entry of before.values()) if (!kept.has(entry)) leave(state, entry, 'REMOVE');

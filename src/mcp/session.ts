@@ -1,10 +1,12 @@
 import type { Client, ClientOptions, Progress, Transport } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
 import type { JsonObject } from '../schema/endpoint.ts';
+import { LONGEST_TIMER_MS, timerMs } from '../schema/timer.ts';
 import {
   connectionClosed,
   McpFailure,
   protocolFailure,
+  serverFailure,
   timedOut,
   transportFailure,
   wordsOf,
@@ -45,6 +47,8 @@ export type SessionDeps = {
   lost(reason: string): void;
   /** The server has dropped the session; another one may be opened. */
   expired(): void;
+  /** It had a session before, so it is not asked for the newest revision first. */
+  wasLegacy?: boolean;
   /** What the server asks. @throws Refusal */
   answer(question: ServerQuestion): Promise<JsonObject>;
 };
@@ -52,8 +56,15 @@ export type SessionDeps = {
 /** The newest is offered. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
-/** The transport over HTTP keeps its own time. */
-const NEVER_MS = 2 ** 31 - 1;
+/** How many times the time of a request its exchange may last in all, whatever keeps it going. */
+const PATIENCE = 4;
+
+/** The same of a request that reports progress. */
+const PATIENCE_WITH_PROGRESS = 60;
+
+/** The time after which a request ends even while its server shows signs of life. */
+export const longestMs = (timeoutMs: number, reportsProgress = false): number =>
+  timerMs(timeoutMs * (reportsProgress ? PATIENCE_WITH_PROGRESS : PATIENCE));
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
@@ -62,17 +73,31 @@ export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promi
   const unsendable = unsendableIn(deps.target);
   if (unsendable !== undefined) throw transportFailure(unsendable);
   const sdk = await import('@modelcontextprotocol/client');
+  const { target, wasLegacy = false } = deps;
+  const modern = (timeoutMs: number): Promise<Session> =>
+    handshake(sdk, deps, { versionNegotiation: { mode: { pin: MODERN }, probe: { timeoutMs } } }, signal);
+  if (target.kind === 'http' && !wasLegacy) {
+    const probed = await modern(Math.min(target.timeoutMs, PROBE_MS)).catch(() => undefined);
+    if (probed) return probed;
+    if (signal.aborted) throw abortedFailure(signal, target.timeoutMs);
+  }
   try {
     return await handshake(sdk, deps, { supportedProtocolVersions: VERSIONS }, signal);
   } catch (error) {
-    const isOther = deps.target.kind === 'http' && error instanceof McpFailure && mayBeModern(error);
+    const isOther = target.kind === 'http' && error instanceof McpFailure && mayBeModern(error);
     if (!isOther || signal.aborted) throw error;
-    // What it said first is what there is to know, when it does not know the other revision either.
-    return handshake(sdk, deps, { versionNegotiation: { mode: { pin: MODERN } } }, signal).catch(() => {
+    // The refusal of the session is what is known of a server that does not know the other revision either.
+    return modern(target.timeoutMs).catch(() => {
       throw error;
     });
   }
 };
+
+/** A server of the newest revision that starts more slowly is found once it has refused a session. */
+const PROBE_MS = 4000;
+
+/** Whether it is of the revision without sessions. */
+export const isModernSession = ({ client }: Session): boolean => client.getProtocolEra() === 'modern';
 
 const handshake = async (
   sdk: Sdk,
@@ -94,11 +119,12 @@ const handshake = async (
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
     deps.answer({ method, params, asker: http?.askedFor(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
   const session: Session = { client, transport, http, toFailure: failureIn(sdk) };
+  const { within, timeout, failureOf } = timed(session, { timeoutMs, signal });
   try {
-    await client.connect(transport, { signal, timeout: http ? NEVER_MS : timeoutMs });
+    await client.connect(transport, { signal: within, timeout });
   } catch (error) {
     await closeSession(session);
-    throw session.toFailure(error, { timeoutMs, signal });
+    throw failureOf(error);
   }
   if (!signal.aborted) return session;
   await closeSession(session);
@@ -110,9 +136,9 @@ const failureIn =
   (sdk: Sdk): Session['toFailure'] =>
   (error, { timeoutMs, signal }) => {
     if (error instanceof McpFailure) return error;
-    if (signal?.aborted) return isTooLate(signal) ? timedOut(timeoutMs) : cancelled();
+    if (signal?.aborted) return abortedFailure(signal, timeoutMs);
     if (error instanceof sdk.ProtocolError) {
-      return new McpFailure('server', `Server error: MCP Error: ${error.message}`, { code: error.code });
+      return serverFailure(error);
     }
     if (!(error instanceof sdk.SdkError)) return protocolFailure(wordsOf(error));
     const { ConnectionClosed, InvalidResult, NotConnected, RequestTimeout } = sdk.SdkErrorCode;
@@ -122,10 +148,11 @@ const failureIn =
     return protocolFailure(error.message);
   };
 
-const isTooLate = ({ reason }: AbortSignal): boolean =>
-  reason instanceof DOMException && reason.name === 'TimeoutError';
-
-const cancelled = (): McpFailure => new McpFailure('cancelled', 'the call was cancelled');
+/** @param signal that has fired, because of a time or because of the caller */
+export const abortedFailure = ({ reason }: AbortSignal, timeoutMs: number): McpFailure =>
+  reason instanceof DOMException && reason.name === 'TimeoutError'
+    ? timedOut(timeoutMs)
+    : new McpFailure('cancelled', 'the call was cancelled');
 
 /** @throws McpFailure; the address is not repeated, as it may hold a password */
 const addressOf = (url: string): URL => {
@@ -139,24 +166,47 @@ export type Question<Result> = {
   result: z.ZodType<Result>;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** Beside those of the protocol. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Tells that the server is at work, and how far it is. */
   progress?: ((progress: Progress) => void) | undefined;
 };
 
 /** @throws McpFailure */
 export const askSession = async <Result>(session: Session, question: Question<Result>): Promise<Result> => {
-  const { method, params, result, timeoutMs, signal, progress } = question;
-  if (signal?.aborted) throw cancelled();
+  const { method, params, result, timeoutMs, signal, progress, headers } = question;
+  if (signal?.aborted) throw abortedFailure(signal, timeoutMs);
+  const { within, timeout, failureOf } = timed(session, { timeoutMs, signal, progress });
   try {
     return await session.client.request({ method, params }, result, {
-      timeout: session.http ? NEVER_MS : timeoutMs,
+      timeout,
       resetTimeoutOnProgress: true,
-      ...(signal && { signal }),
+      signal: within,
       ...(progress && { onprogress: progress }),
+      ...(headers && { headers }),
     });
   } catch (error) {
-    throw session.toFailure(error, { timeoutMs, signal });
+    throw failureOf(error);
   }
+};
+
+/**
+ * The time of one request. The transport over HTTP ends one whose server is silent for `timeoutMs`; over stdio the
+ * client does, and progress is a sign of life. Neither lasts longer than `longestMs`.
+ */
+const timed = (
+  { http, toFailure }: Session,
+  { timeoutMs, signal, progress }: Pick<Question<unknown>, 'timeoutMs' | 'signal' | 'progress'>,
+) => {
+  const most = longestMs(timeoutMs, progress !== undefined);
+  const late = AbortSignal.timeout(most);
+  const within = signal ? AbortSignal.any([signal, late]) : late;
+  return {
+    within,
+    timeout: http ? LONGEST_TIMER_MS : timeoutMs,
+    failureOf: (error: unknown): McpFailure =>
+      toFailure(error, { timeoutMs: late.aborted ? most : timeoutMs, signal: within }),
+  };
 };
 
 export const closeSession = ({ transport }: Pick<Session, 'transport'>): Promise<void> => transport.close();

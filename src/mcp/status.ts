@@ -1,16 +1,20 @@
 import type { McpStreak } from '../../machines/mcp-connection.ts';
 import { seconds } from '../schema/clock.ts';
 import type { McpState, McpStatus } from '../schema/mcp-status.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, masked } from './connection.ts';
+import type { LeftOut } from './left-out.ts';
+import type { Offer } from './offer.ts';
+import { pendingTools } from './pins.ts';
 
 /** How a connection is, as its actor says at once (mcp.md B11). */
-export const statusOf = (connection: Connection): McpStatus => {
+export const statusOf = (connection: Connection, offer: Offer): McpStatus => {
   const snapshot = connection.actor.getSnapshot();
   const { discovery, rpc, error } = snapshot.context;
+  const isListed = snapshot.hasTag('listed');
   return {
     connected: snapshot.hasTag('connected'),
     last_error: error ?? lastError([discovery, rpc]),
-    tools: snapshot.hasTag('listed') ? shownTools(connection) : [],
+    tools: isListed ? shownTools(offer) : [],
     consecutive_failures: Math.max(discovery.failures, rpc.failures),
     last_attempt_at: latest(discovery.lastAttemptAt, rpc.lastAttemptAt),
     last_success_at: latest(discovery.lastSuccessAt, rpc.lastSuccessAt),
@@ -19,11 +23,24 @@ export const statusOf = (connection: Connection): McpStatus => {
     session_generation: connection.generation,
     transport_reconnect_count: connection.reconnects,
     last_init_at: connection.initializedAt === undefined ? null : seconds(connection.initializedAt),
+    left_out: isListed ? shownLeftOut(connection, offer) : [],
+    changed_tools: pendingTools(offer.records).map(({ seen_at, ...tool }) => ({
+      ...tool,
+      seen_at: seconds(seen_at),
+      held: connection.spec.pin_tools,
+    })),
   };
 };
 
-const shownTools = ({ definitions }: Connection): McpStatus['tools'] =>
-  definitions
+/** Without secrets of the entry. */
+export const shownLeftOut = (connection: Connection, { leftOut }: Offer): LeftOut[] =>
+  leftOut.map(({ name, reason }) => ({
+    name: masked(connection, name),
+    reason: masked(connection, reason),
+  }));
+
+const shownTools = ({ offered }: Offer): McpStatus['tools'] =>
+  offered
     .map(({ name, description }) => ({ name, description: description ?? null }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 

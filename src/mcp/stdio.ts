@@ -2,6 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { BOUNDS } from './bounds.ts';
 import { createBrake } from './brake.ts';
 import { type Child, type Program, startChild, stopChild } from './child.ts';
+import { failIfDropped } from './dropped.ts';
 import { connectionClosed, McpFailure, transportFailure, wordsOf } from './failure.ts';
 import { createFlood, isWorthReading } from './flood.ts';
 import { createLineReader, feedLines } from './lines.ts';
@@ -81,7 +82,8 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
   /** Its ends say whose answer it is; where they do not, only the one that waits can be meant. */
   const refuse = (failure: McpFailure, ends: string): void => {
     options.tell(failure.message);
-    const named = [...waiting.keys()].filter((id) => ends.includes(`"id":${JSON.stringify(id)}`));
+    const ids = new Set(Array.from(ends.matchAll(ID), ([, id = '']) => id));
+    const named = [...waiting.keys()].filter((id) => ids.has(JSON.stringify(id)));
     const meant = named.length > 0 ? named : [...waiting.keys()];
     if (meant.length === 1) settle(meant[0], failure);
   };
@@ -150,6 +152,7 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
       if (id === undefined) return;
       if (isInitialize(message)) initializing = id;
       await new Promise<void>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      await failIfDropped();
     },
     close() {
       const open = child;
@@ -160,6 +163,9 @@ export const createStdioTransport = (options: StdioOptions): Transport => {
   };
   return transport;
 };
+
+/** As any serializer writes it. */
+const ID = /"id"\s*:\s*("[^"]*"|\d+)/g;
 
 const endsOf = (line: Buffer): string =>
   `${line.toString('utf8', 0, 512)} ${line.toString('utf8', Math.max(0, line.length - 512))}`;

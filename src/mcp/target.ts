@@ -1,6 +1,7 @@
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import { headerProblem, problemIn, variableProblem } from '../schema/sendable.ts';
+import { timerMs } from '../schema/timer.ts';
 import type { Program } from './child.ts';
 
 /** Where a server is, as its entry says. */
@@ -11,7 +12,7 @@ export type McpTarget = { timeoutMs: number } & (
 
 export const targetOf = (spec: McpServerSpec): McpTarget => {
   const { transport, command = '', args, env, url = '', config } = spec;
-  const timeoutMs = Math.max(1, spec.timeout_secs) * 1000;
+  const timeoutMs = timerMs(Math.max(1, spec.timeout_secs) * 1000);
   if (transport === 'stdio') return { kind: 'stdio', timeoutMs, command: command.trim(), args, env, config };
   const headers = Object.entries(config.headers ?? {}).map(([name, value]) => [
     name.toLowerCase(),

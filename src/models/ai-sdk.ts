@@ -4,13 +4,14 @@ import type {
   LanguageModelV3StreamPart,
 } from '@ai-sdk/provider';
 import type { ModelSpec } from '../schema/model.ts';
+import { nameForModel, schemaForModel } from '../schema/model-tool.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { CacheHints } from './cache-hints.ts';
 import { interrupted, toBrokenStream, toModelError } from './classify.ts';
 import type { EffortOptions } from './effort.ts';
 import { ModelError } from './errors.ts';
 import { idleSecondsOf } from './idle.ts';
-import type { InferenceEnd, InferenceRequest, Model } from './model.ts';
+import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from './model.ts';
 import { toPrompt } from './prompt.ts';
 import { createPartReceiver, type PartReceiver } from './stream-parts.ts';
 import { createWatchdog, type Watchdog } from './watchdog.ts';
@@ -72,7 +73,7 @@ export const createAiSdkModel = (
         callOptions(adapter, spec, request, watchdog.signal),
       );
       watchdog.opened();
-      return await deliver(reader, createPartReceiver(sink), watchdog);
+      return await deliver(reader, createPartReceiver(withToolIds(sink, request.tools)), watchdog);
     } catch (error) {
       throw watchdog.cause() ?? error;
     } finally {
@@ -129,11 +130,31 @@ type FunctionTool = Extract<NonNullable<LanguageModelV3CallOptions['tools']>[num
 
 const functionTool = ({ id, description, parameters }: ToolDescriptor): FunctionTool => ({
   type: 'function',
-  name: id,
+  name: nameForModel(id),
   description,
   // A descriptor's parameters are a JSON Schema by definition; the package's type for one is stricter than JSON.
-  inputSchema: parameters as FunctionTool['inputSchema'],
+  inputSchema: sentSchema(parameters) as FunctionTool['inputSchema'],
 });
+
+/** A client may declare a tool whose schema no provider takes; its arguments go to the client as the model wrote them. */
+const sentSchema = (parameters: ToolDescriptor['parameters']): object => {
+  const fitted = schemaForModel(parameters);
+  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
+};
+
+/** Calls come under the names that the model was given; everything else knows tools by their ids. */
+const withToolIds = (sink: InferenceSink, tools: readonly ToolDescriptor[]): InferenceSink => {
+  const ids = new Map<string, string>();
+  for (const { id } of tools) if (nameForModel(id) !== id) ids.set(nameForModel(id), id);
+  if (ids.size === 0) return sink;
+  return {
+    ...sink,
+    toolStart: (call, name) => sink.toolStart(call, ids.get(name) ?? name),
+    ...(sink.toolCancel && {
+      toolCancel: (call, name, reason) => sink.toolCancel?.(call, ids.get(name) ?? name, reason),
+    }),
+  };
+};
 
 type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
 

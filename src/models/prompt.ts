@@ -7,6 +7,7 @@ import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../schem
 import type { MediaBlock } from '../schema/media.ts';
 import { type ContentBlock, type Message, textOf } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
+import { nameForModel } from '../schema/model-tool.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceRequest } from './model.ts';
 
@@ -43,7 +44,7 @@ export const toPrompt = (
     if (message && cache && rules.cacheMark) message.providerOptions = rules.cacheMark;
   };
   const names: ToolNames = new Map();
-  const pictures = rules.ownPictures ? picturesIn(messages, rules) : NO_PICTURES;
+  const pictures = picturesIn(messages, rules);
   const opening: LanguageModelV3Prompt = system.flatMap(systemMessage);
   // The system prompt comes first; what follows it may be different next time.
   mark(opening[0]);
@@ -51,6 +52,8 @@ export const toPrompt = (
   for (const [index, message] of messages.entries()) {
     const target = message.role === 'system' && rules.systemFirst ? opening : rest;
     target.push(...CONVERT[message.role](message, names, { ...rules, pictures }));
+    if (messages[index + 1]?.role !== 'tool')
+      rest.push(...returnedPictures(messages, index, { ...rules, pictures }));
     if (index + 1 === cache?.stable_messages) mark(rest.at(-1));
   }
   return [...opening, ...rest];
@@ -95,20 +98,26 @@ const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index:
   return `${isText(content[index - 1]) ? '\n' : ''}${words}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
 };
 
-const NO_PICTURES: ReadonlySet<ContentBlock> = new Set();
-
 /** Types that models which draw read as well. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 /** Bytes of pictures in a request: services take 20 MB in all, as base64. */
 const MOST_PICTURES = 8 * 1024 * 1024;
 
-/** In answers, the newest ones, as many as go into a request. */
-const picturesIn = (messages: readonly Message[], { modalities }: PromptRules): Set<ContentBlock> => {
+/** The newest ones of answers and of results, as many as go into a request. */
+const picturesIn = (
+  messages: readonly Message[],
+  { modalities, ownPictures = false }: PromptRules,
+): Set<ContentBlock> => {
   const found = new Set<ContentBlock>();
-  if (modalities?.input?.length && !modalities.input.includes('image')) return found;
+  const takes = modalities?.input?.length ? modalities.input.includes('image') : undefined;
+  const ofAnswers = ownPictures && takes !== false;
+  // A model refuses a request for a picture that it does not take, and results of tools are in each request after them.
+  const ofResults = takes === true;
+  if (!ofAnswers && !ofResults) return found;
   let bytes = 0;
-  for (const { content } of messages.filter(({ role }) => role === 'assistant').reverse()) {
+  for (const { role, content } of messages.toReversed()) {
+    if (!(role === 'assistant' ? ofAnswers : role === 'tool' && ofResults)) continue;
     for (const block of content) {
       if (block.type !== 'image' || block.source.type !== 'base64') continue;
       bytes += sizeOfBlock(block);
@@ -123,15 +132,49 @@ const CONVERT: Record<Message['role'], Convert> = {
   system: ({ content }) => systemMessage(textOf(content)),
   user: userMessages,
   assistant: assistantMessages,
-  tool: ({ content, tool_call_id = '' }, names) => [toolMessage(tool_call_id, textOf(content), names)],
+  tool: ({ content, tool_call_id = '' }, names, { pictures }) => [
+    toolMessage(tool_call_id, [textOf(content), ...leftOutOf(content, pictures)].join('\n'), names),
+  ],
+};
+
+const leftOutOf = (content: readonly ContentBlock[], pictures: ReadonlySet<ContentBlock>): string[] =>
+  content.flatMap((block) =>
+    block.type === 'image' && block.source.type === 'base64' && !pictures.has(block)
+      ? [`[a picture of ${sizeInKb(block)} KB and type ${block.source.media_type} was left out]`]
+      : [],
+  );
+
+const sizeInKb = (block: PartBlock): number => Math.max(1, Math.round(sizeOfBlock(block) / 1024));
+
+/**
+ * Pictures of the results that end here, in a message of the user behind them: not every provider takes a picture in a
+ * result, and all of them take one there.
+ */
+const returnedPictures = (
+  messages: readonly Message[],
+  last: number,
+  rules: PromptRules & { pictures: ReadonlySet<ContentBlock> },
+): LanguageModelV3Message[] => {
+  let first = last;
+  while (messages[first]?.role === 'tool') first -= 1;
+  const parts = messages
+    .slice(first + 1, last + 1)
+    .flatMap(({ content }) =>
+      content.flatMap((block) =>
+        'source' in block && rules.pictures.has(block) ? [filePart(block, rules)] : [],
+      ),
+    );
+  if (parts.length === 0) return [];
+  return [{ role: 'user', content: [{ type: 'text', text: 'Pictures of the results above:' }, ...parts] }];
 };
 
 const textPart = (text: string): { type: 'text'; text: string }[] =>
   text === '' ? [] : [{ type: 'text', text }];
 
 const callPart = (id: string, name: string, input: unknown, names: ToolNames): AssistantPart => {
-  names.set(id, name);
-  return { type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {} };
+  const toolName = nameForModel(name);
+  names.set(id, toolName);
+  return { type: 'tool-call', toolCallId: id, toolName, input: input ?? {} };
 };
 
 const toolMessage = (id: string, value: string, names: ToolNames): ToolMessage => ({

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { timerMs } from '../schema/timer.ts';
 import type { ModelError } from './errors.ts';
 
 /** How failures of a model are repeated: the section `retry` of an agent (agent-loop.md 9.3). */
@@ -30,11 +31,8 @@ export const backoffMs = (settings: RetrySettings, error: ModelError, n: number)
 /** Returns when the time is over or the signal has fired. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** A timer that is set for longer would run out at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 export const pause: Pause = async (ms, signal) => {
-  const over = wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal });
+  const over = wait(timerMs(ms), undefined, { signal });
   await betweenTries(signal, over).catch((error) => {
     if (!signal.aborted) throw error;
   });

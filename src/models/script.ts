@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timerMs } from '../schema/timer.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink } from './model.ts';
 
@@ -110,7 +111,7 @@ const schedule = (turn: () => void, inMs: number): (() => void) => {
     const immediate = setImmediate(turn);
     return () => clearImmediate(immediate);
   }
-  const timer = setTimeout(turn, inMs);
+  const timer = setTimeout(turn, timerMs(inMs));
   return () => clearTimeout(timer);
 };
 

@@ -1,3 +1,4 @@
+import { timerMs } from '../schema/timer.ts';
 import { interrupted } from './classify.ts';
 import { ModelError } from './errors.ts';
 
@@ -27,9 +28,6 @@ export type Watchdog = {
 /** Seconds. `idle` is for the gap between events, where it is shorter than what holds for the whole call. */
 export type WatchdogLimits = { call: number; idle?: number | undefined };
 
-/** A longer one would run out at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** A timer that is late by more than this shows that the process stood still. */
 const STANDSTILL_MS = 1000;
 const GRACE_MS = 1000;
@@ -52,7 +50,7 @@ export const createWatchdog = (
   };
   const leftMs = (): number => limit * 1000 - (now() - last);
   const watch = (ms: number): void => {
-    const waits = Math.min(ms, LONGEST_TIMER_MS);
+    const waits = timerMs(ms);
     dueAt = now() + waits;
     timer = setTimeout(check, waits);
   };

@@ -15,6 +15,14 @@ export type Diagnostic = {
   message: string;
 };
 
+/** An MCP server lists a tool that agents are not offered. */
+export type ToolWarning = {
+  code: 'mcp_tool_left_out';
+  severity: 'warning';
+  resource: { namespace: 'mcp-servers'; id: string };
+  message: string;
+};
+
 export type Known = {
   /** Providers that need no record. */
   providers: Iterable<string>;

@@ -5,7 +5,7 @@ import { liveEntry } from '../registry/config/live-entry.ts';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
-import { McpInventory, McpStatus } from '../schema/mcp-status.ts';
+import { McpInventory, McpStatus, McpToolsAcceptance } from '../schema/mcp-status.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { problemsOf } from '../schema/problems.ts';
 import { callerOf } from './caller.ts';
@@ -79,6 +79,26 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
     handle({ params }) {
       configOf(rooms);
       return rooms.mcp.inventory(params.id);
+    },
+  }),
+  route.post('/v1/mcp-servers/:id/tools/accept', {
+    ...admin,
+    id: 'acceptMcpTools',
+    summary: 'Accept definitions of tools that are new or have changed',
+    description:
+      'Each is named with the digest that `changed_tools` of the status shows, so that only what was looked at is accepted: all of them, or none. With `pin_tools` in its entry the server’s tools are offered from then on.',
+    headers: ['X-Service-Actor'],
+    body: McpToolsAcceptance,
+    responses: { 200: McpStatus, 409: ErrorBody, ...missing },
+    async handle({ params: { id }, body: { tools }, ...request }) {
+      const caller = callerOf(request);
+      const { audit } = configOf(rooms);
+      const status = await rooms.mcp.acceptTools(id, tools);
+      await audit.record(
+        { action: 'tools_accepted', resource: `mcp-servers/${id}`, after: { tools } },
+        caller,
+      );
+      return status;
     },
   }),
   route.post('/v1/mcp-servers/:id/restart', {

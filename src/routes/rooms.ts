@@ -41,7 +41,7 @@ export type Rooms = {
   config?: ConfigService;
   /** There with the configuration. */
   assistant?: Assistant;
-  mcp: Pick<McpManager, 'status' | 'inventory' | 'restart'>;
+  mcp: Pick<McpManager, 'status' | 'inventory' | 'restart' | 'acceptTools'>;
   readCard(server: CardServer): Promise<CardStatus>;
   /** @param stored spec of the provider, with its secrets */
   testProvider(stored: JsonObject): Promise<ProviderTest>;

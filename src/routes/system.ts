@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { textReply } from '../http/reply.ts';
 import { reply, route } from '../http/route.ts';
 import { RunSummary, SystemInfo } from '../schema/system.ts';
+import { timerMs } from '../schema/timer.ts';
 import type { Store } from '../store/index.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -98,7 +99,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
 const probe = async (store: Store, timeoutMs: number): Promise<'ok' | 'error' | 'timeout'> => {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<'timeout'>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, 'timeout');
+    timer = setTimeout(resolve, timerMs(timeoutMs), 'timeout');
   });
   const answer = Promise.resolve()
     .then(() => store.check())

@@ -1,4 +1,5 @@
 import { monotonic } from '../schema/clock.ts';
+import { timerMs } from '../schema/timer.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { createExpiry } from './expiry-rounds.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -39,7 +40,7 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
         under = false;
       }
     };
-    return setInterval(tick, ms).unref();
+    return setInterval(tick, timerMs(ms)).unref();
   };
 
   const renewLeases = (): void => {

@@ -1,3 +1,4 @@
+import { timerMs } from '../schema/timer.ts';
 import { isDue, untilDue } from './queue.ts';
 import { isSlotFree, lineUp } from './slots.ts';
 import type { Thread } from './thread.ts';
@@ -15,11 +16,8 @@ export const armAlarm = (thread: Thread): void => {
   const delay = untilDue(queue);
   if (delay === undefined || active || !around.accepting()) return;
   if (delay === 0 && !isSlotFree(slot)) lineUp(slot);
-  else thread.alarm = setTimeout(wakeThread, Math.min(delay, LONGEST_TIMER_MS), thread).unref();
+  else thread.alarm = setTimeout(wakeThread, timerMs(delay), thread).unref();
 };
-
-/** A timer with a longer delay fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** What was queued starts with the next event, unless there is no room for it. */
 export const lineUpIfFull = (thread: Thread): void => {

@@ -12,6 +12,8 @@ export const AuditAction = z.enum([
   'restore',
   'seed_apply',
   'apply_failed',
+  'tools_changed',
+  'tools_accepted',
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 

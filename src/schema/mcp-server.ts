@@ -34,6 +34,10 @@ const Fields = z
       description: 'write-only; a replacement without it keeps what is stored, {} clears it',
     }),
     restart_policy: nullsAbsent(RestartFields).prefault({}),
+    pin_tools: z.boolean().default(false).meta({
+      description:
+        'a tool whose definition is new or has changed since the first listing is neither offered nor callable until an operator accepts it',
+    }),
   })
   .superRefine((spec, context) => {
     const problem = spec.transport === 'stdio' ? stdioProblem(spec) : httpProblem(spec);

@@ -19,9 +19,39 @@ export const McpStatus = z
     session_generation: z.int().meta({ description: '0 for stdio' }),
     transport_reconnect_count: z.int(),
     last_init_at: seconds,
+    left_out: z.array(z.object({ name: z.string(), reason: z.string() })).meta({
+      description: 'tools that the server lists and agents are not offered',
+    }),
+    changed_tools: z
+      .array(
+        z.object({
+          name: z.string(),
+          change: z.enum(['changed', 'new']),
+          digest: z.string().meta({ description: 'of the definition as it is now; an acceptance names it' }),
+          seen_at: z.int(),
+          held: z.boolean().meta({ description: 'not offered until it is accepted' }),
+        }),
+      )
+      .meta({
+        description:
+          'tools whose definition is new or has changed since it was accepted; of the first listing all are',
+      }),
   })
   .meta({ id: 'McpStatus', description: 'How the connection is.' });
 export type McpStatus = z.infer<typeof McpStatus>;
+
+const Acceptance = z.object({ name: z.string(), digest: z.string() });
+
+export const McpToolsAcceptance = z
+  .object({
+    tools: z
+      .array(Acceptance)
+      .min(1)
+      .max(1000)
+      .meta({ description: 'as `changed_tools` of the status shows them' }),
+  })
+  .meta({ id: 'McpToolsAcceptance', description: 'Definitions of tools that are accepted.' });
+export type McpToolsAcceptance = z.infer<typeof McpToolsAcceptance>;
 
 const offered = { server_name: z.string(), transport_type: z.enum(['stdio', 'http']) };
 

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../schema/loopback.ts';
 import { ReasoningEffort } from '../schema/run.ts';
+import { LONGEST_TIMER_MS } from '../schema/timer.ts';
 import { wordsOf } from './command-line.ts';
 
 /**
@@ -50,9 +51,6 @@ export const integer = ({ min, max }: { min?: 0 | 1; max?: number } = {}): Kind<
       .pipe(range),
   });
 };
-
-/** A timer of Node that is set for longer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const milliseconds = ({ min }: { min?: 0 | 1 } = {}): Kind<number> =>
   integer({ ...(min !== undefined && { min }), max: LONGEST_TIMER_MS });

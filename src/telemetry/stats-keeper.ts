@@ -1,4 +1,5 @@
 import type { Clock } from '../schema/clock.ts';
+import { timerMs } from '../schema/timer.ts';
 import type { Store } from '../store/index.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
 
@@ -20,9 +21,6 @@ type Deps = {
   clock: Clock;
   log: { warn(data: object, text: string): void };
 };
-
-/** What a timer can wait. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 export const createStatsKeeper = ({ stats, store, clock, log }: Deps): StatsKeeper => {
   const table = store.runtimeStats;
@@ -55,7 +53,7 @@ export const createStatsKeeper = ({ stats, store, clock, log }: Deps): StatsKeep
           if (timer) saveAtEndOfBucket();
         });
       },
-      Math.min(Math.max(toEnd, 1), LONGEST_MS),
+      timerMs(Math.max(toEnd, 1)),
     ).unref();
   };
 

@@ -107,6 +107,8 @@ export type GatedCall = {
   arguments: Json;
   decision?: Resume;
   resume_mode?: ResumeMode;
+  /** As of its tool. */
+  changed_at?: number;
 };
 
 export type Tool = {
@@ -126,6 +128,8 @@ export type Tool = {
   resumesItself?: boolean;
   /** The agent that does its work. */
   delegatesTo?: string;
+  /** milliseconds; since when its definition, which comes from another program, differs from the first one; 0 = never */
+  changed_at?: number;
   /** A call will not go on: what its ticket, or the call itself, kept is told so. Must not throw. */
   giveUp?(resume_with: Json): void;
   /** Takes whatever JSON the model produced; throws `ToolError`. */

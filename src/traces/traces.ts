@@ -3,6 +3,7 @@ import type { TraceFact } from '../loop/trace-fact.ts';
 import { type Clock, seconds } from '../schema/clock.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
+import { timerMs } from '../schema/timer.ts';
 import type { EvaluationResult, TraceSummary } from '../schema/trace.ts';
 import type {
   Batch,
@@ -223,7 +224,7 @@ export const createTraces = ({ store, sink, clock, log, settings, dropped }: Dep
     prune,
     start() {
       pruneQuietly();
-      timer = setInterval(pruneQuietly, settings.pruneIntervalSecs * 1000).unref();
+      timer = setInterval(pruneQuietly, timerMs(settings.pruneIntervalSecs * 1000)).unref();
     },
     stop: () => clearInterval(timer),
   };

@@ -120,7 +120,7 @@ t.test('a preflight is answered without any right, on any path', async (t) => {
       'access-control-allow-origin': ORIGIN,
       'access-control-allow-methods': 'GET, POST, PUT, DELETE, PATCH, OPTIONS',
       'access-control-allow-headers':
-        'authorization, content-type, x-service-actor, x-request-id, last-event-id, mcp-session-id, mcp-protocol-version, a2a-version, a2a-extensions',
+        'authorization, content-type, x-service-actor, x-request-id, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, a2a-version, a2a-extensions',
     });
     t.strictSame(corsHeaders((await preflight(path, 'http://evil.test')).headers), {});
   }

@@ -1,6 +1,7 @@
 import { createMcpManager } from '../../src/mcp/index.ts';
 import { McpServerSpec } from '../../src/schema/mcp-server.ts';
 import type { Json, Tool, ToolContext } from '../../src/tools/tool.ts';
+import { memoryRecords } from '../mcp/manage.ts';
 
 /**
  * A client for the conformance suite around the connections of the service: connects to the address that it is given,
@@ -67,6 +68,7 @@ export const playScenario = async ({ name, url, context: told }: Scenario): Prom
     refreshMs: 0,
     actors: { began: () => nothing },
     scope: 'default',
+    records: memoryRecords(),
     observe: { called: nothing, reconnected: nothing },
     changed: nothing,
   });

@@ -1,5 +1,6 @@
 import { createMcpManager } from '../../src/mcp/index.ts';
 import { McpServerSpec } from '../../src/schema/mcp-server.ts';
+import { memoryRecords } from './manage.ts';
 
 /** The connections of a service in a process of its own, to be killed. It says when it has all of them. */
 
@@ -11,6 +12,7 @@ const manager = createMcpManager({
   refreshMs: 0,
   actors: { began: () => ignore },
   scope: 'default',
+  records: memoryRecords(),
   observe: { called: ignore, reconnected: ignore },
   changed: ignore,
 });

@@ -13,9 +13,9 @@ t.test('the handshake comes first, and every request carries what it has settled
   await start(http('p', peer.url, { config: { headers } }));
   t.strictSame(
     peer.names().filter((name) => name !== 'GET'),
-    ['initialize', 'notifications/initialized', 'tools/list'],
+    ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'],
   );
-  const [first, second, third] = peer.asked;
+  const [, first, second, third] = peer.asked;
   t.match(first, {
     http: 'POST',
     headers: {
@@ -66,7 +66,7 @@ t.test('a version that nobody here speaks ends the session before it has begun',
   });
   const { connect } = manage(t);
   await t.rejects(connect(http('p', peer.url)), { message: /1999-01-01/ });
-  t.strictSame(peer.names(), ['initialize', 'DELETE']);
+  t.strictSame(peer.names(), ['server/discover', 'initialize', 'DELETE']);
   t.equal(peer.of('DELETE')[0]?.headers['mcp-session-id'], 'odd');
 });
 
@@ -325,21 +325,30 @@ t.test('every page of a list is read, and no more than there may be', async (t) 
   t.equal((await until('p', ({ tools }) => tools[0]?.name === 'more-0')).tools.length, 100);
 });
 
-t.test('a tool that no provider would take is left out, and told of', async (t) => {
-  const legal = { name: 'legal', inputSchema: { type: 'object' } };
+t.test('leaves out tools that no model can be offered, with the reason in the status', async (t) => {
   const tools = [
-    legal,
+    { name: 'legal', inputSchema: { type: 'object' } },
+    { name: 'bare' },
     { name: 'text', inputSchema: { type: 'string' } },
-    { name: 'none' },
+    { name: 'task', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
+    { name: 'either', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } },
+    { name: 'lost', inputSchema: { $ref: '#/$defs/nowhere' } },
     { inputSchema: {} },
   ];
   const peer = await startPeer(t, { 'tools/list': ({ result }) => result({ tools }) });
-  const { start, told } = manage(t);
+  const { start, manager } = manage(t);
+  const status = await start(http('p', peer.url));
   t.strictSame(
-    (await start(http('p', peer.url))).tools.map(({ name }) => name),
-    ['legal'],
+    status.tools.map(({ name }) => name),
+    ['bare', 'either', 'legal'],
   );
-  t.equal(told.filter((line) => line.includes('not all tools of an MCP server are offered')).length, 3);
+  t.match(status.left_out, [
+    { name: '', reason: /^the definition is not legal: .*name/s },
+    { name: 'text', reason: /type string and not of type object/ },
+    { name: 'task', reason: /as a task only/ },
+    { name: 'lost', reason: /'#\/\$defs\/nowhere', which leads nowhere/ },
+  ]);
+  t.strictSame(manager.tools().get('p')?.length, 3);
 });
 
 t.test('a listening stream brings changes of tools, and comes back when it breaks', async (t) => {

@@ -1,5 +1,11 @@
 import type { Test } from 'tap';
-import { createMcpManager, type McpManagerDeps } from '../../src/mcp/index.ts';
+import {
+  createMcpManager,
+  type McpManagerDeps,
+  type ReportedChange,
+  type ToolLedgerDeps,
+  type ToolRecords,
+} from '../../src/mcp/index.ts';
 import { McpServerSpec } from '../../src/schema/mcp-server.ts';
 import type { McpStatus } from '../../src/schema/mcp-status.ts';
 import type { ToolResult } from '../../src/schema/run-event.ts';
@@ -25,6 +31,20 @@ export const http = (id: string, url: string, more: object = {}) => ({ id, trans
 /** Tries at once and for ever. */
 export const EAGER = { restart_policy: { enabled: true, delay_ms: 10, max_delay_ms: 10 } };
 
+/** What is recorded of tools, kept in memory. */
+export const memoryRecords = (reported: ReportedChange[] = []): ToolLedgerDeps => {
+  const all = new Map<string, ToolRecords>();
+  return {
+    read: (server) => all.get(server),
+    async write(server, records, changes) {
+      all.set(server, records);
+      reported.push(...changes);
+    },
+    remove: (server) => void all.delete(server),
+    servers: () => [...all.keys()],
+  };
+};
+
 export const manage = (t: Test, deps: Partial<McpManagerDeps> = {}) => {
   const told: string[] = [];
   const calls: string[] = [];
@@ -37,6 +57,7 @@ export const manage = (t: Test, deps: Partial<McpManagerDeps> = {}) => {
     refreshMs: 0,
     actors: { began: () => () => {} },
     scope: 'default',
+    records: memoryRecords(),
     observe: { called: (server, outcome) => void calls.push(`${server} ${outcome}`), reconnected: () => {} },
     changed: () => void changes.push(changes.length),
     ...deps,

@@ -84,7 +84,7 @@ t.test('a status has every key from the first moment on, and no session', async 
     t.ok(Math.abs(Number(status[key]) - Date.now() / 1000) < 60, key);
     t.ok(Number.isInteger(status[key]));
   }
-  t.equal(Object.keys(status).length, 11);
+  t.equal(Object.keys(status).length, 13);
   t.notMatch(JSON.stringify(status), /session-1/);
 });
 

@@ -430,3 +430,97 @@ t.test('a stream that is silent for longer than the request allows is an idle st
 t.test('a spec with an empty list of modalities takes every block', async (t) => {
   t.ok(await send(t, 'openai', linked('image'), { model: { modalities: { input: [] } } }));
 });
+
+const PICTURE = `iVBORw0KGgo${'A'.repeat(100_000)}`;
+
+const pictured: Message[] = [
+  userMessage('look'),
+  { id: 'a', role: 'assistant', content: [], tool_calls: [{ id: 'c1', name: 'shot', arguments: {} }] },
+  {
+    id: 'r',
+    role: 'tool',
+    tool_call_id: 'c1',
+    content: [
+      { type: 'text', text: 'taken' },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } },
+    ],
+  },
+];
+
+t.test('a picture of a result goes to a model that takes pictures as a picture', async (t) => {
+  for (const adapter of ['openai', 'anthropic', 'gemini', 'openai_resp', 'groq']) {
+    const model = { modalities: { input: ['text', 'image'] } } as const;
+    const { body } = await send(t, adapter, requestOf('', { messages: pictured }), {
+      model: { modalities: { input: [...model.modalities.input] } },
+    });
+    const written = JSON.stringify(body);
+    t.equal(written.split(PICTURE).length, 2, `${adapter}: once`);
+    t.match(written, /Pictures of the results above:/);
+  }
+});
+
+t.test('a model that is not known to take pictures reads that one was left out', async (t) => {
+  for (const modalities of [undefined, { input: ['text'] }] as const) {
+    const { body } = await send(t, 'openai', requestOf('', { messages: pictured }), {
+      model: modalities ? { modalities: { input: ['text'] } } : {},
+    });
+    const written = JSON.stringify(body);
+    t.ok(written.length < 2000);
+    t.match(written, /taken\\n\[a picture of 73 KB and type image\/png was left out\]/);
+  }
+});
+
+t.test(
+  'a tool whose id providers refuse goes out under another name, and its calls come back under its id',
+  async (t) => {
+    const id = 'agent_run_sales bot';
+    const tool = {
+      id,
+      name: id,
+      description: 'd',
+      parameters: { anyOf: [{ type: 'object' }] },
+      category: null,
+    };
+    let name = '';
+    const { url, requests } = await startSseServer(t, (response) => {
+      name = JSON.parse(requests[0]?.body ?? '').tools[0].function.name;
+      const call = { index: 0, id: 'c1', type: 'function', function: { name, arguments: '{}' } };
+      sendEvents(response, [chatChunk({ tool_calls: [call] }), chatChunk({}, 'tool_calls')]);
+      response.end();
+    });
+    const spec = { id: 'p', adapter: 'groq', api_key: 'key', base_url: url };
+    const started: string[] = [];
+    const model = createProvider(spec, {}).model({ id: 'm', provider_id: 'p', upstream_model: 'up' });
+    const nothing = (): void => {};
+    const sink = {
+      text: nothing,
+      reasoning: nothing,
+      reasoningEncrypted: nothing,
+      toolStart: (_: string, called: string) => void started.push(called),
+      toolDelta: nothing,
+      toolEnd: nothing,
+    };
+    const before: Message = {
+      id: 'a',
+      role: 'assistant',
+      content: [],
+      tool_calls: [{ id: 'c0', name: id, arguments: {} }],
+    };
+    const result: Message = {
+      id: 'r',
+      role: 'tool',
+      tool_call_id: 'c0',
+      content: [{ type: 'text', text: 'x' }],
+    };
+    await model.stream(
+      requestOf('x', { tools: [tool], messages: [userMessage('x'), before, result] }),
+      sink,
+      new AbortController().signal,
+    );
+    t.match(name, /^agent_run_sales_bot_[0-9a-f]{8}$/);
+    t.strictSame(started, [id]);
+    const body = JSON.parse(requests[0]?.body ?? '');
+    t.equal(body.messages[1].tool_calls[0].function.name, name);
+    t.strictSame(body.tools[0].function.parameters, { type: 'object', properties: {} });
+  },
+);

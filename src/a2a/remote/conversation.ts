@@ -1,6 +1,7 @@
 import { isAtRest, isInterrupted } from '../../../machines/a2a-task.ts';
 import type { Polled, Streamed, StreamMethod, Submitted } from '../../../machines/remote-task.ts';
 import type { Json, RemoteEndpoint } from '../../schema/endpoint.ts';
+import { timerMs } from '../../schema/timer.ts';
 import type { RemoteOutcome, RemoteTurn } from '../../tools/remote-agent.ts';
 import { type Part, partsOf } from '../parts.ts';
 import { readEvents } from './events.ts';
@@ -185,12 +186,12 @@ const explain =
   };
 
 const within = (signal: AbortSignal | undefined, ms: number): AbortSignal =>
-  AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(ms)]);
+  AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timerMs(ms))]);
 
 /** Fires also when nothing has touched it for a while. */
 const createIdle = (signal: AbortSignal, ms: number) => {
   const silent = new AbortController();
-  const timer = setTimeout(() => silent.abort(), ms);
+  const timer = setTimeout(() => silent.abort(), timerMs(ms));
   return {
     signal: AbortSignal.any([signal, silent.signal]),
     touch: () => void timer.refresh(),

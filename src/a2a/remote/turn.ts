@@ -1,6 +1,7 @@
 import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor, fromPromise } from 'xstate';
 import { type RemoteTaskContext, remoteTaskMachine } from '../../../machines/remote-task.ts';
 import type { RemoteEndpoint } from '../../schema/endpoint.ts';
+import { timerMs } from '../../schema/timer.ts';
 import type { RemoteOutcome, RemoteTurn } from '../../tools/remote-agent.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -24,8 +25,6 @@ type Play = (
 ) => Promise<RemoteOutcome>;
 
 const TIMERS: Timers = { setTimeout, clearTimeout };
-/** A timer that is set to more fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const createPlayer =
   ({ actors, timers = TIMERS }: PlayerDeps): Play =>
@@ -84,7 +83,7 @@ const listen = (
 ): (() => void) => {
   const abandon = (): void => send('ABANDON');
   const leaving = (): void => send('LEAVE');
-  const deadline = timers.setTimeout(() => send('EXPIRE'), Math.min(timeout_ms, LONGEST_TIMER_MS));
+  const deadline = timers.setTimeout(() => send('EXPIRE'), timerMs(timeout_ms));
   signal.addEventListener('abort', abandon);
   leave?.addEventListener('abort', leaving);
   return () => {
@@ -104,7 +103,7 @@ const SHORTEST_PAUSE_MS = 10;
 
 const pausesOf = ({ options: { poll_interval_ms } }: RemoteEndpoint) => {
   const given = typeof poll_interval_ms === 'number' ? poll_interval_ms : DEFAULT_PAUSE_MS;
-  const longestPauseMs = Math.min(Math.max(given, SHORTEST_PAUSE_MS), LONGEST_TIMER_MS);
+  const longestPauseMs = timerMs(Math.max(given, SHORTEST_PAUSE_MS));
   return { longestPauseMs, firstPauseMs: Math.min(FIRST_PAUSE_MS, longestPauseMs) };
 };
 

@@ -27,7 +27,7 @@ const Memory = z.object({
 
 /** The state with the rule that a decided call leaves behind, when it leaves one. */
 export const rememberDecision = (
-  { name, decision }: GatedCall,
+  { name, decision, changed_at = 0 }: GatedCall,
   { state, now }: Pick<HookContext, 'state' | 'now'>,
   default_behavior: Behavior,
 ): StateUpdate | undefined => {
@@ -37,7 +37,9 @@ export const rememberDecision = (
   const behavior = isApproval(decision) ? 'allow' : 'deny';
   if (!isAbout(pattern, name)) return undefined;
   const rules: readonly GrantedRule[] = state.get(permissionPolicy)?.rules ?? [];
-  if (rules.some((rule) => rule.tool === pattern && rule.behavior === behavior)) return undefined;
+  const known = rules.find((rule) => rule.tool === pattern && rule.behavior === behavior);
+  // A rule that is older than the definition of the tool is renewed.
+  if (known && known.granted_at >= changed_at) return undefined;
   const rule: GrantedRule = {
     tool: pattern,
     behavior,
@@ -46,7 +48,10 @@ export const rememberDecision = (
     ...(decision.reason !== undefined && { reason: decision.reason }),
     granted_at: now(),
   };
-  return update(permissionPolicy, { default_behavior, rules: [...rules, rule] });
+  return update(permissionPolicy, {
+    default_behavior,
+    rules: [...rules.filter((each) => each !== known), rule],
+  });
 };
 
 const isAbout = (pattern: string, name: string): boolean => {

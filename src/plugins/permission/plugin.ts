@@ -26,12 +26,16 @@ export const permissionPlugin: Plugin = definePlugin({
   state: [permissionPolicy],
   create: ({ default_behavior, rules }) => {
     const ofSection = rules.map(compileRule);
-    const rulesFor = (state: StateView) => [...ofSection, ...granted(state), ...ofSkills(state)];
+    const rulesFor = (state: StateView, changed_at = 0) => [
+      ...ofSection,
+      ...granted(state, changed_at),
+      ...ofSkills(state),
+    ];
     return {
       gate: (call, context) => {
         const decided = isApproval(call.decision);
         const subject = { name: call.name, arguments: editedArguments(call.decision) ?? call.arguments };
-        const { behavior, rule } = judge(rulesFor(context.state), default_behavior, subject);
+        const { behavior, rule } = judge(rulesFor(context.state, call.changed_at), default_behavior, subject);
         if (behavior === 'deny') {
           return { kind: 'block', reason: `Tool '${call.name}' denied by permission rules` };
         }
@@ -60,8 +64,11 @@ const remember = (
   return change && { state: [change] };
 };
 
-const granted = (state: StateView): CompiledRule[] =>
-  (state.get(permissionPolicy)?.rules ?? []).map(compileRule);
+/** Permission that was given for an earlier definition of a tool does not cover the one that it has now. */
+const granted = (state: StateView, changed_at: number): CompiledRule[] =>
+  (state.get(permissionPolicy)?.rules ?? [])
+    .filter(({ behavior, granted_at }) => behavior === 'deny' || granted_at >= changed_at)
+    .map(compileRule);
 
 /** Skills may come with names that are no pattern; these allow nothing. */
 const ofSkills = (state: StateView): CompiledRule[] =>

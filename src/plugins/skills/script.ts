@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type ChildProcess, startProgram, variablesNamed } from '../../processes/start.ts';
+import { timerMs } from '../../schema/timer.ts';
 import { codedError } from '../../tools/coded-error.ts';
 import { type Json, ToolError } from '../../tools/tool.ts';
 import { decodeText } from './decode.ts';
@@ -131,7 +132,7 @@ const exitOf = async (
   };
   const onAbort = (): void => stop('cancelled');
   signal.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(() => stop('timeout'), timeoutMs);
+  const timer = setTimeout(() => stop('timeout'), timerMs(timeoutMs));
   try {
     await Promise.race([once(child, 'exit'), closed]);
     return stopped;

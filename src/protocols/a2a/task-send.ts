@@ -1,5 +1,6 @@
 import { isAtRest } from '../../../machines/a2a-task.ts';
 import type { EventStream } from '../../http/sse.ts';
+import { timerMs } from '../../schema/timer.ts';
 import type { TimedRun } from '../../store/index.ts';
 import type { SendRequest } from './decode.ts';
 import { taskNotFound } from './errors.ts';
@@ -104,7 +105,7 @@ const createRest = (ceilingMs: number) => {
     fail: (error: unknown) => reject(error),
     end: () => resolve(),
     async reached(): Promise<void> {
-      const timer = ceilingMs === 0 ? undefined : setTimeout(resolve, ceilingMs).unref();
+      const timer = ceilingMs === 0 ? undefined : setTimeout(resolve, timerMs(ceilingMs)).unref();
       try {
         await rested;
       } finally {

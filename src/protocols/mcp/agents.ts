@@ -171,9 +171,8 @@ const createToolList = ({ published, resolve }: Pick<AgentToolsDeps, 'published'
 
 const nameless = (id: string): string => `Agent: ${id}`;
 
-/** A system prompt is internal text, so what is meant for readers goes before it. */
-const about = ({ description = '', system_prompt = '' }: AgentSpec): string =>
-  shortened(description.trim() || system_prompt);
+/** A system prompt is internal text and is not shown. */
+const about = ({ description = '' }: AgentSpec): string => shortened(description.trim());
 
 const MOST_CHARACTERS = 200;
 

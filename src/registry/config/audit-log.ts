@@ -2,6 +2,7 @@ import { decodeTime } from 'ulid';
 import { type AuditAction, type AuditEvent, isUlid } from '../../schema/audit-event.ts';
 import type { Clock } from '../../schema/clock.ts';
 import { Invalid, Unavailable } from '../../schema/outcome.ts';
+import { timerMs } from '../../schema/timer.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import type { AuditFilter, Caller } from './api.ts';
 
@@ -145,13 +146,10 @@ const startSweeping = ({ store, clock, settings, observe, log }: AuditDeps): (()
     sweep().catch((err) => log.warn({ err }, 'old audit events could not be removed'));
   };
   const seconds = settings.sweep_interval_secs === 0 ? SHORTEST_SECS : settings.sweep_interval_secs;
-  const timer = setInterval(run, Math.min(seconds * 1000, LONGEST_TIMER_MS)).unref();
+  const timer = setInterval(run, timerMs(seconds * 1000)).unref();
   run();
   return () => {
     closed = true;
     clearInterval(timer);
   };
 };
-
-/** A timer of Node that is set for longer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -136,6 +136,9 @@ export const startPublisher = async (
   };
   tellServers(first.content);
   state.select(({ content }) => content).subscribe(tellServers);
+  const retainServers = (entries: Stored['mcp-servers']): void => deps.mcp?.retain(new Set(entries.keys()));
+  retainServers(now().stored['mcp-servers']);
+  state.select(({ stored }) => stored['mcp-servers']).subscribe(retainServers);
   const watch = (listener: (live: Snapshot) => void): void => {
     state.select(({ live }) => live).subscribe(listener);
   };

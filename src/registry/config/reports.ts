@@ -1,19 +1,23 @@
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
+import type { ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { unknownSections } from '../sections.ts';
 import type { ConfigService } from './api.ts';
 import { withoutToolsOfAgents } from './problems.ts';
 import type { Publisher } from './publisher.ts';
+import type { McpServers } from './servers.ts';
 
 /** What is wrong with what is stored, and what the agents that are live may use (config.md 6.1, 6.4). */
 export const createReports = (
   publisher: Pick<Publisher, 'current' | 'live'>,
+  mcp: Pick<McpServers, 'leftOut'> | undefined,
 ): Pick<ConfigService, 'diagnostics' | 'permissionPreview'> => ({
   diagnostics() {
     const snapshot = publisher.current();
     return [
       ...withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics()),
       ...unknownSections(snapshot.records.agents, snapshot.plugins),
+      ...(mcp ? leftOutTools(mcp) : []),
     ];
   },
   permissionPreview(agentId) {
@@ -27,3 +31,16 @@ export const createReports = (
     return { ...permissionPreview(agent, { tools: registered, mcp_servers: mcpServers }) };
   },
 });
+
+/** Of one server; its status names all of them. */
+const MOST_NAMED = 20;
+
+const leftOutTools = (mcp: Pick<McpServers, 'leftOut'>): ToolWarning[] =>
+  mcp.leftOut().flatMap(({ server, tools }) =>
+    tools.slice(0, MOST_NAMED).map(({ name, reason }) => ({
+      code: 'mcp_tool_left_out' as const,
+      severity: 'warning' as const,
+      resource: { namespace: 'mcp-servers' as const, id: server },
+      message: `tool '${name}' of mcp server '${server}' is not offered: ${reason}`,
+    })),
+  );

@@ -14,6 +14,10 @@ export type McpServers = {
   tools(): ReadonlyMap<string, readonly Tool[]>;
   /** The servers that have just gone live; must not throw. */
   apply(specs: readonly McpServerSpec[]): void;
+  /** The servers that have an entry, hidden ones included; must not throw. */
+  retain(servers: ReadonlySet<string>): void;
+  /** Tools that are not offered, by server. */
+  leftOut(): readonly { server: string; tools: readonly { name: string; reason: string }[] }[];
 };
 
 export type McpConnection = {

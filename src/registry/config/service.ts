@@ -6,6 +6,7 @@ import type { SkillSet, SkillSource } from '../../plugins/skills/source.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { keepSecrets } from '../../schema/redaction/known-secrets.ts';
+import { timerMs } from '../../schema/timer.ts';
 import type { Store } from '../../store/index.ts';
 import type { SubAgents } from '../../tools/sub-agent.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -128,7 +129,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     ...createRemoval(writing),
     ...createRestore(writing),
     overrides: createOverrideWrites(writing),
-    ...createReports(publisher),
+    ...createReports(publisher, mcp),
     capabilities: createCapabilities({
       live: publisher.live,
       namespaces,
@@ -160,4 +161,4 @@ const reloadEvery = (
     ? undefined
     : setInterval(() => {
         reload().catch((err) => log.warn({ err }, 'what is stored of the configuration could not be read'));
-      }, ms).unref();
+      }, timerMs(ms)).unref();

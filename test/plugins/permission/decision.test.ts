@@ -121,3 +121,23 @@ t.test('only a rule with a time limit gives an expiry', async (t) => {
     outcome: 'resume',
   });
 });
+
+t.test('renews a remembered rule that is older than the definition of the tool', async (t) => {
+  const { view, apply } = stateStore();
+  const decide = (granted_at: number, changed_at?: number): unknown => {
+    const decision = decided({ approved: true, remember: 'thread' });
+    const call = {
+      id: 'c1',
+      name: 'x',
+      arguments: {},
+      decision,
+      ...(changed_at !== undefined && { changed_at }),
+    };
+    const change = rememberDecision(call, { state: view, now: () => granted_at }, 'ask');
+    if (change) apply([change]);
+    return view.get(permissionPolicy)?.rules.map((rule) => rule.granted_at);
+  };
+  t.strictSame(decide(5), [5]);
+  t.strictSame(decide(6), [5], 'one rule says it already');
+  t.strictSame(decide(9, 8), [9]);
+});

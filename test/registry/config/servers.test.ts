@@ -26,6 +26,8 @@ const createServers = () => {
     apply(specs) {
       tools = new Map(specs.map(({ id }) => [id, up.get(id) ?? []]));
     },
+    retain: () => {},
+    leftOut: () => [],
   };
   return {
     mcp,

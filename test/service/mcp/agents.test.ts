@@ -27,10 +27,11 @@ t.test('every agent is a tool that takes a message, and says in 200 characters w
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
     t.equal((await call('POST', '/v1/config/agents', spec, headers)).status, 201);
   };
-  await add(agent('z-long', { system_prompt: 'x'.repeat(500) }));
-  await add(agent('emoji', { system_prompt: '👩‍🚀'.repeat(100) }));
-  await add(agent('exact', { system_prompt: '€'.repeat(200) }));
+  await add(agent('z-long', { description: 'x'.repeat(500) }));
+  await add(agent('emoji', { description: '👩‍🚀'.repeat(100) }));
+  await add(agent('exact', { description: '€'.repeat(200) }));
   await add(agent('blank'));
+  await add(agent('prompted', { system_prompt: 'secret' }));
   await add(agent('told', { system_prompt: 'secret', description: 'Knows things.' }));
   const tools = toolsOf(await session.ask('tools/list', { cursor: 'x' }));
   const names = tools.map(({ name }) => name);
@@ -44,6 +45,7 @@ t.test('every agent is a tool that takes a message, and says in 200 characters w
   t.equal(about.emoji, `${[...'👩‍🚀'.repeat(100)].slice(0, 200).join('')}…`);
   t.equal(about.exact, '€'.repeat(200));
   t.equal(about.blank, 'Agent: blank');
+  t.equal(about.prompted, 'Agent: prompted', 'a system prompt is internal text');
   t.equal(about.told, 'Knows things.');
   for (const tool of tools) {
     t.strictSame(Object.keys(tool).sort(), ['description', 'inputSchema', 'name']);

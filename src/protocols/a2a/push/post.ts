@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { checkedLookup, checkHost } from '../../../a2a/fetch-text.ts';
 import type { Resolve } from '../../../a2a/public-address.ts';
+import { timerMs } from '../../../schema/timer.ts';
 import type { PushTarget } from '../../../store/index.ts';
 
 /**
@@ -22,7 +23,7 @@ export const createPost =
   async (target, body, signal) => {
     const url = new URL(target.url);
     if (guard) checkHost(url.hostname, guard);
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(timerMs(timeoutMs));
     try {
       const { statusCode = 0 } = await send(url, target, body, {
         signal: AbortSignal.any([signal, timeout]),

@@ -1,0 +1,100 @@
+import t from 'tap';
+import type { JsonObject } from '../../src/schema/json.ts';
+import { nameForModel, schemaForModel } from '../../src/schema/model-tool.ts';
+
+const fitted = (schema: JsonObject): JsonObject => {
+  const result = schemaForModel(schema);
+  if ('problem' in result) throw new Error(result.problem);
+  return result.schema;
+};
+
+t.test('gives a tool a name that every provider takes, the same each time', async (t) => {
+  const ids = [
+    'get_weather',
+    'agent_run_sales bot',
+    'agent_run_équipe',
+    'agent_run_team.lead',
+    '1st',
+    '',
+    'x'.repeat(70),
+    `${'x'.repeat(69)}y`,
+  ];
+  const names = ids.map(nameForModel);
+  t.equal(names[0], 'get_weather');
+  for (const name of names) t.match(name, /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
+  t.equal(new Set(names).size, ids.length);
+  t.strictSame(ids.map(nameForModel), names);
+});
+
+t.test('sends one object with the properties of all alternatives', async (t) => {
+  const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+  const b = { type: 'object', properties: { a: { type: 'number' }, b: {} }, required: ['a', 'b'] };
+  t.strictSame(fitted({ anyOf: [a, b] }), {
+    type: 'object',
+    properties: { a: { anyOf: [{ type: 'string' }, { type: 'number' }] }, b: {} },
+    required: ['a'],
+  });
+  t.strictSame(fitted({ allOf: [a, b] }).required, ['a', 'b']);
+  t.strictSame(fitted({}), { type: 'object', properties: {} });
+  t.strictSame(fitted({ type: ['object', 'null'] }), { type: 'object', properties: {} });
+});
+
+t.test('resolves references within the schema, and ends one that leads back', async (t) => {
+  const node = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      next: { $ref: '#/$defs/node' },
+      far: { $ref: 'https://x.test/schema' },
+    },
+  };
+  t.strictSame(fitted({ $ref: '#/$defs/node', $defs: { node } }), {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      next: { type: 'object', properties: { name: { type: 'string' }, next: {}, far: {} } },
+      far: {},
+    },
+  });
+});
+
+t.test('gives each value one type', async (t) => {
+  t.strictSame(
+    fitted({
+      properties: {
+        a: { type: ['string', 'null'], description: 'A', maxLength: 3 },
+        b: { type: ['string'] },
+        c: { type: 'array' },
+        d: { type: 'object' },
+      },
+    }).properties,
+    {
+      a: { description: 'A', anyOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] },
+      b: { type: 'string' },
+      c: { type: 'array', items: {} },
+      d: { type: 'object', properties: {} },
+    },
+  );
+});
+
+t.test('says why a schema cannot be sent', async (t) => {
+  t.match(schemaForModel({ type: 'string' }), { problem: /of type string/ });
+  t.match(schemaForModel({ $ref: '#' }), { problem: /leads nowhere/ });
+  t.match(schemaForModel({ anyOf: [{ type: 'string' }] }), { problem: /no alternative/ });
+  const wide = (depth: number): JsonObject => ({
+    type: 'object',
+    properties:
+      depth === 0
+        ? {}
+        : Object.fromEntries(
+            ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((name) => [name, wide(depth - 1)]),
+          ),
+  });
+  t.match(schemaForModel(wide(4)), { problem: /more than 5000 values/ });
+});
+
+t.test('cuts a schema that nests very deep', async (t) => {
+  let deep: JsonObject = { type: 'string' };
+  for (let level = 0; level < 100; level += 1) deep = { type: 'object', properties: { a: deep } };
+  t.ok(JSON.stringify(fitted(deep)).length < 1000);
+});
