@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from '../schema/json.ts';
 import { timerMs } from '../schema/timer.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink } from './model.ts';
@@ -16,7 +17,7 @@ const Named = { filename: z.string().optional() };
 const ScriptedPart = z.union([
   z.strictObject({ file: z.string(), media_type: z.string(), ...Named }),
   z.strictObject({ url: z.string(), media_type: z.string().optional(), ...Named }),
-  z.strictObject({ data: z.json(), ...Named }),
+  z.strictObject({ data: Json, ...Named }),
 ]);
 
 export const Script = z.strictObject({

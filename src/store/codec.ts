@@ -71,6 +71,8 @@ export const createCodec = (table: string, stored: string[][] | undefined): Code
     // meets the structure twice: what is not shared is written as a map, and read as the object that it was.
     maxOwnStructures: 0,
     mapsAsObjects: true,
+    // Rows are data: an own key `toJSON` is a key, and calling it would fail.
+    useToJSON: false,
     shouldShareStructure: isRecord,
     getStructures: () => structures,
     saveStructures(current) {

@@ -3,7 +3,17 @@ import { createCodec } from '../../src/store/codec.ts';
 import fc from '../random.ts';
 
 /** What every object has from its prototype. */
-const OF_OBJECTS = ['__proto__', '__proto_', 'constructor', 'toString', 'hasOwnProperty'];
+const OF_OBJECTS = [
+  '__proto__',
+  '__proto_',
+  'constructor',
+  'toString',
+  'toJSON',
+  'then',
+  'valueOf',
+  'hasOwnProperty',
+  '$ref',
+];
 
 /** Names of fields that tools, clients and state choose: words, and anything else. */
 const name = fc.oneof(
@@ -39,6 +49,14 @@ t.test('objects of one shape with odd names may come twice in a row', async (t) 
   const codec = createCodec('e', undefined);
   const row = [{ 'x.y': 1 }, { 'x.y': 2 }];
   t.same(codec.packr.unpack(codec.encode(row)), row);
+});
+
+t.test('keeps keys that objects, promises and serializers inherit', async (t) => {
+  const codec = createCodec('e', undefined);
+  const text = JSON.stringify(Object.fromEntries(OF_OBJECTS.map((key) => [key, { of: key }])));
+  for (let times = 0; times < 3; times += 1) {
+    t.equal(JSON.stringify(codec.packr.unpack(codec.encode(JSON.parse(text)))), text);
+  }
 });
 
 t.test('a key __proto__ stays a key, and nothing gets another prototype', async (t) => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import type { JsonObject } from '../../schema/endpoint.ts';
+import { JsonObject } from '../../schema/json.ts';
 import { phrases } from '../../schema/phrases.ts';
 import { problemsOf } from '../../schema/problems.ts';
 import { parseSettingsFile } from '../../settings/file.ts';
@@ -39,15 +39,14 @@ export type Bundle = Partial<Record<BundleNamespace, BundleEntry[]>> & {
   overrides?: Partial<Record<OverriddenNamespace, Record<string, JsonObject>>>;
 };
 
-const Fields = z.record(z.string(), z.json());
 const Entries = z.array(z.looseObject({ id: z.string().trim().min(1) }).pipe(z.custom<BundleEntry>()));
 
 const Document: z.ZodType<Bundle> = z.strictObject({
   ...Object.fromEntries(NAMESPACES.map((name) => [name, Entries.optional()])),
   overrides: z
     .strictObject({
-      agents: z.record(z.string(), Fields).optional(),
-      tools: z.record(z.string(), Fields).optional(),
+      agents: z.record(z.string(), JsonObject).optional(),
+      tools: z.record(z.string(), JsonObject).optional(),
     })
     .optional(),
 });

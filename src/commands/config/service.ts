@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../schema/endpoint.ts';
+import { JsonObject } from '../../schema/json.ts';
 import { type AdminClient, type Connection, connectAdmin } from '../admin-client.ts';
 import type { OverriddenNamespace } from './bundle.ts';
 
 /** The configuration of a running service, over its public routes. What it answers is redacted. */
 
-const Entry = z.record(z.string(), z.json());
+const Entry = JsonObject;
 const Entries = z.object({ items: z.array(Entry.and(z.object({ id: z.string() }))) });
 const Metas = z.array(
   z.object({

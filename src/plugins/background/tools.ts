@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from '../../schema/json.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import type { Tool, ToolOutput } from '../../tools/tool.ts';
 import { cleared, failedOf, queued, replayed } from './outbox.ts';
@@ -65,7 +66,7 @@ export const recoverFailedMessages: Tool = defineTool({
   exclusive: true,
   execute({ action }, { state }): ToolOutput {
     const failed = failedOf(state);
-    if (action === 'list') return { data: { messages: z.json().parse(failed) } };
+    if (action === 'list') return { data: { messages: Json.parse(failed) } };
     if (action === 'replay') return { data: { replayed: failed.length }, state: replayed(state) };
     return { data: { cleared: failed.length }, state: cleared() };
   },

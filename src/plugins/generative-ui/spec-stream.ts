@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { z } from 'zod';
-import type { Json } from '../../tools/tool.ts';
+import { Json } from '../../schema/json.ts';
 
 /**
  * A SpecStream is a UI as JSON Patch operations, one a line, so that a client can draw while the model writes.
@@ -15,7 +15,7 @@ const Spec = z.object({
 });
 
 const Operation = z.discriminatedUnion('op', [
-  z.object({ op: z.enum(['add', 'replace', 'test']), path: z.string(), value: z.json() }),
+  z.object({ op: z.enum(['add', 'replace', 'test']), path: z.string(), value: Json }),
   z.object({ op: z.literal('remove'), path: z.string() }),
   z.object({ op: z.enum(['move', 'copy']), path: z.string(), from: z.string() }),
 ]);
