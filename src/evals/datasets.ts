@@ -1,8 +1,8 @@
 import type { Clock } from '../schema/clock.ts';
 import { AD_HOC, type Dataset, type DatasetMeta, type DatasetSpec, type Fixture } from '../schema/dataset.ts';
+import { checkNewId } from '../schema/id.ts';
 import { Conflict, Invalid, NotFound } from '../schema/outcome.ts';
 import type { Batch, DatasetHead, Store } from '../store/index.ts';
-import { checkId } from '../store/index.ts';
 import { checkScore, checkSpec } from './checks.ts';
 
 /**
@@ -98,7 +98,7 @@ export const createDatasets = ({ store, clock }: Deps): Datasets => {
     head,
     hasFixture: (id, fixture_id) => table.hasFixture(id, fixture_id),
     async create(id, spec) {
-      checkNewId(id);
+      checkDatasetId(id);
       checkSpec(spec);
       return inTurn(id, async () => {
         if (table.head(id)) throw new Conflict(`conflict: eval_datasets/${id} already exists`);
@@ -114,7 +114,7 @@ export const createDatasets = ({ store, clock }: Deps): Datasets => {
           return put(id, { spec, meta: later(known.meta) });
         }
         if (expected_revision !== 0) throw missing(id);
-        checkNewId(id);
+        checkDatasetId(id);
         return put(id, { spec, meta: first(1) });
       });
     },
@@ -167,12 +167,7 @@ export const checkRevision = (known: DatasetHead | undefined, expected: number |
   throw new Conflict(`revision conflict: expected ${expected}, actual ${actual}`);
 };
 
-const REFUSED = /[/\\]|\.\.|\p{Cc}/u;
-
-const checkNewId = (id: string): void => {
-  if (id.trim() === '') throw new Invalid('dataset id must not be blank');
-  if (REFUSED.test(id))
-    throw new Invalid("dataset id must not contain '/', '\\', '..' or control characters");
+const checkDatasetId = (id: string): void => {
+  checkNewId('dataset', 'dataset id', id);
   if (id === AD_HOC) throw new Invalid(`dataset id '${AD_HOC}' is reserved for online evals`);
-  checkId('dataset id', id);
 };

@@ -1,5 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
-import { checkClientId } from '../runtime/index.ts';
+import { checkNewId } from '../schema/id.ts';
 import type { Rooms } from './rooms.ts';
 
 /** Which thread and which agent a request is for (chat-and-agui.md 2.4). */
@@ -20,7 +20,7 @@ export const createAddressing = ({
 }: Pick<Rooms, 'ids' | 'runtime' | 'resolve' | 'isAgent' | 'settings'>): Addressing => ({
   threadOf(named) {
     const id = named?.trim();
-    return id ? checkClientId('thread_id', id) : ids.uuid();
+    return id ? checkNewId('thread', 'thread_id', id) : ids.uuid();
   },
   agentFor(scope, thread_id, named) {
     if (named !== undefined) return resolve(named);

@@ -6,8 +6,8 @@ import { UiMessageChunk } from '../protocols/ai-sdk/chunks.ts';
 import { chatProtocol } from '../protocols/ai-sdk/encoder.ts';
 import { ChatBody } from '../protocols/ai-sdk/request.ts';
 import { readTranscript } from '../protocols/ai-sdk/transcript.ts';
-import { checkClientId } from '../runtime/index.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { checkNewId } from '../schema/id.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { callerOf } from './caller.ts';
 import type { Rooms } from './rooms.ts';
@@ -54,7 +54,7 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
       const session = assistantOf(rooms).open(callerOf(request));
       const { messages, waiting, options } = readTranscript(body, rooms.ids.uuid);
       const thread_id =
-        body.thread_id === undefined ? rooms.ids.uuid() : checkClientId('thread_id', body.thread_id);
+        body.thread_id === undefined ? rooms.ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
       const stream = createEventStream({ headers: HEADERS });
       const gone = new AbortController();
       stream.onClose(() => gone.abort());

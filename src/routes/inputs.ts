@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { examples, TRACE_HEADERS } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
-import { checkClientId, type SubmitMode } from '../runtime/index.ts';
+import type { SubmitMode } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { checkNewId } from '../schema/id.ts';
 import { Json } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { fillPage } from '../schema/page-rows.ts';
@@ -151,7 +152,7 @@ export const inputRoutes = (rooms: Rooms) => {
       body: Push,
       responses: { 201: Pushed },
       async handle({ scope, params, body, header }) {
-        const id = checkClientId('thread_id', params.id);
+        const id = checkNewId('thread', 'thread_id', params.id);
         const agent = agentFor(scope, id);
         const messages = [
           { role: 'user' as const, content: [{ type: 'text' as const, text: textOf(body.payload) }] },

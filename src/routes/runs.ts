@@ -4,9 +4,9 @@ import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
-import { checkClientId } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { checkNewId } from '../schema/id.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { ActiveRun, Run, RunList, RunStatus } from '../schema/run.ts';
@@ -90,7 +90,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
         if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
         const messages = keptMessages(body.messages);
         const thread_id =
-          body.thread_id === undefined ? ids.uuid() : checkClientId('thread_id', body.thread_id);
+          body.thread_id === undefined ? ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
         const agent = resolve(body.agent_id);
         const context = traceContextOf(header);
         const stream = createEventStream();

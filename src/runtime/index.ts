@@ -43,7 +43,6 @@ export type { PendingEdits } from './pending-edits.ts';
 export type { Rewind } from './rewind.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';
 export type { ThreadView } from './thread-view.ts';
-export { checkClientId } from './threads.ts';
 
 /**
  * The actors of threads and runs, and everything that may be asked of them.

@@ -1,6 +1,6 @@
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Thread } from '../schema/thread.ts';
-import { MAX_ID_BYTES, type ThreadRecord } from '../store/index.ts';
+import type { ThreadRecord } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { threadFacts } from './facts.ts';
 import type { ChildStrategy } from './requests.ts';
@@ -166,15 +166,4 @@ const descendants = (
     }
   }
   return [...found];
-};
-
-const FORBIDDEN = /[\\/\p{Cc}]|\.\./u;
-
-/** The rule for ids that a client makes (runtime.md 0.2). @throws Invalid */
-export const checkClientId = (kind: 'thread_id' | 'run_id', id: string): string => {
-  if (FORBIDDEN.test(id)) {
-    throw new Invalid(`${kind} '${id}' is not allowed: no '/', '\\', '..' or control characters`);
-  }
-  if (Buffer.byteLength(id) > MAX_ID_BYTES) throw new Invalid(`${kind} is longer than ${MAX_ID_BYTES} bytes`);
-  return id;
 };

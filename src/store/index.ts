@@ -7,7 +7,7 @@ export type { OpenDispatch } from './dispatches.ts';
 export { examine, type Finding, type Report, STRAY_RUN } from './doctor.ts';
 export type { EvalRunHead, EvalRunPosition, EvalRunQuery } from './eval-runs.ts';
 export type { EventScope } from './events.ts';
-export { checkId, MAX_ID_BYTES } from './keys.ts';
+export { checkId } from './keys.ts';
 export type { ListedRun } from './listed-runs.ts';
 export type { MessageBounds, MessageRow } from './messages.ts';
 export { type Page, Position } from './page.ts';

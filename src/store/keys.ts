@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MAX_ID_BYTES } from '../schema/id.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 /**
@@ -6,8 +7,6 @@ import { Invalid } from '../schema/outcome.ts';
  * text without control characters. Three ids of 512 bytes and a number fit; anything else that comes from
  * outside and is compared for equality only (a resource id) goes into keys as `indexed(text)`.
  */
-
-export const MAX_ID_BYTES = 512;
 
 export type Key = (string | number)[];
 

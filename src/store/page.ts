@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { MAX_ID_BYTES } from '../schema/id.ts';
 import { fillPage } from '../schema/page-rows.ts';
 import type { Counters } from './counters.ts';
-import { type Key, MAX_ID_BYTES } from './keys.ts';
+import type { Key } from './keys.ts';
 import { merge, nearest, skip } from './merge.ts';
 import type { Span, Table } from './table.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTroupe } from './troupe.ts';
+import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** runtime.md 0.4 on every route that takes a body: the right status, `{error}`, and nothing written. */
 
@@ -76,6 +76,55 @@ t.test('ids that no thread can have are unknown, not errors', async (t) => {
     t.equal((await call('DELETE', `/v1/threads/${id}`)).status, 404);
     t.equal((await call('PATCH', `/v1/threads/${id}`, {})).status, 404);
   }
+});
+
+t.test('refuses a new id that no address reaches, with the reason', async (t) => {
+  const { call, post } = await startTroupe(t);
+  const messages = [{ role: 'user', content: 'x' }];
+  const parts = [{ text: 'x' }];
+  const a2a = (ids: object) =>
+    post('/v1/a2a/echo/message:send', { message: { messageId: 'm', role: 'ROLE_USER', parts, ...ids } });
+  const entry = (namespace: string, id: string) =>
+    call(
+      'POST',
+      `/v1/config/${namespace}`,
+      namespace === 'agents' ? { id, model_id: 'echo' } : { id, provider_id: 'test', upstream_model: 'x' },
+      { authorization: `Bearer ${ADMIN_TOKEN}` },
+    );
+  const dataset = (id: string) =>
+    call('POST', '/v1/eval/datasets', { id, spec: {} }, { authorization: `Bearer ${ADMIN_TOKEN}` });
+  const thread = (threadId: string) => post('/v1/runs', { agentId: 'echo', threadId, messages });
+  const chat = (id: string) =>
+    post('/v1/ai-sdk/chat', {
+      id,
+      agentId: 'echo',
+      messages: [{ role: 'user', parts: [{ type: 'text', text: 'x' }] }],
+    });
+  const agUi = (threadId: string) => post('/v1/ag-ui/run', { threadId, agentId: 'echo', messages });
+  const mailbox = (id: string) => post(`/v1/threads/${encodeURIComponent(id)}/mailbox`, { payload: 1 });
+  for (const [name, make, ids] of [
+    [
+      'agents',
+      (id) => entry('agents', id),
+      ['.', '..', ' a', 'a ', 'validate', 'meta', '$schema', 'runtime-stats', 'a\u0007'],
+    ],
+    ['models', (id) => entry('models', id), ['.', '..', '\u00a0a', 'validate', 'meta', '$schema', '\ud800']],
+    ['datasets', dataset, ['.', '..', ' a', 'a/b', 'a\u0007']],
+    ['threads', thread, ['.', '..', 'a/b', 'summaries', 'a\u0007b', '\ud800', 'x'.repeat(513)]],
+    ['chats', chat, ['.', '..', 'summaries', 'a\\b']],
+    ['AG-UI threads', agUi, ['.', '..', 'summaries', 'a\\b']],
+    ['mailboxes', mailbox, ['a/b', 'summaries', 'a\u0007b']],
+    ['contexts', (contextId) => a2a({ contextId }), ['.', '..', 'summaries', 'a/b']],
+    ['tasks', (taskId) => a2a({ taskId }), ['.', '..', 'summary', 'a:cancel', 'a:subscribe', 'a/b']],
+  ] satisfies [string, (id: string) => Promise<{ status: number; body: object }>, string[]][]) {
+    for (const id of ids) {
+      const { status, body } = await make(id);
+      t.equal(status, 400, `${name}: ${JSON.stringify(id)}`);
+      t.match(JSON.stringify(body), /must not|must have at most/, `${name}: ${JSON.stringify(id)}`);
+    }
+  }
+  t.equal((await call('GET', '/v1/threads')).body.total, 0);
+  t.equal((await entry('agents', 'team/helper')).status, 201);
 });
 
 t.test('the same request twice at once is two runs or a conflict, never an error', async (t) => {

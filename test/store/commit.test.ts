@@ -1,6 +1,7 @@
 import t from 'tap';
+import { MAX_ID_BYTES } from '../../src/schema/id.ts';
 import { Invalid, Unavailable } from '../../src/schema/outcome.ts';
-import { MAX_ID_BYTES, openStore } from '../../src/store/index.ts';
+import { openStore } from '../../src/store/index.ts';
 import fc from '../random.ts';
 import { storeFor } from './open.ts';
 import { event, message, run, SCOPE, threadRecord, write } from './records.ts';

@@ -1,7 +1,8 @@
 import t from 'tap';
+import { MAX_ID_BYTES } from '../../src/schema/id.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
 import type { PendingMessage } from '../../src/schema/pending.ts';
-import { type Batch, MAX_ID_BYTES, type Store } from '../../src/store/index.ts';
+import type { Batch, Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { dispatch, event, message, run, threadRecord, write } from './records.ts';
 

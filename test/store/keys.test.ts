@@ -1,6 +1,7 @@
 import t from 'tap';
+import { MAX_ID_BYTES } from '../../src/schema/id.ts';
 import { openRoot } from '../../src/store/environment.ts';
-import { type Key, MAX_ID_BYTES, writable } from '../../src/store/keys.ts';
+import { type Key, writable } from '../../src/store/keys.ts';
 import fc from '../random.ts';
 
 t.test('a key that no transaction takes is refused before there is one', async (t) => {

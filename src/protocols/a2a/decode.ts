@@ -1,6 +1,6 @@
+import { newIdProblem } from '../../schema/id.ts';
 import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
-import { MAX_ID_BYTES } from '../../store/index.ts';
 import { blockOf, type InputPart, typeOf } from './blocks.ts';
 import { parseShape, type SendShape } from './decode-shape.ts';
 import { A2aError, errorInfo, invalidRequest, type Violation } from './errors.ts';
@@ -91,15 +91,9 @@ const ONE_CONTENT = 'each part must contain exactly one of text, raw, url, or da
 
 const violation = (field: string, description: string): Violation => ({ field, description });
 
-/** The names of a folder and of the one around it have a meaning in a path. */
-const FORBIDDEN = /[\\/\p{Cc}\p{Cs}]|\.\.|^\.$/u;
-
 const badId = (name: 'taskId' | 'contextId', id: string | undefined): Violation | false => {
-  if (id === undefined) return false;
-  if (FORBIDDEN.test(id))
-    return violation(`message.${name}`, `${name} contains characters that are not allowed`);
-  const tooLong = Buffer.byteLength(id) > MAX_ID_BYTES;
-  return tooLong && violation(`message.${name}`, `${name} is longer than ${MAX_ID_BYTES} bytes`);
+  const problem = id === undefined ? undefined : newIdProblem(name === 'taskId' ? 'run' : 'thread', id);
+  return problem !== undefined && violation(`message.${name}`, `${name} ${problem}`);
 };
 
 const hasOneContent = ({ text, raw, url, data }: InputPart): boolean =>

@@ -114,9 +114,12 @@ const reader =
 
 const unsigned = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
 
-const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
-const flag = (text: string): boolean | undefined => FLAGS[text];
+const flag = (text: string): boolean | undefined => FLAGS.get(text);
 
 const stateOf = (text: string): TaskState | null | undefined => {
   const name = text

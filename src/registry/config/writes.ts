@@ -1,8 +1,8 @@
 import type { Clock } from '../../schema/clock.ts';
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import { checkNewId } from '../../schema/id.ts';
 import { Conflict, Outcome } from '../../schema/outcome.ts';
-import { checkId } from '../../store/index.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
 import { asPayload, type Namespace } from '../namespaces/namespace.ts';
 import { type Namespaces, refuseReadOnly } from '../namespaces/namespaces.ts';
@@ -50,7 +50,7 @@ export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 
       throw new Conflict(`conflict: ${namespace.name}/${id} already exists`);
     }
     const spec = asPayload(() => {
-      checkId("field 'id'", id);
+      if (!before) checkNewId(namespace.name === 'agents' ? 'agent' : 'entry', "field 'id'", id);
       const checked = namespace.check(namespace.prepare(given, before && effectiveOf(namespace, before)));
       namespace.complete(checked);
       return checked;

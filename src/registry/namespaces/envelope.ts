@@ -8,14 +8,14 @@ export type Envelope = { id: string; body: JsonObject };
 
 /**
  * @param expectedId of the path or of `?id=`
- * @returns the body with its id trimmed, and without the times that only metadata has
+ * @returns the body without the times that only metadata has
  * @throws Invalid
  */
 export const openEnvelope = (given: unknown, expectedId?: string): Envelope => {
   if (!isObject(given)) throw invalidPayload('expected JSON object body');
   const { created_at: _, updated_at: _updated, id: written, ...rest } = given;
-  const id = typeof written === 'string' ? written.trim() : '';
-  if (id === '') throw new Invalid("missing 'id' field in body");
+  const id = typeof written === 'string' ? written : '';
+  if (id.trim() === '') throw new Invalid("missing 'id' field in body");
   if (expectedId !== undefined && expectedId !== id) {
     throw invalidPayload(`path id '${expectedId}' does not match body id '${id}'`);
   }

@@ -41,7 +41,7 @@ t.test('that an id is taken is told before anything else of the body', async (t)
   const { create, agent, service } = await startPlane(t);
   await create('agents', agent('a'));
   const taken = { name: 'Conflict', message: 'conflict: agents/a already exists' };
-  await t.rejects(create('agents', { id: ' a ', max_rounds: 'many' }), taken);
+  await t.rejects(create('agents', { id: 'a', max_rounds: 'many' }), taken);
   await t.rejects(service.validate('agents', agent('a')), taken);
   t.match(await service.validate('agents', agent('a'), 'a'), { id: 'a' });
 });
@@ -153,7 +153,7 @@ t.test('what was wrong before does not stop a write, but one that makes more wro
 
 t.test('an id that cannot be stored is refused like any other field', async (t) => {
   const { create, service } = await startPlane(t);
-  const message = /^invalid payload: field 'id' must have 1 to 512 bytes and no control characters$/;
+  const message = /^invalid payload: field 'id' must (not contain control characters|have at most 512 bytes)/;
   for (const id of ['a\nb', 'x'.repeat(513)]) {
     await t.rejects(create('agents', { id, model_id: 'm' }), { message });
     await t.rejects(service.validate('agents', { id, model_id: 'm' }), { message });

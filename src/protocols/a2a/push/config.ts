@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkHost } from '../../../a2a/fetch-text.ts';
 import { isObject } from '../../../schema/endpoint.ts';
-import { checkId } from '../../../store/index.ts';
+import { newIdProblem } from '../../../schema/id.ts';
 import { invalidRequest, type Violation } from '../errors.ts';
 import { selectorOf } from '../selector.ts';
 import type { PostGuard } from './post.ts';
@@ -31,15 +31,6 @@ const blankAbsent = (text: string | null | undefined): string | undefined => tex
 
 const Name = z.string().nullish().transform(blankAbsent);
 
-const isStorable = (id: string): boolean => {
-  try {
-    checkId('id', id);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 /** Anything else would fail each delivery. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HeaderValue = z.string().regex(HEADER_VALUE, 'has characters that a header cannot carry');
@@ -50,7 +41,10 @@ const NO_URL = 'push notification URL must be an absolute URL';
 /** As a client gives it. */
 export const PushConfigInput = z
   .object({
-    id: Name.refine((id) => id === undefined || isStorable(id), 'id is too long or has control characters'),
+    id: Name.superRefine((id, context) => {
+      const problem = id === undefined ? undefined : newIdProblem('push config', id);
+      if (problem !== undefined) context.addIssue(`id ${problem}`);
+    }),
     taskId: Name,
     tenant: Name,
     url: z
