@@ -101,6 +101,18 @@ export const createPipeline = (deps: PipelineDeps) => {
       }
     });
 
+  const isAdmin = ({ from, headers }: Arrival): boolean => {
+    if (from.from === 'program') return true;
+    const given = headers.get('authorization');
+    if (given === undefined) return false;
+    try {
+      checkAdmin([given]);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
   const call = (arrival: Arrival, { params, query, body }: Decoded, scope: string): void => {
     const { exchange, endpoint, headers } = arrival;
     caller.admit(arrival, {
@@ -113,6 +125,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       names: headers.has,
       ip: () => senders.addressOf(exchange, headers),
       route: endpoint.path,
+      isAdmin: () => isAdmin(arrival),
       hold: () => caller.leave(arrival),
       onGone: (listener) => tellWhenGone(exchange, listener),
     });

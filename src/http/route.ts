@@ -35,6 +35,8 @@ export type RouteRequest<P, Q, B> = {
   ip(): string;
   /** Whether there is such a header, also an empty one. */
   names(header: string): boolean;
+  /** Whether the request has the right of the admin surface, on whatever surface the route is. */
+  isAdmin(): boolean;
   /** The path of the route as declared, such as `/v1/threads/:id`. */
   route: string;
   /** The answer may take long by design: from now on the request does not count as a concurrent one. */

@@ -3,15 +3,23 @@ import { clientToolOf } from '../tools/client-tool.ts';
 import type { ResolvedAgent } from './agent.ts';
 
 /**
- * The agent with the tools that the client of a run has declared (agent-loop.md 7.5), each in the place of one of the
- * agent's own of the same id. They are in the activation of the run, so that whatever executes it has them: after a
- * wait, a hand-over or a restart. The lists of tools that an agent allows say nothing of them.
+ * The agent with the tools that the client of a run has declared (agent-loop.md 7.5). They are in the activation of
+ * the run, so that every process that executes it has them: after a wait, a hand-over or a restart. The lists of
+ * tools that an agent allows do not apply to them. A tool of the agent itself is replaced only where the agent lists
+ * it in `client_tools`; a request that declares another one is refused before it is accepted, so the check here
+ * counts for agents that take the run over.
  */
 export const withFrontendTools = (
   agent: ResolvedAgent,
   declared: readonly ToolDescriptor[] = [],
 ): ResolvedAgent => {
-  if (declared.length === 0) return agent;
-  const own = declared.map((descriptor) => [descriptor.id, clientToolOf(descriptor)] as const);
-  return { ...agent, tools: new Map([...agent.tools, ...own]) };
+  const added = declared.filter(({ id }) => !isOwnTool(agent, id));
+  if (added.length === 0) return agent;
+  const tools = added.map((descriptor) => [descriptor.id, clientToolOf(descriptor)] as const);
+  return { ...agent, tools: new Map([...agent.tools, ...tools]) };
 };
+
+/** Whether the agent keeps its own tool of this id, whatever a client declares. */
+export function isOwnTool({ tools, spec }: Pick<ResolvedAgent, 'tools' | 'spec'>, id: string): boolean {
+  return tools.has(id) && !spec.client_tools.includes(id);
+}

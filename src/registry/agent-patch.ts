@@ -30,6 +30,8 @@ const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
   excluded_tools: 'clears',
   excluded_tool_patterns: 'clears',
   delegates: 'takes back',
+  client_tools: 'takes back',
+  client_system_messages: 'takes back',
   reasoning_effort: 'clears',
   endpoint: 'clears',
 } satisfies Partial<Record<keyof AgentInput, 'clears' | 'takes back'>>;

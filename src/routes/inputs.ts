@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { examples, TRACE_HEADERS } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
+import { checkClientRoles } from '../protocols/client-rights.ts';
 import type { SubmitMode } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
@@ -15,7 +16,7 @@ import { traceContextOf } from '../schema/trace-context.ts';
 import { createAddressing } from './addressing.ts';
 import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
-import { keptMessages, UserMessages } from './user-messages.ts';
+import { keptMessages, rolesOf, UserMessages } from './user-messages.ts';
 
 /** Input that is not streamed: messages to a thread or a run, and the mailbox (runtime.md 4.2, 5.3, 10). */
 
@@ -106,10 +107,11 @@ export const inputRoutes = (rooms: Rooms) => {
       params: ThreadParams,
       body: ThreadInput,
       responses: { 202: ThreadInputAccepted, 404: ErrorBody },
-      async handle({ scope, params: { id }, body, header }) {
+      async handle({ scope, params: { id }, body, header, isAdmin }) {
         if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
         const messages = keptMessages(body.messages);
         const agent = agentFor(scope, id, body.agent_id);
+        checkClientRoles(agent, rolesOf(body.messages), isAdmin);
         const named = body.agent_id !== undefined;
         const context = traceContextOf(header);
         const submission = { mode: body.mode, agent, named, messages, context, ...fromUser };
@@ -127,13 +129,14 @@ export const inputRoutes = (rooms: Rooms) => {
       params: RunParams,
       body: RunInput,
       responses: { 202: RunInputAccepted, 404: ErrorBody },
-      async handle({ scope, params: { id }, body, header }) {
+      async handle({ scope, params: { id }, body, header, isAdmin }) {
         const messages = keptMessages(body.messages);
         const run = store.runs.get(scope, id);
         // The record of a run outlives its thread, and must not bring it back.
         if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
         // A run that waits goes on with what it was resolved with, also when its agent is gone.
         const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
+        checkClientRoles(agent, rolesOf(body.messages), isAdmin);
         const context = traceContextOf(header);
         const submission = { mode: body.mode, agent, named: true, messages, into: id, context, ...fromUser };
         const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
@@ -154,9 +157,7 @@ export const inputRoutes = (rooms: Rooms) => {
       async handle({ scope, params, body, header }) {
         const id = checkNewId('thread', 'thread_id', params.id);
         const agent = agentFor(scope, id);
-        const messages = [
-          { role: 'user' as const, content: [{ type: 'text' as const, text: textOf(body.payload) }] },
-        ];
+        const messages = keptMessages([{ role: 'user', content: textOf(body.payload) }]);
         const context = traceContextOf(header);
         const submission = { mode: 'queue', agent, named: false, messages, context, ...fromUser } as const;
         const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);

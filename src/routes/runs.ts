@@ -3,6 +3,7 @@ import { eventStream, examples, TRACE_HEADERS } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
+import { checkClientRoles } from '../protocols/client-rights.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -17,7 +18,7 @@ import { choice } from './choice.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
-import { keptMessages, UserMessages } from './user-messages.ts';
+import { keptMessages, rolesOf, UserMessages } from './user-messages.ts';
 
 /** Runs: start with a stream, read (runtime.md 5). */
 
@@ -86,12 +87,13 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
 
         409: ErrorBody,
       },
-      async handle({ scope, body, header }) {
+      async handle({ scope, body, header, isAdmin }) {
         if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
         const messages = keptMessages(body.messages);
         const thread_id =
           body.thread_id === undefined ? ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
         const agent = resolve(body.agent_id);
+        checkClientRoles(agent, rolesOf(body.messages), isAdmin);
         const context = traceContextOf(header);
         const stream = createEventStream();
         await runtime.submit(scope, thread_id, {

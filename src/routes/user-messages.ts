@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { UserMessage } from '../runtime/index.ts';
+import { emptyInputProblem } from '../schema/empty-input.ts';
 import { listOf, MOST_MESSAGES } from '../schema/list.ts';
 import { Invalid } from '../schema/outcome.ts';
 
@@ -13,7 +14,11 @@ const Role = z
 
 export const UserMessages = listOf(z.object({ role: Role, content: z.string() }), MOST_MESSAGES);
 
-/** Messages of other roles are dropped. @throws Invalid when nothing is left */
+export function rolesOf(messages: z.output<typeof UserMessages>): string[] {
+  return messages.map(({ role }) => role);
+}
+
+/** Messages of other roles are dropped. @throws Invalid when nothing is left, or a user says nothing */
 export const keptMessages = (messages: z.output<typeof UserMessages>): UserMessage[] => {
   const kept = messages
     .filter(({ role }) => ROLES.has(role))
@@ -23,5 +28,9 @@ export const keptMessages = (messages: z.output<typeof UserMessages>): UserMessa
       content: [{ type: 'text' as const, text: content }],
     }));
   if (kept.length === 0) throw new Invalid('at least one message is required');
+  for (const { role, content } of kept) {
+    const problem = role === 'user' ? emptyInputProblem(content) : undefined;
+    if (problem !== undefined) throw new Invalid(`a message of role user ${problem}`);
+  }
   return kept;
 };

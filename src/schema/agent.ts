@@ -54,6 +54,13 @@ const Fields = z.strictObject({
   excluded_tool_patterns: texts.optional(),
   endpoint: RemoteEndpoint.optional(),
   delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
+  client_tools: texts
+    .default([])
+    .meta({ description: 'ids of its own tools that a client may replace for a run by declaring them' }),
+  client_system_messages: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'clients may send messages of roles system and developer' }),
   sections: JsonObject.default({}),
   registry: z.string().optional(),
 });

@@ -2,6 +2,7 @@ import t from 'tap';
 import { textOf } from '../../src/schema/message.ts';
 import { planeOf } from './config/plane.ts';
 import { asks } from './models.ts';
+import { patchAgent } from './patch-agent.ts';
 import { createTestTools } from './tools.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 import { viewOf } from './view.ts';
@@ -86,12 +87,13 @@ t.test('accepted input leads to a run and its answer', async (t) => {
 
 t.test('kept roles join the history in their order, the others are dropped', async (t) => {
   const troupe = await startTroupe(t);
+  await patchAgent(t, troupe, 'echo', { client_system_messages: true });
   const view = viewOf(troupe, await newThread(troupe));
   const roles = ['system', 'assistant', 'user', 'tool', 'User', 'user'];
-  const sent = roles.map((role, index) => ({ role, content: index === 2 ? '' : `${index}` }));
+  const sent = roles.map((role, index) => ({ role, content: `${index}` }));
   t.equal((await view.post('/messages', { agentId: 'echo', messages: sent })).status, 202);
   await view.rest();
-  t.strictSame(await view.texts(), ['system: 0', 'assistant: 1', 'user: ', 'user: 5', 'assistant: echo: 5']);
+  t.strictSame(await view.texts(), ['system: 0', 'assistant: 1', 'user: 2', 'user: 5', 'assistant: echo: 5']);
 });
 
 t.test('the agent is the named one, else the last one of the thread, else the default one', async (t) => {

@@ -1,3 +1,4 @@
+import { emptyInputProblem } from '../../schema/empty-input.ts';
 import { newIdProblem } from '../../schema/id.ts';
 import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
@@ -42,13 +43,16 @@ export const decodeSend = (
   if (enforceInputModes) checkInputModes(message.parts);
   const violations = violationsIn(shape, tenant);
   if (violations.length > 0) throw invalidRequest(violations);
+  const content = message.parts.map(blockOf);
+  const problem = emptyInputProblem(content);
+  if (problem !== undefined) throw invalidRequest([violation('message.parts', `the message ${problem}`)]);
   const { historyLength, returnImmediately = false } = configuration ?? {};
   return {
     agent_id: tenant ?? selectorOf(shape),
     message_id: message.messageId,
     task_id: message.taskId,
     context_id: message.contextId,
-    content: message.parts.map(blockOf),
+    content,
     extras: extrasOf(shape),
     history_length: isLength(historyLength) ? historyLength : undefined,
     returns_at_once: returnImmediately,

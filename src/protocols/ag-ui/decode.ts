@@ -1,4 +1,5 @@
 import type { DecisionInput } from '../../runtime/index.ts';
+import { emptyInputProblem } from '../../schema/empty-input.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import type { ChatInput } from '../ai-sdk/decode.ts';
 import { newMessages } from '../new-messages.ts';
@@ -58,7 +59,10 @@ const inputOf = ({ role, id, content }: AgUiMessage, fresh: boolean): ChatInput[
   switch (role) {
     case 'user': {
       const blocks = blocksOf(content);
-      return blocks.length > 0 ? [{ ...named, role, content: blocks }] : [];
+      if (blocks.length === 0) return [];
+      const problem = emptyInputProblem(blocks);
+      if (problem !== undefined) throw new Invalid(`message '${id ?? ''}' ${problem}`);
+      return [{ ...named, role, content: blocks }];
     }
     case 'system':
     case 'developer': {

@@ -1,4 +1,5 @@
 import type { DecisionInput, Rewind, UserMessage } from '../../runtime/index.ts';
+import { emptyInputProblem } from '../../schema/empty-input.ts';
 import type { ContentBlock, Message } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
@@ -129,7 +130,10 @@ const convert = (messages: readonly ChatMessage[], { answers = false } = {}): Ch
   return messages.flatMap((message): ChatInput[] => {
     const role = roleOf(message.role, answers);
     const content = role ? CONTENT[role](message.parts, attachments) : [];
-    return role && content.length > 0 ? [{ ...(message.id && { id: message.id }), role, content }] : [];
+    if (!role || content.length === 0) return [];
+    const problem = role === 'user' ? emptyInputProblem(content) : undefined;
+    if (problem !== undefined) throw new Invalid(`message '${message.id ?? ''}' ${problem}`);
+    return [{ ...(message.id && { id: message.id }), role, content }];
   });
 };
 

@@ -6,9 +6,9 @@ import { AgUiEvent } from '../../protocols/ag-ui/events.ts';
 import { frame } from '../../protocols/ag-ui/frames.ts';
 import { AgUiBody } from '../../protocols/ag-ui/request.ts';
 import { descriptorOf } from '../../protocols/frontend-tool.ts';
-import type { TraceContext } from '../../schema/trace-context.ts';
+import { newMessages } from '../../protocols/new-messages.ts';
 import { type Addressing, createAddressing } from '../addressing.ts';
-import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
+import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
 import { createAttaching } from './attaching.ts';
 
@@ -28,23 +28,24 @@ export const agUiRunRoutes = (rooms: Rooms): Route[] =>
 /** A client that goes away, or does not read, is a reader less; the run goes on. */
 const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
   const attaching = createAttaching(rooms);
-  return async (scope: string, body: AgUiBody, context: TraceContext | undefined) => {
+  return async (client: Client, body: AgUiBody) => {
+    const { scope } = client;
     const thread_id = threadOf(body.thread_id);
     const stream = createEventStream();
-    const isAsked = await submitRequest(rooms.runtime, {
-      scope,
+    const isAsked = await submitRequest(rooms, {
+      ...client,
       thread_id,
       agent: agentFor(scope, thread_id, body.agent_id),
       named: body.agent_id !== undefined,
       adapter: 'ag_ui',
-      context,
       read(thread) {
         const request = decodeAgUi(body, thread);
         if (request.kind === 'stale') return undefined;
         const { messages, decisions } = request;
         const frontend_tools = body.tools.map(descriptorOf);
         const attach = attaching(stream, { scope, thread_id, thread, request, strict: body.strict });
-        return { messages, decisions, frontend_tools, attach };
+        const roles = newMessages(body.messages, thread.has).map(({ role }) => role);
+        return { messages, decisions, roles, frontend_tools, attach };
       },
     });
     if (!isAsked) {

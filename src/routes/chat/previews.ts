@@ -3,7 +3,7 @@ import { route } from '../../http/route.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { Invalid, Outcome } from '../../schema/outcome.ts';
-import { traceContextOf } from '../../schema/trace-context.ts';
+import { clientOf } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
 import { chatStart, createChatRun } from './runs.ts';
 
@@ -39,10 +39,9 @@ export const previewRoutes = (rooms: Rooms) => {
       scope: 'admin',
       body: PreviewBody,
       responses: { ...chatStart.responses },
-      async handle({ scope, body, header }) {
-        const context = traceContextOf(header);
+      async handle({ body, ...request }) {
         const agent = await publish(body.agent);
-        return run(scope, { ...body, agent_id: agent.spec.id }, context, agent);
+        return run(clientOf(request), { ...body, agent_id: agent.spec.id }, agent);
       },
     }),
   ];

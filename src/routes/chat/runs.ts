@@ -6,9 +6,9 @@ import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
 import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { descriptorOf } from '../../protocols/frontend-tool.ts';
-import type { TraceContext } from '../../schema/trace-context.ts';
+import { newMessages } from '../../protocols/new-messages.ts';
 import { createAddressing } from '../addressing.ts';
-import { runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
+import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
 import { createAnswer } from './answer.ts';
 import { createRepeat, type Repeated } from './repeat.ts';
@@ -25,29 +25,24 @@ export const chatRunRoutes = (rooms: Rooms): Route[] =>
   runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk', name: 'Chat' }, chatStart, createChatRun(rooms));
 
 /** `draft`: instead of the agent that is named. */
-export type ChatRun = (
-  scope: string,
-  body: ChatBody,
-  context: TraceContext | undefined,
-  draft?: ResolvedAgent,
-) => Promise<EventStream>;
+export type ChatRun = (client: Client, body: ChatBody, draft?: ResolvedAgent) => Promise<EventStream>;
 
 export const createChatRun = (rooms: Rooms): ChatRun => {
   const { threadOf, agentFor } = createAddressing(rooms);
   const repeatAnswer = createRepeat(rooms);
-  return async (scope, body, context, draft) => {
+  return async (client, body, draft) => {
+    const { scope } = client;
     const thread_id = threadOf(body.thread_id);
     const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
     const answer = createAnswer(rooms, { scope, thread_id, continues: body.continues });
     let repeated: Repeated | undefined;
     try {
-      const isAsked = await submitRequest(rooms.runtime, {
-        scope,
+      const isAsked = await submitRequest(rooms, {
+        ...client,
         thread_id,
         agent,
         named: body.agent_id !== undefined,
         adapter: 'ai_sdk',
-        context,
         read(thread) {
           const request = decodeChat(body, thread);
           if (request.kind === 'repeated')
@@ -59,6 +54,7 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
           return {
             messages,
             decisions,
+            roles: newMessages(body.messages, thread.has).map(({ role }) => role),
             attach: answer.attachTo(view, decisions),
             ...(rewind && { rewind }),
             ...(body.tools && { frontend_tools: body.tools.map(descriptorOf) }),

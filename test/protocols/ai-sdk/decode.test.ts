@@ -296,7 +296,7 @@ t.test('attachments that are not allowed are refused with the reason', async (t)
 
 t.test('attachments up to the limits are taken, by the class of their type', async (t) => {
   t.match(attach(plain(8_388_608)), { kind: 'input' });
-  t.match(attach(...Array.from({ length: 4 }, () => plain(0))), { messages: [{ content: { length: 4 } }] });
+  t.match(attach(...Array.from({ length: 4 }, () => plain(1))), { messages: [{ content: { length: 4 } }] });
   const types = [
     'image/svg+xml',
     'audio/wav',

@@ -3,6 +3,7 @@ import { ModelError } from '../../../src/models/errors.ts';
 import { textOf as textOfMessage } from '../../../src/schema/message.ts';
 import { says } from '../agent-loop/agents.ts';
 import { asks, hangs } from '../models.ts';
+import { patchAgent } from '../patch-agent.ts';
 import { viewOf } from '../view.ts';
 import { find, RUN, startAgUi, textOf, told, typesOf, user } from './ag-ui.ts';
 
@@ -172,6 +173,7 @@ t.test('a request that ends with a known question runs again on the history', as
 
 t.test('a conversation from elsewhere is imported into a thread in which nothing has run', async (t) => {
   const agUi = await startAgUi(t);
+  await patchAgent(t, agUi, 'echo', { client_system_messages: true });
   const start = { threadId: 'T', agentId: 'echo' };
   const imported = [
     { id: 's', role: 'developer', content: 'Be short.' },

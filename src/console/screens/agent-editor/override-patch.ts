@@ -11,6 +11,8 @@ export const PATCHABLE = [
   'system_prompt',
   'max_rounds',
   'max_continuation_retries',
+  'client_tools',
+  'client_system_messages',
   'stop_conditions',
   'context_policy',
   'reasoning_effort',

@@ -16,6 +16,8 @@ const FIELDS = [
   'system_prompt',
   'max_rounds',
   'max_continuation_retries',
+  'client_tools',
+  'client_system_messages',
   'stop_conditions',
   'context_policy',
   'reasoning_effort',

@@ -1,0 +1,33 @@
+import type { ResolvedAgent } from '../loop/agent.ts';
+import { isOwnTool } from '../loop/frontend-tools.ts';
+import { Invalid } from '../schema/outcome.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+
+/**
+ * What a client may bring into a run besides the words of a user (agent-loop.md 7.5). A tool that it declares carries
+ * a description into the prompt and returns what the client likes, and a system message speaks with the authority of
+ * the operator, so both need the consent of the agent.
+ */
+
+const SYSTEM_ROLES: ReadonlySet<string> = new Set(['system', 'developer']);
+
+/** @throws Invalid */
+export function checkClientTools(agent: ResolvedAgent, declared: readonly ToolDescriptor[] = []): void {
+  const own = declared.find(({ id }) => isOwnTool(agent, id));
+  if (own) throw new Invalid(`tool '${own.id}' is the agent's own`);
+}
+
+/**
+ * @param roles of the messages that are new to the thread
+ * @throws Invalid
+ */
+export function checkClientRoles(
+  { spec }: Pick<ResolvedAgent, 'spec'>,
+  roles: readonly string[],
+  isAdmin: () => boolean,
+): void {
+  if (spec.client_system_messages) return;
+  const refused = roles.find((role) => SYSTEM_ROLES.has(role));
+  if (refused === undefined || isAdmin()) return;
+  throw new Invalid(`role '${refused}' is not accepted from clients`);
+}
