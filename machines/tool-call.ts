@@ -4,6 +4,7 @@ import { setup } from 'xstate';
 
 export type ToolCallEvent =
   | { type: 'START' }
+  | { type: 'RETURN' }
   | { type: 'SUSPEND' }
   | { type: 'RESUME' }
   | { type: 'SUCCEED' }
@@ -26,7 +27,17 @@ export const toolCallMachine = setup({ types: {} as { events: ToolCallEvent } })
       description: 'Asked for by the model, not yet gated.',
       on: { START: { target: 'running', description: 'The gate lets it pass.' }, ...settle },
     },
-    running: { description: 'The tool executes.', on: settle },
+    running: {
+      description: 'The tool executes.',
+      on: {
+        RETURN: { target: 'returned', description: 'It has ended while calls beside it still execute.' },
+        ...settle,
+      },
+    },
+    returned: {
+      description: 'Its result is kept with the run, and joins the history behind those of earlier calls.',
+      on: { SUCCEED: settle.SUCCEED, FAIL: settle.FAIL, CANCEL: settle.CANCEL },
+    },
     suspended: {
       description: 'A ticket is open; nothing executes.',
       on: {

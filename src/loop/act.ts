@@ -1,14 +1,15 @@
-import type { GateDecision } from '../tools/tool.ts';
-import { advanceCall, isOpenTicket, suspendedBy } from './calls.ts';
+import type { GateDecision, Suspension } from '../tools/tool.ts';
+import { advanceCall, isOpenTicket, keepReturned, suspendedBy } from './calls.ts';
 import { addPartsOf, execute, finishCall, gate, givenByGate, rejected, withinAnswer } from './execute.ts';
 import { interruptCalls, settle, suspend } from './settle.ts';
-import type { StepCall, Turn } from './turn.ts';
+import type { Executed, StepCall, Turn } from './turn.ts';
 
 /**
  * Gates and executes the calls of a step, in their order (agent-loop.md 6.3, 7.1). Calls that may run wait in a
  * group until one that may not, or the end; then they run, neighbours concurrently unless a tool must run alone,
  * and the call that may not is asked for again. Before a group runs, one commit marks its calls as started, so that
- * a crash can tell a call that may have had effects from one that never began. Results keep the order of the calls.
+ * a crash can tell a call that may have had effects from one that never began. Results keep the order of the calls;
+ * one that is there while calls beside it still execute is kept with the run, so that a crash does not lose it.
  */
 
 export type ActOutcome =
@@ -18,7 +19,11 @@ export type ActOutcome =
 
 export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> => {
   const group: StepCall[] = [];
-  for (const entry of turn.calls.filter(({ status }) => status === 'new')) {
+  for (const entry of turn.calls.filter(({ status }) => status === 'new' || status === 'returned')) {
+    if (entry.returned) {
+      group.push(entry);
+      continue;
+    }
     let decision = await gate(turn, entry, signal);
     if (decision.kind !== 'proceed' && group.length > 0) {
       await runGroup(turn, group.splice(0), signal);
@@ -53,10 +58,12 @@ const block = (
 const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSignal): Promise<void> => {
   for (const neighbours of batches(turn, group)) {
     if (signal.aborted) return;
-    for (const entry of neighbours) advanceCall(turn, entry, 'START');
-    await turn.checkpoint();
+    const starting = neighbours.filter(({ status }) => status === 'new');
+    for (const entry of starting) advanceCall(turn, entry, 'START');
+    if (starting.length > 0) await turn.checkpoint();
     if (signal.aborted) return;
-    const running = neighbours.map((entry) => execute(turn, entry, signal));
+    const durable = createDurable(turn, signal);
+    const running = neighbours.map((entry) => returnOf(turn, entry, { neighbours, durable, signal }));
     for (const [index, entry] of neighbours.entries()) {
       const outcome = await running[index];
       if (signal.aborted || !outcome) return;
@@ -67,12 +74,59 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
         await finishCall(turn, entry, executed, signal);
       }
     }
+    await durable.settled();
     if (neighbours.some(isOpenTicket)) {
       interruptCalls(turn);
       return;
     }
   }
 };
+
+type Beside = { neighbours: readonly StepCall[]; durable: Durable; signal: AbortSignal };
+
+/**
+ * What the call comes to. While others beside it execute, its result is made durable at once: a crash then costs
+ * only the calls that had not finished. The last one to finish becomes durable with the step.
+ */
+async function returnOf(
+  turn: Turn,
+  entry: StepCall,
+  { neighbours, durable, signal }: Beside,
+): Promise<Executed | Suspension> {
+  if (entry.returned) return entry.returned;
+  const outcome = await execute(turn, entry, signal);
+  const others = neighbours.some((other) => other !== entry && other.status === 'running');
+  if (signal.aborted || 'suspend' in outcome || !others) return outcome;
+  keepReturned(turn, entry, outcome);
+  durable.soon(() => neighbours.some(({ status }) => status === 'running'));
+  return outcome;
+}
+
+type Durable = {
+  /** One commit for everything that comes in a turn of the event loop, if it is still needed then. */
+  soon(isNeeded: () => boolean): void;
+  /** @throws what a commit has failed with */
+  settled(): Promise<unknown>;
+};
+
+function createDurable(turn: Turn, signal: AbortSignal): Durable {
+  let commits: Promise<unknown> = Promise.resolve();
+  let isPlanned = false;
+  return {
+    soon(isNeeded) {
+      if (isPlanned) return;
+      isPlanned = true;
+      const commit = new Promise(setImmediate).then(() => {
+        isPlanned = false;
+        return signal.aborted || !isNeeded() ? undefined : turn.checkpoint();
+      });
+      commits = Promise.all([commits, commit]);
+      // Reported where the group waits for it; a run that was cancelled meanwhile has no use for it.
+      commits.catch(() => {});
+    },
+    settled: () => commits,
+  };
+}
 
 const batches = (turn: Turn, group: readonly StepCall[]): StepCall[][] => {
   const result: StepCall[][] = [];

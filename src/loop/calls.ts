@@ -5,7 +5,7 @@ import { ResumeMode, type StateSnapshot } from '../schema/run.ts';
 import { askedBy } from '../schema/run-state.ts';
 import type { Json } from '../tools/tool.ts';
 import type { RunState } from './state.ts';
-import type { StepCall, ToolCallStatus, Turn } from './turn.ts';
+import type { Executed, StepCall, ToolCallStatus, Turn } from './turn.ts';
 
 /**
  * Moves the calls of a step through their statechart and mirrors them in the run's state (agent-loop.md 13).
@@ -23,6 +23,7 @@ export const newCall = (turn: Turn, call: ToolCall, malformed?: string): StepCal
   updated_at: turn.clock.now(),
   ticket: undefined,
   kept: undefined,
+  returned: undefined,
   ran: undefined,
 });
 
@@ -41,6 +42,12 @@ export const keepCall = (turn: Turn, entry: StepCall, kept: StepCall['kept']): v
   entry.kept = kept;
   publishCalls(turn);
 };
+
+/** Its result is kept with the state of the run until the history takes it. */
+export function keepReturned(turn: Turn, entry: StepCall, returned: Executed): void {
+  entry.returned = returned;
+  advanceCall(turn, entry, 'RETURN');
+}
 
 /** Calls of the previous step leave the state with its new value. */
 const publishCalls = (turn: Turn): void =>
@@ -64,8 +71,20 @@ const mirrored = (turn: Turn, entry: StepCall) => {
     ...(ticket?.resume_with !== undefined && { resume_with: ticket.resume_with }),
     ...(decision && { resume_input: decision }),
     ...(entry.kept !== undefined && { kept: entry.kept }),
+    ...(entry.returned && { returned: storedReturn(entry.returned) }),
   };
 };
+
+/** Of a key of the state, what tells where its value belongs: its schema stays with the program. */
+function storedReturn({ result, asks: { state, actions }, parts }: Executed): Json {
+  const updates = state?.map(({ key: { key, scope, hidden }, value }) => ({
+    key: { key, scope, hidden },
+    value,
+  }));
+  const asks = { ...(updates && { state: updates }), ...(actions && { actions }) };
+  // Tools return JSON, and so are the results, blocks and updates that are made of it.
+  return { result, parts, asks } as unknown as Json;
+}
 
 /** A new step has no calls yet. */
 export const clearCalls = (turn: Turn): void => {
@@ -100,6 +119,8 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
             ...(entry.resume_with !== undefined && { resume_with: entry.resume_with }),
           },
     kept: entry.kept,
+    // Written by `storedReturn`; a state needs no more of a key than was stored.
+    returned: entry.returned as unknown as Executed | undefined,
     ran: undefined,
   }));
 };
@@ -148,7 +169,7 @@ export const callsLeft = (
   });
 };
 
-const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running'];
+const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running', 'returned'];
 
 /** The same as `cancelCalls`, of a run that nothing executes. */
 export const cancelStoredCalls = (state: Pick<RunState, 'get' | 'set'>, updated_at: number): void => {

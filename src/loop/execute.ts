@@ -26,7 +26,7 @@ import { contextOf, runPhase, take } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
 import { tasksOf } from './tasks.ts';
 import { contextOfTool } from './trace.ts';
-import type { OpenTicket, StepCall, Turn } from './turn.ts';
+import type { Executed, OpenTicket, StepCall, Turn } from './turn.ts';
 
 /** One call: its gate, and the tool itself. Whatever a tool returns or throws becomes a result or a ticket. */
 
@@ -83,13 +83,6 @@ export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Pr
 const isForClient = (decision: GateDecision): boolean =>
   decision.kind === 'suspend' && decision.ticket.resume_mode === 'use_decision_as_tool_result';
 
-/** `parts`: what the call adds to the next answer. */
-export type Executed = {
-  result: ToolResult;
-  asks: Pick<ToolOutput, 'state' | 'actions'>;
-  parts: readonly PartBlock[];
-};
-
 export const execute = async (
   turn: Turn,
   entry: StepCall,
@@ -119,7 +112,10 @@ export const execute = async (
 
 const executedAs = (tool: string, outcome: Checked | Error): Executed => {
   if (outcome instanceof Error) return { result: toToolResult(tool, outcome), asks: {}, parts: [] };
-  return { result: toToolResult(tool, outcome.output), asks: outcome.output, parts: outcome.parts };
+  const { output, parts } = outcome;
+  const { state, actions } = output;
+  const asks = { ...(state && { state }), ...(actions && { actions }) };
+  return { result: toToolResult(tool, output), asks, parts };
 };
 
 /** A gate has given the result. */

@@ -53,7 +53,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
   const died: StepCall[] = [];
   turn.calls = (message.tool_calls ?? []).map((call): StepCall => {
     const known = before.get(call.id);
-    if (known && !open.includes(call.id)) return known;
+    if (known && (!open.includes(call.id) || known.returned)) return known;
     const kept = known?.kept;
     const again: StepCall = { ...newCall(turn, call), kept };
     const began = known?.status === 'running';

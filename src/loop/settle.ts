@@ -21,6 +21,7 @@ const shownOf = ({ message, data }: ToolResult): Shown =>
 
 /** The call has its result, in the step that asked for it. */
 export const settle = (turn: Turn, entry: StepCall, result: ToolResult): void => {
+  entry.returned = undefined;
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
   traceTool(turn, entry, result);
   const message = toolMessage(turn, entry, shownOf(result));
@@ -125,9 +126,12 @@ const reasonIn = (payload: Resume['result']): string | undefined => {
   return isObject && typeof payload.reason === 'string' ? payload.reason : undefined;
 };
 
-/** Gives every call that has not begun the interrupted result. */
+/** Gives every call that has not begun the interrupted result; one that an earlier process finished has its own. */
 export const interruptCalls = (turn: Turn): void => {
-  for (const entry of turn.calls) if (entry.status === 'new') settle(turn, entry, interrupted(entry));
+  for (const entry of turn.calls) {
+    if (entry.returned) settle(turn, entry, entry.returned.result);
+    else if (entry.status === 'new') settle(turn, entry, interrupted(entry));
+  }
 };
 
 export const interrupted = ({ call }: StepCall): ToolResult => ({

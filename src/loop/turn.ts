@@ -7,10 +7,10 @@ import type { Clock, Ids } from '../schema/clock.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { InferenceOverrides, Resume, ResumeMode } from '../schema/run.ts';
-import type { RunEvent, TicketExpiry, Usage } from '../schema/run-event.ts';
+import type { RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
-import type { Json } from '../tools/tool.ts';
+import type { Json, ToolOutput } from '../tools/tool.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { Mailer, RunTasks } from './background.ts';
 import type { RunState } from './state.ts';
@@ -43,6 +43,13 @@ export type OpenTicket = {
   resume_with?: Json;
 };
 
+/** What a call came to; `parts`: what it adds to the next answer. All of it is JSON. */
+export type Executed = {
+  result: ToolResult;
+  asks: Pick<ToolOutput, 'state' | 'actions'>;
+  parts: readonly PartBlock[];
+};
+
 /** A call of the step, with what became of it. */
 export type StepCall = {
   readonly call: ToolCall;
@@ -55,6 +62,8 @@ export type StepCall = {
   ticket: OpenTicket | undefined;
   /** While its tool is at work elsewhere: by which it goes on there, also in another process. */
   kept: Json | undefined;
+  /** What its tool returned, while the result waits for those of earlier calls. */
+  returned: Executed | undefined;
   /** How its tool was executed last in this process, whatever came of it. `ended_at` is milliseconds. */
   ran: { ended_at: number; seconds: number } | undefined;
 };

@@ -203,6 +203,7 @@ const restored = ({ call, ticket_id, resume_mode }: WaitingCall, updated_at: num
   updated_at,
   ticket: { id: ticket_id, reason: `tool:${call.name}`, resume_mode },
   kept: undefined,
+  returned: undefined,
   ran: undefined,
 });
 

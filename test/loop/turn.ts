@@ -37,6 +37,7 @@ export const asked = (id: string): StepCall => ({
   updated_at: 0,
   ticket: undefined,
   kept: undefined,
+  returned: undefined,
   ran: undefined,
 });
 

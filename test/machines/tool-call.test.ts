@@ -2,13 +2,14 @@ import t from 'tap';
 import { toolCallMachine } from '../../machines/index.ts';
 import { pathOf, untaken, walk } from './walk.ts';
 
-const EVENTS = ['START', 'SUSPEND', 'RESUME', 'SUCCEED', 'FAIL', 'CANCEL'].map((type) => ({ type }));
+const EVENTS = ['START', 'RETURN', 'SUSPEND', 'RESUME', 'SUCCEED', 'FAIL', 'CANCEL'].map((type) => ({ type }));
 const ENDS = ['cancelled', 'failed', 'succeeded'];
 
 /** runtime.md 7.2. */
 const TABLE = {
   new: ['cancelled', 'failed', 'running', 'succeeded', 'suspended'],
-  running: ['cancelled', 'failed', 'succeeded', 'suspended'],
+  running: ['cancelled', 'failed', 'returned', 'succeeded', 'suspended'],
+  returned: ['cancelled', 'failed', 'succeeded'],
   suspended: ['cancelled', 'resuming'],
   resuming: ['cancelled', 'failed', 'running', 'succeeded', 'suspended'],
 };

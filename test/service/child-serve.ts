@@ -55,6 +55,17 @@ const stream: Model['stream'] = async ({ messages }, sink) => {
   const plan = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
   const name = TOOL_OF[plan];
   if (plan === 'before its first token') await stopAt(plan);
+  if (last?.role === 'user' && plan === 'beside finished calls') {
+    for (const [id, called] of [
+      ['first', 'note'],
+      ['second', 'pay'],
+      ['third', 'note'],
+    ] as const) {
+      sink.toolStart(`call ${id}`, called);
+      sink.toolEnd(`call ${id}`, '{}');
+    }
+    return { stop: 'ToolUse' };
+  }
   if (last?.role === 'user' && name !== undefined) {
     sink.toolStart(`call ${plan}`, name);
     sink.toolEnd(`call ${plan}`, '{}');

@@ -16,6 +16,7 @@ const PLACES = [
   'before its first token',
   'in a tool',
   'in a harmless tool',
+  'beside finished calls',
   'in the second step',
   'while it waits',
   'right after a decision',
@@ -53,7 +54,12 @@ const fill = async (service: Service, viewOfPlace: (place: string) => View): Pro
     await view.until((await view.runs())[0]?.run_id, 'waiting');
   }
   // Two runs stop before their first token, two in the harmless tool.
-  for (let reached = 0; reached < 6; reached += 1) await service.line();
+  for (let reached = 0; reached < 7; reached += 1) await service.line();
+  const parallel = viewOfPlace('beside finished calls');
+  await eventually(
+    async () => [await parallel.texts(), JSON.stringify(await parallel.runs())] as const,
+    ([texts, runs]) => texts.includes('tool: "did call first"') && runs.includes('"status":"returned"'),
+  );
   const steered = await viewOfPlace('with steered input').say('steered', { mode: 'steer' });
   const queued = await viewOfPlace('queued').say('behind');
   const decided = await viewOfPlace('right after a decision').post(
@@ -123,6 +129,18 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     t.equal((await at('in a harmless tool').texts())[2], 'tool: "did call in a harmless tool"');
     for (const place of ['in a tool', 'in a harmless tool'])
       t.match(await at(place).runs(), [{ steps: 2 }], `the step that was taken up again counts: ${place}`);
+  });
+
+  t.test('a call that had finished beside one that had not keeps its result', async (t) => {
+    t.strictSame(await at('beside finished calls').texts(), [
+      'user: beside finished calls',
+      'assistant: ',
+      'tool: "did call first"',
+      'tool: [Tool execution was interrupted]',
+      'tool: "did call third"',
+      'assistant: answer: beside finished calls',
+    ]);
+    for (const call of ['first', 'second', 'third']) t.equal(executions(call), 1, call);
   });
 
   t.test('input that was accepted and not begun is executed once', async (t) => {
