@@ -1,4 +1,4 @@
-import type { GateDecision, Suspension } from '../tools/tool.ts';
+import { type GateDecision, type Suspension, ToolError, toToolResult } from '../tools/tool.ts';
 import { advanceCall, isOpenTicket, keepReturned, suspendedBy } from './calls.ts';
 import { addPartsOf, execute, finishCall, gate, givenByGate, rejected, withinAnswer } from './execute.ts';
 import { interruptCalls, settle, suspend } from './settle.ts';
@@ -19,7 +19,8 @@ export type ActOutcome =
 
 export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> => {
   const group: StepCall[] = [];
-  for (const entry of turn.calls.filter(({ status }) => status === 'new' || status === 'returned')) {
+  const taken = turn.calls.slice(0, turn.maxCalls);
+  for (const entry of taken.filter(({ status }) => status === 'new' || status === 'returned')) {
     if (entry.returned) {
       group.push(entry);
       continue;
@@ -40,8 +41,18 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
     }
   }
   await runGroup(turn, group, signal);
+  if (!signal.aborted) refuseExcess(turn);
   return turn.calls.some(isOpenTicket) ? suspendedBy(turn.calls) : { kind: 'executed' };
 };
+
+/** A model may ask for as many calls as it likes; the operator bounds how many one answer starts. */
+function refuseExcess(turn: Turn): void {
+  const excess = turn.calls.slice(turn.maxCalls).filter(({ status }) => status === 'new');
+  for (const entry of excess) {
+    const problem = `not executed: at most ${turn.maxCalls} calls of one answer are executed; ask for it again in the next`;
+    settle(turn, entry, toToolResult(entry.call.name, new ToolError('execution_failed', problem)));
+  }
+}
 
 /** The calls behind it are not executed any more. */
 const block = (

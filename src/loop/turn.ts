@@ -115,6 +115,8 @@ export type Turn = {
   /** Its `run_start` hooks have run. */
   begun: boolean;
   readonly maxPhaseRounds: number;
+  /** Calls of one step that are executed. */
+  readonly maxCalls: number;
   /** @throws Invalid when there is no such agent, or it cannot be resolved */
   resolveAgent(id: string): ResolvedAgent;
   step: Step | undefined;

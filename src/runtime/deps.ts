@@ -32,6 +32,8 @@ export type RuntimeSettings = {
   foreground_release_wait_ms: number;
   max_phase_rounds: number;
   thread_limit_bytes: number;
+  max_calls_per_step: number;
+  max_runs_below_run: number;
   event_capture_mode: CaptureMode;
   /** 0 keeps them for ever */
   event_retention_days: number;

@@ -16,6 +16,7 @@ import { atRest, type RestState, restStateOf } from '../schema/run-state.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { MessageRange } from './facts.ts';
+import type { ParentCall } from './submission.ts';
 
 /** How run records come to be and change (runtime.md 2.4, 2.5). Statuses come from the machine. */
 
@@ -52,7 +53,7 @@ export type RunSeed = {
   /** Without, a tool call drives the run. */
   dispatch_id?: string | undefined;
   /** The tool call, of a run of another thread. */
-  parent?: { run_id: string; thread_id: string; call_id: string } | undefined;
+  parent?: ParentCall | undefined;
   /** Of the execution that claims it in the same commit; without, the run waits for its turn. */
   session_id?: string | undefined;
   /** milliseconds */
@@ -84,6 +85,7 @@ export const newRun = (seed: RunSeed): Run => {
         parent_run_id: seed.parent.run_id,
         parent_thread_id: seed.parent.thread_id,
         parent_tool_call_id: seed.parent.call_id,
+        root_run_id: seed.parent.root_run_id,
       }),
       origin: seed.origin,
       adapter: seed.adapter,

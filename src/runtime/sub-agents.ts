@@ -57,6 +57,34 @@ export const createSubAgents = (
     }
   };
 
+  /** By scope and root: runs that are being started and that the store does not count yet. */
+  const starting = new Map<string, number>();
+
+  /** Counts the run below its root for as long as the store does not, and starts it. */
+  const startBelow = async <Started>(
+    scope: string,
+    root_run_id: string,
+    start: () => Promise<Started>,
+  ): Promise<Started> => {
+    const { max_runs_below_run: most } = deps.settings;
+    const key = `${scope}\0${root_run_id}`;
+    const ahead = starting.get(key) ?? 0;
+    if (store.runs.countBelow(scope, root_run_id) + ahead >= most) {
+      throw new Error(`a run may start ${most} runs of sub-agents, with those that they start in turn`);
+    }
+    starting.set(key, ahead + 1);
+    try {
+      return await start();
+    } finally {
+      const left = (starting.get(key) ?? 1) - 1;
+      if (left === 0) starting.delete(key);
+      else starting.set(key, left);
+    }
+  };
+
+  const rootOf = (scope: string, run_id: string): string =>
+    store.runs.get(scope, run_id)?.activation?.trace.root_run_id ?? run_id;
+
   const driven = (
     call: SubAgentCall,
     { agent, resolution_id }: { agent: string; resolution_id: string | undefined },
@@ -68,7 +96,12 @@ export const createSubAgents = (
     origin: 'subagent',
     adapter: 'internal',
     attach: listener(call, heard),
-    parent: { run_id: call.run_id, thread_id: call.thread_id, call_id: call.call_id },
+    parent: {
+      run_id: call.run_id,
+      thread_id: call.thread_id,
+      call_id: call.call_id,
+      root_run_id: rootOf(call.scope, call.run_id),
+    },
     context: call.trace,
   });
 
@@ -83,7 +116,9 @@ export const createSubAgents = (
         // A delegate is a part of what its parent was resolved with.
         const resolution_id = store.runs.get(scope, call.run_id)?.resolution_id;
         const submission = { ...driven(call, { agent, resolution_id }, heard), messages: said(prompt) };
-        const child = await use(scope, ids.uuid(), (thread) => submit(thread, submission));
+        const child = await startBelow(scope, rootOf(scope, call.run_id), () =>
+          use(scope, ids.uuid(), (thread) => submit(thread, submission)),
+        );
         return await follow(call, child, heard);
       } catch (error) {
         return { ...UNSTARTED, status: 'failed', reason: reasonOf(error) };

@@ -78,7 +78,8 @@ export type Submission = {
   context?: TraceContext | undefined;
 };
 
-export type ParentCall = { run_id: string; thread_id: string; call_id: string };
+/** `root_run_id`: the run at the top of the tree, which counts all that are below it. */
+export type ParentCall = { run_id: string; thread_id: string; call_id: string; root_run_id: string };
 
 export type Accepted = {
   run_id: string;

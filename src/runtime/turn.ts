@@ -51,6 +51,7 @@ export const createTurn = (
     produced: [],
     begun: false,
     maxPhaseRounds: deps.settings.max_phase_rounds,
+    maxCalls: deps.settings.max_calls_per_step,
     resolveAgent: (id) => equipped(deps.resolve(id, agent.resolution_id)),
     step: undefined,
     calls: from === 'created' ? [] : restoredCalls(state),

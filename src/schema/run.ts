@@ -152,6 +152,10 @@ export const Activation = z.object({
     parent_run_id: z.string().optional(),
     parent_thread_id: z.string().optional(),
     parent_tool_call_id: z.string().optional(),
+    root_run_id: z
+      .string()
+      .optional()
+      .meta({ description: 'of a sub-agent: the run at the top, below which it is counted' }),
     origin: RunOrigin,
     adapter: RunAdapter,
     run_mode: RunMode,

@@ -51,6 +51,8 @@ export type RunTable = AnswerTexts & {
   /** The page also ends where its runs as JSON are too long (`page-rows.ts`). */
   list(scope: string, filter: RunFilter, page: Page): PageOf<Run>;
   count(scope: string, status: RunStatus): number;
+  /** Runs of sub-agents that were started below this run, at any depth. */
+  countBelow(scope: string, root_run_id: string): number;
   /** Runs of a thread that wait, the oldest first. */
   waitingOf(scope: string, thread_id: string): Run[];
   /** Runs of all scopes with status `running`, so many behind this one. Reads the list, not the records. */
@@ -138,6 +140,7 @@ export const createRunTable = (
       return readPage(counted(index, counters, listsOf(scope, filter)), page, { read });
     },
     count: (scope, status) => counters.get(listOf(scope, status)),
+    countBelow: (scope, root_run_id) => (isId(root_run_id) ? counters.get(listBelow(scope, root_run_id)) : 0),
     waitingOf(scope, thread_id) {
       if (!isId(thread_id)) return [];
       const prefix = listOf(scope, 'waiting', thread_id);
@@ -191,7 +194,13 @@ const listsOf = (scope: string, { thread_id, status }: RunFilter): Key[] =>
     ? RunStatus.options.map((each) => listOf(scope, each, thread_id))
     : [listOf(scope, status, thread_id)];
 
-const places = (scope: string, { thread_id, status }: Run, order: number): Place[] => [
-  { list: listOf(scope, status), position: [order] },
-  { list: listOf(scope, status, thread_id), position: [order] },
-];
+const listBelow = (scope: string, root_run_id: string): Key => [scope, 'below', root_run_id];
+
+const places = (scope: string, { thread_id, status, activation }: Run, order: number): Place[] => {
+  const own = [
+    { list: listOf(scope, status), position: [order] },
+    { list: listOf(scope, status, thread_id), position: [order] },
+  ];
+  const root = activation?.trace.root_run_id;
+  return root === undefined ? own : [...own, { list: listBelow(scope, root), position: [order] }];
+};

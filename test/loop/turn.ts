@@ -131,6 +131,7 @@ export const scene = (tools: Record<string, Options>) => {
     committed: () => [],
     produced: [],
     begun: true,
+    maxCalls: 64,
     maxPhaseRounds: 16,
     resolveAgent: () => {
       throw new Error('no other agent is asked for here');

@@ -8,6 +8,7 @@ import { asks, hangs, type Inference } from './models.ts';
 import { decline, resume } from './suspended.ts';
 import { createTestTools, type TestTools } from './tools.ts';
 import {
+  ADMIN_TOKEN,
   eventually,
   type RunEventLike,
   startDemo,
@@ -564,4 +565,69 @@ t.test('the UI tools of the demo give what their sub-agent writes', async (t) =>
     .join('');
   t.not(output, '');
   t.match(resultOf(events, 'u1'), { status: 'success', data: { content: output } });
+});
+
+t.test('bounds the runs below a run, whichever of them starts the next, also after a restart', async (t) => {
+  const { start, children, troupe } = await office(t, { settings: { max_runs_below_run: 3 } });
+  const ask = (agent: string, ...ids: string[]): Inference =>
+    asks(...ids.map((id): [string, string, object] => [id, `agent_run_${agent}`, { prompt: 'x' }]));
+  // The root starts two at once; the first of them asks for two more, of which one is over the bound.
+  const events = await start(ask('worker', 'c1', 'c2'), ask('worker', 'c3', 'c4'));
+  t.match(events.at(-1), { termination: { type: 'natural_end' } });
+  const runs = await children();
+  t.equal(runs.length, 3);
+  const root = String(events[0]?.run_id);
+  for (const { activation } of runs) t.equal(activation?.trace.root_run_id, root);
+  const refused = troupe.models.requests.flatMap(({ request }) =>
+    request.messages.filter(
+      ({ role, content }) => role === 'tool' && JSON.stringify(content).includes('may start 3 runs'),
+    ),
+  );
+  t.equal(refused.length, 1, 'the model reads why');
+  await start(ask('worker', 'c5'));
+  t.equal((await children()).length, 4, 'another run has its own count');
+});
+
+t.test('counts the runs below a run across a restart', async (t) => {
+  const { start, children, troupe, view } = await office(t, { settings: { max_runs_below_run: 1 } });
+  const [first] = await start(asks(['c1', 'agent_run_worker', { prompt: 'x' }], ['c2', 'risky']));
+  t.equal((await children()).length, 1);
+  await troupe.restart();
+  troupe.models.steps.push(asks(['c3', 'agent_run_worker', { prompt: 'x' }]));
+  t.equal((await view.post('/decision', resume('c2'))).status, 202);
+  await view.until(first?.run_id, 'done');
+  t.equal((await children()).length, 1);
+});
+
+t.test('executes so many calls of one answer and tells the model about the others', async (t) => {
+  const { start, tools, troupe } = await office(t, { settings: { max_calls_per_step: 2 } });
+  const events = await start(asks(['a', 'note'], ['b', 'note'], ['c', 'note'], ['d', 'risky']));
+  t.match(events.at(-1), { termination: { type: 'natural_end' } });
+  t.strictSame(tools.executed, ['a', 'b']);
+  const results = troupe.models.requests.at(-1)?.request.messages.filter(({ role }) => role === 'tool') ?? [];
+  t.equal(results.length, 4);
+  for (const { content } of results.slice(2)) t.match(JSON.stringify(content), /at most 2 calls/);
+});
+
+t.test('reports a circle of delegates and publishes it all the same', async (t) => {
+  const { call } = await startTroupe(t);
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const put = async (id: string, ...delegates: string[]): Promise<number> =>
+    (await call('PUT', `/v1/config/agents/${id}`, { id, model_id: 'echo', delegates }, headers)).status;
+  for (const [id, ...delegates] of [['ping'], ['pong', 'ping'], ['ping', 'pong']] as [
+    string,
+    ...string[],
+  ][]) {
+    t.equal(await put(id, ...delegates), 200);
+  }
+  const { diagnostics } = (await call('GET', '/v1/config/diagnostics', undefined, headers)).body;
+  t.strictSame(diagnostics, [
+    {
+      code: 'agent_delegate_circle',
+      severity: 'warning',
+      resource: { namespace: 'agents', id: 'ping' },
+      depends_on: { namespace: 'agents', id: 'pong' },
+      message: "agents delegate in a circle: 'ping' → 'pong' → 'ping'",
+    },
+  ]);
 });

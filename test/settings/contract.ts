@@ -100,6 +100,9 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_FOREGROUND_RELEASE_WAIT_MS', 'foreground_release_wait_ms', 'int', '5000'],
   ['SERVICE_FOREGROUND_RELEASE_POLL_MS', 'foreground_release_poll_ms', 'int ≥ 1', '25'],
   ['SERVICE_FOREGROUND_CLAIM_GUARD_MS', 'foreground_claim_guard_ms', 'int ≥ 1', '60000'],
+  // Not in settings.md: additions of this service.
+  ['SERVICE_MAX_RUNS_BELOW_RUN', 'max_runs_below_run', 'int', '100'],
+  ['SERVICE_MAX_CALLS_PER_STEP', 'max_calls_per_step', 'int ≥ 1', '64'],
   ['SERVICE_MAX_PHASE_ROUNDS', 'max_phase_rounds', 'int ≥ 1', '16'],
   ['SERVICE_THREAD_LIMIT_BYTES', 'thread_limit_bytes', 'int ≥ 1', '67108864'],
   ['SERVICE_EVENT_CAPTURE_MODE', 'event_capture_mode', 'disabled | compacted | full_fidelity', 'compacted'],

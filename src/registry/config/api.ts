@@ -1,6 +1,7 @@
 import type { AuditAction, AuditEvent } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import type { CircleWarning } from '../delegate-circles.ts';
 import type { Diagnostic, ToolWarning } from '../diagnostics.ts';
 import type { SectionWarning } from '../sections.ts';
 
@@ -65,7 +66,7 @@ export type ConfigService = {
     clear(namespace: string, id: string, caller: Caller): Promise<JsonObject>;
     clearField(namespace: string, id: string, field: string, caller: Caller): Promise<JsonObject>;
   };
-  diagnostics(): (Diagnostic | SectionWarning | ToolWarning)[];
+  diagnostics(): (Diagnostic | SectionWarning | CircleWarning | ToolWarning)[];
   removalPreview(providerId: string): JsonObject;
   permissionPreview(agentId: string): JsonObject;
   capabilities(): JsonObject;

@@ -1,5 +1,6 @@
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
 import type { ToolWarning } from '../diagnostics.ts';
+import { delegateCircles } from '../delegate-circles.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { unknownSections } from '../sections.ts';
 import type { ConfigService } from './api.ts';
@@ -18,6 +19,7 @@ export const createReports = (
       ...withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics()),
       ...unknownSections(snapshot.records.agents, snapshot.plugins),
       ...(mcp ? leftOutTools(mcp) : []),
+      ...delegateCircles(snapshot.records.agents),
     ];
   },
   permissionPreview(agentId) {

@@ -111,6 +111,20 @@ export const runSettings = [
     doc: 'time in which no other worker takes a foreground dispatch',
   }),
   setting({
+    key: 'max_runs_below_run',
+    env: 'SERVICE_MAX_RUNS_BELOW_RUN',
+    type: integer({ min: 0 }),
+    default: 100,
+    doc: 'runs of sub-agents that one run may start, with those that they start in turn',
+  }),
+  setting({
+    key: 'max_calls_per_step',
+    env: 'SERVICE_MAX_CALLS_PER_STEP',
+    type: integer({ min: 1 }),
+    default: 64,
+    doc: 'tool calls of one answer that are executed; each further one gets an error result',
+  }),
+  setting({
     key: 'max_phase_rounds',
     env: 'SERVICE_MAX_PHASE_ROUNDS',
     type: integer({ min: 1 }),
