@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { inexactInteger, inexactText } from '../schema/exact-integers.ts';
 import { scanJson, startScan } from '../schema/nesting.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { BodyPlace, BodyRoom } from './body-room.ts';
@@ -98,6 +99,13 @@ export const isJson = (contentType: string): boolean =>
 
 /** @throws Invalid */
 export const parseJson = (text: string): unknown => {
+  const value = parsed(text);
+  const inexact = inexactInteger(text);
+  if (inexact !== undefined) throw new Invalid(`request body: ${inexactText(inexact)}`);
+  return value;
+};
+
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (error) {

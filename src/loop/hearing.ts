@@ -1,5 +1,6 @@
 import type { InferenceSink, InferenceSource, StopReason } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
+import { inexactInteger, inexactText } from '../schema/exact-integers.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import type { RunEvent } from '../schema/run-event.ts';
@@ -144,6 +145,8 @@ const parseCall = (turn: Turn, named: Named, argsText: string): StepCall => {
   if (argsText.trim() === '') return asked({});
   try {
     const args = JSON.parse(argsText) ?? {};
+    const inexact = inexactInteger(argsText);
+    if (inexact !== undefined) return asked({}, inexactText(inexact));
     return isTooDeep(args) ? asked({}, `the arguments nest deeper than ${DEEPEST} levels`) : asked(args);
   } catch (error) {
     return asked({}, `the arguments are not JSON (${error})`);

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
 import { isObject } from '../schema/endpoint.ts';
+import { inexactInteger, inexactText } from '../schema/exact-integers.ts';
 import { scanJson, startScan } from '../schema/nesting.ts';
 import { McpFailure, serverFailure } from './failure.ts';
 
@@ -17,14 +18,28 @@ import { McpFailure, serverFailure } from './failure.ts';
 export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
   const excess = scanJson(startScan(), bytes);
   if (excess !== undefined) throw new McpFailure('unreadable', `the message of the server ${excess}`);
+  const text = bytes.toString();
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  return asMessage(value);
+  const message = asMessage(value);
+  const inexact = message && inexactInteger(text);
+  return inexact === undefined ? message : refused(message, inexact);
 };
+
+/** A response that would be read with other digits than the server wrote is an error to whatever waits for it. */
+function refused(message: JSONRPCMessage | undefined, inexact: string): JSONRPCMessage | undefined {
+  const id = message && idOfResponse(message);
+  if (id === undefined) return undefined;
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32603, message: `the result holds a number that is lost: ${inexactText(inexact)}` },
+  };
+}
 
 /** Undefined for a value that is no message. @throws McpFailure for a response that cannot be used */
 export const asMessage = (value: unknown): JSONRPCMessage | undefined => {

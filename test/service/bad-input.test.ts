@@ -1,4 +1,5 @@
 import t from 'tap';
+import { withTools } from './suspended.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** runtime.md 0.4 on every route that takes a body: the right status, `{error}`, and nothing written. */
@@ -134,4 +135,27 @@ t.test('the same request twice at once is two runs or a conflict, never an error
   for (const { status } of streams) t.ok(status === 200 || status === 409, String(status));
   await Promise.all(streams.map((stream) => stream.rest()));
   t.equal((await call('GET', '/v1/runs?status=running')).body.total, 0);
+});
+
+t.test('refuses integers that would be rounded, in bodies and in arguments of tools', async (t) => {
+  const { troupe, tools } = await withTools(t);
+  const { call, models, runToEnd } = troupe;
+  const error = /the integer 1234567890123456789 cannot be kept exactly/;
+  const big = '{"id":1234567890123456789}';
+  const { id } = (await call('POST', '/v1/threads', {})).body;
+  t.match(await call('PATCH', `/v1/threads/${id}`, `{"custom":${big}}`), { status: 400, body: { error } });
+  const message = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":${big}}]}}`;
+  const sent = await call('POST', '/v1/a2a/echo/message:send', message);
+  t.equal(sent.status, 400);
+  t.match(JSON.stringify(sent.body), error);
+  models.steps.push((sink) => {
+    sink.toolStart('c1', 'note');
+    sink.toolEnd('c1', big);
+    return { stop: 'ToolUse' };
+  });
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const events = await runToEnd({ agentId: 'steps', threadId: 'T', messages });
+  t.strictSame(tools.executed, []);
+  const done = events.find(({ event_type }) => event_type === 'tool_call_done');
+  t.match(done, { outcome: 'failed', result: { message: error } });
 });

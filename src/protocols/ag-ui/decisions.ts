@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DecisionInput } from '../../runtime/index.ts';
+import { inexactInteger } from '../../schema/exact-integers.ts';
 import type { WaitingTicket } from '../../schema/run.ts';
 import { textBlockOf } from './content.ts';
 import type { AgUiMessage, ResumeEntry } from './request.ts';
@@ -61,6 +62,8 @@ const resultOf = ({ content, error }: AgUiMessage): Payload => {
   if (error) return { error };
   const [block] = textBlockOf(content);
   if (block?.type !== 'text') return null;
+  // As text it keeps its digits.
+  if (inexactInteger(block.text) !== undefined) return block.text;
   try {
     return JSON.parse(block.text);
   } catch {

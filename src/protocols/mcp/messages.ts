@@ -1,4 +1,5 @@
 import { isObject } from '../../schema/endpoint.ts';
+import { inexactInteger, inexactText } from '../../schema/exact-integers.ts';
 import { invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
 
 /** One message of JSON-RPC in the body of a request (mcp.md A4). */
@@ -16,6 +17,8 @@ export type RpcMessage = (RpcRequest | RpcNotification | RpcAnswer) & {
 export type Parsed = { value: unknown; problem?: undefined } | { value?: undefined; problem: string };
 
 export const parseBody = (text: string): Parsed => {
+  const inexact = inexactInteger(text);
+  if (inexact !== undefined) return { problem: inexactText(inexact) };
   try {
     return { value: JSON.parse(text) };
   } catch (error) {

@@ -1,0 +1,49 @@
+/**
+ * Integers that a JavaScript number would change. `JSON.parse` rounds them without an error, so that an id of 19
+ * digits becomes another id; readers of JSON from outside refuse them instead. Numbers with a fraction or an exponent
+ * are doubles by intent and stay as they are.
+ * Costs one search for 16 digits in a row; only a text that has them is read number by number.
+ */
+
+const LONG_DIGITS = /\d{16}/;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LONG_INTEGER = /^-?\d{16,}$/;
+
+/** The first integer in a JSON text that would be written with other digits once it was read. */
+export function inexactInteger(json: string): string | undefined {
+  if (!LONG_DIGITS.test(json)) return undefined;
+  for (let at = 0; at >= 0; ) {
+    const quote = json.indexOf('"', at);
+    const between = quote < 0 ? json.slice(at) : json.slice(at, quote);
+    const found = between.match(NUMBER)?.find((number) => LONG_INTEGER.test(number) && !isExact(number));
+    if (found !== undefined) return found;
+    at = quote < 0 ? -1 : behindString(json, quote);
+  }
+  return undefined;
+}
+
+function isExact(integer: string): boolean {
+  const value = Number(integer);
+  return (
+    String(value) === integer ||
+    (Number.isFinite(value) && value >= 1e21 && BigInt(value) === BigInt(integer))
+  );
+}
+
+/** -1 where the string has no end. */
+function behindString(json: string, quote: number): number {
+  for (let end = json.indexOf('"', quote + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (json[end - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
+  }
+  return -1;
+}
+
+const SHOWN = 40;
+
+/** What a client or a model reads. */
+export function inexactText(integer: string): string {
+  const shown = integer.length <= SHOWN ? integer : `${integer.slice(0, SHOWN)}…`;
+  return `the integer ${shown} cannot be kept exactly: beyond 2^53 an integer must be a string`;
+}
