@@ -72,12 +72,13 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       calls.remove(given);
     },
     reset(reason) {
+      const { text } = step;
       step.text = '';
       step.reasoning = '';
       step.parts = [];
       turn.calls = [];
       doubtful = [];
-      stream.emit({ event_type: 'stream_reset', reason });
+      stream.emit({ event_type: 'stream_reset', reason, ...(text !== '' && { text }) });
     },
   };
   return {

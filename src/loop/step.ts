@@ -67,7 +67,8 @@ const closeStep = (turn: Turn): void => {
 
 /** The inference failed: the step is closed and does not count; what it streamed is not kept. */
 export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string }): void => {
-  if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset });
+  const { text = '' } = turn.step ?? {};
+  if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset, ...(text !== '' && { text }) });
   if (!turn.step) return;
   if (!turn.step.reported) turn.cutOff = turn.step;
   turn.step = undefined;

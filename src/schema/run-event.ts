@@ -133,7 +133,11 @@ export const RunEvent = z
     }),
     event('tool_call_cancel', { id, name: z.string(), reason: z.string() }),
     // `error`: why the attempt failed that is repeated from the last checkpoint.
-    event('stream_reset', { reason: z.string(), error: z.string().optional() }),
+    event('stream_reset', {
+      reason: z.string(),
+      error: z.string().optional(),
+      text: z.string().optional().meta({ description: 'the text of the step, which is taken back' }),
+    }),
     event('messages_snapshot', { messages: z.array(Message) }),
     event('activity_snapshot', {
       message_id: id,

@@ -12,6 +12,8 @@ export type Blocks = {
   /** The same for reasoning. */
   reasoningHead: string;
   textId: string | undefined;
+  /** The open text was taken back: what it said, and what has come since that says the same so far. */
+  voided: { text: string; again: string } | undefined;
   reasoningId: string | undefined;
   texts: number;
   stepOpen: boolean;
@@ -24,6 +26,7 @@ export const createBlocks = (): Blocks => ({
   textHead: '',
   reasoningHead: '',
   textId: undefined,
+  voided: undefined,
   reasoningId: undefined,
   texts: 0,
   stepOpen: false,
@@ -42,6 +45,7 @@ export const reasoningIdOf = ({ messageId }: Blocks): string => `reasoning_${mes
 /** A text delta that is not simply more of the open block: reasoning is over, and a block may have to begin. */
 export const beginText = (blocks: Blocks, delta: string): string => {
   let frames = closeReasoning(blocks);
+  if (blocks.voided) return frames + repeatText(blocks, blocks.voided, delta);
   if (blocks.textId === undefined) {
     blocks.textId = `txt_${blocks.texts}`;
     frames += frame('text-start', { id: blocks.textId });
@@ -60,8 +64,9 @@ export const beginReasoning = (blocks: Blocks, delta: string): string => {
 };
 
 export const closeText = (blocks: Blocks): string => {
-  const { textId } = blocks;
+  const { textId, voided } = blocks;
   if (textId === undefined) return '';
+  if (voided) return replaceText(blocks, voided) + closeText(blocks);
   blocks.textId = undefined;
   blocks.textHead = '';
   blocks.texts += 1;
@@ -76,6 +81,40 @@ export const closeReasoning = (blocks: Blocks): string => {
   return frame('reasoning-end', { id: reasoningId });
 };
 
+/**
+ * The text under way is taken back. A client cannot remove it, so its block stays open as long as the new text says
+ * the same: the client then reads the text once.
+ */
+export function voidText(blocks: Blocks, text: string | undefined): string {
+  const again = blocks.voided;
+  if (blocks.textId === undefined) return '';
+  blocks.textHead = '';
+  // The text of a second attempt is at most what the client has of the first.
+  blocks.voided = { text: again?.text ?? text ?? '', again: '' };
+  return '';
+}
+
+function repeatText(blocks: Blocks, voided: NonNullable<Blocks['voided']>, delta: string): string {
+  voided.again += delta;
+  const { text, again } = voided;
+  if (text.startsWith(again)) return '';
+  if (text === '' || !again.startsWith(text)) return replaceText(blocks, voided);
+  blocks.voided = undefined;
+  return beginText(blocks, again.slice(text.length));
+}
+
+/** Another text follows: the block of the first one is marked for clients that can leave it out. */
+function replaceText(blocks: Blocks, { again, text }: NonNullable<Blocks['voided']>): string {
+  const id = blocks.textId ?? '';
+  blocks.voided = undefined;
+  blocks.textHead = '';
+  if (again === text && text !== '') return '';
+  blocks.textId = undefined;
+  blocks.texts += 1;
+  const ended = frame('text-end', { id, providerMetadata: { troupe: { voided: true } } });
+  return again === '' ? ended : ended + beginText(blocks, again);
+}
+
 export const closeBlocks = (blocks: Blocks): string => closeText(blocks) + closeReasoning(blocks);
 
 /** The client forgets open blocks at the end of a step, so they are closed before it. */
@@ -87,6 +126,8 @@ export const closeStep = (blocks: Blocks): string => {
 };
 
 export const openStep = (blocks: Blocks, message_id: string): string => {
+  // The attempt that follows a reset goes on in the step of the first, where its text is open.
+  if (blocks.voided && blocks.stepOpen) return '';
   const closed = closeStep(blocks);
   blocks.stepOpen = true;
   if (!blocks.named && message_id.trim() !== '') {

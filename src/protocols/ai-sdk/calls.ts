@@ -16,16 +16,24 @@ export type Calls = {
   shown: Set<string>;
   /** With the arguments that they came with. */
   ready: Map<string, KnownCall>;
+  /** Names of calls whose arguments are under way. */
+  begun: Map<string, string>;
   /** Text that running tools have streamed so far. */
   streamed: Map<string, string>;
 };
 
-export const createCalls = (): Calls => ({ shown: new Set(), ready: new Map(), streamed: new Map() });
+export const createCalls = (): Calls => ({
+  shown: new Set(),
+  ready: new Map(),
+  begun: new Map(),
+  streamed: new Map(),
+});
 
 /** Events are about calls of the last step only. */
-export const forgetCalls = ({ shown, ready, streamed }: Calls): void => {
+export const forgetCalls = ({ shown, ready, begun, streamed }: Calls): void => {
   shown.clear();
   ready.clear();
+  begun.clear();
   streamed.clear();
 };
 
@@ -40,6 +48,7 @@ const present = (calls: Calls, id: string, earlier: EarlierCalls | undefined): s
 
 export const callStarted = (calls: Calls, { id, name }: RunEventOf<'tool_call_start'>): string => {
   calls.shown.add(id);
+  calls.begun.set(id, name);
   return frame('tool-input-start', { toolCallId: id, toolName: name });
 };
 
@@ -47,9 +56,22 @@ export const callStarted = (calls: Calls, { id, name }: RunEventOf<'tool_call_st
 export const argumentsGrown = (calls: Calls, id: string, delta: string): string =>
   calls.shown.has(id) ? toolDeltaHead(id) + JSON.stringify(delta) + DELTA_END : '';
 
+/** A call that never became whole: its part would stay `input-streaming`, and the client need not answer it. */
+export function callLost(calls: Calls, toolCallId: string, errorText: string): string {
+  const toolName = calls.begun.get(toolCallId);
+  if (toolName === undefined) return '';
+  calls.begun.delete(toolCallId);
+  return frame('tool-input-error', { toolCallId, toolName, input: null, errorText, providerExecuted: true });
+}
+
+export function callsLost(calls: Calls, errorText: string): string {
+  return [...calls.begun.keys()].map((id) => callLost(calls, id, errorText)).join('');
+}
+
 export const callReady = (calls: Calls, event: RunEventOf<'tool_call_ready'>): string => {
   const { id, name, arguments: input } = event;
   calls.shown.add(id);
+  calls.begun.delete(id);
   calls.ready.set(id, { name, arguments: input });
   return frame('tool-input-available', { toolCallId: id, toolName: name, input });
 };

@@ -36,12 +36,25 @@ export const UiMessageChunk = z
     chunk('error', { errorText: z.string() }),
     chunk('text-start', { id }),
     chunk('text-delta', { id, delta: z.string() }),
-    chunk('text-end', { id }),
+    chunk('text-end', {
+      id,
+      providerMetadata: z
+        .object({ troupe: z.object({ voided: z.literal(true) }) })
+        .optional()
+        .meta({ description: 'the text was taken back, and another one follows' }),
+    }),
     chunk('reasoning-start', { id }),
     chunk('reasoning-delta', { id, delta: z.string() }),
     chunk('reasoning-end', { id }),
     chunk('tool-input-start', { toolCallId, toolName: z.string() }),
     chunk('tool-input-delta', { toolCallId, inputTextDelta: z.string() }),
+    chunk('tool-input-error', {
+      toolCallId,
+      toolName: z.string(),
+      input: z.unknown(),
+      errorText: z.string(),
+      providerExecuted: z.literal(true),
+    }),
     chunk('tool-input-available', { toolCallId, toolName: z.string(), input: z.unknown() }),
     chunk('tool-approval-request', { approvalId: z.string(), toolCallId }),
     chunk('tool-output-available', {

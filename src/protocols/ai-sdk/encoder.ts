@@ -12,14 +12,17 @@ import {
   openStep,
   reasoningIdOf,
   resetBlocks,
+  voidText,
 } from './blocks.ts';
 import {
   argumentsGrown,
   type Calls,
   callDone,
+  callLost,
   callReady,
   callResumed,
   callStarted,
+  callsLost,
   createCalls,
   type EarlierCalls,
   forgetCalls,
@@ -86,18 +89,16 @@ const encode = (state: State, event: RunEvent): string => {
   return handle(state, event);
 };
 
-const nothing = (): string => '';
-
 const HANDLERS: Handlers = {
   run_start: (state, event) => start(state, event),
   run_finish: (state, { termination }) => {
-    const closed = closeStep(state.blocks);
+    const closed = callsLost(state.calls, CUT_OFF) + closeStep(state.blocks);
     state.over = true;
     const failed = termination.type === 'error' ? errorFrame(termination.value) : '';
     return closed + failed + finish(FINISH[termination.type]);
   },
   error: (state, { message }) => {
-    const closed = closeStep(state.blocks);
+    const closed = callsLost(state.calls, CUT_OFF) + closeStep(state.blocks);
     state.over = true;
     return closed + errorFrame(message);
   },
@@ -105,7 +106,7 @@ const HANDLERS: Handlers = {
     forgetCalls(state.calls);
     return openStep(state.blocks, message_id);
   },
-  step_end: ({ blocks }) => closeStep(blocks),
+  step_end: ({ blocks, calls }) => callsLost(calls, CUT_OFF) + (blocks.voided ? '' : closeStep(blocks)),
   text_delta: ({ blocks }, { delta }) => beginText(blocks, delta),
   reasoning_delta: ({ blocks }, { delta }) =>
     blocks.reasoningHead === ''
@@ -124,8 +125,9 @@ const HANDLERS: Handlers = {
   tool_call_stream_delta: ({ calls, options }, event) => outputGrown(calls, event, options.earlier),
   tool_call_done: ({ calls, options }, event) => callDone(calls, event, options.earlier),
   tool_call_resumed: ({ calls, options }, event) => callResumed(calls, event, options.earlier),
-  tool_call_cancel: nothing,
-  stream_reset: nothing,
+  tool_call_cancel: ({ calls }, { id, reason }) => callLost(calls, id, reason),
+  stream_reset: ({ blocks, calls }, { reason, text }) =>
+    callsLost(calls, reason) + closeReasoning(blocks) + voidText(blocks, text),
   inference_complete: (_state, { model, usage = null, duration_ms }) =>
     frame('data-inference-complete', { data: { model, usage, durationMs: duration_ms } }),
   state_snapshot: (_state, { snapshot }) => frame('data-state-snapshot', { data: snapshot }),
@@ -139,7 +141,7 @@ const HANDLERS: Handlers = {
 /** A run that was cut off by the end of its process has left things open. */
 const start = (state: State, { run_id, thread_id, turn_id }: RunEventOf<'run_start'>): string => {
   const { blocks, calls, options } = state;
-  const closed = closeStep(blocks);
+  const closed = callsLost(calls, CUT_OFF) + closeStep(blocks);
   resetBlocks(blocks, run_id);
   const messageId = options.continues ?? turn_id ?? run_id;
   if (state.answer !== messageId) calls.shown.clear();
@@ -147,6 +149,8 @@ const start = (state: State, { run_id, thread_id, turn_id }: RunEventOf<'run_sta
   state.over = false;
   return closed + frame('start', { messageId }) + runInfo({ runId: run_id, threadId: thread_id });
 };
+
+const CUT_OFF = 'the call was cut off';
 
 const errorFrame = (errorText: string): string => frame('error', { errorText });
 

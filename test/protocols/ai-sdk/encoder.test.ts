@@ -1,5 +1,6 @@
 import t from 'tap';
 import { chatProtocol, createChatEncoder } from '../../../src/protocols/ai-sdk/encoder.ts';
+import type { RunEvent } from '../../../src/schema/run-event.ts';
 import { chunksOf, encodeAll, play, summary } from './client.ts';
 import {
   activity,
@@ -147,6 +148,7 @@ t.test('reasoning is closed by the text that follows it, and named after the fir
     'reasoning-delta reasoning_m1 Again',
     'reasoning-end reasoning_m1',
     'tool-input-start c1',
+    'tool-input-error c1',
     'finish-step',
   ]);
   t.strictSame((await play(frames)).errors, []);
@@ -408,4 +410,63 @@ t.test('activities that have a part of their own become it, with what is missing
       },
     },
   ]);
+});
+
+/** What the official client holds in the end. */
+const partsOf = async (frames: string) => (await play(frames)).message?.parts ?? [];
+
+const attempt = (...texts: string[]): RunEvent[] => [
+  { event_type: 'step_start', message_id: 'm1' },
+  ...texts.map((delta): RunEvent => ({ event_type: 'text_delta', delta })),
+];
+
+/** A first attempt that fails in the middle of its text, and the next one. */
+const twice = (text: string, ...again: string[]): string =>
+  encodeAll([
+    runStart(),
+    ...attempt(text),
+    { event_type: 'stream_reset', reason: 'resumed from checkpoint', text },
+    { event_type: 'step_end' },
+    ...attempt(...again),
+    { event_type: 'step_end' },
+    runFinish(),
+  ]);
+
+t.test('shows a text once that a second attempt repeats', async (t) => {
+  for (const again of [
+    ['The capital', ' is Paris.'],
+    ['The capital is Par', 'is.'],
+    ['The capital is Paris.'],
+  ]) {
+    const parts = await partsOf(twice('The capital is Par', ...again));
+    const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []));
+    t.strictSame(texts, ['The capital is Paris.']);
+    t.equal(parts.filter(({ type }) => type === 'step-start').length, 1);
+  }
+});
+
+t.test('marks a text that another one replaces', async (t) => {
+  for (const again of ['Rome.', 'The', '']) {
+    const parts = await partsOf(twice('The capital', again));
+    const texts = parts.flatMap((part) =>
+      part.type === 'text' && !part.providerMetadata?.troupe?.voided ? part.text : [],
+    );
+    t.strictSame(texts, again === '' ? [] : [again]);
+  }
+});
+
+t.test('ends a call that a reset, a cancel or the end of the step has cut off', async (t) => {
+  const started: RunEvent = { event_type: 'tool_call_start', id: 'c1', name: 'note' };
+  const events: RunEvent[] = [
+    { event_type: 'stream_reset', reason: 'connection reset' },
+    { event_type: 'tool_call_cancel', id: 'c1', name: 'note', reason: 'output limit' },
+    { event_type: 'step_end' },
+  ];
+  for (const cut of events) {
+    const parts = await partsOf(encodeAll([runStart(), ...attempt(), started, cut, runFinish()]));
+    t.match(
+      parts.filter((part) => 'toolCallId' in part),
+      [{ type: 'tool-note', state: 'output-error', providerExecuted: true }],
+    );
+  }
 });
