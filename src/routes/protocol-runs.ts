@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { type DescribedAnswer, TRACE_HEADERS } from '../http/described.ts';
 import { type Route, type RouteRequest, route } from '../http/route.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
-import { checkClientRoles, checkClientTools } from '../protocols/client-rights.ts';
 import type { Attach, DecisionInput, Rewind, ThreadView, UserMessage } from '../runtime/index.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
+import { checkClientRoles, checkClientTools } from './client-rights.ts';
 import { AgentId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
 

@@ -2,7 +2,9 @@ import t from 'tap';
 import { toolCallMachine } from '../../machines/index.ts';
 import { pathOf, untaken, walk } from './walk.ts';
 
-const EVENTS = ['START', 'RETURN', 'SUSPEND', 'RESUME', 'SUCCEED', 'FAIL', 'CANCEL'].map((type) => ({ type }));
+const EVENTS = ['START', 'RETURN', 'SUSPEND', 'RESUME', 'SUCCEED', 'FAIL', 'CANCEL'].map((type) => ({
+  type,
+}));
 const ENDS = ['cancelled', 'failed', 'succeeded'];
 
 /** runtime.md 7.2. */

@@ -8,7 +8,6 @@ import { asks, hangs, type Inference } from './models.ts';
 import { decline, resume } from './suspended.ts';
 import { createTestTools, type TestTools } from './tools.ts';
 import {
-  ADMIN_TOKEN,
   eventually,
   type RunEventLike,
   startDemo,
@@ -607,27 +606,4 @@ t.test('executes so many calls of one answer and tells the model about the other
   const results = troupe.models.requests.at(-1)?.request.messages.filter(({ role }) => role === 'tool') ?? [];
   t.equal(results.length, 4);
   for (const { content } of results.slice(2)) t.match(JSON.stringify(content), /at most 2 calls/);
-});
-
-t.test('reports a circle of delegates and publishes it all the same', async (t) => {
-  const { call } = await startTroupe(t);
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-  const put = async (id: string, ...delegates: string[]): Promise<number> =>
-    (await call('PUT', `/v1/config/agents/${id}`, { id, model_id: 'echo', delegates }, headers)).status;
-  for (const [id, ...delegates] of [['ping'], ['pong', 'ping'], ['ping', 'pong']] as [
-    string,
-    ...string[],
-  ][]) {
-    t.equal(await put(id, ...delegates), 200);
-  }
-  const { diagnostics } = (await call('GET', '/v1/config/diagnostics', undefined, headers)).body;
-  t.strictSame(diagnostics, [
-    {
-      code: 'agent_delegate_circle',
-      severity: 'warning',
-      resource: { namespace: 'agents', id: 'ping' },
-      depends_on: { namespace: 'agents', id: 'pong' },
-      message: "agents delegate in a circle: 'ping' → 'pong' → 'ping'",
-    },
-  ]);
 });
