@@ -101,12 +101,12 @@ export const createPipeline = (deps: PipelineDeps) => {
       }
     });
 
-  const isAdmin = ({ from, headers }: Arrival): boolean => {
+  /** A wrong token counts as a guess, as it does on admin routes. */
+  const isAdmin = ({ exchange, from, headers }: Arrival): boolean => {
     if (from.from === 'program') return true;
-    const given = headers.get('authorization');
-    if (given === undefined) return false;
+    if (!headers.has('authorization')) return false;
     try {
-      checkAdmin([given]);
+      senders.checkAdmin(exchange, headers);
       return true;
     } catch {
       return false;

@@ -1,6 +1,6 @@
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
-import type { ToolWarning } from '../diagnostics.ts';
 import { delegateCircles } from '../delegate-circles.ts';
+import type { ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { unknownSections } from '../sections.ts';
 import type { ConfigService } from './api.ts';
