@@ -20,6 +20,7 @@ export type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answer
 export type { Dataset } from '../schema/dataset.ts';
 export type { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answers.ts';
 export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
+export type { Json } from '../schema/json.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 export type { ListedMessage } from '../schema/message.ts';
 export type { Run, RunStatus, Termination } from '../schema/run.ts';
@@ -28,6 +29,7 @@ export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
 export type { TraceEvent, TraceSummary } from '../schema/trace.ts';
+export { digestOfCall } from './call-digest.ts';
 export type {
   Audit,
   AuditFilter,
@@ -60,10 +62,13 @@ type Options = { signal?: AbortSignal };
 export type Of = { threadId: string } | { runId: string };
 
 export type Decision = Of & {
+  /** Of the ticket (`ticket_id`). */
   toolCallId: string;
   /** `resume` gives the call what it waits for, such as `{ approved: true }`; `cancel` refuses it. */
   action: 'resume' | 'cancel';
   payload?: Json;
+  /** Of the call that was shown (`digest` of its ticket), or of the edited call: `digestOfCall`. */
+  digest?: string;
   reason?: string;
   /** Who decided, for the record. */
   decidedBy?: string;
@@ -75,7 +80,10 @@ export type Client = {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly decisions: {
-    /** Decides a call that waits. @throws NotFound when it does not wait, or not any more */
+    /**
+     * Decides a call that waits. @throws NotFound when it does not wait, or not any more; Conflict when it is not the
+     * call that was shown
+     */
     decide(decision: Decision, options?: Options): Promise<void>;
   };
   readonly events: {
@@ -148,8 +156,8 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     runs: runsOf(connection),
     threads: threadsOf(connection),
     decisions: {
-      async decide({ toolCallId, action, payload, reason, decidedBy: decided_by, ...of }, options) {
-        const body = { toolCallId, action, payload, reason, decided_by };
+      async decide({ toolCallId, action, payload, digest, reason, decidedBy: decided_by, ...of }, options) {
+        const body = { toolCallId, action, payload, digest, reason, decided_by };
         await call(connection, 'POST', `${pathOf(of)}/decision`, { signal: options?.signal, body });
       },
     },

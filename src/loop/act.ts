@@ -1,7 +1,7 @@
 import { type GateDecision, type Suspension, ToolError, toToolResult } from '../tools/tool.ts';
 import { advanceCall, isOpenTicket, keepReturned, suspendedBy } from './calls.ts';
 import { addPartsOf, execute, finishCall, gate, givenByGate, rejected, withinAnswer } from './execute.ts';
-import { interruptCalls, settle, suspend } from './settle.ts';
+import { interruptCalls, settle, suspend, suspendRun } from './settle.ts';
 import type { Executed, StepCall, Turn } from './turn.ts';
 
 /**
@@ -33,7 +33,7 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
     if (signal.aborted || entry.status !== 'new') break;
     if (decision.kind === 'proceed') group.push(entry);
     else if (decision.kind === 'block') return block(turn, entry, decision);
-    else if (decision.kind === 'suspend') suspend(turn, entry, decision.ticket);
+    else if (decision.kind === 'suspend') await suspend(turn, entry, decision.ticket, signal);
     else {
       const executed = withinAnswer(turn, entry, givenByGate(entry, decision.output));
       settle(turn, entry, executed.result);
@@ -78,7 +78,7 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
     for (const [index, entry] of neighbours.entries()) {
       const outcome = await running[index];
       if (signal.aborted || !outcome) return;
-      if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
+      if ('suspend' in outcome) await suspendRun(turn, entry, outcome, signal);
       else {
         const executed = withinAnswer(turn, entry, outcome);
         settle(turn, entry, executed.result);

@@ -3,6 +3,7 @@ import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts
 import type { ToolCall } from '../schema/message.ts';
 import { ResumeMode, type StateSnapshot } from '../schema/run.ts';
 import { askedBy } from '../schema/run-state.ts';
+import { delegatedRun } from '../tools/tickets.ts';
 import type { Json } from '../tools/tool.ts';
 import type { RunState } from './state.ts';
 import type { Executed, StepCall, ToolCallStatus, Turn } from './turn.ts';
@@ -22,6 +23,8 @@ export const newCall = (turn: Turn, call: ToolCall, malformed?: string): StepCal
   status: 'new',
   updated_at: turn.clock.now(),
   ticket: undefined,
+  edited: undefined,
+  passed: false,
   kept: undefined,
   returned: undefined,
   ran: undefined,
@@ -67,8 +70,12 @@ const mirrored = (turn: Turn, entry: StepCall) => {
     resume_mode: ticket?.resume_mode ?? 'replay_tool_call',
     ...(ticket && { suspension_id: ticket.id, suspension_reason: ticket.reason }),
     ...(ticket?.message !== undefined && { suspension_message: ticket.message }),
+    ...(ticket?.digest !== undefined && { digest: ticket.digest }),
+    ...(ticket?.tickets && { tickets: ticket.tickets.map((below) => ({ ...below })) }),
     ...(ticket?.expires && { expires: ticket.expires }),
     ...(ticket?.resume_with !== undefined && { resume_with: ticket.resume_with }),
+    ...(entry.edited && { edited: entry.edited }),
+    ...(entry.passed && { passed: entry.passed }),
     ...(decision && { resume_input: decision }),
     ...(entry.kept !== undefined && { kept: entry.kept }),
     ...(entry.returned && { returned: storedReturn(entry.returned) }),
@@ -115,9 +122,13 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
             reason: entry.suspension_reason ?? '',
             ...(entry.suspension_message !== undefined && { message: entry.suspension_message }),
             resume_mode: ResumeMode.parse(entry.resume_mode),
+            ...(entry.digest !== undefined && { digest: entry.digest }),
+            ...(entry.tickets && { tickets: entry.tickets }),
             ...(entry.expires && { expires: entry.expires }),
             ...(entry.resume_with !== undefined && { resume_with: entry.resume_with }),
           },
+    edited: entry.edited,
+    passed: entry.passed === true,
     kept: entry.kept,
     // Written by `storedReturn`; a state needs no more of a key than was stored.
     returned: entry.returned as unknown as Executed | undefined,
@@ -125,22 +136,24 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
   }));
 };
 
-/** Runs that tickets of the last step name behind `prefix`, and what became of the calls that have them. */
-export const delegatedRuns = (
-  state: StateSnapshot | null,
-  prefix: string,
-): { run_id: string; open: boolean; cancelled: boolean }[] =>
-  restoredCalls({ get: (key) => state?.extensions[key] }).flatMap((entry) =>
-    entry.ticket?.id.startsWith(prefix)
-      ? [
+/** `listed`: the digest of the tickets that the call shows. */
+type DelegatedRun = { run_id: string; listed: string | undefined; open: boolean; cancelled: boolean };
+
+/** Runs that tickets of the last step name, and what became of the calls that have them. */
+export const delegatedRuns = (state: StateSnapshot | null): DelegatedRun[] =>
+  restoredCalls({ get: (key) => state?.extensions[key] }).flatMap((entry) => {
+    const run_id = entry.ticket && delegatedRun(entry.ticket.id);
+    return run_id === undefined
+      ? []
+      : [
           {
-            run_id: entry.ticket.id.slice(prefix.length),
+            run_id,
+            listed: entry.ticket?.tickets && entry.ticket.digest,
             open: isOpenTicket(entry),
             cancelled: entry.status === 'cancelled',
           },
-        ]
-      : [],
-  );
+        ];
+  });
 
 type CallElsewhere = { call_id: string; tool_name: string; resume_with: Json };
 
@@ -203,12 +216,6 @@ export const suspendedBy = (calls: readonly StepCall[]): Suspended => ({
 });
 
 type Suspended = { kind: 'suspended'; waits: ReturnType<typeof askedBy> };
-
-/** The suspended call that a client means by the id of the call or of its ticket; the call id is tried first. */
-export const findTicket = (calls: readonly StepCall[], id: string): StepCall | undefined => {
-  const open = openTickets(calls);
-  return open.find(({ call }) => call.id === id) ?? open.find(({ ticket }) => ticket?.id === id);
-};
 
 /** Whatever has not come to an end is cancelled with its run. */
 export const cancelCalls = (turn: Turn): void => {

@@ -1,5 +1,6 @@
 import type { Resume } from '../schema/run.ts';
 import { type Tool, toToolResult } from '../tools/tool.ts';
+import { editedArguments } from '../tools/verdict.ts';
 import { advanceCall, openTickets, suspendedBy } from './calls.ts';
 import {
   addPartsOf,
@@ -12,7 +13,7 @@ import {
   withinAnswer,
 } from './execute.ts';
 import { runPhase } from './phases.ts';
-import { deny, interrupted, settleResumed, supersede, suspend } from './settle.ts';
+import { deny, interrupted, settleResumed, supersede, suspend, suspendRun } from './settle.ts';
 import { traceDecided, traceLostTool } from './trace.ts';
 import type { StepCall, Turn } from './turn.ts';
 
@@ -69,6 +70,7 @@ const resume = async (
     traceLostTool(turn, entry);
     return undefined;
   }
+  noteEdits(entry, decision);
   if (entry.status === 'suspended') advanceCall(turn, entry, 'RESUME');
   if (resumesItself) {
     await run(turn, entry, signal);
@@ -84,7 +86,7 @@ const resume = async (
     settleResumed(turn, entry, rejected(entry, verdict.reason));
     return verdict.reason;
   }
-  if (verdict.kind === 'suspend') suspend(turn, entry, verdict.ticket);
+  if (verdict.kind === 'suspend') await suspend(turn, entry, verdict.ticket, signal);
   else if (verdict.kind === 'set_result') {
     const executed = withinAnswer(turn, entry, givenByGate(entry, verdict.output));
     settleResumed(turn, entry, executed.result);
@@ -93,13 +95,19 @@ const resume = async (
   return undefined;
 };
 
+/** Kept with the call: a later ticket of it shows them, and it is executed with them. */
+const noteEdits = (entry: StepCall, decision: Resume): void => {
+  const edited = entry.ticket?.resume_mode === 'replay_tool_call' ? editedArguments(decision) : undefined;
+  if (edited !== undefined) entry.edited = { arguments: edited };
+};
+
 const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<void> => {
   if (entry.status === 'resuming') advanceCall(turn, entry, 'START');
   await turn.checkpoint();
   if (signal.aborted) return;
   const outcome = await execute(turn, entry, signal);
   if (signal.aborted) return;
-  if ('suspend' in outcome) suspend(turn, entry, outcome.suspend);
+  if ('suspend' in outcome) await suspendRun(turn, entry, outcome, signal);
   else {
     const executed = withinAnswer(turn, entry, outcome);
     settleResumed(turn, entry, executed.result);

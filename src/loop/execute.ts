@@ -4,7 +4,6 @@ import { monotonic } from '../schema/clock.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
-import { editedArguments } from '../tools/decision.ts';
 import { jsonOutput } from '../tools/json-output.ts';
 import {
   type GateDecision,
@@ -19,6 +18,7 @@ import {
   toToolResult,
 } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
+import { isApproval } from '../tools/verdict.ts';
 import { addParts, excessWith } from './answer-parts.ts';
 import { askModel } from './ask-model.ts';
 import { keepCall } from './calls.ts';
@@ -26,7 +26,7 @@ import { contextOf, runPhase, take } from './phases.ts';
 import { partsOf } from './plugin-parts.ts';
 import { tasksOf } from './tasks.ts';
 import { contextOfTool } from './trace.ts';
-import type { Executed, OpenTicket, StepCall, Turn } from './turn.ts';
+import { argumentsOf, type Executed, type OpenTicket, type StepCall, type Turn } from './turn.ts';
 
 /** One call: its gate, and the tool itself. Whatever a tool returns or throws becomes a result or a ticket. */
 
@@ -35,14 +35,10 @@ const PROCEED: GateDecision = { kind: 'proceed' };
 /** The first of these that a gate answers decides; of two gates with the same answer, the plugin listed first. */
 const WEIGHT = ['block', 'suspend', 'set_result'] as const satisfies GateDecision['kind'][];
 
-/** What the tool is executed with: those that the model gave, or those that a decision has put in their place. */
-const argumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Promise<Json | ToolError> => {
-  const { call, ticket } = entry;
-  const replays = ticket?.resume_mode === 'replay_tool_call';
-  const edited = replays ? editedArguments(turn.decisions.get(call.id)) : undefined;
+const checkedArgumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Promise<Json | ToolError> => {
   try {
-    return await checkedArguments(tool, edited ?? call.arguments, (problem) =>
-      turn.warn({ tool: call.name, problem }, 'arguments are not checked: the schema cannot be used'),
+    return await checkedArguments(tool, argumentsOf(entry), (problem) =>
+      turn.warn({ tool: entry.call.name, problem }, 'arguments are not checked: the schema cannot be used'),
     );
   } catch (error) {
     if (error instanceof ToolError) return error;
@@ -52,15 +48,23 @@ const argumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Promise<Jso
 
 /** A tool that the agent does not have fails when it is executed, without being asked for. */
 export const gatedCall = (
-  { call, ticket }: StepCall,
+  entry: StepCall,
   decision: Resume | undefined,
   tool?: Pick<Tool, 'changed_at'>,
-): GatedCall => ({
-  ...call,
-  ...(tool?.changed_at !== undefined && { changed_at: tool.changed_at }),
-  ...(decision && { decision }),
-  ...(ticket && { resume_mode: ticket.resume_mode }),
-});
+): GatedCall => {
+  const { call, ticket, passed } = entry;
+  return {
+    ...call,
+    arguments: argumentsOf(entry),
+    ...(tool?.changed_at !== undefined && { changed_at: tool.changed_at }),
+    ...(decision && { decision }),
+    ...(ticket && { resume_mode: ticket.resume_mode }),
+    ...((passed || isPermitted(ticket, decision)) && { approved: true }),
+  };
+};
+
+const isPermitted = (ticket: OpenTicket | undefined, decision: Resume | undefined): boolean =>
+  ticket?.resume_mode === 'replay_tool_call' && isApproval(decision);
 
 export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<GateDecision> => {
   const tool = turn.agent.tools.get(entry.call.name);
@@ -69,7 +73,7 @@ export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Pr
   if (gates.length === 0 && !tool.gate) return PROCEED;
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
   // Nobody is asked about a call that cannot run.
-  const args = await argumentsOf(turn, tool, entry);
+  const args = await checkedArgumentsOf(turn, tool, entry);
   if (args instanceof ToolError || tool.refuses?.(args)) return PROCEED;
   const call = gatedCall(entry, decision, tool);
   const asked = gates.map((ask) => ask(call, contextOf(turn, signal)));
@@ -182,7 +186,7 @@ const attempt = async (
   };
   signal.addEventListener('abort', dropKept, { once: true });
   try {
-    const args = await argumentsOf(turn, tool, entry);
+    const args = await checkedArgumentsOf(turn, tool, entry);
     if (args instanceof ToolError) return args;
     const output = await tool.execute(args, {
       scope: turn.scope,

@@ -1,10 +1,13 @@
+import { digestOfCall, digestOfTickets } from '../schema/call-digest.ts';
 import type { Resume } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import { type Shown, shownJson, shownText } from '../tools/media-text.ts';
+import { delegatedRun } from '../tools/tickets.ts';
+import type { Suspension } from '../tools/tool.ts';
 import { advanceCall } from './calls.ts';
 import { deniedText, INTERRUPTED } from './history.ts';
 import { traceSuspended, traceTool } from './trace.ts';
-import { produce, type StepCall, type Turn } from './turn.ts';
+import { argumentsOf, produce, type StepCall, type Turn } from './turn.ts';
 
 /** What a call comes to: its message for the history, its event for the readers, its status. */
 
@@ -34,15 +37,28 @@ export const settle = (turn: Turn, entry: StepCall, result: ToolResult): void =>
   });
 };
 
-/** The call waits; a placeholder stands where its result will be. */
-export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
+/**
+ * The call waits; a placeholder stands where its result will be. The id of the ticket and the message with the call are
+ * durable before a client sees the ticket, so the id never means another call, also after a crash.
+ */
+export const suspend = async (
+  turn: Turn,
+  entry: StepCall,
+  wanted: Ticket,
+  signal: AbortSignal,
+): Promise<void> => {
   const { name, id } = entry.call;
+  const ticket = issued(turn, entry, wanted);
+  await turn.checkpoint();
+  if (signal.aborted) return;
   const first = entry.ticket === undefined;
   entry.ticket = {
     id: ticket.suspension.id,
     reason: ticket.suspension.action,
     ...(ticket.suspension.message !== undefined && { message: ticket.suspension.message }),
     resume_mode: ticket.resume_mode,
+    ...(ticket.digest !== undefined && { digest: ticket.digest }),
+    ...(ticket.tickets && { tickets: ticket.tickets }),
     ...(ticket.expires && { expires: ticket.expires }),
     ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
   };
@@ -65,6 +81,39 @@ export const suspend = (turn: Turn, entry: StepCall, ticket: Ticket): void => {
   entry.ran = undefined;
   traceSuspended(turn, entry);
   turn.stream.emit({ event_type: 'tool_call_done', id, message_id, result, outcome: 'suspended' });
+};
+
+/** Its tool has suspended the call: the gates have let it pass before. */
+export const suspendRun = (
+  turn: Turn,
+  entry: StepCall,
+  { suspend: ticket }: Suspension,
+  signal: AbortSignal,
+): Promise<void> => {
+  entry.passed = true;
+  return suspend(turn, entry, ticket, signal);
+};
+
+/** The ticket with an id that the thread has never had, and the digest of what it asks for. */
+const issued = (turn: Turn, entry: StepCall, ticket: Ticket): Ticket => {
+  const { call } = entry;
+  const { suspension, pending, tickets } = ticket;
+  const wanted = suspension.id.trim() === '' ? call.id : suspension.id;
+  const id = turn.issueTicket({
+    id: wanted,
+    call_id: call.id,
+    numbered: delegatedRun(wanted) !== undefined,
+    before: entry.ticket?.id,
+  });
+  const digest = tickets
+    ? digestOfTickets(tickets)
+    : digestOfCall({ tool: call.name, arguments: argumentsOf(entry) });
+  return {
+    ...ticket,
+    suspension: { ...suspension, id },
+    pending: { ...pending, id: pending.id === suspension.id && pending.id !== call.id ? id : pending.id },
+    digest,
+  };
 };
 
 const placeholderOf = (turn: Turn, { call }: StepCall): string =>
@@ -122,8 +171,9 @@ export const deny = (turn: Turn, entry: StepCall, { reason, result }: Resume): v
 
 /** Protocols without a field for the reason have it in what they decide with. */
 const reasonIn = (payload: Resume['result']): string | undefined => {
-  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
-  return isObject && typeof payload.reason === 'string' ? payload.reason : undefined;
+  if (typeof payload === 'string') return payload;
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
+  return [payload.reason, payload.error].find((text) => typeof text === 'string');
 };
 
 /** Gives every call that has not begun the interrupted result; one that an earlier process finished has its own. */

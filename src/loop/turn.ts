@@ -6,7 +6,7 @@ import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
-import type { InferenceOverrides, Resume, ResumeMode } from '../schema/run.ts';
+import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
 import type { RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
@@ -39,6 +39,10 @@ export type OpenTicket = {
   /** What is asked, for people. */
   message?: string;
   resume_mode: ResumeMode;
+  /** Missing where the ticket was stored before tickets had digests. */
+  digest?: string;
+  /** Of a delegating call: the tickets of its delegate. */
+  tickets?: readonly TicketBelow[];
   expires?: TicketExpiry;
   resume_with?: Json;
 };
@@ -48,6 +52,15 @@ export type Executed = {
   result: ToolResult;
   asks: Pick<ToolOutput, 'state' | 'actions'>;
   parts: readonly PartBlock[];
+};
+
+/** `numbered`: the tickets of the same prefix are counted. */
+export type WantedTicket = {
+  id: string;
+  call_id: string;
+  numbered: boolean;
+  /** Id of the ticket that the call had before. */
+  before: string | undefined;
 };
 
 /** A call of the step, with what became of it. */
@@ -60,6 +73,10 @@ export type StepCall = {
   updated_at: number;
   /** Set from its first suspension on. */
   ticket: OpenTicket | undefined;
+  /** What a decision has put in place of the arguments of the model. */
+  edited: { arguments: Json } | undefined;
+  /** Its tool has suspended it: the gates had let it pass, so a ticket of the tool asks for no permission. */
+  passed: boolean;
   /** While its tool is at work elsewhere: by which it goes on there, also in another process. */
   kept: Json | undefined;
   /** What its tool returned, while the result waits for those of earlier calls. */
@@ -126,6 +143,8 @@ export type Turn = {
   calls: StepCall[];
   /** Decisions that have come, by the id of the call that they are on. */
   readonly decisions: Map<string, Resume>;
+  /** The id of a new ticket of a call, unique in the thread; durable with the next commit. */
+  issueTicket(wanted: WantedTicket): string;
   /** Input for this run waits to join the history. */
   hasInput(): boolean;
   /** Finished inference rounds of the run. */
@@ -196,6 +215,10 @@ export type LoopObserver = {
     ended(status: 'completed' | 'failed' | 'cancelled', seconds: number): void;
   };
 };
+
+/** What the tool is executed with, and what people are shown. */
+export const argumentsOf = ({ call, edited }: Pick<StepCall, 'call' | 'edited'>): Json =>
+  edited ? edited.arguments : call.arguments;
 
 /** Appends a message to what the next commit takes, attributed to the run and the step. */
 export const produce = (

@@ -5,6 +5,7 @@
 import { type Chat, type UseChatHelpers, useChat } from '@ai-sdk/react';
 import { generateId, type UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { type Approval, bindApproval } from './approve.ts';
 import { enter, retry, stop } from './catch-up.ts';
 import { lookOut } from './look-out.ts';
 import { inOneTab } from './one-tab.ts';
@@ -12,6 +13,7 @@ import type { ThreadChat, ThreadChatOptions } from './thread.ts';
 import { createThreadChat } from './thread-chat.ts';
 
 export { ConnectionLost, TroupeError, Unauthorized, Unavailable } from '../client/errors.ts';
+export type { Approval } from './approve.ts';
 export type { PageTool, PageTools } from './thread.ts';
 
 /**
@@ -33,20 +35,8 @@ export type TroupeChatOptions = Omit<ThreadChatOptions, 'threadId'> & {
 };
 
 /**
- * What somebody has decided about a call that waits for approval.
- *
- * @example
- * const approval: Approval = { id: part.approval.id, reason: 'not in this folder' };
- */
-export type Approval = {
-  /** Of the `approval` of its part. */
-  id: string;
-  reason?: string;
-};
-
-/**
- * The result of a call, as somebody has given it in the page. The tool may also be one of the service that takes a
- * decision, such as its edited arguments.
+ * The result of a call, as somebody has given it in the page. The tool may also be one of the service that asks a
+ * question; a call that waits for a permission is denied by it.
  *
  * @example
  * const answer: Answer = { tool: 'askUserQuestion', toolCallId: part.toolCallId, output: { answer: 'Tokyo' } };
@@ -134,7 +124,11 @@ export const useTroupeChat = <Message extends UIMessage = UIMessage>(
     act().catch(setProblem);
   };
   const decide = (approved: boolean) => (approval: Approval) =>
-    attempt(async () => addToolApprovalResponse({ ...approval, approved }));
+    attempt(async () => {
+      const { id, reason } = approval;
+      chat.setMessages((messages) => bindApproval(messages, approval));
+      await addToolApprovalResponse({ id, approved, ...(reason !== undefined && { reason }) });
+    });
 
   return {
     ...chat,

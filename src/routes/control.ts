@@ -21,17 +21,26 @@ const Action = choice(
 const DecisionBody = withAliases(
   { toolCallId: 'tool_call_id' },
   {
-    toolCallId: z.string().meta({ description: 'of the call that waits' }),
+    toolCallId: z.string().meta({
+      description: 'of the ticket; the id of its call is taken while it can mean no other call',
+    }),
     action: Action,
-    payload: Json.default(null),
+    payload: Json.default(null).meta({
+      description:
+        'for a permission `{"approved": true}` or `{"approved": false}`, with `arguments` that replace those of the call, and `remember` and `pattern`; else what the tool, or the model, gets',
+    }),
+    digest: z.string().optional().meta({
+      description: 'of the call that was shown, or of the edited call; 409 when it is another one',
+    }),
     reason: z.string().optional().meta({ description: 'for the record' }),
     decided_by: z.string().optional().meta({ description: 'who decided, for the record' }),
   },
 )
-  .transform(({ toolCallId, action, payload, reason, decided_by }) => ({
+  .transform(({ toolCallId, action, payload, digest, reason, decided_by }) => ({
     tool_call_id: toolCallId,
     action,
     payload,
+    ...(digest !== undefined && { digest }),
     ...(reason !== undefined && { reason }),
     ...(decided_by !== undefined && { decided_by }),
   }))
@@ -88,12 +97,12 @@ export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
       id: `decideOn${KIND[kind]}`,
       summary: 'Decide a suspended tool call',
       description:
-        'Goes on with the call, or cancels it. `payload` is what the tool, or the model, gets. The id may also be that of a dispatch.',
+        'Resumes the call, or refuses it. A call that waits for a permission is executed only when the payload has `"approved": true`, or when there is no payload. The id may also be that of a dispatch.',
       tag: `${kind}s`,
       scope: 'agent-invocation',
       params: PARAMS[kind],
       body: DecisionBody,
-      responses: { 202: DecisionAccepted, 404: ErrorBody },
+      responses: { 202: DecisionAccepted, 404: ErrorBody, 409: ErrorBody },
       async handle({ scope, params: { id }, body }) {
         const { tool_call_id } = body;
         await runtime.decide(scope, id, kind, body);

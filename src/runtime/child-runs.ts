@@ -1,7 +1,10 @@
 import { delegatedRuns } from '../loop/calls.ts';
+import { digestOfTickets } from '../schema/call-digest.ts';
 import type { Run } from '../schema/run.ts';
+import { delegateTicketId } from '../tools/tickets.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { DecisionTarget } from './submission.ts';
+import { ticketsBelow } from './wait.ts';
 
 /**
  * What parents and children of sub-agents owe each other (runtime.md 5.4), seen from one thread.
@@ -16,6 +19,8 @@ import type { DecisionTarget } from './submission.ts';
 export type ChildRuns = {
   /** A record of a run of this thread is durable. */
   stored(run: Run): void;
+  /** The run waits again, and no call of this process has followed it: its parent shows what it waits with. */
+  waits(run: Run): void;
   /** The run is done, and no call of this process has followed it. */
   ended(run: Run): void;
   /** What drove the runs of this thread is gone. */
@@ -24,7 +29,6 @@ export type ChildRuns = {
   isAwaited(child: Run): boolean;
 };
 
-const PREFIX = 'delegate_run:';
 const PAGE = { offset: 0, limit: 100 };
 
 /** One thread, and how others are asked. */
@@ -62,19 +66,32 @@ export const createChildRuns = (
     const parent_thread_id = activation?.trace.parent_thread_id;
     const parent = parent_run_id === null ? undefined : store.runs.get(scope, parent_run_id);
     if (parent && parent.status !== 'done' && parent_thread_id !== undefined) {
-      const tool_call_id = `${PREFIX}${run_id}`;
+      const tool_call_id = delegateTicketId(run_id);
       await decide(parent_thread_id, {
         run_id: parent.run_id,
         tool_call_id,
+        about_child: run_id,
         action: 'resume',
         payload: null,
       });
     }
-    await settled(child);
+    if (child.status === 'done') await settled(child);
+  };
+
+  /** Its parent shows other tickets than it waits with. */
+  const isMisshown = (child: Run): boolean => {
+    const parent = child.parent_run_id === null ? undefined : store.runs.get(scope, child.parent_run_id);
+    const shown = delegatedRuns(parent?.state ?? null).find(({ run_id }) => run_id === child.run_id);
+    const tickets = ticketsBelow(child);
+    const listed = tickets.length > 0 ? digestOfTickets(tickets) : undefined;
+    return shown?.open === true && shown.listed !== listed;
   };
 
   return {
     isAwaited,
+    waits(child) {
+      if (isMisshown(child)) inBackground({ run_id: child.run_id }, tellParent(child));
+    },
     stored(run) {
       for (const child_id of childrenOf(run).lost) {
         const child = store.runs.get(scope, child_id);
@@ -101,7 +118,7 @@ export const createChildRuns = (
 
 /** Children that calls of the last step wait for, and those whose calls will never go on. */
 const childrenOf = (run: Run): { awaited: string[]; lost: string[] } => {
-  const found = delegatedRuns(run.state, PREFIX);
+  const found = delegatedRuns(run.state);
   const over = run.status === 'done';
   return {
     awaited: over ? [] : found.flatMap(({ run_id, open }) => (open ? [run_id] : [])),

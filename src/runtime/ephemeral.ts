@@ -13,6 +13,7 @@ import { newRun } from './run-records.ts';
 import { createExecution, startExecution } from './run-start.ts';
 import type { DecisionInput } from './submission.ts';
 import { unstoredLedger } from './unstored.ts';
+import { acceptDecision } from './wait.ts';
 
 /**
  * Runs that nobody keeps: the client brings the whole history with each request and takes away what came of it.
@@ -72,7 +73,7 @@ export type EphemeralState = {
 };
 
 export type EphemeralRuns = {
-  /** @throws Unavailable when the service stops */
+  /** @throws Unavailable when the service stops; Conflict or Unprocessable for a decision that is not accepted */
   start(input: EphemeralInput): EphemeralRun;
   live(): number;
   /** No new ones. */
@@ -153,8 +154,9 @@ const createFor = (
   });
   const { turn } = execution;
   turn.calls = waiting.map((each) => restored(each, at));
-  for (const { call, decision } of waiting) {
-    if (decision) turn.decisions.set(call.id, decided(deps, decision, at));
+  for (const each of waiting) {
+    const resume = decided(deps, each, at);
+    if (resume) turn.decisions.set(each.call.id, resume);
   }
   execution.entry = waiting.length > 0 ? 'decisions' : 'inference';
   // Whatever becomes of it, its stream says so.
@@ -202,20 +204,29 @@ const restored = ({ call, ticket_id, resume_mode }: WaitingCall, updated_at: num
   status: 'suspended',
   updated_at,
   ticket: { id: ticket_id, reason: `tool:${call.name}`, resume_mode },
+  edited: undefined,
+  passed: false,
   kept: undefined,
   returned: undefined,
   ran: undefined,
 });
 
+/** @throws Conflict, Unprocessable */
 const decided = (
   { ids }: RuntimeDeps,
-  { action, payload, reason, decided_by }: NonNullable<WaitingCall['decision']>,
+  { call, ticket_id, resume_mode, decision }: WaitingCall,
   updated_at: number,
-): Resume => ({
-  decision_id: ids.uuid(),
-  action,
-  result: payload,
-  ...(reason !== undefined && { reason }),
-  ...(decided_by !== undefined && { decided_by }),
-  updated_at,
-});
+): Resume | undefined => {
+  if (!decision) return undefined;
+  const ticket = {
+    run_id: '',
+    ticket_id,
+    tool_call_id: call.id,
+    tool_name: call.name,
+    arguments: call.arguments,
+    resume_mode,
+    updated_at,
+  };
+  const { resume } = acceptDecision({ ticket }, { tool_call_id: ticket_id, ...decision });
+  return { decision_id: ids.uuid(), ...resume, updated_at };
+};

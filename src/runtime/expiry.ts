@@ -6,11 +6,11 @@ import type { DecisionTarget } from './submission.ts';
 
 /** Tickets with a time limit: what is applied when nobody has decided until then. */
 
-const expiringIn = (run: Run): { call_id: string; expires: TicketExpiry }[] => {
+const expiringIn = (run: Run): { ticket_id: string; expires: TicketExpiry }[] => {
   if (run.status !== 'waiting') return [];
   const decided = new Set(run.activation?.seeded_decisions?.map(([call_id]) => call_id));
   return openTickets(restoredCalls(createRunState(run.state))).flatMap(({ call, ticket }) =>
-    ticket?.expires && !decided.has(call.id) ? [{ call_id: call.id, expires: ticket.expires }] : [],
+    ticket?.expires && !decided.has(call.id) ? [{ ticket_id: ticket.id, expires: ticket.expires }] : [],
   );
 };
 
@@ -24,9 +24,10 @@ export const expiryOf = (run: Run): number | undefined => {
 export const expiredDecisions = (run: Run, now: number): DecisionTarget[] =>
   expiringIn(run)
     .filter(({ expires }) => expires.at <= now)
-    .map(({ call_id, expires: { at, outcome } }) => ({
+    .map(({ ticket_id, expires: { at, outcome } }) => ({
       run_id: run.run_id,
-      tool_call_id: call_id,
+      tool_call_id: ticket_id,
+      form: 'native',
       action: outcome,
       payload: { approved: outcome === 'resume', expired: true },
       reason: `no decision until ${new Date(at).toISOString()}`,

@@ -5,6 +5,7 @@ import type { PendingMessage } from '../schema/pending.ts';
 import type { Run } from '../schema/run.ts';
 import type { Batch, Store, ThreadRecord, TimedRun } from '../store/index.ts';
 import type { EventListener, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
+import { type Issuing, newIssuing } from './issuing.ts';
 import { applyRewinds } from './rewind.ts';
 
 /**
@@ -31,6 +32,7 @@ export type LedgerStore = {
   deadlines: Pick<Store['deadlines'], 'put' | 'remove'>;
   awaiting: Pick<Store['awaiting'], 'put' | 'remove'>;
   driven: Pick<Store['driven'], 'put' | 'remove'>;
+  tickets: Store['tickets'];
   state: Pick<Store['state'], 'get' | 'put' | 'remove'>;
   events: Pick<Store['events'], 'last' | 'append'>;
 };
@@ -102,6 +104,8 @@ export type Ledger = {
   /** Messages that wait to join the history, in their order. */
   pending: readonly PendingMessage[];
   kept: KeptRow | undefined;
+  /** Tickets that were issued since no commit was under way. */
+  readonly issuing: Issuing;
   /** Runs that were accepted here and have not begun; the store may not have them yet. */
   readonly created: Map<string, Run>;
   /** Runs that wait for a decision, input or tasks. */
@@ -135,6 +139,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     lastEvent: store.events.last(scope, id),
     pending: record ? store.pending.of(scope, id) : [],
     kept: undefined,
+    issuing: newIssuing(),
     created: new Map(),
     waiting: new Map(
       record ? store.runs.waitingOf(scope, id).map((run) => [run.run_id, run] as const) : undefined,

@@ -1,10 +1,10 @@
-import { findTicket, unsettledCalls } from '../loop/calls.ts';
+import { unsettledCalls } from '../loop/calls.ts';
 import { isPausing } from '../loop/infer.ts';
-import type { StepCall } from '../loop/turn.ts';
+import { argumentsOf } from '../loop/turn.ts';
 import type { GoingCall, Resume, WaitingTicket } from '../schema/run.ts';
 import type { Attach } from './channel.ts';
 import { count, type Execution } from './execution.ts';
-import { advanceWork, setRecord, ticketsOf } from './run-record.ts';
+import { advanceWork, setRecord, suspendedTicketsOf } from './run-record.ts';
 import { claimedRun } from './run-records.ts';
 import type { Write } from './write.ts';
 
@@ -29,29 +29,24 @@ export const steerRun = ({ actor }: Execution): void => actor?.send({ type: 'STE
 
 const isDecidable = ({ actor }: Execution): boolean => actor?.getSnapshot().can({ type: 'RESUME' }) ?? false;
 
-/** The suspended call that a decision may be made on, by its id or that of its ticket. */
-export const ticketIn = (execution: Execution, id: string): StepCall | undefined => {
-  if (!isDecidable(execution)) return undefined;
-  const found = findTicket(execution.turn.calls, id);
-  return found?.status === 'suspended' && !execution.turn.decisions.has(found.call.id) ? found : undefined;
-};
-
 /** All that a decision may be made on. */
 export const openTicketsIn = (execution: Execution): WaitingTicket[] =>
   isDecidable(execution)
-    ? ticketsOf(execution.turn).filter(({ tool_call_id }) => !execution.turn.decisions.has(tool_call_id))
+    ? suspendedTicketsOf(execution.turn).filter(
+        ({ tool_call_id }) => !execution.turn.decisions.has(tool_call_id),
+      )
     : [];
 
 /** What of its step is not done, and nobody has to decide on. */
 export const goingCallsIn = (execution: Execution): GoingCall[] => {
   const asked = new Set(openTicketsIn(execution).map(({ tool_call_id }) => tool_call_id));
-  return unsettledCalls(execution.turn).flatMap(({ call, ticket }) =>
+  return unsettledCalls(execution.turn).flatMap(({ call, edited, ticket }) =>
     asked.has(call.id)
       ? []
       : {
           tool_call_id: call.id,
           tool_name: call.name,
-          arguments: call.arguments,
+          arguments: argumentsOf({ call, edited }),
           ...(ticket && { resume_mode: ticket.resume_mode }),
         },
   );

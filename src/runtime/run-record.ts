@@ -2,9 +2,10 @@ import type { DispatchEvent } from '../../machines/dispatch.ts';
 import type { RunEnding, WaitsFor } from '../../machines/run.ts';
 import { openTickets } from '../loop/calls.ts';
 import { noteTasks } from '../loop/tasks.ts';
-import type { Turn } from '../loop/turn.ts';
+import { argumentsOf, type StepCall, type Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
+import type { Json } from '../schema/json.ts';
 import type { Message } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { Run, Waiting, WaitingTicket } from '../schema/run.ts';
@@ -153,16 +154,24 @@ export const waitingOn = ({ turn, run, dispatch }: Execution, waits: WaitsFor): 
 };
 
 /** The open tickets, in the order of their calls. */
-export const ticketsOf = ({ calls }: Turn): WaitingTicket[] =>
-  openTickets(calls).flatMap(({ call, ticket, updated_at }) =>
+export const ticketsOf = ({ calls }: Turn): WaitingTicket[] => waitingTickets(openTickets(calls));
+
+/** Without those whose calls go on with a decision already. */
+export const suspendedTicketsOf = ({ calls }: Turn): WaitingTicket[] =>
+  waitingTickets(openTickets(calls).filter(({ status }) => status === 'suspended'));
+
+const waitingTickets = (calls: readonly StepCall[]): WaitingTicket[] =>
+  calls.flatMap(({ call, edited, ticket, updated_at }) =>
     ticket
       ? [
           {
             ticket_id: ticket.id.trim() === '' ? call.id : ticket.id,
             tool_call_id: call.id,
             tool_name: call.name,
-            ...(call.arguments !== null && { arguments: call.arguments }),
+            ...argumentsShown(argumentsOf({ call, edited })),
             resume_mode: ticket.resume_mode,
+            ...(ticket.digest !== undefined && { digest: ticket.digest }),
+            ...(ticket.tickets && { tickets: [...ticket.tickets] }),
             reason: ticket.reason,
             ...(ticket.message !== undefined && { message: ticket.message }),
             updated_at,
@@ -170,3 +179,5 @@ export const ticketsOf = ({ calls }: Turn): WaitingTicket[] =>
         ]
       : [],
   );
+
+const argumentsShown = (args: Json): { arguments?: Json } => (args === null ? {} : { arguments: args });

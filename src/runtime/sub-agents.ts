@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../schema/message.ts';
-import type { Resume, Run } from '../schema/run.ts';
+import type { Resume, Run, WaitingTicket } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { restStateOf } from '../schema/run-state.ts';
 import type { SubAgentCall, SubAgentEnd, SubAgentOutcome, SubAgents } from '../tools/sub-agent.ts';
@@ -8,6 +8,7 @@ import type { RuntimeDeps } from './deps.ts';
 import type { DecisionInput, Submission } from './submission.ts';
 import type { Supervisor } from './supervisor.ts';
 import { cancelInThread, restedRun, submit } from './thread-requests.ts';
+import { isOfDelegate, ticketsBelow, ticketsOf } from './wait.ts';
 
 /**
  * Runs that are driven by tool calls of other runs (runtime.md 5.4): on threads of their own, without a dispatch.
@@ -131,15 +132,14 @@ export const createSubAgents = (
       try {
         const heard: Heard = {};
         await use(scope, child.thread_id, async (thread) => {
-          const { waiting } = thread.ledger.waiting.get(child_run_id) ?? {};
-          // It has gone on by itself, or by somebody else: its end is the answer.
-          if (!waiting) return;
-          const decisions = waiting.tickets?.map(({ tool_call_id }) => decisionOn(tool_call_id, decision));
+          // A child that was decided elsewhere has resumed already: its outcome is the result.
+          const waiting = thread.ledger.waiting.get(child_run_id);
+          const input = waiting && inputFor(waiting, decision);
+          if (!input) return;
           await submit(thread, {
             ...driven(call, { agent: child.agent_id, resolution_id: child.resolution_id }, heard),
             into: child_run_id,
-            messages: decisions ? [] : said(inputOf(decision.result)),
-            ...(decisions && { decisions }),
+            ...input,
           });
         });
         return await follow(call, child, heard);
@@ -186,8 +186,35 @@ const said = (text: string): { role: 'user'; content: ContentBlock[] }[] => [
   { role: 'user', content: [{ type: 'text', text }] },
 ];
 
-const decisionOn = (tool_call_id: string, { action, result, reason, decided_by }: Resume): DecisionInput => ({
-  tool_call_id,
+/** What of a decision is for this child; undefined when nothing of it is, or not any more. */
+const inputFor = (child: Run, decision: Resume): Pick<Submission, 'messages' | 'decisions'> | undefined => {
+  const { below } = decision;
+  const open = ticketsOf(child);
+  const hasTickets = (child.waiting?.tickets?.length ?? 0) > 0;
+  if (!below && !hasTickets) return { messages: said(inputOf(decision.result)) };
+  const decisions = open.flatMap((ticket): DecisionInput[] => {
+    if (!below) return !ticket.tickets && isOfDelegate(ticket) ? [decisionOn(ticket, decision)] : [];
+    const accepted = below.filter((each) => isOn(each, child, ticket));
+    return accepted.length > 0 ? [{ ...decisionOn(ticket, decision), accepted }] : [];
+  });
+  return decisions.length > 0 ? { messages: [], decisions } : undefined;
+};
+
+type Below = NonNullable<Resume['below']>[number];
+
+const isOn = (
+  { run_id, ticket_id }: Below,
+  child: Pick<Run, 'run_id'>,
+  { ticket_id: own, tickets = [] }: WaitingTicket,
+): boolean =>
+  (run_id === child.run_id && ticket_id === own) ||
+  tickets.some((each) => each.run_id === run_id && each.id === ticket_id);
+
+const decisionOn = (
+  { ticket_id }: WaitingTicket,
+  { action, result, reason, decided_by }: Resume,
+): DecisionInput => ({
+  tool_call_id: ticket_id,
   action,
   payload: result,
   ...(reason !== undefined && { reason }),
@@ -214,7 +241,8 @@ const endOf = (run: Run | undefined, heard: Heard): SubAgentEnd => {
     return {
       status: 'waiting',
       needs: needsOf(run),
-      ...(heard.question && { message: heard.question }),
+      ...questionOf(run, heard),
+      tickets: ticketsBelow(run),
     };
   const termination = run.termination_reason;
   switch (termination?.type) {
@@ -230,6 +258,15 @@ const endOf = (run: Run | undefined, heard: Heard): SubAgentEnd => {
     default:
       return { status: 'failed', reason: run.error_payload?.message ?? 'the run has no end' };
   }
+};
+
+/** What the one ticket asks; of several it is said which tools they are for. */
+const questionOf = (run: Run, { question }: Heard): { message?: string } => {
+  const [, another] = ticketsBelow(run);
+  const asked = run.waiting?.tickets?.find(({ message }) => message)?.message ?? question;
+  if (!another) return asked ? { message: asked } : {};
+  const tools = ticketsBelow(run).map(({ tool }) => `'${tool}'`);
+  return { message: `Decisions required for ${tools.length} calls: ${tools.join(', ')}` };
 };
 
 /** What a sub-agent of the child needs, the child needs. */

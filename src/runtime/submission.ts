@@ -4,6 +4,7 @@ import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { Batch, TimedRun } from '../store/index.ts';
+import type { Said } from '../tools/verdict.ts';
 import type { Attach } from './channel.ts';
 import type { Rewind } from './rewind.ts';
 
@@ -34,10 +35,13 @@ export type SubmitMode =
   | 'resume_open_run'
   | 'sub_agent';
 
-export type DecisionInput = {
+export type DecisionInput = Said & {
+  /** Of a ticket, or of a call that has one. */
   tool_call_id: string;
-  action: Resume['action'];
-  payload: Resume['result'];
+  /** Of what the client has shown. */
+  digest?: string;
+  /** It was accepted on the ticket of the call that drives this run: what it does to this ticket, or those below it. */
+  accepted?: NonNullable<Resume['below']>;
   /** Why, and who says so; kept with the decision and in its event. */
   reason?: string;
   decided_by?: string;
@@ -92,6 +96,8 @@ export type Accepted = {
 export type DecisionTarget = DecisionInput & {
   /** Without, the newest waiting run of the thread that has the ticket. */
   run_id?: string;
+  /** News of this run, which a delegating call waits for, instead of a decision: the call looks at it again. */
+  about_child?: string;
   attach?: Attach;
 };
 

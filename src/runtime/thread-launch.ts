@@ -38,7 +38,8 @@ export const ownerOf = (id: string, thread: () => Thread): RunOwner => ({
   },
   parked(execution) {
     hold(thread(), execution);
-    thread().rests.tell(execution.run_id, execution.run);
+    const { rests, around } = thread();
+    if (!rests.tell(execution.run_id, execution.run)) around.children.waits(execution.run);
     vacated(thread(), 'RUN_PARKED');
   },
   settled(execution, how) {

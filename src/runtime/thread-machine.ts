@@ -57,7 +57,7 @@ const answers =
 
 /** The run that a decision or the news of a task is for. */
 const runNamedBy = (request: Decision | TaskTold): string =>
-  'ticket' in request ? request.ticket.run_id : request.run_id;
+  'decided' in request ? request.decided.run_id : request.run_id;
 
 /** A task event is for one run; other input may be. */
 const isTaken = ({ active }: Thread, { into }: Pick<Input, 'into'>): boolean =>
@@ -76,7 +76,7 @@ export const boundThreadMachine: typeof threadMachine = threadMachine.provide({
     takesInput: (args) => isTaken(threadOf(args), requestOf<Input>(args)),
     isDelayed: (args) => (requestOf<Input>(args).available_at ?? 0) > threadOf(args).deps.clock.now(),
     answersActive: (args) => isAnswerTo(threadOf(args).active?.run_id, requestOf<Input>(args)),
-    executes: (args) => requestOf<Decision>(args).ticket.run_id === threadOf(args).active?.run_id,
+    executes: (args) => requestOf<Decision>(args).decided.run_id === threadOf(args).active?.run_id,
     holds(args) {
       const { held } = threadOf(args);
       // A run that nobody drives any more goes on with a dispatch, as after a restart.

@@ -1,5 +1,7 @@
 import type { ThreadEvent } from '../../machines/thread.ts';
-import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
+import { editProblem } from '../loop/accept-decision.ts';
+import type { ResolvedAgent } from '../loop/agent.ts';
+import { Conflict, NotFound, Unavailable, Unprocessable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { Attach } from './channel.ts';
 import { expiredDecisions } from './expiry.ts';
@@ -16,8 +18,9 @@ import type { TaskEvent } from './tasks.ts';
 import { knownRun, type Thread, writeNow } from './thread.ts';
 import { LET_GO } from './thread-retired.ts';
 import { type ThreadView, viewOf } from './thread-view.ts';
-import { ticketFor } from './thread-waits.ts';
+import { resolveDecision } from './thread-waits.ts';
 import { refuseUnsupported } from './unsupported.ts';
+import type { Decided } from './wait.ts';
 import { continuesOpen, openFor } from './work.ts';
 import { commit } from './write.ts';
 
@@ -50,9 +53,11 @@ export const submit = async (thread: Thread, submission: Submission): Promise<Ac
   const twin = submission.run_id === undefined ? undefined : knownRun(thread, submission.run_id);
   if (twin) return acceptedBefore(twin);
   if (!isAnswerTo(thread.active?.run_id, submission)) refuseInput(thread, submission);
+  const decided = (submission.decisions ?? []).flatMap((decision) => resolveDecision(thread, decision) ?? []);
+  if (decided.some(({ edit }) => edit)) await checkEdits(thread, decided);
   const type = EVENT_OF[submission.mode];
   return ask(thread, (accept, refuse) => {
-    const request: Input = { accept, refuse, ...submission };
+    const request: Input = { accept, refuse, decided, ...submission };
     return { type, request };
   });
 };
@@ -114,13 +119,36 @@ export const steerThread = ({ active }: Thread): void => {
 
 /** Resolves when the decision is durable; false when no such ticket is open. */
 export const decideInThread = async (thread: Thread, target: DecisionTarget): Promise<boolean> => {
-  const ticket = ticketFor(thread, target);
-  if (!ticket) return false;
+  const resolved = resolveDecision(thread, target);
+  if (!resolved) return false;
+  if (resolved.edit) await checkEdits(thread, [resolved]);
+  // The ticket may have been decided meanwhile.
+  const decided = resolved.edit ? resolveDecision(thread, target) : resolved;
+  if (!decided) return false;
   await ask<void>(thread, (accept, refuse) => {
-    const request: Decision = { ticket, target, accept, refuse };
+    const request: Decision = { decided, attach: target.attach, accept, refuse };
     return { type: 'DECIDE', request };
   });
   return true;
+};
+
+/** @throws Unprocessable */
+const checkEdits = async (thread: Thread, decided: readonly Decided[]): Promise<void> => {
+  for (const { edit } of decided) {
+    const agent = edit && agentOf(thread, edit.run_id);
+    const problem = agent && (await editProblem(agent, edit));
+    if (problem !== undefined) throw new Unprocessable(`arguments: ${problem}`);
+  }
+};
+
+/** Of a run of this thread, or of one below it. @throws NotFound, Invalid */
+const agentOf = (thread: Thread, run_id: string): Pick<ResolvedAgent, 'tools'> => {
+  const { active, held, deps } = thread;
+  const execution = [active, held].find((each) => each?.run_id === run_id);
+  if (execution) return execution.turn.agent;
+  const run = knownRun(thread, run_id);
+  if (!run) throw new NotFound(`run not found: ${run_id}`);
+  return deps.resolve(run.agent_id, run.resolution_id);
 };
 
 /** Tickets of a waiting run whose time is over are decided as they say. */
@@ -157,6 +185,7 @@ export const takeUpChild = async (thread: Thread, run_id: string): Promise<void>
   const run = knownRun(thread, run_id);
   if (run?.status === 'done') children.ended(run);
   else if (run?.status === 'waiting' && !children.isAwaited(run)) await cancelInThread(thread, run_id);
+  else if (run?.status === 'waiting') children.waits(run);
 };
 
 /** How many queued dispatches were superseded; undefined when there was nothing to interrupt. */

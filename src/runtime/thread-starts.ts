@@ -193,7 +193,7 @@ const waitingFor = (thread: Thread, request: Input): Run => {
 /** What a request gives to the work that it makes. */
 const orderOf = (thread: Thread, request: Input) => ({
   messages: messagesOf(thread, request),
-  decisions: request.decisions,
+  decided: request.decided,
   frontend_tools: request.frontend_tools,
   driven: request.mode === 'sub_agent',
   dispatch: wantedOf(request),

@@ -1,6 +1,8 @@
 import { isRewound, type Message } from '../schema/message.ts';
 import type { GoingCall, Run, WaitingTicket } from '../schema/run.ts';
+import type { IssuedTickets } from '../tools/find-ticket.ts';
 import type { Execution } from './execution.ts';
+import { issuedTickets } from './issued-tickets.ts';
 import type { Ledger } from './ledger.ts';
 import { hasMessage, historyOf, openRunOf } from './ledger.ts';
 import { currentOf } from './rewind.ts';
@@ -30,6 +32,8 @@ export type ThreadView = {
   runOf(message_id: string): Run | undefined;
   /** What it waits for. */
   readonly tickets: readonly WaitingTicket[];
+  /** The tickets that the thread has ever had. */
+  readonly issued: IssuedTickets;
   /** What it goes on with meanwhile. */
   readonly going: readonly GoingCall[];
 };
@@ -60,6 +64,7 @@ export const viewOf = (
       return run_id === undefined ? undefined : run(run_id);
     },
     tickets: execution ? openTicketsIn(execution) : open ? ticketsOf(open) : [],
+    issued: issuedTickets(ledger),
     going: execution ? goingCallsIn(execution) : [],
   };
 };

@@ -1,20 +1,31 @@
 import { NotFound } from '../schema/outcome.ts';
-import type { Run } from '../schema/run.ts';
+import type { Run, WaitingTicket } from '../schema/run.ts';
 import { awaitsTasks } from '../schema/run-state.ts';
+import { findTicket } from '../tools/find-ticket.ts';
+import { delegatedRun } from '../tools/tickets.ts';
 import { endDormant } from './dormant.ts';
 import { settleDispatch } from './ending.ts';
 import type { Execution } from './execution.ts';
+import { issuedTickets } from './issued-tickets.ts';
 import { targetedAt } from './pending.ts';
 import { consumeWork, workOf } from './queue.ts';
 import { attachTo } from './readers.ts';
 import type { Decision, Input, TaskTold } from './requests.ts';
-import { followRun, noteDecision, renewLease, resumeRun, steerRun, wakeRun } from './run-control.ts';
-import type { DecisionInput, DecisionTarget } from './submission.ts';
+import {
+  followRun,
+  noteDecision,
+  openTicketsIn,
+  renewLease,
+  resumeRun,
+  steerRun,
+  wakeRun,
+} from './run-control.ts';
+import type { DecisionTarget } from './submission.ts';
 import { dropHeld, leaveHeld, type Thread, takeUpHeld, writeNow } from './thread.ts';
 import { lineUpIfFull } from './thread-alarm.ts';
-import { decisionOf, heldTicketOf, logDecision, type Ticket, ticketOf } from './wait.ts';
+import { acceptDecision, type Decided, logDecision, type OpenTicket, ticketsOf } from './wait.ts';
 import { stageEvent } from './wake.ts';
-import { putWork } from './work.ts';
+import { newResume, putWork } from './work.ts';
 import { commit, deliver, putDispatch, type Write } from './write.ts';
 
 /** Runs of a thread that wait: the decisions and the news of tasks that they wait for, and how a wait ends. */
@@ -44,15 +55,41 @@ export const endWait = (thread: Thread, write: Write, run: Run): void => {
   consumeWork(queue, write, run.run_id);
 };
 
-/** The open ticket that a decision is for; of several runs the newest one that has it. */
-export const ticketFor = (thread: Thread, { run_id, tool_call_id }: DecisionTarget): Ticket | undefined => {
+/** Every open ticket of the thread, those of the newest run first. */
+const openTicketsOf = (thread: Thread): OpenTicket[] => {
   const { active, held } = thread;
-  const here = [active, held].flatMap((each) => (each ? [heldTicketOf(each, tool_call_id)] : []));
+  const here = [active, held].flatMap((each) =>
+    each ? openTicketsIn(each).map((ticket) => ({ ...ticket, run_id: each.run_id })) : [],
+  );
   const dormant = resting(thread)
     .reverse()
     .filter((run) => run.run_id !== held?.run_id)
-    .map((run) => ticketOf(run, tool_call_id));
-  return [...here, ...dormant].find((found) => found && (run_id === undefined || found.run_id === run_id));
+    .flatMap((run) => ticketsOf(run).map((ticket) => ({ ...ticket, run_id: run.run_id })));
+  return [...here, ...dormant];
+};
+
+/** Undefined when no such ticket is open. @throws Conflict, Unprocessable */
+export const resolveDecision = (thread: Thread, target: DecisionTarget): Decided | undefined => {
+  const { about_child, run_id } = target;
+  const open = openTicketsOf(thread);
+  if (about_child !== undefined) return newsFor(open, about_child);
+  const found = findTicket(open, issuedTickets(thread.ledger), target.tool_call_id);
+  if (!found || (run_id !== undefined && found.ticket.run_id !== run_id)) return undefined;
+  return acceptDecision(found, target);
+};
+
+/** The call that waits for the run looks at it again, and decides nothing below. */
+const newsFor = (open: readonly OpenTicket[], child_run_id: string): Decided | undefined => {
+  const ticket = open.find(({ ticket_id }) => delegatedRun(ticket_id) === child_run_id);
+  return (
+    ticket && {
+      run_id: ticket.run_id,
+      call_id: ticket.tool_call_id,
+      ticket_id: ticket.ticket_id,
+      resume: { action: 'resume', result: null, below: [] },
+      edit: undefined,
+    }
+  );
 };
 
 /** On a call of the run that executes. */
@@ -68,37 +105,40 @@ export const resumeHeld = (thread: Thread, request: Decision): void => {
 
 const decideHere = (
   thread: Thread,
-  { ticket, target, accept, refuse }: Decision,
+  { decided, attach, accept, refuse }: Decision,
   on: Execution,
   parked: boolean,
 ): void => {
   const write = writeNow(thread);
   renewLease(on, write);
-  note(thread, write, { on, ticket, target, parked });
+  note(thread, write, { on, decided, parked });
   commit(write, 'input').then(accept, refuse);
-  resumeRun(on, target.attach);
+  resumeRun(on, attach);
 };
 
-type Note = { on: Execution; ticket: Ticket; target: DecisionInput; parked: boolean };
+type Note = { on: Execution; decided: Decided; parked: boolean };
 
-const note = ({ deps, id }: Thread, write: Write, { on, ticket, target, parked }: Note): void => {
-  const decision = decisionOf(deps.ids, ticket, target, write.at);
-  noteDecision(on, write, { call_id: ticket.call_id, decision, parked });
+const note = (thread: Thread, write: Write, { on, decided, parked }: Note): void => {
+  const decision = newResume(thread, write, decided);
+  noteDecision(on, write, { call_id: decided.call_id, decision, parked });
   const dispatch_id = on.dispatch?.dispatch_id ?? on.run_id;
-  logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'local_live');
+  logDecision(write, { thread_id: thread.id, dispatch_id, ...decided }, decision, 'local_live');
 };
+
+/** Is the ticket among those that are open? */
+const isOpen = (open: readonly WaitingTicket[], { ticket_id }: Decided): boolean =>
+  open.some((ticket) => ticket.ticket_id === ticket_id);
 
 /** Of the run that executes: one of its calls waits, others are under way. */
-export const answer = (thread: Thread, { decisions = [], attach, accept, refuse }: Input): void => {
+export const answer = (thread: Thread, { decided, attach, accept, refuse }: Input): void => {
   const on = thread.active;
   if (!on) return;
   const write = writeNow(thread);
   renewLease(on, write);
   let noted = 0;
-  for (const target of decisions) {
-    const ticket = heldTicketOf(on, target.tool_call_id);
-    if (!ticket) continue;
-    note(thread, write, { on, ticket, target, parked: false });
+  for (const each of decided) {
+    if (each.run_id !== on.run_id || !isOpen(openTicketsIn(on), each)) continue;
+    note(thread, write, { on, decided: each, parked: false });
     noted += 1;
   }
   const { run_id } = on;
@@ -110,14 +150,11 @@ export const answer = (thread: Thread, { decisions = [], attach, accept, refuse 
 };
 
 /** On a call of a run that waits: it goes on when it is its turn. */
-export const enqueueDecision = (
-  thread: Thread,
-  { ticket, target: { run_id: _run, attach, ...decision }, accept, refuse }: Decision,
-): void => {
+export const enqueueDecision = (thread: Thread, { decided, attach, accept, refuse }: Decision): void => {
   const { ledger, held, readers } = thread;
-  const open = ledger.waiting.get(ticket.run_id);
+  const open = ledger.waiting.get(decided.run_id);
   if (!open) {
-    refuse(new NotFound(`run not found: ${ticket.run_id}`));
+    refuse(new NotFound(`run not found: ${decided.run_id}`));
     return;
   }
   const write = writeNow(thread);
@@ -127,7 +164,7 @@ export const enqueueDecision = (
     now: false,
     mode: 'resume',
     messages: [],
-    decisions: [decision],
+    decided: [decided],
     run: { open, news: false },
   });
   commit(write, 'input').then(accept, refuse);

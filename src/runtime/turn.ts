@@ -9,6 +9,7 @@ import type { Message } from '../schema/message.ts';
 import type { Run } from '../schema/run.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { historyBytes } from './history-bytes.ts';
+import { issueTicket } from './issued-tickets.ts';
 import type { Ledger } from './ledger.ts';
 import { historyOf, keptFor } from './ledger.ts';
 import { selectPending } from './pending.ts';
@@ -56,6 +57,7 @@ export const createTurn = (
     step: undefined,
     calls: from === 'created' ? [] : restoredCalls(state),
     decisions: new Map(run.activation?.seeded_decisions),
+    issueTicket: (wanted) => issueTicket(ledger, deps.ids, wanted),
     hasInput: () =>
       (['resume_input', 'next_step'] as const).some((at) =>
         // What tasks tell does not end a wait for a decision.

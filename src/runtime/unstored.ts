@@ -10,7 +10,7 @@ const none = (): undefined => undefined;
 const empty = (): [] => [];
 
 /** Nothing is in it, and what is put into it goes nowhere. */
-const NOWHERE: LedgerStore = {
+const NOWHERE: Omit<LedgerStore, 'tickets'> = {
   batch: createBatch,
   commit: () => Promise.resolve(),
   threads: { get: none, put: nothing, remove: nothing },
@@ -27,13 +27,31 @@ const NOWHERE: LedgerStore = {
   events: { last: () => 0, append: nothing },
 };
 
+/** Every earlier call of the history may have had a ticket: the client has the id of its call. */
+const ticketsIn = (history: readonly Message[]): LedgerStore['tickets'] => {
+  const calls = new Map<string, number>();
+  const last = history.findLastIndex(({ role }) => role === 'assistant');
+  for (const { tool_calls = [] } of history.slice(0, Math.max(last, 0)))
+    for (const { id } of tool_calls) calls.set(id, (calls.get(id) ?? 0) + 1);
+  const ids = new Set<string>();
+  return {
+    ofCall: (_scope, _thread_id, call_id) => calls.get(call_id) ?? 0,
+    has: (_scope, _thread_id, ticket_id) => ids.has(ticket_id),
+    put(_batch, _scope, _thread_id, { ticket_id, call_id, ofCall }) {
+      ids.add(ticket_id);
+      calls.set(call_id, ofCall);
+    },
+    removeAll: nothing,
+  };
+};
+
 /** With a history that somebody else keeps. */
 export const unstoredLedger = (
   { clock, ids, observe }: Pick<RuntimeDeps, 'clock' | 'ids' | 'observe'>,
   { scope, id, history }: { scope: string; id: string; history: readonly Message[] },
 ): Ledger => {
   const deps: LedgerDeps = {
-    store: NOWHERE,
+    store: { ...NOWHERE, tickets: ticketsIn(history) },
     clock,
     ids,
     events: undefined,

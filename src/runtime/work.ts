@@ -9,12 +9,13 @@ import type { MessageRange } from './facts.ts';
 import { openRunOf } from './ledger.ts';
 import { selectPending } from './pending.ts';
 import { addWork, consumeWork, workOf } from './queue.ts';
+import type { Input } from './requests.ts';
 import type { Rewind } from './rewind.ts';
 import { rewindHistory } from './rewind-history.ts';
 import { claimedRun, newRun, resumedRun } from './run-records.ts';
-import { type DecisionInput, type ParentCall, type Submission, userMessage } from './submission.ts';
+import { type ParentCall, type Submission, userMessage } from './submission.ts';
 import type { Thread } from './thread.ts';
-import { decisionOf, logDecision, ticketOf } from './wait.ts';
+import { type Decided, logDecision, ticketsOf } from './wait.ts';
 import {
   appendMessages,
   createThread,
@@ -39,7 +40,7 @@ export type Order = {
   /** New input, behind what waits to join the history at this moment. */
   messages: readonly Message[];
   /** On open tickets of the run that goes on, in the order in which they are to be applied. */
-  decisions?: readonly DecisionInput[] | undefined;
+  decided?: readonly Decided[] | undefined;
   /** Tools that the client executes; without, those that the run has. */
   frontend_tools?: readonly ToolDescriptor[] | undefined;
   /** A tool call of another thread drives the run: it has no dispatch. */
@@ -214,24 +215,32 @@ const continued = (
 };
 
 const decisionsOn = (
-  { deps, id }: Thread,
+  thread: Thread,
   write: Write,
   open: Run,
-  { order: { decisions = [] }, dispatch_id }: { order: Order; dispatch_id: string },
-): [string, Resume][] =>
-  decisions.flatMap((input): [string, Resume][] => {
-    const ticket = ticketOf(open, input.tool_call_id);
-    if (!ticket) return [];
-    const decision = decisionOf(deps.ids, ticket, input, write.at);
-    logDecision(write, { thread_id: id, dispatch_id, ...ticket }, decision, 'durable_dispatch');
-    return [[ticket.call_id, decision]];
-  });
+  { order: { decided = [] }, dispatch_id }: { order: Order; dispatch_id: string },
+): [string, Resume][] => {
+  const tickets = new Set(ticketsOf(open).map(({ ticket_id }) => ticket_id));
+  return decided
+    .filter(({ run_id, ticket_id }) => run_id === open.run_id && tickets.has(ticket_id))
+    .map((each): [string, Resume] => {
+      const decision = newResume(thread, write, each);
+      logDecision(write, { thread_id: thread.id, dispatch_id, ...each }, decision, 'durable_dispatch');
+      return [each.call_id, decision];
+    });
+};
 
-export const messagesOf = ({ deps }: Thread, { messages }: Submission): Message[] =>
+export const newResume = ({ deps }: Thread, write: Write, { resume }: Decided): Resume => ({
+  decision_id: deps.ids.uuid(),
+  ...resume,
+  updated_at: write.at,
+});
+
+export const messagesOf = ({ deps }: Thread, { messages }: Input): Message[] =>
   messages.map((message) => userMessage(deps.ids.uuid(), message));
 
 /** A run of its own for the input of a request. */
-export const newRunFor = ({ deps }: Thread, request: Submission): NewRun => ({
+export const newRunFor = ({ deps }: Thread, request: Input): NewRun => ({
   run_id: request.run_id ?? deps.ids.uuid(),
   agent_id: request.agent.spec.id,
   resolution_id: request.agent.resolution_id,
@@ -243,7 +252,7 @@ export const newRunFor = ({ deps }: Thread, request: Submission): NewRun => ({
 });
 
 /** The waiting run that the input would continue. */
-export const openFor = ({ ledger }: Thread, { into }: Submission): Run | undefined =>
+export const openFor = ({ ledger }: Thread, { into }: Pick<Submission, 'into'>): Run | undefined =>
   (into === undefined ? undefined : ledger.waiting.get(into)) ?? openRunOf(ledger);
 
 /** Does the input continue the run that waits, or is it for another one? */

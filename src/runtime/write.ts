@@ -80,6 +80,7 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   store.pending.removeAll(batch, scope, id);
   store.retractions.removeAll(batch, scope, id);
   store.stopped.removeAll(batch, scope, id);
+  store.tickets.removeAll(batch, scope, id);
   store.state.remove(batch, scope, id);
   ledger.pending = [];
   ledger.kept = undefined;
@@ -301,6 +302,7 @@ export const commit = async (write: Write, kind: 'progress' | 'input'): Promise<
     ledger.lastEvent += events.length;
   }
   if (write.runs.length > 0) ledger.untold.push(write);
+  if (ledger.record) keepIssued(write);
   ledger.underWay += 1;
   const startedAt = write.dispatches.length > 0 ? monotonic(deps.clock) : 0;
   try {
@@ -316,7 +318,10 @@ export const commit = async (write: Write, kind: 'progress' | 'input'): Promise<
   ledger.underWay -= 1;
   tellDispatches(write, 'ok', startedAt);
   tell(write, from_seq);
-  if (ledger.underWay === 0) deps.onQuiet();
+  if (ledger.underWay === 0) {
+    forgetIssued(ledger);
+    deps.onQuiet();
+  }
   tellQuiet(ledger);
 };
 
@@ -359,4 +364,18 @@ const tellQuiet = (ledger: Ledger): void => {
   const told = ledger.whenQuiet;
   ledger.whenQuiet = [];
   for (const resolve of told) resolve();
+};
+
+/** Adds to the commit what it has to keep of the tickets. */
+const keepIssued = ({ ledger, batch }: Write): void => {
+  const { deps, scope, id, issuing } = ledger;
+  for (const ticket of issuing.unsaved) deps.store.tickets.put(batch, scope, id, ticket);
+  issuing.unsaved = [];
+};
+
+/** The store has everything. */
+const forgetIssued = ({ issuing }: Ledger): void => {
+  if (issuing.unsaved.length > 0 || issuing.ids.size === 0) return;
+  issuing.ids.clear();
+  issuing.calls.clear();
 };

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { Json, JsonObject } from './json.ts';
 import { Message } from './message.ts';
-import { ResumeMode, RunAdapter, RunMode, RunOrigin, StateSnapshot, Termination } from './run.ts';
+import {
+  ResumeMode,
+  RunAdapter,
+  RunMode,
+  RunOrigin,
+  StateSnapshot,
+  Termination,
+  ticketContent,
+} from './run.ts';
 
 /** Events of a run, as they go over a run stream and into the event log (runtime.md 6.2). */
 
@@ -49,6 +57,7 @@ export const Ticket = z.object({
   }),
   pending: z.object({ id: z.string(), name: z.string(), arguments: Json }),
   resume_mode: ResumeMode,
+  ...ticketContent,
   expires: TicketExpiry.optional(),
   resume_with: Json.optional().meta({
     description: 'what the tool gets back, with the decision, to go on where it waits',

@@ -43,12 +43,38 @@ export const ResumeMode = z.enum([
 ]);
 export type ResumeMode = z.infer<typeof ResumeMode>;
 
+export const TicketBelow = z
+  .object({
+    id: z.string(),
+    tool: z.string(),
+    arguments: Json,
+    digest: z.string().meta({ description: 'of `tool` and `arguments`, as that of every ticket' }),
+    agent_id: z.string().meta({ description: 'whose call it is' }),
+    run_id: z.string().meta({ description: 'of that agent' }),
+    resume_mode: ResumeMode,
+  })
+  .meta({ id: 'TicketBelow', description: 'A ticket that a delegate waits with.' });
+export type TicketBelow = z.infer<typeof TicketBelow>;
+
+/** What a ticket asks for, and what a decision on it can be bound to. */
+export const ticketContent = {
+  digest: z.string().optional().meta({
+    description:
+      'SHA-256, in hex, of the RFC 8785 JSON of `{"arguments":…,"tool":…}`, or of `tickets` where there are some',
+  }),
+  tickets: z
+    .array(TicketBelow)
+    .optional()
+    .meta({ description: 'of a delegating call: what its delegate waits with' }),
+};
+
 export const WaitingTicket = z.object({
   ticket_id: z.string(),
   tool_call_id: z.string(),
   tool_name: z.string(),
   arguments: Json.optional(),
   resume_mode: ResumeMode,
+  ...ticketContent,
   reason: z.string().optional(),
   message: z.string().optional().meta({ description: 'what is asked, for people' }),
   updated_at: z.int(),
@@ -126,6 +152,10 @@ export const Resume = z.object({
     .string()
     .optional()
     .meta({ description: 'who decided, as the client says; `timeout` for a time limit' }),
+  below: z
+    .array(z.object({ run_id: z.string(), ticket_id: z.string(), action: z.enum(['resume', 'cancel']) }))
+    .optional()
+    .meta({ description: 'of a delegating call: the tickets below it that are decided' }),
   updated_at: z.int(),
 });
 export type Resume = z.infer<typeof Resume>;

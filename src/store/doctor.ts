@@ -45,7 +45,7 @@ export type DoctorOptions = { dir: string; secretsKey?: string; repair?: { backu
 
 const EXAMPLES = 5;
 /** Rows that only make sense beside a thread. */
-const OF_THREADS = ['messages', 'pending', 'retractions', 'state', 'stopped_answers'] as const;
+const OF_THREADS = ['messages', 'pending', 'retractions', 'state', 'stopped_answers', 'tickets'] as const;
 /** Tables that are not written through a codec. */
 const PLAIN: readonly string[] = ['counters', 'meta'];
 

@@ -33,6 +33,7 @@ import { type StoreStats, statsOf } from './stats.ts';
 import { createStoppedTable, type StoppedTable } from './stopped-answers.ts';
 import { createTaskIndex, type TaskTable } from './tasks.ts';
 import { createThreadTable, type ThreadTable } from './threads.ts';
+import { createTicketTable, type TicketTable } from './tickets.ts';
 import { createTraceTable, type TraceTable } from './traces.ts';
 
 export type StoreOptions = {
@@ -63,6 +64,8 @@ export type Store = ControlPlane & {
   readonly retractions: RetractionTable;
   readonly stopped: StoppedTable;
   readonly received: ReceivedTable;
+  /** Every ticket that a thread has ever had. */
+  readonly tickets: TicketTable;
   readonly runs: RunTable;
   readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
@@ -184,6 +187,7 @@ const assemble = (
     retractions: createRetractionTable(env),
     stopped: createStoppedTable(env),
     received: createReceivedTable(env),
+    tickets: createTicketTable(env),
     runs,
     tasks,
     dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),

@@ -16,6 +16,8 @@ export type Decision = {
   action?: 'resume' | 'cancel';
   /** What the call gets; `{ approved: true }` where a permission is asked for, which is the default. */
   payload?: unknown;
+  /** Of the call that was shown, or of the edited call. */
+  digest?: string;
 };
 
 /** Sends a request to the service. */
@@ -49,10 +51,10 @@ export const decide = async (
   callId: string,
   decision: Decision = {},
 ): Promise<TestRun> => {
-  const { action = 'resume', payload = { approved: action === 'resume' } } = decision;
+  const { action = 'resume', payload = { approved: action === 'resume' }, digest } = decision;
   const run = `/v1/runs/${encodeURIComponent(id)}`;
   const log = await send(`${run}/events/stream`);
-  const answer = await post(send, `${run}/decision`, { toolCallId: callId, action, payload });
+  const answer = await post(send, `${run}/decision`, { toolCallId: callId, action, payload, digest });
   const said = await answer.text();
   if (!answer.ok) {
     await log.body?.cancel();

@@ -68,14 +68,14 @@ export const defineTool = <Input extends z.ZodType>({
 
 const PROCEED: GateDecision = { kind: 'proceed' };
 
-/** A decision lets the call pass: whoever declines it cancels the call instead. */
+/** An approval lets the call pass; a refusal cancels it. */
 const approvalGate =
   <Input extends z.ZodType>(
     input: Input,
     needed: true | NonNullable<Exclude<ToolDefinition<Input>['needsApproval'], boolean>>,
   ): NonNullable<Tool['gate']> =>
   async (call) => {
-    if (call.decision) return PROCEED;
+    if (call.approved) return PROCEED;
     if (needed !== true) {
       const args = input.safeParse(given(call.arguments));
       // The tool itself tells the model what is wrong with its arguments.

@@ -1,17 +1,16 @@
 import type { Delegate, DelegateOutcome } from './delegate.ts';
 import type { SubAgentCall, SubAgentOutcome, SubAgents } from './sub-agent.ts';
+import { delegatedRun, delegateTicketId } from './tickets.ts';
 import type { ToolContext } from './tool.ts';
 
 /** A delegate of this service: a run of its own, which the ticket of a call that waits for it names. */
-
-const TICKET = 'delegate_run:';
 
 export const localDelegate = (agent: string, subAgents: SubAgents): Delegate => ({
   start: async (prompt, context) => outcomeOf(await subAgents.start({ ...callOf(context), agent, prompt })),
   proceed(context) {
     const { decision, ticket_id = '' } = context;
-    if (!decision || !ticket_id.startsWith(TICKET)) return undefined;
-    const child_run_id = ticket_id.slice(TICKET.length);
+    const child_run_id = delegatedRun(ticket_id);
+    if (!decision || child_run_id === undefined) return undefined;
     return subAgents.proceed({ ...callOf(context), child_run_id, decision }).then(outcomeOf);
   },
 });
@@ -32,4 +31,6 @@ const relayTo =
   };
 
 const outcomeOf = (outcome: SubAgentOutcome): DelegateOutcome =>
-  outcome.status === 'waiting' ? { ...outcome, ticket: { id: `${TICKET}${outcome.child_run_id}` } } : outcome;
+  outcome.status === 'waiting'
+    ? { ...outcome, ticket: { id: delegateTicketId(outcome.child_run_id ?? '') } }
+    : outcome;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentSpec } from '../schema/agent.ts';
+import type { TicketBelow } from '../schema/run.ts';
 import type { Ticket } from '../schema/run-event.ts';
 import { defineTool } from './define-tool.ts';
 import type { RemoteOutput } from './remote-agent.ts';
@@ -39,6 +40,8 @@ type Waiting = {
   needs: 'input_required' | 'auth_required' | 'suspended';
   message?: string;
   ticket: { id: string; resume_with?: Json };
+  /** Of a delegate of this service. */
+  tickets?: readonly TicketBelow[];
 };
 
 /** A missing prompt is answered like a blank one. */
@@ -162,7 +165,7 @@ const ticketOf = (
   agent_id: string,
   prompt: string,
   backend_status: string,
-  { child_run_id, ticket, ...waiting }: Extract<DelegateOutcome, Waiting>,
+  { child_run_id, ticket, tickets = [], ...waiting }: Extract<DelegateOutcome, Waiting>,
   { call_id }: ToolContext,
 ): Ticket => ({
   suspension: {
@@ -173,5 +176,6 @@ const ticketOf = (
   },
   pending: { id: call_id, name: `agent_run_${agent_id}`, arguments: { prompt } },
   resume_mode: 'use_decision_as_tool_result',
+  ...(tickets.length > 0 && { tickets: [...tickets] }),
   ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
 });

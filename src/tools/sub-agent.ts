@@ -1,4 +1,4 @@
-import type { Resume } from '../schema/run.ts';
+import type { Resume, TicketBelow } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 
@@ -7,7 +7,10 @@ import type { TraceContext } from '../schema/trace-context.ts';
 export type SubAgents = {
   /** Starts the agent on a thread of its own and follows it. */
   start(request: SubAgentCall & { agent: string; prompt: string }): Promise<SubAgentOutcome>;
-  /** Hands a decision, or input, to a child that waits, and follows it. One that is done gives its outcome. */
+  /**
+   * Hands a decision, or input, to a child that waits, and follows it. A decision goes to the tickets that it names
+   * (`below`) as far as they are still open. A child that is done gives its outcome.
+   */
   proceed(request: SubAgentCall & { child_run_id: string; decision: Resume }): Promise<SubAgentOutcome>;
   /** Cancels a child that waits and will not be asked any more. */
   end(scope: string, child_run_id: string): void;
@@ -38,4 +41,10 @@ export type SubAgentEnd =
   | { status: 'completed' }
   | { status: 'cancelled' }
   | { status: 'failed'; reason: string }
-  | { status: 'waiting'; needs: 'input_required' | 'auth_required' | 'suspended'; message?: string };
+  | {
+      status: 'waiting';
+      needs: 'input_required' | 'auth_required' | 'suspended';
+      message?: string;
+      /** What it waits with, and what those below it wait with. */
+      tickets: readonly TicketBelow[];
+    };

@@ -1,7 +1,10 @@
 import type { ToolCall } from '../schema/message.ts';
 import type { Ticket } from '../schema/run-event.ts';
 
-/** The tickets that calls wait for (runtime.md 6.4, agent-loop.md 7.2). */
+/**
+ * The tickets that calls wait for (runtime.md 6.4, agent-loop.md 7.2). Their ids are those of the first tickets of the
+ * calls: the loop makes an id unique in its thread when it issues the ticket.
+ */
 
 /** A person must allow the call; then it is executed with the arguments that it has. */
 export const permissionTicket = (call: ToolCall): Ticket => {
@@ -29,5 +32,20 @@ export const clientTicket = (call: ToolCall): Ticket => ({
   pending: { id: call.id, name: call.name, arguments: call.arguments },
   resume_mode: 'use_decision_as_tool_result',
 });
+
+const DELEGATE = 'delegate_run:';
+
+/** Separates the id of a first ticket from what makes those of later ones unique. */
+export const LATER = '~';
+
+/** The id of the ticket of a call that waits for this run. */
+export const delegateTicketId = (run_id: string): string => `${DELEGATE}${run_id}`;
+
+/** The run that a call with this ticket waits for. */
+export const delegatedRun = (ticket_id: string): string | undefined => {
+  if (!ticket_id.startsWith(DELEGATE)) return undefined;
+  const [run_id] = ticket_id.slice(DELEGATE.length).split(LATER);
+  return run_id;
+};
 
 const parametersOf = (call: ToolCall) => call.arguments !== null && { parameters: call.arguments };

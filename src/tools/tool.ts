@@ -99,7 +99,7 @@ export type GateDecision =
 
 /**
  * `decision` is there when the call was suspended before and goes through its gates again; `resume_mode` is that
- * of the ticket it is on.
+ * of the ticket it is on. `arguments` are those that the call is executed with: a decision may have edited them.
  */
 export type GatedCall = {
   id: string;
@@ -109,6 +109,8 @@ export type GatedCall = {
   resume_mode?: ResumeMode;
   /** As of its tool. */
   changed_at?: number;
+  /** A person has approved it, with the arguments that it has here. */
+  approved?: boolean;
 };
 
 export type Tool = {

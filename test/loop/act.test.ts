@@ -1,6 +1,7 @@
 import t from 'tap';
 import { act } from '../../src/loop/act.ts';
 import { INTERRUPTED } from '../../src/loop/history.ts';
+import { digestOfCall } from '../../src/schema/call-digest.ts';
 import type { RunEventOf } from '../../src/schema/run-event.ts';
 import { type GateDecision, type Json, ToolError } from '../../src/tools/tool.ts';
 import { asked, results, type Scene, scene, statuses, ticket } from './turn.ts';
@@ -89,7 +90,7 @@ t.test('gates are asked in the order of the calls, before any of them runs', asy
 
 for (const [name, decision, rest] of [
   ['blocks', BLOCK, ['failed b', 'failed c']],
-  ['suspends', SUSPEND, ['suspended b', 'commit', 'start c', 'end c', 'succeeded c']],
+  ['suspends', SUSPEND, ['commit', 'suspended b', 'commit', 'start c', 'end c', 'succeeded c']],
   ['sets a result', SET, ['succeeded b', 'commit', 'start c', 'end c', 'succeeded c']],
 ] as const) {
   t.test(`before a gate ${name}, the calls before it run and it is asked again`, async (t) => {
@@ -151,7 +152,7 @@ t.test('a suspended call waits with its ticket, and the calls behind it run', as
       status: 'pending',
       data: null,
       message: "Tool 'b' suspended: awaiting approval",
-      suspension: ticket('b'),
+      suspension: { ...ticket('b'), digest: digestOfCall({ tool: 'b', arguments: {} }) },
     },
     outcome: 'suspended',
   });
@@ -159,6 +160,7 @@ t.test('a suspended call waits with its ticket, and the calls behind it run', as
     id: 'ticket_b',
     reason: 'tool:Ask',
     resume_mode: 'replay_tool_call',
+    digest: digestOfCall({ tool: 'b', arguments: {} }),
   });
 });
 

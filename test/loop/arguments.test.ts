@@ -20,9 +20,7 @@ t.test('the arguments that a decision names are the ones that are checked', asyn
   const { turn } = scene({ a: { unchecked: { required: ['x'] }, run: async (args) => ({ data: args }) } });
   const [entry] = turn.calls;
   if (!entry) throw new Error('no call');
-  entry.ticket = { id: 'perm_a', reason: 'tool:PermissionConfirm', resume_mode: 'replay_tool_call' };
-  const result = { approved: true, arguments: { x: 1 } };
-  turn.decisions.set('a', { decision_id: 'd1', action: 'resume', result, updated_at: 1 });
+  entry.edited = { arguments: { x: 1 } };
   await act(turn, never);
   t.same(results(turn), ['tool a: {"x":1}']);
 });

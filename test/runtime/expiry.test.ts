@@ -2,7 +2,7 @@ import t from 'tap';
 import { expiredDecisions, expiryOf } from '../../src/runtime/expiry.ts';
 import { Resume, Run } from '../../src/schema/run.ts';
 import type { TicketExpiry } from '../../src/schema/run-event.ts';
-import { editedArguments, isApproval } from '../../src/tools/decision.ts';
+import { editedArguments, isApproval } from '../../src/tools/verdict.ts';
 
 /** agent-loop.md 14.1: `timeout_secs` and `on_timeout` of a permission rule. */
 
@@ -57,8 +57,8 @@ t.test('a run waits until the first of its tickets expires', async (t) => {
   });
   t.equal(expiryOf(run), 5000);
   t.strictSame(expiredDecisions(run, 4999), []);
-  t.match(expiredDecisions(run, 5000), [{ tool_call_id: 'b' }]);
-  t.match(expiredDecisions(run, 9000), [{ tool_call_id: 'a' }, { tool_call_id: 'b' }]);
+  t.match(expiredDecisions(run, 5000), [{ tool_call_id: 'perm_b' }]);
+  t.match(expiredDecisions(run, 9000), [{ tool_call_id: 'perm_a' }, { tool_call_id: 'perm_b' }]);
 });
 
 t.test('a run whose tickets wait for ever does not expire', async (t) => {
@@ -74,14 +74,15 @@ t.test('only a run that waits expires', async (t) => {
 t.test('a decision that has come is not overruled by the time limit', async (t) => {
   const run = waitingRun({ a: { at: 1, outcome: 'resume' }, b: { at: 2, outcome: 'resume' } }, ['a']);
   t.equal(expiryOf(run), 2);
-  t.match(expiredDecisions(run, 3), [{ tool_call_id: 'b' }]);
+  t.match(expiredDecisions(run, 3), [{ tool_call_id: 'perm_b' }]);
 });
 
 t.test('an expiry decides like a person would, and says that it was none', async (t) => {
   t.strictSame(expiredDecisions(waitingRun({ a: { at: 0, outcome: 'cancel' } }), 0), [
     {
       run_id: 'r1',
-      tool_call_id: 'a',
+      tool_call_id: 'perm_a',
+      form: 'native',
       action: 'cancel',
       payload: { approved: false, expired: true },
       reason: 'no decision until 1970-01-01T00:00:00.000Z',

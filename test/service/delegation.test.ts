@@ -386,8 +386,10 @@ t.test('a sub-agent that waits again makes its parent wait again', async (t) => 
     async () => tools.executed,
     (calls) => calls.length === 1,
   );
-  await view.until(events[0]?.run_id, 'waiting');
-  await view.post('/decision', resume('c1', { approved: true }));
+  const { waiting } = await view.until(events[0]?.run_id, 'waiting');
+  t.match(waiting, { ticket_ids: [/^delegate_run:.*~1$/], tickets: [{ tickets: [{ id: 'perm_r2' }] }] });
+  t.equal((await view.post('/decision', resume('c1', { approved: true }))).status, 409, 'by the call id');
+  await view.post('/decision', resume(String(waiting?.ticket_ids?.[0]), { approved: true }));
   await view.until(events[0]?.run_id, 'done');
   t.strictSame(tools.executed, ['r1', 'r2']);
   t.equal((await children()).length, 1);

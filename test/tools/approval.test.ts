@@ -98,7 +98,9 @@ t.test('a call with a decision passes, and the function is not asked again', asy
     return true;
   });
   for (const each of [tool, payment(true)]) {
-    t.strictSame(await gate(each, { ...callOf({}), decision: approved }), { kind: 'proceed' });
+    t.strictSame(await gate(each, { ...callOf({}), decision: approved, approved: true }), {
+      kind: 'proceed',
+    });
   }
   t.equal(asked, 0);
 });
@@ -119,7 +121,9 @@ t.test('a tool may wait for a decision instead of giving a result, and sees the 
     execute: (_, { decision }) => (decision ? { data: decision.result } : { suspend: ticket }),
   });
   t.strictSame(await tool.execute({}, quietContext()), { suspend: ticket });
-  t.strictSame(await tool.execute({}, quietContext({ decision: approved })), { data: { approved: true } });
+  t.strictSame(await tool.execute({}, quietContext({ decision: approved })), {
+    data: { approved: true },
+  });
 });
 
 const pickColor = defineClientTool({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { Json } from '../../schema/json.ts';
 import { Invalid } from '../../schema/outcome.ts';
-import { isApproval } from '../../tools/decision.ts';
 import { type StateUpdate, update } from '../../tools/state.ts';
 import type { GatedCall } from '../../tools/tool.ts';
+import { isApproval } from '../../tools/verdict.ts';
 import type { HookContext } from '../plugin.ts';
 import { type Behavior, tryCompileRule } from './policy.ts';
 import { type GrantedRule, permissionPolicy } from './state.ts';
@@ -16,14 +17,40 @@ import { escapeLiteral } from './wildcard.ts';
  * `arguments` replace those of the call; the tool checks them as it checks the model's. `remember` keeps the
  * decision as a rule: `once` (the default) keeps nothing; `session`, `thread` and `project` keep it in the state of
  * the thread, the widest memory of a decision there is, so all three hold for later runs of this thread. The rule
- * is about the tool, or about `pattern`, which must be about the tool of the call; one that is not, or is not a
- * pattern, is not remembered, and the next call is asked for again.
+ * is about the tool, or about `pattern`, which names the tool of the call and may narrow its arguments.
  */
 
+const KEPT = ['session', 'thread', 'project'] as const;
+
+const MAX_PATTERN = 1024;
+
 const Memory = z.object({
-  remember: z.enum(['session', 'thread', 'project']),
-  pattern: z.string().max(1024).optional(),
+  remember: z.enum(KEPT),
+  pattern: z.string().max(MAX_PATTERN).optional(),
 });
+
+/** What is wrong with the memory that a decision on a call of this tool asks for; undefined when nothing is. */
+export const memoryProblem = (payload: Json, tool: string): string | undefined => {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
+  const { remember, pattern } = payload;
+  if (remember !== undefined && remember !== null && !REMEMBER.some((each) => each === remember))
+    return `remember must be one of ${REMEMBER.join(', ')} (got ${JSON.stringify(remember)})`;
+  if (pattern === undefined || pattern === null) return undefined;
+  if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN)
+    return `pattern must be a text of at most ${MAX_PATTERN} characters`;
+  return patternProblem(pattern, tool);
+};
+
+const REMEMBER = ['once', ...KEPT];
+
+const patternProblem = (pattern: string, tool: string): string | undefined => {
+  const compiled = tryCompileRule({ tool: pattern, behavior: 'allow' });
+  if (compiled instanceof Invalid) return compiled.message;
+  const { kind } = compiled.pattern.tool;
+  return kind === 'exact' && compiled.isAboutTool(tool)
+    ? undefined
+    : `pattern must name the tool '${tool}' and may narrow its arguments (got ${JSON.stringify(pattern)})`;
+};
 
 /** The state with the rule that a decided call leaves behind, when it leaves one. */
 export const rememberDecision = (
@@ -35,7 +62,7 @@ export const rememberDecision = (
   if (!decision || !memory.success) return undefined;
   const { remember, pattern = escapeLiteral(name) } = memory.data;
   const behavior = isApproval(decision) ? 'allow' : 'deny';
-  if (!isAbout(pattern, name)) return undefined;
+  if (patternProblem(pattern, name) !== undefined) return undefined;
   const rules: readonly GrantedRule[] = state.get(permissionPolicy)?.rules ?? [];
   const known = rules.find((rule) => rule.tool === pattern && rule.behavior === behavior);
   // A rule that is older than the definition of the tool is renewed.
@@ -52,9 +79,4 @@ export const rememberDecision = (
     default_behavior,
     rules: [...rules.filter((each) => each !== known), rule],
   });
-};
-
-const isAbout = (pattern: string, name: string): boolean => {
-  const compiled = tryCompileRule({ tool: pattern, behavior: 'allow' });
-  return !(compiled instanceof Invalid) && compiled.isAboutTool(name);
 };

@@ -1,5 +1,4 @@
 import { Invalid } from '../../schema/outcome.ts';
-import { editedArguments, isApproval } from '../../tools/decision.ts';
 import type { StateView } from '../../tools/state.ts';
 import { permissionTicket } from '../../tools/tickets.ts';
 import type { GatedCall } from '../../tools/tool.ts';
@@ -33,13 +32,11 @@ export const permissionPlugin: Plugin = definePlugin({
     ];
     return {
       gate: (call, context) => {
-        const decided = isApproval(call.decision);
-        const subject = { name: call.name, arguments: editedArguments(call.decision) ?? call.arguments };
-        const { behavior, rule } = judge(rulesFor(context.state, call.changed_at), default_behavior, subject);
+        const { behavior, rule } = judge(rulesFor(context.state, call.changed_at), default_behavior, call);
         if (behavior === 'deny') {
           return { kind: 'block', reason: `Tool '${call.name}' denied by permission rules` };
         }
-        if (behavior === 'allow' || decided) return { kind: 'proceed' };
+        if (behavior === 'allow' || call.approved) return { kind: 'proceed' };
         const expires = expiryOf(rule, context.now());
         return { kind: 'suspend', ticket: { ...permissionTicket(call), ...(expires && { expires }) } };
       },

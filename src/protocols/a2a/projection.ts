@@ -1,5 +1,6 @@
 import { isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import { partsOf } from '../../a2a/parts.ts';
+import { digestOfTicket } from '../../schema/call-digest.ts';
 import type { Message, MessageMetadata } from '../../schema/message.ts';
 import { fillPage } from '../../schema/page-rows.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
@@ -152,20 +153,23 @@ const explained = (run: Run, state: TaskState, word: A2aMessage | undefined): A2
       metadata: {
         ticketIds: tickets.map(({ ticket_id }) => ticket_id),
         toolCallIds: tickets.map(({ tool_call_id }) => tool_call_id),
+        digests: tickets.map(digestOfTicket),
       },
     }),
   };
 };
 
-/** In words, and the call that it is about as data; what a delegate asks is in the words alone. */
+/** In words, and the call that it is about as data; of a delegate, the calls that it waits with. */
 const questionOf = ({
   tool_name: name,
   tool_call_id: id,
   message,
   reason,
+  tickets,
   ...call
 }: WaitingTicket): Part[] => {
   const words = { text: message || `Tool '${name}' awaits a decision` };
+  if (tickets) return [words, { data: { tickets }, mediaType: 'application/json' }];
   if (reason?.startsWith('agent_delegate:')) return [words];
   return [words, { data: { id, name, arguments: call.arguments ?? {} }, mediaType: 'application/json' }];
 };

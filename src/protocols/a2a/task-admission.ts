@@ -183,10 +183,11 @@ type Place = { scope: string; thread_id: string; task_id: string; message_id: st
 /** Open questions of tools and delegates are answered by what is said, and by nothing else is a permission given. */
 const answersIn = ({ waiting }: Run, { content }: SendRequest): DecisionInput[] =>
   waiting?.reason === 'user_input'
-    ? (waiting.tickets ?? []).map(({ tool_call_id }) => ({
-        tool_call_id,
+    ? (waiting.tickets ?? []).map(({ ticket_id }) => ({
+        tool_call_id: ticket_id,
         action: 'resume',
         payload: textOf(content),
+        form: 'output',
       }))
     : [];
 

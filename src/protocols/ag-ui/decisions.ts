@@ -1,7 +1,12 @@
-import { z } from 'zod';
 import type { DecisionInput } from '../../runtime/index.ts';
 import { inexactInteger } from '../../schema/exact-integers.ts';
-import type { WaitingTicket } from '../../schema/run.ts';
+import { Conflict } from '../../schema/outcome.ts';
+import {
+  findTicket,
+  findTicketOfCall,
+  type IssuedTickets,
+  type OpenTicket,
+} from '../../tools/find-ticket.ts';
 import { textBlockOf } from './content.ts';
 import type { AgUiMessage, ResumeEntry } from './request.ts';
 
@@ -11,7 +16,7 @@ import type { AgUiMessage, ResumeEntry } from './request.ts';
  * be answered.
  */
 
-export type OpenTicket = Pick<WaitingTicket, 'ticket_id' | 'tool_call_id' | 'resume_mode'>;
+export type ThreadTickets = { tickets: readonly OpenTicket[]; issued: IssuedTickets };
 
 type Payload = DecisionInput['payload'];
 
@@ -21,42 +26,59 @@ export type Answers = {
   answered: string[];
 };
 
-/** What is said in `resume` counts more than a tool message; of several entries the last counts. */
+/**
+ * What is said in `resume` counts more than a tool message; of several entries the last counts.
+ * @param unseen those of the messages that the thread does not have
+ * @throws Conflict
+ */
 export const answersIn = (
-  messages: readonly AgUiMessage[],
+  { unseen, messages }: { unseen: readonly AgUiMessage[]; messages: readonly AgUiMessage[] },
   resume: readonly ResumeEntry[],
-  tickets: readonly OpenTicket[],
+  { tickets, issued }: ThreadTickets,
 ): Answers => {
   const decisions = new Map<string, DecisionInput>();
-  const decide = (ticket: OpenTicket, payload: Payload, cancelled: boolean): void => {
-    const { tool_call_id } = ticket;
-    const action = cancelled || declines(ticket, payload) ? 'cancel' : 'resume';
-    decisions.set(tool_call_id, { tool_call_id, action, payload });
-  };
   const answered: string[] = [];
-  for (const message of messages.filter(isToolResult)) {
-    const ticket = tickets.find(({ tool_call_id }) => tool_call_id === message.toolCallId);
-    if (!ticket) continue;
-    answered.push(ticket.tool_call_id);
-    decide(ticket, resultOf(message), false);
+  const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
+  for (const message of unseen.filter(isToolResult)) {
+    const isCurrent = messages.indexOf(message) > lastAnswer;
+    const found = ticketOfCall(message.toolCallId ?? '', isCurrent, { tickets, issued });
+    if (!found) continue;
+    const { ticket_id, tool_call_id } = found.ticket;
+    answered.push(tool_call_id);
+    decisions.set(ticket_id, {
+      tool_call_id: ticket_id,
+      action: 'resume',
+      payload: resultOf(message),
+      form: 'output',
+    });
   }
-  for (const { interruptId: id, status, payload } of resume) {
-    const ticket =
-      tickets.find(({ tool_call_id }) => tool_call_id === id) ??
-      tickets.find(({ ticket_id }) => ticket_id === id);
-    const cancelled = status === 'cancelled';
-    if (ticket) decide(ticket, payload ?? (cancelled ? { approved: false } : null), cancelled);
+  for (const { interruptId, status, payload, metadata } of resume) {
+    const found = findTicket(tickets, issued, interruptId);
+    if (!found) continue;
+    const id = found.below?.id ?? found.ticket.ticket_id;
+    const isCancelled = status === 'cancelled';
+    decisions.set(id, {
+      tool_call_id: id,
+      action: isCancelled ? 'cancel' : 'resume',
+      payload: payload ?? (isCancelled ? { approved: false } : null),
+      form: 'approval',
+      ...(metadata?.digest !== undefined && { digest: metadata.digest }),
+    });
   }
   return { decisions: [...decisions.values()], answered };
 };
 
+/** A call id that is ambiguous is refused where the client answers now, and ignored in its history. */
+const ticketOfCall = (call_id: string, isCurrent: boolean, { tickets, issued }: ThreadTickets) => {
+  try {
+    return findTicketOfCall(tickets, issued, call_id);
+  } catch (error) {
+    if (isCurrent || !(error instanceof Conflict)) throw error;
+    return undefined;
+  }
+};
+
 export const isToolResult = ({ role, toolCallId }: AgUiMessage): boolean => role === 'tool' && !!toolCallId;
-
-const Declined = z.object({ approved: z.literal(false) });
-
-/** Whoever may allow a call may also forbid it; the answer to any other ticket is the tool's to understand. */
-const declines = ({ resume_mode }: OpenTicket, payload: Payload): boolean =>
-  resume_mode === 'replay_tool_call' && Declined.safeParse(payload).success;
 
 const resultOf = ({ content, error }: AgUiMessage): Payload => {
   if (error) return { error };

@@ -4,7 +4,7 @@ import { Invalid } from '../../schema/outcome.ts';
 import type { ChatInput } from '../ai-sdk/decode.ts';
 import { newMessages } from '../new-messages.ts';
 import { blocksOf, textBlockOf } from './content.ts';
-import { answersIn, isToolResult, type OpenTicket } from './decisions.ts';
+import { answersIn, isToolResult, type ThreadTickets } from './decisions.ts';
 import type { AgUiBody, AgUiMessage } from './request.ts';
 
 /**
@@ -24,20 +24,19 @@ export type AgUiRequest =
   /** Only answers to what does not wait any more: there is nothing to run. */
   | { kind: 'stale' };
 
-export type AgUiThread = {
+/** Tickets: of the open run, or of the latest one when none is open. */
+export type AgUiThread = ThreadTickets & {
   /** Is there a message of this id in the history, or does one wait to join it? */
   has(message_id: string): boolean;
   /** Nothing has run in it: what the client remembers of the assistant is its history. */
   fresh: boolean;
-  /** Of the open run, or of the latest one when none is open. */
-  tickets: readonly OpenTicket[];
 };
 
-/** @throws Invalid */
+/** @throws Invalid, Conflict */
 export const decodeAgUi = (body: AgUiBody, thread: AgUiThread): AgUiRequest => {
   const { messages, resume } = body;
   const unseen = newMessages(messages, thread.has);
-  const answers = answersIn(unseen, resume, thread.tickets);
+  const answers = answersIn({ unseen, messages }, resume, thread);
   const converted = unseen.flatMap((message) => inputOf(message, thread.fresh));
   if (converted.length > 0) return { kind: 'input', messages: withContext(body, converted), ...answers };
   if (answers.decisions.length > 0) return { kind: 'input', messages: [], ...answers };

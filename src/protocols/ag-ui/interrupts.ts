@@ -50,7 +50,7 @@ export const runSuspended = (
   const end = ({ interrupt, ...fields }: Omit<Mirrored, 'threadId' | 'runId'>) =>
     frame('RUN_FINISHED', { ...run, ...fields, ...(!strict && interrupt && { interrupt }) });
   if (tickets.size === 0) return end({ result, interrupt: { reason: NO_TICKET } });
-  const asking = [...tickets].filter(([, ticket]) => ticket?.resume_mode !== 'use_decision_as_tool_result');
+  const asking = [...tickets].filter(([, ticket]) => !isForClient(ticket));
   const [, last] = asking.at(-1) ?? [];
   if (asking.length === 0) return end({});
   return end({
@@ -59,10 +59,15 @@ export const runSuspended = (
   });
 };
 
+/** The client executes the call. A delegate that waits for decisions is no such call. */
+const isForClient = (ticket: Ticket | undefined): boolean =>
+  ticket?.resume_mode === 'use_decision_as_tool_result' && ticket.tickets === undefined;
+
 const NO_TICKET = 'tool_approval';
 
 const interruptOf = (toolCallId: string, ticket: Ticket | undefined): Interrupt => {
   if (!ticket) return { id: toolCallId, reason: 'tool_call', toolCallId };
+  const { digest, tickets } = ticket;
   const { id, action, message, response_schema } = ticket.suspension;
   return {
     id: id.trim() === '' ? toolCallId : id,
@@ -70,7 +75,7 @@ const interruptOf = (toolCallId: string, ticket: Ticket | undefined): Interrupt 
     toolCallId,
     message,
     responseSchema: isObject(response_schema) ? response_schema : undefined,
-    metadata: { action },
+    metadata: { action, ...(digest !== undefined && { digest }), ...(tickets && { tickets }) },
   };
 };
 

@@ -23,6 +23,8 @@ const Answer = z.object({
   interruptId: z.string(),
   status: z.enum(['resolved', 'cancelled']),
   payload: Json.optional(),
+  /** As that of the interrupt, or of what the user has made of it. */
+  metadata: z.looseObject({ digest: z.string().optional() }).nullish(),
 });
 
 /** From clients that know no list of answers. One without an id answers nothing. */
@@ -32,6 +34,7 @@ const SingleAnswer = withAliases(
     interruptId: z.string().nullish(),
     status: Answer.shape.status.default('resolved'),
     payload: Json.optional(),
+    metadata: Answer.shape.metadata,
   },
 ).transform(({ interruptId, ...answer }): z.output<typeof Answer>[] =>
   interruptId ? [{ interruptId, ...answer }] : [],

@@ -1,3 +1,4 @@
+import type { TicketBelow } from '../../schema/run.ts';
 import type { RunEventOf, Ticket, ToolResult } from '../../schema/run-event.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
@@ -116,9 +117,7 @@ export const callResumed = (
 const resultFrame = (id: string, { status, data, message, metadata, suspension }: ToolResult): string => {
   if (status === 'error') return errorFrame(id, message ?? TOOL_FAILED);
   if (status === 'pending') {
-    return suspension && isApproval(suspension.resume_mode, suspension.suspension.id)
-      ? frame('tool-approval-request', { approvalId: suspension.suspension.id, toolCallId: id })
-      : '';
+    return suspension ? approvalFrames(id, { ...suspension, ticket_id: suspension.suspension.id }) : '';
   }
   const described = metadata !== undefined && Object.keys(metadata).length > 0;
   return outputFrame(id, described ? { data, metadata } : data);
@@ -126,9 +125,33 @@ const resultFrame = (id: string, { status, data, message, metadata, suspension }
 
 export const TOOL_FAILED = 'tool execution error';
 
+type Asking = {
+  ticket_id: string;
+  resume_mode: Ticket['resume_mode'];
+  digest?: string | undefined;
+  tickets?: readonly TicketBelow[] | undefined;
+};
+
 /** Does the client answer with yes or no? Otherwise it answers with the output of the call. */
-export const isApproval = (resume_mode: Ticket['resume_mode'], ticket_id: string): boolean =>
-  resume_mode === 'replay_tool_call' && ticket_id.trim() !== '';
+export const isApproval = ({ ticket_id, resume_mode, tickets }: Asking): boolean =>
+  ticket_id.trim() !== '' &&
+  (tickets?.every((below) => below.resume_mode === 'replay_tool_call') ?? resume_mode === 'replay_tool_call');
+
+/** Empty when the client answers with the output of the call. */
+export const approvalFrames = (toolCallId: string, ticket: Asking): string => {
+  if (!isApproval(ticket)) return '';
+  const request = frame('tool-approval-request', { approvalId: ticket.ticket_id, toolCallId });
+  const below = belowPart(toolCallId, ticket);
+  return below ? frame(below.type, { id: below.id, data: below.data }) + request : request;
+};
+
+/** What a delegating call is asked for: its part holds the task of the delegate alone. */
+export const belowPart = (toolCallId: string, { ticket_id: approvalId, digest, tickets }: Asking) =>
+  tickets && {
+    type: 'data-tool-approval' as const,
+    id: approvalId,
+    data: { approvalId, toolCallId, ...(digest !== undefined && { digest }), tickets: [...tickets] },
+  };
 
 /** `providerExecuted` tells the client that it need not send the result back. */
 const outputFrame = (toolCallId: string, output: unknown, more: { preliminary?: true } = {}): string =>

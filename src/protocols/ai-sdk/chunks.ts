@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Json, JsonObject } from '../../schema/json.ts';
 import { Message } from '../../schema/message.ts';
-import { StateSnapshot } from '../../schema/run.ts';
+import { StateSnapshot, TicketBelow } from '../../schema/run.ts';
 import { Usage } from '../../schema/run-event.ts';
 
 /**
@@ -57,6 +57,15 @@ export const UiMessageChunk = z
     }),
     chunk('tool-input-available', { toolCallId, toolName: z.string(), input: z.unknown() }),
     chunk('tool-approval-request', { approvalId: z.string(), toolCallId }),
+    data(
+      'data-tool-approval',
+      z.object({
+        approvalId: z.string(),
+        toolCallId,
+        digest: z.string().optional(),
+        tickets: z.array(TicketBelow),
+      }),
+    ).meta({ description: 'what the delegate of a call waits with, before the request for an approval' }),
     chunk('tool-output-available', {
       toolCallId,
       output: z.unknown(),

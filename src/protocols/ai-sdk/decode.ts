@@ -6,7 +6,7 @@ import type { Run } from '../../schema/run.ts';
 import { newMessages } from '../new-messages.ts';
 import { type Attachments, createAttachments } from './attachments.ts';
 import type { ChatBody, ChatMessage } from './request.ts';
-import { decisionsOf, type OpenTicket, type ToolResponse, toolResponses } from './tool-responses.ts';
+import { decisionsOf, type ThreadTickets, type ToolResponse, toolResponses } from './tool-responses.ts';
 
 /**
  * What a chat request asks of a thread (chat-and-agui.md 3.2). Clients send the conversation as they see it; the
@@ -23,7 +23,8 @@ export type ChatRequest =
   /** Only responses to calls that do not wait any more: there is nothing to do, and nothing to say. */
   | { kind: 'stale' };
 
-export type ThreadView = {
+/** Tickets: of the open run, or of the latest one when none is open. */
+export type ThreadView = ThreadTickets & {
   /** Is there a message of this id in the history, or does one wait to join it? */
   has(message_id: string): boolean;
   /** Id of the last message that clients see. */
@@ -32,17 +33,15 @@ export type ThreadView = {
   current?(message_id: string): Message | undefined;
   /** The run that has taken a message, or that it waits to join. */
   runOf(message_id: string): Run | undefined;
-  /** Of the open run, or of the latest one when none is open. */
-  tickets: readonly OpenTicket[];
 };
 
-/** @throws Invalid */
+/** @throws Invalid, Conflict */
 export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
   const { messages } = body;
   const rewound = rewoundQuestion(body, thread);
   if (rewound) return rewound;
-  const responses = toolResponses(messages);
-  const decisions = decisionsOf(responses, thread.tickets);
+  const responses = toolResponses(messages, body.continues);
+  const decisions = decisionsOf(responses, thread);
   const converted = convert(newMessages(messages, thread.has));
   if (converted.length > 0) return { kind: 'input', messages: withContext(body, converted), decisions };
   if (decisions.length > 0) return { kind: 'input', messages: [], decisions };

@@ -1,5 +1,5 @@
 import type { GoingCall, WaitingTicket } from '../../schema/run.ts';
-import { type EarlierCalls, isApproval } from './calls.ts';
+import { approvalFrames, type EarlierCalls } from './calls.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
 /**
@@ -9,11 +9,9 @@ import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
  */
 export const heldCalls = (tickets: readonly WaitingTicket[], decided: ReadonlySet<string>): string[] =>
   tickets.flatMap((ticket) => {
-    if (decided.has(ticket.tool_call_id)) return goingCall(ticket);
-    const { ticket_id, tool_call_id: toolCallId, resume_mode } = ticket;
-    return isApproval(resume_mode, ticket_id)
-      ? [available(ticket), frame('tool-approval-request', { approvalId: ticket_id, toolCallId })]
-      : [available(ticket)];
+    if (decided.has(ticket.ticket_id)) return goingCall(ticket);
+    const asked = approvalFrames(ticket.tool_call_id, ticket);
+    return asked === '' ? [available(ticket)] : [available(ticket), asked];
   });
 
 /** Calls whose results come, and nobody is asked for. */

@@ -2,7 +2,7 @@ import { activityOfBlock } from '../../schema/answer-part.ts';
 import { isData, type MediaBlock, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
-import { isApproval } from './calls.ts';
+import { belowPart, isApproval } from './calls.ts';
 import type { Suspension, Suspensions } from './suspensions.ts';
 
 /**
@@ -27,6 +27,7 @@ type Part =
   | { type: 'reasoning'; text: string }
   | { type: 'file'; mediaType: string; url: string; filename?: string }
   | { type: 'data-artifact'; id: string; data: { data: unknown; filename?: string } }
+  | NonNullable<ReturnType<typeof belowPart>>
   | ToolPart;
 
 /** The part of the official type that this service uses. */
@@ -47,7 +48,11 @@ export const toUIMessages = (messages: readonly Message[], suspensions: Suspensi
     for (const call of message.tool_calls ?? []) {
       const isLast = run_id !== undefined && lastAsked.get(run_id) === message;
       const suspension = isLast ? suspensions(run_id, call.id) : undefined;
-      parts.push(toolPart(call, results.get(message)?.get(call.id) ?? [], suspension));
+      const below = suspension?.open ? belowPart(call.id, suspension) : undefined;
+      parts.push(
+        toolPart(call, results.get(message)?.get(call.id) ?? [], suspension),
+        ...(below ? [below] : []),
+      );
     }
     return parts.length > 0 ? [{ id, role, parts }] : [];
   });
@@ -99,9 +104,10 @@ const toolPart = (
     };
   }
   if (!suspension?.open) return { ...call, state: 'input-available', input, providerExecuted: true };
-  return isApproval(suspension.resume_mode, suspension.ticket_id)
-    ? { ...call, state: 'approval-requested', input, approval: { id: suspension.ticket_id } }
-    : { ...call, state: 'input-available', input };
+  const shown = suspension.edited ? suspension.edited.arguments : input;
+  return isApproval(suspension)
+    ? { ...call, state: 'approval-requested', input: shown, approval: { id: suspension.ticket_id } }
+    : { ...call, state: 'input-available', input: shown };
 };
 
 const parsed = (text: string): unknown => {

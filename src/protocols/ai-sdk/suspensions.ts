@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ResumeMode, type Run } from '../../schema/run.ts';
+import { Json } from '../../schema/json.ts';
+import { ResumeMode, type Run, TicketBelow } from '../../schema/run.ts';
 
 /**
  * Which calls of a run have waited for somebody, from the state of the run: their first tool message is a
@@ -10,6 +11,10 @@ import { ResumeMode, type Run } from '../../schema/run.ts';
 export type Suspension = {
   ticket_id: string;
   resume_mode: ResumeMode;
+  digest: string | undefined;
+  tickets: TicketBelow[] | undefined;
+  /** What a decision has put in place of the arguments. */
+  edited: { arguments: Json } | undefined;
   /** Nobody has answered yet. */
   open: boolean;
 };
@@ -20,7 +25,14 @@ export type Suspensions = (run_id: string, call_id: string) => Suspension | unde
 const CallStates = z.object({
   calls: z.record(
     z.string(),
-    z.object({ status: z.string(), resume_mode: ResumeMode, suspension_id: z.string().optional() }),
+    z.object({
+      status: z.string(),
+      resume_mode: ResumeMode,
+      suspension_id: z.string().optional(),
+      digest: z.string().optional(),
+      tickets: z.array(TicketBelow).optional(),
+      edited: z.object({ arguments: Json }).optional(),
+    }),
   ),
 });
 
@@ -48,7 +60,8 @@ export const suspensionsOf = (runs: Iterable<Pick<Run, 'run_id' | 'status' | 'st
     for (const [id, call] of Object.entries(stored.data.calls)) {
       if (call.suspension_id === undefined) continue;
       const open = call.status === 'suspended' && status !== 'done';
-      calls.set(id, { ticket_id: call.suspension_id, resume_mode: call.resume_mode, open });
+      const { suspension_id: ticket_id, resume_mode, digest, tickets, edited } = call;
+      calls.set(id, { ticket_id, resume_mode, digest, tickets, edited, open });
     }
     known.set(run_id, calls);
   }

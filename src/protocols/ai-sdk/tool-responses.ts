@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { DecisionInput } from '../../runtime/index.ts';
 import { Json, JsonObject } from '../../schema/json.ts';
-import type { WaitingTicket } from '../../schema/run.ts';
+import { Conflict } from '../../schema/outcome.ts';
+import {
+  findTicket,
+  findTicketOfCall,
+  type IssuedTickets,
+  type OpenTicket,
+} from '../../tools/find-ticket.ts';
 import { TOOL_FAILED } from './calls.ts';
 import type { ChatMessage } from './request.ts';
 
@@ -11,8 +17,12 @@ import type { ChatMessage } from './request.ts';
  */
 
 export type ToolResponse = {
-  /** A ticket or a tool call. */
+  /** Names a ticket, or the call itself. */
   target: string;
+  /** In the message that the client continues, and not in its history. */
+  isCurrent: boolean;
+  form: 'approval' | 'output';
+  digest?: string;
   call: { id: string; name: string; arguments: DecisionInput['payload'] };
   action: DecisionInput['action'];
   result: DecisionInput['payload'];
@@ -32,14 +42,16 @@ const ToolPart = z.object({
 });
 type ToolPart = z.output<typeof ToolPart>;
 
-export const toolResponses = (messages: readonly ChatMessage[]): ToolResponse[] =>
+/** @param continues id of the message that the client continues, where it names one */
+export const toolResponses = (messages: readonly ChatMessage[], continues?: string): ToolResponse[] =>
   messages
     .filter(({ role }) => role === 'assistant')
-    .flatMap(({ parts }) => parts)
-    .filter(isClientPart)
-    .flatMap((part) => {
-      const { success, data } = ToolPart.safeParse(part);
-      return success ? (responseOf(data) ?? []) : [];
+    .flatMap((message) => {
+      const isCurrent = message === messages.at(-1) || (continues !== undefined && message.id === continues);
+      return message.parts.filter(isClientPart).flatMap((part) => {
+        const { success, data } = ToolPart.safeParse(part);
+        return (success && responseOf(data, isCurrent)) || [];
+      });
     });
 
 /** What the service executed itself comes back as history, large outputs included: it is not looked into. */
@@ -50,53 +62,92 @@ const isClientPart = (part: unknown): boolean => {
   return isTool && !('providerExecuted' in part && part.providerExecuted === true);
 };
 
-const responseOf = (part: ToolPart): ToolResponse | undefined => {
+const responseOf = (part: ToolPart, isCurrent: boolean): ToolResponse | undefined => {
   const { state, toolCallId, approval } = part;
-  const of = (target: string, action: ToolResponse['action'], result: ToolResponse['result']) => ({
+  const target = part.approvalId ?? textIn(approval, 'id') ?? toolCallId;
+  const of = (
+    form: ToolResponse['form'],
+    action: ToolResponse['action'],
+    result: ToolResponse['result'],
+  ): ToolResponse => ({
     target,
+    isCurrent,
+    form,
     call: { id: toolCallId, name: nameOf(part), arguments: part.input ?? {} },
     action,
     result,
   });
   switch (state) {
     case 'output-available':
-      return of(toolCallId, 'resume', part.output ?? null);
+      return of('output', 'resume', part.output ?? null);
     case 'output-error':
-      return of(toolCallId, 'resume', { error: part.errorText ?? TOOL_FAILED });
+      return of('output', 'resume', { error: part.errorText ?? TOOL_FAILED });
     case 'output-denied':
-      return of(toolCallId, 'cancel', { approved: false });
+      return of('approval', 'cancel', { approved: false });
     case 'approval-responded': {
       if (!approval) return undefined;
-      const own = typeof approval.id === 'string' ? approval.id : undefined;
-      const target = part.approvalId ?? own ?? toolCallId;
-      const { approved, reason } = approval;
+      const reason = textIn(approval, 'reason');
+      const digest = textIn(approval, 'digest');
       return {
-        ...of(target, approved === false ? 'cancel' : 'resume', approval),
-        ...(typeof reason === 'string' && { reason }),
+        ...of('approval', 'resume', approval),
+        ...(reason !== undefined && { reason }),
+        ...(digest !== undefined && { digest }),
       };
     }
   }
 };
 
+const textIn = (object: JsonObject | undefined, key: string): string | undefined => {
+  const value = object?.[key];
+  return typeof value === 'string' ? value : undefined;
+};
+
 const nameOf = ({ type, toolName }: ToolPart): string =>
   type === 'dynamic-tool' ? (toolName ?? '') : type.slice('tool-'.length);
 
-export type OpenTicket = Pick<WaitingTicket, 'ticket_id' | 'tool_call_id'>;
+/** What a thread knows of its tickets. */
+export type ThreadTickets = { tickets: readonly OpenTicket[]; issued: IssuedTickets };
 
-/** For what waits now; of several responses to one call the last counts. */
-export const decisionsOf = (
-  responses: readonly ToolResponse[],
-  tickets: readonly OpenTicket[],
-): DecisionInput[] => {
+/** For what waits now; of several responses to one ticket the last counts. @throws Conflict */
+export const decisionsOf = (responses: readonly ToolResponse[], thread: ThreadTickets): DecisionInput[] => {
   const decisions = new Map<string, DecisionInput>();
-  for (const { target, action, result, reason } of responses) {
-    const ticket =
-      tickets.find(({ tool_call_id }) => tool_call_id === target) ??
-      tickets.find(({ ticket_id }) => ticket_id === target);
-    if (!ticket) continue;
-    const { tool_call_id } = ticket;
-    const why = reason === undefined ? {} : { reason };
-    decisions.set(tool_call_id, { tool_call_id, action, payload: result, ...why });
+  for (const response of responses) {
+    const found = ticketFor(response, thread);
+    if (!found) continue;
+    const { form, result, reason, digest } = response;
+    const id = found.below?.id ?? found.ticket.ticket_id;
+    decisions.set(id, {
+      tool_call_id: id,
+      action: actionOn(found.ticket, response),
+      payload: result,
+      form,
+      ...(reason !== undefined && { reason }),
+      ...(digest !== undefined && { digest }),
+    });
   }
   return [...decisions.values()];
 };
+
+/** A call id that is ambiguous is refused where the client answers now, and ignored in its history. */
+const ticketFor = ({ target, call, isCurrent }: ToolResponse, { tickets, issued }: ThreadTickets) => {
+  try {
+    return target === call.id
+      ? findTicketOfCall(tickets, issued, target)
+      : findTicket(tickets, issued, target);
+  } catch (error) {
+    if (isCurrent || !(error instanceof Conflict)) throw error;
+    return undefined;
+  }
+};
+
+/** A question that a client refuses to answer is cancelled; for permissions the payload states the consent. */
+const actionOn = (
+  { resume_mode, tickets }: OpenTicket,
+  { action, form, result }: ToolResponse,
+): DecisionInput['action'] => {
+  const asksPermission = resume_mode === 'replay_tool_call' || tickets !== undefined;
+  return form === 'approval' && !asksPermission && isRefusal(result) ? 'cancel' : action;
+};
+
+const isRefusal = (result: ToolResponse['result']): boolean =>
+  typeof result === 'object' && result !== null && !Array.isArray(result) && result.approved === false;

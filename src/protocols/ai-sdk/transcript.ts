@@ -1,5 +1,6 @@
 import { deniedText, type WaitingCall } from '../../runtime/index.ts';
 import type { Message, ToolCall } from '../../schema/message.ts';
+import { verdictOf } from '../../tools/verdict.ts';
 import { type ChatInput, decodeTranscript } from './decode.ts';
 import type { ChatOptions } from './encoder.ts';
 import type { ChatBody, ChatMessage } from './request.ts';
@@ -97,9 +98,17 @@ const waitingCall = ({ call, target }: ToolResponse): WaitingCall => ({
   resume_mode: 'replay_tool_call',
 });
 
-const decisionOf = ({ action, result, reason }: ToolResponse): NonNullable<WaitingCall['decision']> => ({
+const decisionOf = ({
   action,
+  form,
+  result,
+  digest,
+  reason,
+}: ToolResponse): NonNullable<WaitingCall['decision']> => ({
+  action,
+  form,
   payload: result,
+  ...(digest !== undefined && { digest }),
   ...(reason !== undefined && { reason }),
 });
 
@@ -149,13 +158,20 @@ const stepMessages = (
   return [answer, ...results];
 };
 
+const PERMISSION = { resume_mode: 'replay_tool_call' } as const;
+
 /** A call about which nothing more can come, and what the model reads of it. */
 const endedCall = (part: Part): EndedCall | undefined => {
   const response = responseIn(part);
   if (!response) return undefined;
   const { call, action, result } = response;
-  if (part.state === 'approval-responded' && action === 'resume') return undefined;
-  return { call, result: action === 'cancel' ? deniedText(reasonIn(part)) : resultText(part, result) };
+  const isApproval = part.state === 'approval-responded';
+  const verdict = verdictOf(PERMISSION, { action, payload: result, form: response.form });
+  if (isApproval && verdict.kind !== 'denied') return undefined;
+  return {
+    call,
+    result: isApproval || action === 'cancel' ? deniedText(reasonIn(part)) : resultText(part, result),
+  };
 };
 
 /** The client keeps the reason with the approval, also when it was told that the call was denied. */

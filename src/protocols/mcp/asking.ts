@@ -1,6 +1,8 @@
 import type { InputRequests, ServerContext } from '@modelcontextprotocol/server';
 import type { DecisionInput } from '../../runtime/index.ts';
+import { digestOfTicket } from '../../schema/call-digest.ts';
 import { isObject } from '../../schema/endpoint.ts';
+import type { Json } from '../../schema/json.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -12,7 +14,7 @@ import type { Sdk } from './sdk.ts';
 /** Where the call goes on. */
 export type Asked = { thread_id: string; run_id: string };
 
-/** By the ids of the calls that wait. Undefined: nobody can answer what the run waits for in a form. */
+/** By the ids of the tickets that are open. Undefined: the run waits for nothing that a form can answer. */
 export const questionsOf = (
   { inputRequired }: Sdk,
   { agent_id, waiting }: Run,
@@ -20,25 +22,35 @@ export const questionsOf = (
   const tickets = waiting?.tickets ?? [];
   if (tickets.length === 0) return undefined;
   return Object.fromEntries(
-    tickets.map((ticket) => [ticket.tool_call_id, inputRequired.elicit(formOf(agent_id, ticket))]),
+    tickets.map((ticket) => [ticket.ticket_id, inputRequired.elicit(formOf(agent_id, ticket))]),
   );
 };
 
 const formOf = (agent_id: string, ticket: WaitingTicket) => {
-  const { tool_name, arguments: given } = ticket;
-  const call = `the tool '${tool_name}' with ${shortened(JSON.stringify(given ?? {}))}`;
-  return asksPermission(ticket)
-    ? { message: `Agent '${agent_id}' wants to use ${call}.`, requestedSchema: PERMISSION }
-    : { message: `Agent '${agent_id}' asks with ${call}.`, requestedSchema: ANSWER };
+  const { tool_name, arguments: given, tickets } = ticket;
+  if (!asksPermission(ticket)) {
+    const call = callText(tool_name, shortened(JSON.stringify(given ?? {})));
+    return { message: `Agent '${agent_id}' asks with ${call}.`, requestedSchema: ANSWER };
+  }
+  // A person approves what the form shows, so nothing of it is cut off.
+  const wishes = tickets?.map((below) => wishOf(below.agent_id, below.tool, below.arguments));
+  const message = wishes?.join('\n') ?? wishOf(agent_id, tool_name, given ?? {});
+  return { message, requestedSchema: PERMISSION };
 };
 
-/** Of the arguments; a form is read by a person. */
+const wishOf = (agent_id: string, tool: string, args: Json): string =>
+  `Agent '${agent_id}' wants to use ${callText(tool, JSON.stringify(args))}.`;
+
+const callText = (tool: string, args: string): string => `the tool '${tool}' with ${args}`;
+
+/** Of the arguments of a question; a form is read by a person. */
 const MOST_CHARACTERS = 2000;
 
 const shortened = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
-const asksPermission = ({ resume_mode }: WaitingTicket): boolean => resume_mode === 'replay_tool_call';
+const asksPermission = ({ resume_mode, tickets }: WaitingTicket): boolean =>
+  tickets?.every((below) => below.resume_mode === 'replay_tool_call') ?? resume_mode === 'replay_tool_call';
 
 const PERMISSION = {
   type: 'object' as const,
@@ -59,13 +71,18 @@ export const decisionsIn = (
   responses: ServerContext['mcpReq']['inputResponses'],
 ): DecisionInput[] =>
   (waiting?.tickets ?? []).flatMap((ticket): DecisionInput[] => {
-    const { tool_call_id } = ticket;
+    const tool_call_id = ticket.ticket_id;
     const response = inputResponse(responses, tool_call_id);
     if (response.kind !== 'elicit') return [];
     const { approve, answer } = response.action === 'accept' ? (response.content ?? {}) : {};
-    const permits = asksPermission(ticket) ? approve === true : typeof answer === 'string';
-    if (!permits) return [{ tool_call_id, action: 'cancel', payload: null }];
-    return [{ tool_call_id, action: 'resume', payload: typeof answer === 'string' ? answer : null }];
+    const refused = { tool_call_id, action: 'cancel', payload: null } as const;
+    if (!asksPermission(ticket))
+      return typeof answer === 'string'
+        ? [{ tool_call_id, action: 'resume', payload: answer, form: 'output' }]
+        : [refused];
+    if (approve !== true) return [refused];
+    const digest = digestOfTicket(ticket);
+    return [{ tool_call_id, action: 'resume', payload: { approved: true }, form: 'approval', digest }];
   });
 
 export const stateOf = ({ thread_id, run_id }: Asked): string => JSON.stringify({ thread_id, run_id });

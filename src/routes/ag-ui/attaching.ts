@@ -31,10 +31,11 @@ export const createAttaching =
   (stream: EventStream, { scope, thread_id, thread, request, strict }: Read): Attach => {
     const { run_id } = thread;
     const { answered, decisions, messages } = request;
+    // Decisions of protocols name tickets.
     const decided = new Set(decisions.map(({ tool_call_id }) => tool_call_id));
     // Messages take the place of the answers that are still missing.
     const isOver = messages.some(({ visibility }) => visibility === undefined);
-    const open = isOver ? [] : thread.tickets.filter(({ tool_call_id }) => !decided.has(tool_call_id));
+    const open = isOver ? [] : thread.tickets.filter(({ ticket_id }) => !decided.has(ticket_id));
     const waiting = run_id === undefined ? undefined : ticketsOf(store, scope, run_id, open);
     const options: AgUiOptions = { answered, strict, ...(waiting && { waiting }) };
     return (channel) => {
@@ -63,9 +64,12 @@ const ticketsOf = (
 
 const recorded = (ticket: WaitingTicket): Ticket => {
   const { ticket_id, tool_call_id, tool_name, arguments: input = null, resume_mode } = ticket;
+  const { digest, tickets } = ticket;
   return {
     suspension: { id: ticket_id, action: ticket.reason ?? `tool:${tool_name}`, parameters: input },
     pending: { id: tool_call_id, name: tool_name, arguments: input },
     resume_mode,
+    ...(digest !== undefined && { digest }),
+    ...(tickets && { tickets }),
   };
 };

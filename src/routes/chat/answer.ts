@@ -38,6 +38,7 @@ export const createAnswer = (
     attachTo({ run_id, tickets, going }, decisions) {
       const options: ChatOptions =
         continues === undefined ? { earlier: earlierCalls(tickets) } : { continues };
+      // Decisions of protocols name tickets.
       const decided = new Set(decisions.map(({ tool_call_id }) => tool_call_id));
       const held = continues === undefined ? [] : [...goingCalls(going), ...heldCalls(tickets, decided)];
       return (channel) => {

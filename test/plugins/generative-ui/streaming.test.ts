@@ -121,7 +121,12 @@ t.test('a sub-agent that does not complete fails the call with its reason', asyn
 
 t.test('a sub-agent that waits for somebody is ended: nobody would answer it', async (t) => {
   const ended: string[] = [];
-  const waits: SubAgents['start'] = async () => ({ ...CHILD_RUN, status: 'waiting', needs: 'suspended' });
+  const waits: SubAgents['start'] = async () => ({
+    ...CHILD_RUN,
+    status: 'waiting',
+    needs: 'suspended',
+    tickets: [],
+  });
   const tool = uiTool('render_json_ui', waits, (_scope, child) => ended.push(child));
   t.match(await callTool(tool, { prompt: 'x' }), {
     message: 'Execution failed: sub-agent did not complete: waiting',

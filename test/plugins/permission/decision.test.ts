@@ -3,7 +3,6 @@ import { rememberDecision } from '../../../src/plugins/permission/decision.ts';
 import { expiryOf } from '../../../src/plugins/permission/expiry.ts';
 import { permissionPolicy } from '../../../src/plugins/permission/state.ts';
 import type { Resume } from '../../../src/schema/run.ts';
-import { editedArguments, isApproval } from '../../../src/tools/decision.ts';
 import type { Json } from '../../../src/tools/tool.ts';
 import { stateStore } from '../context.ts';
 
@@ -13,27 +12,6 @@ const decided = (result: Json, action: Resume['action'] = 'resume'): Resume => (
   result,
   reason: 'because',
   updated_at: 1,
-});
-
-t.test('a resume is an approval unless its payload says otherwise', async (t) => {
-  t.ok(isApproval(decided(null)));
-  t.ok(isApproval(decided({ approved: true })));
-  t.ok(isApproval(decided(['approved'])));
-  t.notOk(isApproval(decided({ approved: false })));
-  t.notOk(isApproval(decided({ approved: true }, 'cancel')));
-  t.notOk(isApproval(undefined));
-});
-
-t.test('an approval may carry other arguments', async (t) => {
-  t.strictSame(editedArguments(decided({ arguments: { to: 'b' } })), { to: 'b' });
-  t.strictSame(editedArguments(decided({ approved: true, arguments: {} })), {});
-  const without: Json[] = [null, 'x', { approved: true }, { arguments: null }, [{ arguments: 1 }]];
-  for (const payload of without) {
-    t.equal(editedArguments(decided(payload)), undefined, JSON.stringify(payload));
-  }
-  t.equal(editedArguments(decided({ approved: false, arguments: {} })), undefined);
-  t.equal(editedArguments(decided({ arguments: {} }, 'cancel')), undefined);
-  t.equal(editedArguments(undefined), undefined);
 });
 
 /** What the state of the thread says after these decisions on calls of a tool. */
@@ -72,13 +50,15 @@ t.test('what is remembered of a refusal is a deny rule', async (t) => {
 
 t.test('a pattern is remembered instead of the tool', async (t) => {
   const pattern = 'Bash(command ~ "git *")';
-  const state = remembered('Bash', decided({ remember: 'thread', pattern }));
+  const state = remembered('Bash', decided({ approved: true, remember: 'thread', pattern }));
   t.match(state, { rules: [{ tool: pattern, behavior: 'allow' }] });
 });
 
 t.test('the id of a tool is remembered as it is, also when it reads like a pattern', async (t) => {
-  t.match(remembered('a*(b)', decided({ remember: 'thread' })), { rules: [{ tool: 'a\\*\\(b)' }] });
-  t.match(remembered('/x/', decided({ remember: 'thread' })), { rules: [{ tool: '\\/x/' }] });
+  t.match(remembered('a*(b)', decided({ approved: true, remember: 'thread' })), {
+    rules: [{ tool: 'a\\*\\(b)' }],
+  });
+  t.match(remembered('/x/', decided({ approved: true, remember: 'thread' })), { rules: [{ tool: '\\/x/' }] });
 });
 
 const forgotten: [why: string, payload: Json][] = [
@@ -86,6 +66,7 @@ const forgotten: [why: string, payload: Json][] = [
   ['only this once', { remember: 'once' }],
   ['no known scope', { remember: 'galaxy' }],
   ['a pattern about another tool', { remember: 'thread', pattern: 'Read' }],
+  ['a pattern about more tools', { approved: true, remember: 'thread', pattern: '*' }],
   ['a pattern that is broken', { remember: 'thread', pattern: 'Bash(command ~ "x)' }],
   ['an expression that is broken', { remember: 'thread', pattern: '/Bash(/' }],
   ['a pattern that is no text', { remember: 'thread', pattern: 1 }],
@@ -98,7 +79,7 @@ for (const [why, payload] of forgotten) {
 }
 
 t.test('the same decision again adds nothing, another one does', async (t) => {
-  const allow = decided({ remember: 'thread' });
+  const allow = decided({ approved: true, remember: 'thread' });
   t.equal(remembered('rm', allow, allow)?.rules.length, 1);
   const both = remembered('rm', allow, decided({ remember: 'thread' }, 'cancel'));
   t.strictSame(

@@ -7,6 +7,7 @@ import type { Resume } from '../../../src/schema/run.ts';
 import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
 import { update } from '../../../src/tools/state.ts';
 import type { GatedCall, Json } from '../../../src/tools/tool.ts';
+import { editedArguments, isApproval } from '../../../src/tools/verdict.ts';
 import { aboutAgent, hookContext, stateStore } from '../context.ts';
 
 const partsOf = (section?: Json) =>
@@ -15,8 +16,10 @@ const partsOf = (section?: Json) =>
 const callOf = (name: string, args: Json, decision?: Resume): GatedCall => ({
   id: 'c1',
   name,
-  arguments: args,
+  // The loop gives gates the arguments that the call is executed with.
+  arguments: editedArguments(decision) ?? args,
   ...(decision && { decision }),
+  ...(isApproval(decision) && { approved: true }),
 });
 
 const gate = async (section: Json | undefined, call: GatedCall, context = hookContext()) =>
@@ -119,13 +122,13 @@ const stateful = (): { context: HookContext } & ReturnType<typeof stateStore> =>
 t.test('what is remembered when a call was decided holds for the next one', async (t) => {
   const { context, view, apply } = stateful();
   const { hooks, gate } = partsOf();
-  const decision = approval({ remember: 'thread' });
+  const decision = approval({ approved: true, remember: 'thread' });
   const outcome = await hooks?.decided?.({ ...context, call: { ...weather(), decision } });
   apply(outcome?.state);
   t.strictSame(await gate?.(weather(), context), PROCEED);
   t.match(await gate?.(callOf('other', {}), context), { kind: 'suspend' });
   t.equal(view.get(permissionPolicy)?.rules.length, 1);
-  const once = { ...weather(), decision: approval() };
+  const once = { ...weather(approval()), decision: approval() };
   t.equal(await hooks?.decided?.({ ...context, call: once }), undefined);
 });
 

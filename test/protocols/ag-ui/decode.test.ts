@@ -2,15 +2,17 @@ import { RunAgentInputSchema } from '@ag-ui/core/schemas';
 import t from 'tap';
 import { type AgUiThread, decodeAgUi } from '../../../src/protocols/ag-ui/decode.ts';
 import { AgUiBody } from '../../../src/protocols/ag-ui/request.ts';
+import { issuedBefore, NONE_ISSUED } from '../../tools/issued.ts';
 
 /** chat-and-agui.md 2.5, 11, 13.2. */
 
-const NEW: AgUiThread = { has: () => false, fresh: true, tickets: [] };
+const NEW: AgUiThread = { has: () => false, fresh: true, tickets: [], issued: NONE_ISSUED };
 
 const stored = (...ids: string[]): AgUiThread => ({
   has: (id) => ids.includes(id),
   fresh: false,
   tickets: [],
+  issued: NONE_ISSUED,
 });
 
 const permission = (call: string) =>
@@ -265,7 +267,9 @@ const resume = (resume: unknown, thread = waiting(permission('c1'))) => input({ 
 
 t.test('entries answer what waits, by the id of the ticket or of the call', async (t) => {
   const yes = { approved: true };
-  const on = (action: string, payload: unknown) => [{ tool_call_id: 'c1', action, payload }];
+  const on = (action: string, payload: unknown) => [
+    { tool_call_id: 'perm_c1', action, payload, form: 'approval' },
+  ];
   for (const interruptId of ['perm_c1', 'c1']) {
     t.strictSame(resume([{ interruptId, status: 'resolved', payload: yes }]), on('resume', yes));
   }
@@ -276,15 +280,16 @@ t.test('entries answer what waits, by the id of the ticket or of the call', asyn
   t.strictSame(resume({ interrupt_id: 'perm_c1' }), on('resume', null));
 });
 
-t.test('who may allow a call may decline it; to any other ticket that is an answer', async (t) => {
+t.test('a payload is passed on as it is, with the digest of the metadata', async (t) => {
   const entry = [{ interruptId: 'c1', status: 'resolved', payload: { approved: false } }];
-  t.match(resume(entry), [{ action: 'cancel', payload: { approved: false } }]);
+  t.match(resume(entry), [{ action: 'resume', payload: { approved: false }, form: 'approval' }]);
   t.match(resume(entry, waiting(forClient('c1'))), [{ action: 'resume', payload: { approved: false } }]);
+  t.match(resume([{ ...entry[0], metadata: { digest: 'd' } }]), [{ digest: 'd' }]);
 });
 
 t.test('entries for what does not wait are ignored, and alone there is nothing to run', async (t) => {
   const stale = { interruptId: 'old', status: 'resolved' };
-  t.match(resume([stale, { interruptId: 'c1', status: 'resolved' }]), [{ tool_call_id: 'c1' }]);
+  t.match(resume([stale, { interruptId: 'c1', status: 'resolved' }]), [{ tool_call_id: 'perm_c1' }]);
   t.strictSame(decode({ resume: [stale] }, waiting(permission('c1'))), { kind: 'stale' });
   t.strictSame(decode({ resume: { interruptId: 'int-1', payload: { approved: true } } }), { kind: 'stale' });
   t.strictSame(decode({ resume: [stale], messages: [says('a', 'u1')] }, stored('u1')), { kind: 'stale' });
@@ -300,7 +305,7 @@ t.test('a tool message for a call that waits is its result', async (t) => {
   const of = (more: object) => {
     const { decisions, answered } = input({ messages: [result(more)] }, waiting(forClient('c1')));
     t.strictSame(answered, ['c1']);
-    t.match(decisions, [{ tool_call_id: 'c1', action: 'resume' }]);
+    t.match(decisions, [{ tool_call_id: 'suspend_c1', action: 'resume', form: 'output' }]);
     return decisions[0]?.payload;
   };
   t.equal(of({ content: '42' }), 42);
@@ -310,6 +315,20 @@ t.test('a tool message for a call that waits is its result', async (t) => {
   t.equal(of({}), null);
   t.strictSame(of({ content: '', error: 'no' }), { error: 'no' });
 });
+
+t.test(
+  'a call id that had a ticket before is refused in the answer, and ignored in the history',
+  async (t) => {
+    const thread = { ...waiting(forClient('c1')), issued: issuedBefore(['suspend_c1'], ['c1', 'c1']) };
+    const early = result({ content: '1' });
+    t.throws(() => decode({ messages: [early] }, thread), {
+      name: 'Conflict',
+      message: /decide by ticket id/,
+    });
+    const asked = { role: 'assistant', id: 'a2', content: '' };
+    t.match(input({ messages: [early, asked, says('b', 'u2')] }, thread), { decisions: { length: 0 } });
+  },
+);
 
 t.test('tool messages of the past are history', async (t) => {
   const past = result({ content: '1' });
@@ -332,7 +351,7 @@ t.test(
     const thread = waiting(permission('c1'), forClient('c2'));
     t.match(decode({ ...body, messages: [says('a', 'u2'), result({ toolCallId: 'c2' })] }, thread), {
       messages: [{ role: 'system' }, { id: 'u2' }],
-      decisions: [{ tool_call_id: 'c2' }, { tool_call_id: 'c1' }],
+      decisions: [{ tool_call_id: 'suspend_c2' }, { tool_call_id: 'perm_c1' }],
       answered: ['c2'],
     });
     t.match(decode({ ...body, messages: [says('a', 'u1')] }, thread), { messages: { length: 0 } });

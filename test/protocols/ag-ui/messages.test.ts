@@ -31,7 +31,14 @@ const waits =
   (open: boolean): Suspensions =>
   (run_id, call_id) =>
     run_id === 'R' && call_id === 'c1'
-      ? { ticket_id: 'perm_c1', resume_mode: 'replay_tool_call', open }
+      ? {
+          ticket_id: 'perm_c1',
+          resume_mode: 'replay_tool_call',
+          digest: undefined,
+          tickets: undefined,
+          edited: undefined,
+          open,
+        }
       : undefined;
 
 const convert = (messages: Message[]) => {

@@ -1,16 +1,21 @@
 import t from 'tap';
 import { decodeChat, decodeTranscript, type ThreadView } from '../../../src/protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../../src/protocols/ai-sdk/request.ts';
+import { issuedBefore, NONE_ISSUED } from '../../tools/issued.ts';
 
 /** chat-and-agui.md 2.5, 3, 10. */
 
-const NOTHING: ThreadView = { has: () => false, runOf: () => undefined, tickets: [] };
+const NOTHING: ThreadView = { has: () => false, runOf: () => undefined, tickets: [], issued: NONE_ISSUED };
 
 const stored = (...ids: string[]): ThreadView => ({ ...NOTHING, has: (id) => ids.includes(id) });
 
 const waiting = (...calls: string[]): ThreadView => ({
   ...NOTHING,
-  tickets: calls.map((id) => ({ ticket_id: `perm_${id}`, tool_call_id: id })),
+  tickets: calls.map((id) => ({
+    ticket_id: `perm_${id}`,
+    tool_call_id: id,
+    resume_mode: 'replay_tool_call',
+  })),
 });
 
 const decode = (body: object, thread: ThreadView = NOTHING) => decodeChat(ChatBody.parse(body), thread);
@@ -188,12 +193,14 @@ const decisions = (body: object, thread = waiting('c1')) => {
 
 t.test('responses in tool parts are decisions on the calls that wait', async (t) => {
   const only = (...parts: object[]) => decisions(answered(...parts));
-  const on = (action: string, payload: unknown) => [{ tool_call_id: 'c1', action, payload }];
+  const on = (action: string, payload: unknown, form = 'output') => [
+    { tool_call_id: 'perm_c1', action, payload, form },
+  ];
   t.strictSame(only(part('output-available', { output: { v: 1 } })), on('resume', { v: 1 }));
   t.strictSame(only(part('output-available')), on('resume', null));
   t.strictSame(only(part('output-error', { errorText: 'no' })), on('resume', { error: 'no' }));
   t.strictSame(only(part('output-error')), on('resume', { error: 'tool execution error' }));
-  t.strictSame(only(part('output-denied')), on('cancel', { approved: false }));
+  t.strictSame(only(part('output-denied')), on('cancel', { approved: false }, 'approval'));
   t.strictSame(
     only({ type: 'dynamic-tool', toolName: 'look', toolCallId: 'c1', state: 'output-available', output: 1 }),
     on('resume', 1),
@@ -204,7 +211,7 @@ t.test('an approval is for its ticket, or for its call', async (t) => {
   const approval = { id: 'perm_c1', approved: true };
   const only = (more: object) =>
     decisions(answered(part('approval-responded', { toolCallId: 'x', ...more })));
-  const yes = [{ tool_call_id: 'c1', action: 'resume', payload: approval }];
+  const yes = [{ tool_call_id: 'perm_c1', action: 'resume', payload: approval, form: 'approval' }];
   t.strictSame(only({ approval }), yes);
   t.strictSame(only({ approval, approvalId: 'c1' }), yes);
   t.strictSame(only({ approval: { approved: true }, toolCallId: 'c1' }), [
@@ -212,12 +219,14 @@ t.test('an approval is for its ticket, or for its call', async (t) => {
   ]);
   t.strictSame(only({ approval: { id: 'perm_c1', approved: false, reason: 'no' } }), [
     {
-      tool_call_id: 'c1',
-      action: 'cancel',
+      tool_call_id: 'perm_c1',
+      action: 'resume',
       payload: { id: 'perm_c1', approved: false, reason: 'no' },
+      form: 'approval',
       reason: 'no',
     },
   ]);
+  t.match(only({ approval: { ...approval, digest: 'd' } }), [{ digest: 'd' }]);
   t.throws(() => only({ approval: 'yes' }), { message: 'no new messages or interaction responses' });
 });
 
@@ -242,9 +251,49 @@ t.test('the last response to a call counts, by whatever id it is called', async 
     part('output-available', { toolCallId: 'c2', output: 2 }),
   );
   t.strictSame(decisions(body, waiting('c1', 'c2')), [
-    { tool_call_id: 'c1', action: 'resume', payload: { id: 'perm_c1', approved: true } },
-    { tool_call_id: 'c2', action: 'resume', payload: 2 },
+    {
+      tool_call_id: 'perm_c1',
+      action: 'resume',
+      payload: { id: 'perm_c1', approved: true },
+      form: 'approval',
+    },
+    { tool_call_id: 'perm_c2', action: 'resume', payload: 2, form: 'output' },
   ]);
+});
+
+t.test('a question that a client refuses to answer is cancelled', async (t) => {
+  const [ticket] = waiting('c1').tickets;
+  const question = { ...waiting(), tickets: [{ ...ticket, resume_mode: 'pass_decision_to_tool' as const }] };
+  const refusal = part('approval-responded', { approval: { id: 'perm_c1', approved: false } });
+  t.match(decisions(answered(refusal), question as ThreadView), [{ action: 'cancel' }]);
+});
+
+t.test(
+  'a call id that had a ticket before is refused in the answer, and ignored in the history',
+  async (t) => {
+    const again: ThreadView = { ...waiting('c1'), issued: issuedBefore(['perm_c1'], ['c1', 'c1']) };
+    const output = part('output-available', { output: 1 });
+    t.throws(() => decisions(answered(output), again), {
+      name: 'Conflict',
+      message: "'c1' names more than one call; decide by ticket id",
+    });
+    const { messages } = answered(output);
+    t.match(decode({ messages: [...messages, says('else', 'u2')] }, again), { decisions: { length: 0 } });
+    t.throws(() => decode({ messages: [...messages, says('else', 'u2')], messageId: 'a1' }, again), {
+      name: 'Conflict',
+    });
+  },
+);
+
+t.test('an approval is not taken for a call whose id is that of the ticket', async (t) => {
+  const thread = waiting('A', 'perm_A');
+  const approval = part('approval-responded', {
+    toolCallId: 'A',
+    approval: { id: 'perm_A', approved: true },
+  });
+  t.match(decisions(answered(approval), thread), [{ tool_call_id: 'perm_A' }]);
+  const output = part('output-error', { toolCallId: 'perm_A' });
+  t.match(decisions(answered(output), thread), [{ tool_call_id: 'perm_perm_A' }]);
 });
 
 t.test('decisions and new messages may come together', async (t) => {
@@ -252,7 +301,7 @@ t.test('decisions and new messages may come together', async (t) => {
   t.match(decode({ messages: [...messages, says('and', 'u2')], state: { a: 1 } }, waiting('c1')), {
     kind: 'input',
     messages: [{ role: 'system' }, { id: 'u2' }],
-    decisions: [{ tool_call_id: 'c1' }],
+    decisions: [{ tool_call_id: 'perm_c1' }],
   });
   t.match(decode({ messages, state: { a: 1 } }, waiting('c1')), { messages: { length: 0 } });
 });

@@ -68,7 +68,7 @@ t.test('an approved call of the last step waits with its decision', async (t) =>
       call: { id: 'c1', name: 'make', arguments: { n: 'c1' } },
       ticket_id: 'perm_c1',
       resume_mode: 'replay_tool_call',
-      decision: { action: 'resume', payload: { id: 'perm_c1', approved: true } },
+      decision: { action: 'resume', form: 'approval', payload: { id: 'perm_c1', approved: true } },
     },
   ]);
   t.strictSame(transcript.options, { continues: 'a1' });
@@ -76,7 +76,9 @@ t.test('an approved call of the last step waits with its decision', async (t) =>
 
 t.test('a denied call of the last step waits with its decision and the reason', async (t) => {
   const { waiting } = read([user('hi'), answer(STEP, responded('c1', false, 'no'))]);
-  t.match(waiting, [{ decision: { action: 'cancel', payload: { approved: false }, reason: 'no' } }]);
+  t.match(waiting, [
+    { decision: { action: 'resume', form: 'approval', payload: { approved: false }, reason: 'no' } },
+  ]);
 });
 
 t.test(

@@ -1,5 +1,6 @@
 import { EventSchemas as OldEventSchema } from 'ag-ui-client-0';
 import t from 'tap';
+import { digestOfCall } from '../../../src/schema/call-digest.ts';
 import { says } from '../agent-loop/agents.ts';
 import { asks, type Call, hangs } from '../models.ts';
 import { eventually } from '../troupe.ts';
@@ -20,7 +21,10 @@ const interrupt = (toolCallId: string) => ({
   reason: 'tool_call',
   toolCallId,
   message: "Permission required for tool 'risky'",
-  metadata: { action: 'tool:PermissionConfirm' },
+  metadata: {
+    action: 'tool:PermissionConfirm',
+    digest: digestOfCall({ tool: 'risky', arguments: {} }),
+  },
 });
 
 const resolved = (interruptId: string, payload?: unknown) => [{ interruptId, status: 'resolved', payload }];
@@ -55,9 +59,9 @@ t.test('a client that names the version of its protocol gets no key of before', 
 
 const APPROVALS: [form: string, resume: unknown][] = [
   ['the list of the protocol', resolved('perm_c1', { approved: true })],
-  ['a list that names the call', resolved('c1')],
+  ['a list that names the call', resolved('c1', { approved: true })],
   ['an object', { interruptId: 'perm_c1', payload: { approved: true } }],
-  ['an object with the older name', { interrupt_id: 'perm_c1' }],
+  ['an object with the older name', { interrupt_id: 'perm_c1', payload: { approved: true } }],
 ];
 
 for (const [form, resume] of APPROVALS) {

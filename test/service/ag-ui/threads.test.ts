@@ -105,7 +105,10 @@ t.test('a call that waits has no result in the history, on whichever page it is'
   t.strictSame(await roles('?limit=3'), ['user', 'assistant']);
 
   agUi.models.steps.push(says('done'));
-  await agUi.ask({ threadId: 'T', resume: [{ interruptId: 'perm_c1', status: 'resolved' }] });
+  await agUi.ask({
+    threadId: 'T',
+    resume: [{ interruptId: 'perm_c1', status: 'resolved', payload: { approved: true } }],
+  });
   const after = await agUi.items('T');
   t.strictSame(
     after.messages.filter(({ toolCallId }) => toolCallId === 'c1').map(({ content }) => content[0]?.text),
@@ -162,7 +165,10 @@ t.test('a replay shows the wait of a run and its continuation', async (t) => {
   agUi.models.steps.push(asks(['c1', 'risky']), says('done'));
   const body = { threadId: 'T', agentId: 'steps' };
   await agUi.ask({ ...body, messages: [user('u1', 'hi')] });
-  await agUi.ask({ ...body, resume: [{ interruptId: 'perm_c1', status: 'resolved' }] });
+  await agUi.ask({
+    ...body,
+    resume: [{ interruptId: 'perm_c1', status: 'resolved', payload: { approved: true } }],
+  });
   const events = framesOf(await replay(agUi));
   await taken(events);
   const ends = events.filter(({ type }) => type === 'RUN_FINISHED');

@@ -6,7 +6,7 @@ import { asks, type Call } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, say, says, startWith, stateIn, toolsIn } from './agents.ts';
-import { asking, decide, guarded, logged } from './permissions.ts';
+import { asking, decide, decideEdited, guarded, logged } from './permissions.ts';
 
 /** Decisions that edit a call, that are remembered, or that do not come in time: agent-loop.md 14.1, runtime.md 12. */
 
@@ -16,12 +16,12 @@ t.test('a person may edit the arguments of a call', async (t) => {
   const rule = { tool: 'get_weather', behavior: 'ask' };
   const { troupe, run_id } = await asking(t, [rule], ['c1', 'get_weather', { location: 'Oslo' }]);
   troupe.models.steps.push(says('done'));
-  await decide(troupe, 'c1', 'resume', { approved: true, arguments: { location: 'Rome' } });
+  await decideEdited(troupe, 'c1', { tool: 'get_weather', arguments: { location: 'Rome' } });
   await viewOf(troupe, 'T').until(run_id, 'done');
   t.match(await logged(troupe, run_id, 'ToolCallResumed'), [{ result: { location: 'Rome' } }]);
 });
 
-t.test('edited arguments are checked by the tool, and by the rules', async (t) => {
+t.test('edited arguments are checked by the tool before they are accepted, and by the rules', async (t) => {
   const rules = [
     { tool: 'get_weather', behavior: 'ask' },
     { tool: 'get_weather(location = "Paris")', behavior: 'deny' },
@@ -29,14 +29,17 @@ t.test('edited arguments are checked by the tool, and by the rules', async (t) =
   const call: Call = ['c1', 'get_weather', { location: 'Oslo' }];
   await t.test('by the tool', async (t) => {
     const { troupe, run_id } = await asking(t, rules, call);
-    troupe.models.steps.push(says('done'));
-    await decide(troupe, 'c1', 'resume', { arguments: { location: 5 } });
-    await viewOf(troupe, 'T').until(run_id, 'done');
-    t.match(await logged(troupe, run_id, 'ToolCallResumed'), [{ result: { error: /^Invalid arguments: / } }]);
+    const wrong = { tool: 'get_weather', arguments: { location: 5 } };
+    t.match(await decideEdited(troupe, 'c1', wrong), {
+      status: 422,
+      body: { error: /^arguments: 'location': / },
+    });
+    t.match(await viewOf(troupe, 'T').run(run_id), { waiting: { ticket_ids: ['perm_c1'] } });
+    t.strictSame(await logged(troupe, run_id, 'MailboxDecisionReceived'), []);
   });
   await t.test('by the rules', async (t) => {
     const { troupe, run_id } = await asking(t, rules, call);
-    await decide(troupe, 'c1', 'resume', { arguments: { location: 'Paris' } });
+    await decideEdited(troupe, 'c1', { tool: 'get_weather', arguments: { location: 'Paris' } });
     t.match(await viewOf(troupe, 'T').until(run_id, 'done'), {
       termination_reason: { type: 'blocked', value: DENIED },
     });

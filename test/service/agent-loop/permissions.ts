@@ -1,4 +1,6 @@
 import type { Test } from 'tap';
+import { digestOfCall } from '../../../src/schema/call-digest.ts';
+import type { Json } from '../../../src/schema/json.ts';
 import { asks, type Call } from '../models.ts';
 import { createTestTools } from '../tools.ts';
 import type { Troupe } from '../troupe.ts';
@@ -19,6 +21,19 @@ export const guarded = (rules: Rule[], more: object = {}, default_behavior = 'de
 
 export const decide = (troupe: Troupe, toolCallId: string, action: string, payload?: unknown) =>
   troupe.post('/v1/threads/T/decision', { toolCallId, action, payload });
+
+/** Approves the call with other arguments. */
+export const decideEdited = (
+  troupe: Troupe,
+  toolCallId: string,
+  { tool, arguments: edited }: { tool: string; arguments: Json },
+) =>
+  troupe.post('/v1/threads/T/decision', {
+    toolCallId,
+    action: 'resume',
+    payload: { approved: true, arguments: edited },
+    digest: digestOfCall({ tool, arguments: edited }),
+  });
 
 /** The events of one kind that the log has of the run, as they were streamed. */
 export const logged = async (troupe: Troupe, run_id: unknown, kind: string) =>

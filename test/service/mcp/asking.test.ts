@@ -41,24 +41,24 @@ t.test('a permission and an answer are asked for, and the call goes on with them
   const first = await call({});
   t.match(first.result, { resultType: 'input_required' });
   const requests = requestsIn(first);
-  t.strictSame(Object.keys(requests).sort(), ['c1', 'c2']);
-  t.match(requests.c1, {
+  t.strictSame(Object.keys(requests).sort(), ['perm_c1', 'suspend_c2']);
+  t.match(requests.perm_c1, {
     method: 'elicitation/create',
     params: { requestedSchema: { required: ['approve'] } },
   });
-  t.match(requests.c1?.params.message, /risky.*\/x/);
-  t.match(requests.c2, { params: { requestedSchema: { required: ['answer'] } } });
+  t.match(requests.perm_c1?.params.message, /risky.*\/x/);
+  t.match(requests.suspend_c2, { params: { requestedSchema: { required: ['answer'] } } });
   t.strictSame(tools.executed, []);
   const requestState = first.result?.requestState;
 
   const half = await call({
     requestState,
-    inputResponses: { c1: { action: 'accept', content: { approve: true } } },
+    inputResponses: { perm_c1: { action: 'accept', content: { approve: true } } },
   });
-  t.strictSame(Object.keys(requestsIn(half)), ['c2'], 'what is still open is asked again');
+  t.strictSame(Object.keys(requestsIn(half)), ['suspend_c2'], 'what is still open is asked again');
   const last = await call({
     requestState: half.result?.requestState,
-    inputResponses: { c2: { action: 'accept', content: { answer: 'blue' } } },
+    inputResponses: { suspend_c2: { action: 'accept', content: { answer: 'blue' } } },
   });
   t.strictSame([text(last), last.result?.isError], ['done', false]);
   t.strictSame(tools.executed, ['c1']);
@@ -78,7 +78,10 @@ t.test('who declines, or gives no yes, denies', async (t) => {
   ]) {
     troupe.models.steps.push(asks(['c1', 'risky']), says('denied then'));
     const first = await call({});
-    const last = await call({ requestState: first.result?.requestState, inputResponses: { c1: response } });
+    const last = await call({
+      requestState: first.result?.requestState,
+      inputResponses: { perm_c1: response },
+    });
     t.equal(text(last), 'denied then', JSON.stringify(response));
   }
   t.strictSame(tools.executed, []);
@@ -96,7 +99,10 @@ t.test('what somebody else decided meanwhile is what the call goes on with', asy
     async () => (await troupe.call('GET', `/v1/runs/${run_id}`)).body,
     ({ status }) => status === 'done',
   );
-  const retried = { requestState: first.result?.requestState, inputResponses: { c1: { action: 'decline' } } };
+  const retried = {
+    requestState: first.result?.requestState,
+    inputResponses: { perm_c1: { action: 'decline' } },
+  };
   t.equal(text(await call(retried)), 'approved elsewhere');
   t.equal(text(await call(retried)), 'approved elsewhere', 'also a second time');
 });
