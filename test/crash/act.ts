@@ -43,12 +43,14 @@ export const decide: Operation = async (world) => {
   const tickets = active?.active_run?.waiting?.tickets ?? [];
   if (!active?.active_run || tickets.length === 0) return;
   const { run_id } = active.active_run;
-  const { tool_call_id, ticket_id } = pick(random, tickets);
+  const ticket = pick(random, tickets);
+  const { tool_call_id, ticket_id, tickets: below } = ticket;
   const action = random() < 0.75 ? 'resume' : 'cancel';
   const path = random() < 0.5 ? `/v1/runs/${run_id}/decision` : `/v1/threads/${thread}/decision`;
   const toolCallId = random() < 0.5 ? tool_call_id : ticket_id;
-  const payload = { color: 'blue' };
-  const answer = await client.ask('POST', path, { toolCallId, action, payload });
+  const isPermission = below !== undefined || ticket.resume_mode === 'replay_tool_call';
+  const payload = isPermission ? { approved: action === 'resume' } : { color: 'blue' };
+  const answer = await client.ask('POST', path, { toolCallId, action, payload, digest: ticket.digest });
   const outcome = judged(world, 'decision', answer);
   ledger.decisions.push({ thread, run_id, call: tool_call_id, action, outcome });
 };

@@ -16,7 +16,13 @@ import type { texts } from './texts.ts';
 
 /** Runs as the service tells of them. Times are seconds, those of tickets milliseconds. */
 
-const TicketBelow = object({ id: text, tool: text, arguments: anything, agent_id: text });
+const TicketBelow = object({
+  id: text,
+  tool: text,
+  arguments: anything,
+  agent_id: text,
+  resume_mode: text,
+});
 
 const Ticket = object({
   ticket_id: text,

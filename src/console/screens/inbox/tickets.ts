@@ -14,7 +14,11 @@ export type Open = {
 /** What is asked of a person. */
 export type Asks = 'permission' | 'answer' | 'arguments';
 
-export const asksFor = ({ resume_mode }: Pick<Ticket, 'resume_mode'>): Asks => {
+type Asking = Pick<Ticket, 'resume_mode'> & Partial<Pick<Ticket, 'tickets'>>;
+
+export const asksFor = ({ resume_mode, tickets }: Asking): Asks => {
+  // A delegating call asks for what its delegate waits with.
+  if (tickets?.length && tickets.every((below) => asksFor(below) === 'permission')) return 'permission';
   if (resume_mode === 'use_decision_as_tool_result') return 'answer';
   return resume_mode === 'pass_decision_to_tool' ? 'arguments' : 'permission';
 };
