@@ -177,6 +177,27 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('button', { name: 'Verify tools' }).waitFor();
     await page.getByText('Failures in a row').waitFor();
     await page.getByText('mcp__nobody__read_graph').waitFor();
+    await t.test('a changed definition of a tool is shown, and accepted by its digest', async (t) => {
+      const changed_tools = [
+        { name: 'read_graph', change: 'changed', digest: 'd1', seen_at: 1_765_000_000, held: true },
+      ];
+      const left_out = [{ name: 'long_task', reason: 'it runs as a task only' }];
+      await page.route('**/v1/mcp-servers/nobody/status', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), changed_tools, left_out } });
+      });
+      const sent: unknown[] = [];
+      await page.route('**/v1/mcp-servers/nobody/tools/accept', (route) => {
+        sent.push(route.request().postDataJSON());
+        return route.fulfill({ json: {} });
+      });
+      await page.getByText('held back').waitFor();
+      await page.getByText('it runs as a task only').waitFor();
+      await button(page, 'Accept 1 definition').click();
+      await toast(page, '1 definition accepted');
+      t.strictSame(sent, [{ tools: [{ name: 'read_graph', digest: 'd1' }] }]);
+      await page.unrouteAll({ behavior: 'wait' });
+    });
     await button(page, 'Restart').first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
     await toast(page, 'nobody is connected again');

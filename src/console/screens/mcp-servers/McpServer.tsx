@@ -20,6 +20,7 @@ import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
 import { ScreenLink } from '../../shell/links.tsx';
 import { NoSuch } from '../../shell/NoSuch.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
+import { ChangedTools } from './ChangedTools.tsx';
 import { HealthChip } from './Health.tsx';
 import css from './McpServers.module.css';
 import { RestartButton } from './RestartButton.tsx';
@@ -254,6 +255,9 @@ export default function McpServer() {
                 {(now) => <Tools id={id} status={now} />}
               </Loaded>
             </Card>
+            <Loaded query={status} plain>
+              {(now) => <ChangedTools id={id} status={now} />}
+            </Loaded>
             <Offered id={id} />
           </div>
         )}

@@ -53,6 +53,11 @@ const Status = object({
   session_generation: withDefault(number, 0),
   transport_reconnect_count: number,
   tools: withDefault(list(object({ name: text, description: nullable(text) })), []),
+  left_out: withDefault(list(object({ name: text, reason: text })), []),
+  changed_tools: withDefault(
+    list(object({ name: text, change: text, digest: text, seen_at: number, held: flag })),
+    [],
+  ),
 });
 export type Status = Guarded<typeof Status>;
 

@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import { visibleText } from '../../data/visible-text.ts';
+import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { Card } from '../../design/Layout.tsx';
+import { Ago } from '../../design/Time.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { acceptTools } from './accept.ts';
+import css from './McpServers.module.css';
+import type { Status } from './server.ts';
+import { texts } from './texts.ts';
+
+/**
+ * Tools whose definition the server has changed or added since an operator accepted it, for an operator to read and
+ * accept, and tools that agents are not offered.
+ */
+export const ChangedTools = ({ id, status }: { id: string; status: Status }) => {
+  const t = useTexts(texts);
+  const [isBusy, setBusy] = useState(false);
+  const { changed_tools: changed, left_out: leftOut, tools } = status;
+  if (changed.length === 0 && leftOut.length === 0) return null;
+  const describe = (name: string): string => tools.find((tool) => tool.name === name)?.description ?? '—';
+  const accept = async (): Promise<void> => {
+    setBusy(true);
+    await acceptTools(id, changed);
+    setBusy(false);
+  };
+  return (
+    <Card title={t('changed.title')} className={css.wide}>
+      {changed.length > 0 && (
+        <>
+          <p>{t('changed.text')}</p>
+          <ul className={css.list}>
+            {changed.map(({ name, change, held, seen_at }) => (
+              <li key={name}>
+                <code>{visibleText(name)}</code>{' '}
+                <Chip tone={held ? 'warn' : 'info'}>
+                  {t(held ? 'changed.held' : change === 'new' ? 'changed.new' : 'changed.changed')}
+                </Chip>{' '}
+                <Ago at={seen_at} />
+                <div>{visibleText(describe(name))}</div>
+              </li>
+            ))}
+          </ul>
+          <Button tone="primary" disabled={isBusy} onClick={() => void accept()}>
+            {t('changed.accept', { count: changed.length })}
+          </Button>
+        </>
+      )}
+      {leftOut.length > 0 && (
+        <>
+          <h3>{t('leftOut.title')}</h3>
+          <ul className={css.list}>
+            {leftOut.map(({ name, reason }) => (
+              <li key={name}>
+                <code>{visibleText(name)}</code> {reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Card>
+  );
+};
