@@ -26,13 +26,14 @@ export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
     return undefined;
   }
   const message = asMessage(value);
-  const inexact = message && inexactInteger(text);
+  const inexact = message || Array.isArray(value) ? inexactInteger(text) : undefined;
   return inexact === undefined ? message : refused(message, inexact);
 };
 
 /** A response that would be read with other digits than the server wrote is an error to whatever waits for it. */
 function refused(message: JSONRPCMessage | undefined, inexact: string): JSONRPCMessage | undefined {
-  const id = message && idOfResponse(message);
+  if (!message) throw new McpFailure('unreadable', `the messages of the server: ${inexactText(inexact)}`);
+  const id = idOfResponse(message);
   if (id === undefined) return undefined;
   return {
     jsonrpc: '2.0',

@@ -34,3 +34,9 @@ t.test('turns the response of an MCP server that would be rounded into an error'
   t.match(message, { id: 7, error: { message: /1234567890123456789 cannot be kept exactly/ } });
   t.notOk(message && 'result' in message);
 });
+
+t.test('refuses a list of messages of an MCP server in which an integer would be rounded', async (t) => {
+  const list = '[{"jsonrpc":"2.0","id":7,"result":{"id":1234567890123456789}}]';
+  t.throws(() => readMessage(Buffer.from(list)), { message: /1234567890123456789 cannot be kept exactly/ });
+  t.equal(readMessage(Buffer.from('{"time":1234567890123456789}')), undefined, 'no message');
+});

@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Json } from '../../schema/endpoint.ts';
 import { RemoteFailure } from './failure.ts';
-import { LARGEST_BYTES } from './responses.ts';
+import { jsonIn, LARGEST_BYTES } from './responses.ts';
 
 /**
  * The events of a stream, as JSON. Comments keep it alive and are no events. Everything that ends it before the task
@@ -30,9 +30,5 @@ export async function* readEvents({ body }: Response, onBytes: () => void): Asyn
 
 const eventJson = ({ event, data }: EventSourceMessage): Json => {
   if (event === 'error') throw new RemoteFailure('refused', 'the stream ended with an error');
-  try {
-    return JSON.parse(data);
-  } catch {
-    throw new RemoteFailure('unreadable', 'an event is not JSON');
-  }
+  return jsonIn(data, 'an event');
 };

@@ -1,4 +1,5 @@
 import type { Json } from '../../schema/endpoint.ts';
+import { inexactInteger, inexactText } from '../../schema/exact-integers.ts';
 import { RemoteFailure } from './failure.ts';
 import { refusalOf } from './wire.ts';
 
@@ -8,14 +9,21 @@ import { refusalOf } from './wire.ts';
 export const LARGEST_BYTES = 16 * 1024 * 1024;
 const LARGEST_ERROR = 64 * 1024;
 
-export const readAnswer = async (response: Response): Promise<Json> => {
-  const text = await readText(response, LARGEST_BYTES);
+export const readAnswer = async (response: Response): Promise<Json> =>
+  jsonIn(await readText(response, LARGEST_BYTES), 'the answer');
+
+/** @throws RemoteFailure */
+export const jsonIn = (text: string, what: string): Json => {
+  let value: Json;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    // What a stranger sent is not quoted.
-    throw new RemoteFailure('unreadable', 'the answer is not JSON');
+    // The text of another service is not quoted.
+    throw new RemoteFailure('unreadable', `${what} is not JSON`);
   }
+  const inexact = inexactInteger(text);
+  if (inexact !== undefined) throw new RemoteFailure('unreadable', `${what}: ${inexactText(inexact)}`);
+  return value;
 };
 
 /** What an answer without success says of itself. */

@@ -347,6 +347,11 @@ t.test('polls that fail for now are repeated', async (t) => {
 const final: [name: string, answer: Answers[string], message: RegExp][] = [
   ['403', json({}, 403), /^A2A task rejected: status 403$/],
   ['no JSON', (response) => response.end('x'), /^failed to decode A2A task: the answer is not JSON$/],
+  [
+    'an integer that would be rounded',
+    (response) => response.end('{"id":"t-1","metadata":{"order":12345678901234567890}}'),
+    /^failed to decode A2A task: the answer: the integer 12345678901234567890 cannot be kept exactly/,
+  ],
   ['something else', json({ hello: 1 }), /^failed to decode A2A task: the answer is not a task$/],
   ['a redirect', (response) => response.writeHead(302).end(), /^A2A task rejected: status 302$/],
 ];
