@@ -16,6 +16,8 @@ import { ticketsOf } from './wait.ts';
 export type ThreadView = {
   /** Is there a message of this id in the history, or does one wait to join it? */
   has(message_id: string): boolean;
+  /** The history as it is when this is called, also later than the rest of the view. */
+  history(): readonly Message[];
   /** Id of the last message that clients see. */
   last(): string | undefined;
   /** Nothing has run in it. */
@@ -46,6 +48,7 @@ export const viewOf = (
   const open = openRunOf(ledger);
   return {
     has: (message_id) => hasMessage(ledger, message_id),
+    history: () => historyOf(ledger),
     last: () => historyOf(ledger).findLast(({ visibility }) => visibility === undefined)?.id,
     fresh: ledger.record?.thread.latest_run_id === undefined,
     run_id: execution?.run_id ?? open?.run_id,

@@ -16,6 +16,8 @@ export type Answer = {
   messageId: string;
   textOpen: boolean;
   reasoningOpen: boolean;
+  /** The client has text of the step. */
+  said: boolean;
   /** The step has told its reasoning, or some of it. */
   reasoned: boolean;
   /** In this stream. */
@@ -29,6 +31,7 @@ export const createAnswer = (messageId = ''): Answer => ({
   messageId,
   textOpen: false,
   reasoningOpen: false,
+  said: false,
   reasoned: false,
   steps: 0,
   stepOpen: false,
@@ -43,6 +46,7 @@ export const beginText = (answer: Answer, delta: string): string => {
   let frames = closeReasoning(answer);
   if (!answer.textOpen) {
     answer.textOpen = true;
+    answer.said = true;
     frames += frame('TEXT_MESSAGE_START', { messageId, role: 'assistant' });
   }
   answer.textHead = deltaHead('TEXT_MESSAGE_CONTENT', messageId);
@@ -84,6 +88,12 @@ const closeReasoning = (answer: Answer): string => {
 
 export const closeMessages = (answer: Answer): string => closeText(answer) + closeReasoning(answer);
 
+/** What the client was told of the step is over, or was taken back. */
+export const forgetMessages = (answer: Answer): void => {
+  answer.said = false;
+  answer.reasoned = false;
+};
+
 /** Nothing else of the step is open. */
 export const closeStep = (answer: Answer): string => {
   if (!answer.stepOpen) return '';
@@ -95,7 +105,7 @@ export const closeStep = (answer: Answer): string => {
 export const openStep = (answer: Answer, message_id: string): string => {
   answer.stepOpen = true;
   answer.steps += 1;
-  answer.reasoned = false;
+  forgetMessages(answer);
   if (message_id.trim() !== '') answer.messageId = message_id;
   return frame('STEP_STARTED', { stepName: stepName(answer) });
 };

@@ -1,4 +1,4 @@
-import type { JsonPatch } from '@ag-ui/core';
+import type { Message as AgUiMessage, JsonPatch } from '@ag-ui/core';
 import type { Encoder, Protocol } from '../../runtime/channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import {
@@ -9,7 +9,9 @@ import {
   closeStep,
   createAnswer,
   encryptedReasoning,
+  forgetMessages,
   openStep,
+  reasoningIdOf,
 } from './answer.ts';
 import {
   argumentsGrown,
@@ -34,7 +36,9 @@ import { toAgUiMessages } from './messages.ts';
  *
  * Guarantees: whatever the events, the stream is one that the official client's verification lets through: a run
  * begins before anything of it, deltas and arguments are inside of what is open, everything is closed before the
- * end, nothing follows the end of a run but the start of its continuation. Pure: the same events give the same bytes.
+ * end, nothing follows the end of a run but the start of its continuation. What a reset or a cancel voids is taken back
+ * by a snapshot of the conversation, where the encoder is given one. The same events and the same conversation give the
+ * same bytes.
  * Relies on events in the order of one run, and on patches of plugins being JSON Patches. Costs two concatenations
  * and one `JSON.stringify` a text delta.
  */
@@ -44,6 +48,11 @@ export type AgUiOptions = {
   answered?: readonly string[];
   /** What the run has been waiting for since an earlier response. */
   waiting?: OpenTickets;
+  /**
+   * The conversation as it is stored, under the ids that the client has. `waits`: the result of the call is a
+   * placeholder. Without it, as in a replay of one run, nothing is taken back.
+   */
+  known?: (waits: (call_id: string) => boolean) => AgUiMessage[];
   /** Nothing that the protocol does not have is sent for the sake of older clients. */
   strict?: boolean;
 };
@@ -60,17 +69,27 @@ type State = {
   readonly answered: ReadonlySet<string>;
   readonly calls: Calls;
   readonly tickets: OpenTickets;
+  readonly known: AgUiOptions['known'];
   answer: Answer;
+  /** The client has a call that was cancelled while its message went on: the next commit stores it without. */
+  owesSnapshot: boolean;
   readonly strict: boolean;
   phase: 'before' | 'running' | 'over';
 };
 
-export const createAgUiEncoder = ({ answered, waiting, strict = false }: AgUiOptions = {}): Encoder => {
+export const createAgUiEncoder = ({
+  answered,
+  waiting,
+  known,
+  strict = false,
+}: AgUiOptions = {}): Encoder => {
   const state: State = {
     answered: new Set(answered),
     calls: createCalls(),
     tickets: new Map(waiting),
+    known,
     answer: createAnswer(),
+    owesSnapshot: false,
     strict,
     phase: 'before',
   };
@@ -124,7 +143,7 @@ const HANDLERS: Handlers = {
     return closed + frame('RUN_ERROR', { message, code });
   },
   step_start: (state, { message_id }) => {
-    const closed = closeAll(state);
+    const closed = closeAll(state) + owedSnapshot(state);
     forgetCalls(state.calls);
     return closed + openStep(state.answer, message_id);
   },
@@ -141,13 +160,13 @@ const HANDLERS: Handlers = {
   tool_call_delta: ({ calls }, { id, args_delta }) => argumentsGrown(calls, id, args_delta),
   tool_call_ready: ({ answer, calls }, event) =>
     (isOpen(calls, event.id) ? '' : closeMessages(answer)) + callReady(calls, event, answer.messageId),
-  tool_call_cancel: ({ calls }, { id }) => callEnded(calls, id),
+  tool_call_cancel: (state, { id }) => cancelCall(state, id),
   tool_call_stream_delta: ({ calls }, event) => outputGrown(calls, event),
   tool_call_done: ({ calls }, event) => (event.result.status === 'pending' ? '' : callDone(calls, event)),
   tool_call_resumed: ({ answered, calls }, event) =>
     answered.has(event.target_id) ? '' : callResumed(calls, event),
   inference_complete: nothing,
-  stream_reset: nothing,
+  stream_reset: (state) => takeBack(state),
   state_snapshot: (_state, { snapshot }) => frame('STATE_SNAPSHOT', { snapshot }),
   state_delta: (_state, { delta }) => frame('STATE_DELTA', { delta: asPatch(delta) }),
   messages_snapshot: (_state, { messages }) =>
@@ -159,6 +178,36 @@ const HANDLERS: Handlers = {
       activityType: activity_type,
       patch: asPatch(patch),
     }),
+};
+
+/** Everything that the inference under way has said is void. The step may go on, with the same message. */
+const takeBack = (state: State): string => {
+  const { answer, calls } = state;
+  const closed = closeMessages(answer) + closeCalls(calls);
+  const { said, reasoned } = answer;
+  const isShown = said || reasoned || calls.told.size > 0;
+  forgetMessages(answer);
+  forgetCalls(calls);
+  return isShown ? closed + snapshot(state, reasoned) : closed;
+};
+
+const cancelCall = (state: State, id: string): string => {
+  const ended = callEnded(state.calls, id);
+  if (ended !== '') state.owesSnapshot = true;
+  return ended;
+};
+
+const owedSnapshot = (state: State): string => (state.owesSnapshot ? snapshot(state, false) : '');
+
+const snapshot = (state: State, voidsReasoning: boolean): string => {
+  const { answer, known, tickets } = state;
+  state.owesSnapshot = false;
+  if (!known) return '';
+  const messages = known((call_id) => tickets.has(call_id));
+  // The official client keeps all reasoning when a snapshot has none.
+  if (voidsReasoning && !messages.some(({ role }) => role === 'reasoning'))
+    messages.push({ id: reasoningIdOf(answer.messageId), role: 'reasoning', content: '' });
+  return frame('MESSAGES_SNAPSHOT', { messages });
 };
 
 /** A run that was cut off by the end of its process starts again: for the client it is the same run, still going on. */
@@ -177,7 +226,7 @@ const finish = (state: State, event: RunEventOf<'run_finish'>): string => {
   const run = { threadId: thread_id, runId: run_id };
   const failed = termination.type === 'error';
   const begun = state.phase === 'before' && !failed ? frame('RUN_STARTED', run) : '';
-  const before = begun + closeAll(state);
+  const before = begun + closeAll(state) + owedSnapshot(state);
   state.phase = 'over';
   if (failed) return before + frame('RUN_ERROR', { message: termination.value });
   if (termination.type === 'suspended') return before + runSuspended(event, state.tickets, state.strict);

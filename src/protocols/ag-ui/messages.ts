@@ -29,9 +29,12 @@ export const toHistoryItems = (messages: readonly Message[], suspensions: Suspen
     ...(tool_call_id !== undefined && { toolCallId: tool_call_id }),
   }));
 
+/** Whether the result of a call of a run is a placeholder. */
+type Waits = (run_id: string, call_id: string) => { open: boolean } | undefined;
+
 /** Without what is for the model alone. */
-export const toAgUiMessages = (messages: readonly Message[]): AgUiMessage[] =>
-  shownOf(messages, () => undefined)
+export const toAgUiMessages = (messages: readonly Message[], waits: Waits = () => undefined): AgUiMessage[] =>
+  shownOf(messages, waits)
     .filter(({ visibility }) => visibility === undefined)
     .flatMap((message) => CONVERT[message.role](message));
 
@@ -90,7 +93,7 @@ const partOf = (block: ContentBlock): ContentPart | undefined => {
 };
 
 /** From the newest on: a result that another one of the same call follows was a placeholder. */
-const shownOf = (messages: readonly Message[], suspensions: Suspensions): Message[] => {
+const shownOf = (messages: readonly Message[], waits: Waits): Message[] => {
   const answered = new Set<string>();
   const askedAgain = new Set<string>();
   const shown = messages.toReversed().filter((message) => {
@@ -104,7 +107,7 @@ const shownOf = (messages: readonly Message[], suspensions: Suspensions): Messag
     answered.add(id);
     const run_id = metadata?.run_id;
     // The state of a run is about the calls of its last step.
-    return run_id === undefined || askedAgain.has(id) || suspensions(run_id, id)?.open !== true;
+    return run_id === undefined || askedAgain.has(id) || waits(run_id, id)?.open !== true;
   });
   return shown.reverse();
 };

@@ -2,6 +2,8 @@ import type { EventStream } from '../../http/sse.ts';
 import type { AgUiRequest } from '../../protocols/ag-ui/decode.ts';
 import { type AgUiOptions, agUiProtocol } from '../../protocols/ag-ui/encoder.ts';
 import { type OpenTickets, openTicketsOf } from '../../protocols/ag-ui/interrupts.ts';
+import { knownMessages } from '../../protocols/ag-ui/known.ts';
+import type { AgUiBody } from '../../protocols/ag-ui/request.ts';
 import { joiningProtocol } from '../../protocols/joining.ts';
 import type { Attach, ThreadView } from '../../runtime/index.ts';
 import type { WaitingTicket } from '../../schema/run.ts';
@@ -23,12 +25,12 @@ type Read = {
   /** As the request was read against it. */
   thread: ThreadView;
   request: Extract<AgUiRequest, { kind: 'input' }>;
-  strict: boolean;
+  body: Pick<AgUiBody, 'messages' | 'strict'>;
 };
 
 export const createAttaching =
   ({ store, ids }: Pick<Rooms, 'store' | 'ids'>) =>
-  (stream: EventStream, { scope, thread_id, thread, request, strict }: Read): Attach => {
+  (stream: EventStream, { scope, thread_id, thread, request, body }: Read): Attach => {
     const { run_id } = thread;
     const { answered, decisions, messages } = request;
     // Decisions of protocols name tickets.
@@ -37,7 +39,13 @@ export const createAttaching =
     const isOver = messages.some(({ visibility }) => visibility === undefined);
     const open = isOver ? [] : thread.tickets.filter(({ ticket_id }) => !decided.has(ticket_id));
     const waiting = run_id === undefined ? undefined : ticketsOf(store, scope, run_id, open);
-    const options: AgUiOptions = { answered, strict, ...(waiting && { waiting }) };
+    const { strict, messages: sent } = body;
+    const options: AgUiOptions = {
+      answered,
+      strict,
+      known: (waits) => knownMessages({ history: thread.history(), sent, added: messages }, waits),
+      ...(waiting && { waiting }),
+    };
     return (channel) => {
       const protocol = agUiProtocol(options);
       // Decisions may be for a run that executes, whose stream is under way.

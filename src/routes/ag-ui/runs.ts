@@ -43,7 +43,7 @@ const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
         if (request.kind === 'stale') return undefined;
         const { messages, decisions } = request;
         const frontend_tools = body.tools.map(descriptorOf);
-        const attach = attaching(stream, { scope, thread_id, thread, request, strict: body.strict });
+        const attach = attaching(stream, { scope, thread_id, thread, request, body });
         const roles = newMessages(body.messages, thread.has).map(({ role }) => role);
         return { messages, decisions, roles, frontend_tools, attach };
       },

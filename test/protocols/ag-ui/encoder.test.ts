@@ -254,12 +254,68 @@ t.test('a call that breaks off is closed', async (t) => {
   const cancel: RunEvent = { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'malformed' };
   const cancelled = encodeAll([...begun, cancel, cancel, stepEnd, runFinish()]);
   t.equal(summary(cancelled).filter((line) => line === 'TOOL_CALL_END c1').length, 1);
-  const reset: RunEvent = { event_type: 'stream_reset', reason: 'connection reset' };
   const ended = encodeAll([...begun, reset, stepEnd, stepStart('m2'), stepEnd, runFinish()]);
   t.strictSame(summary(ended).slice(4, 6), ['TOOL_CALL_END c1', 'STEP_FINISHED step_1']);
   const stopped = encodeAll([...begun, runFinish({ type: 'cancelled' })]);
   t.strictSame(summary(stopped).slice(4), ['TOOL_CALL_END c1', 'STEP_FINISHED step_1', 'RUN_FINISHED']);
   for (const frames of [cancelled, ended, stopped]) t.equal((await play(frames)).error, undefined);
+});
+
+const reset: RunEvent = { event_type: 'stream_reset', reason: 'connection reset' };
+
+t.test('a reset takes back the text, the reasoning and the calls of the step', async (t) => {
+  const question = { id: 'u1', role: 'user' as const, content: 'hi' };
+  const encoder = () => createAgUiEncoder({ known: () => [question] });
+  const attempts: RunEvent[][] = [
+    [text('The capital is Par')],
+    [callStart('c1'), callDelta('c1', '{"ci')],
+    [text('Hm'), callStart('c1'), callDelta('c1', '{}'), callReady('c1')],
+    [reasoning('Hm'), text('The')],
+  ];
+  for (const attempt of attempts) {
+    const events = [runStart(), stepStart(), ...attempt, reset, stepEnd, stepStart('m2'), text('Paris')];
+    const frames = encodeAll([...events, stepEnd, runFinish()], encoder());
+    const { messages, error } = await play(frames, [question]);
+    t.equal(error, undefined);
+    const shown = messages.filter(({ role, content }) => role !== 'reasoning' || content !== '');
+    t.strictSame(shown, [question, { id: 'm2', role: 'assistant', content: 'Paris' }]);
+  }
+});
+
+t.test('a step that goes on after a reset says everything again under the same ids', async (t) => {
+  const attempt = [reasoning('Hm'), text('I look'), callStart('c1'), callDelta('c1', '{"of":"c1"}')];
+  const events = [runStart(), stepStart(), ...attempt, reset, ...attempt, callReady('c1'), callDone('c1')];
+  const frames = encodeAll([...events, stepEnd, runFinish()], createAgUiEncoder({ known: () => [] }));
+  const { messages, error } = await play(frames);
+  t.equal(error, undefined);
+  t.match(messages, [
+    { id: 'reasoning_m1', content: 'Hm' },
+    { id: 'm1', content: 'I look', toolCalls: [{ id: 'c1', function: { arguments: '{"of":"c1"}' } }] },
+    { role: 'tool', toolCallId: 'c1' },
+  ]);
+  t.equal(messages.length, 3);
+});
+
+t.test('a reset that voids nothing sends nothing', async (t) => {
+  const encoder = createAgUiEncoder({ known: () => [] });
+  t.equal(encodeAll([reset], encoder), '');
+  encodeAll([runStart(), stepStart()], encoder);
+  t.equal(encodeAll([reset, reset], encoder), '');
+  encodeAll([text('a')], encoder);
+  t.strictSame(summary(encodeAll([reset, reset], encoder)), ['TEXT_MESSAGE_END m1', 'MESSAGES_SNAPSHOT']);
+});
+
+t.test('a call that is cancelled while its message goes on is taken back behind the step', async (t) => {
+  const cancel: RunEvent = { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'broken' };
+  const known = () => [{ id: 'm1', role: 'assistant' as const, content: 'so far' }];
+  const begun = [runStart(), stepStart(), text('so '), callStart('c1'), cancel, text('far'), stepEnd];
+  for (const rest of [[runFinish()], [stepStart('m2'), stepEnd, runFinish()]]) {
+    const frames = encodeAll([...begun, ...rest], createAgUiEncoder({ known }));
+    t.equal(summary(frames).filter((line) => line === 'MESSAGES_SNAPSHOT').length, 1);
+    const { messages, error } = await play(frames);
+    t.equal(error, undefined);
+    t.strictSame(messages, known());
+  }
 });
 
 t.test('how a run ends', async (t) => {

@@ -119,5 +119,10 @@ export const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.constantFrom(stepStart('m1'), stepStart(' '), stepEnd, inference, snapshot),
   fc.constantFrom(text('a'), reasoning('b'), callStart('c1'), callDelta('c1', '{'), callReady('c1')),
   fc.constantFrom(callDone('c1'), needsApproval('c1'), isForClient('c1'), resumed('c1', 1)),
+  fc.constantFrom<RunEvent>(
+    { event_type: 'stream_reset', reason: 'connection reset' },
+    { event_type: 'stream_reset', reason: 'connection reset', text: 'a' },
+    { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'output limit' },
+  ),
   fc.jsonValue().map((content) => activity('source-document', JSON.parse(JSON.stringify(content)))),
 );

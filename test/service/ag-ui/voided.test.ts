@@ -1,0 +1,109 @@
+import t, { type Test } from 'tap';
+import { ModelError } from '../../../src/models/errors.ts';
+import { VERSIONS } from '../../protocols/ag-ui/client.ts';
+import { says, startWith } from '../agent-loop/agents.ts';
+import { asks, type Inference } from '../models.ts';
+import type { Item } from './ag-ui.ts';
+
+/** What an official client holds after an inference that broke off: what the service has stored. */
+
+const retry = { max_retries: 0, backoff_base_ms: 1, max_stream_retries: 2 };
+
+const breaksOff =
+  (say: (sink: Parameters<Inference>[0]) => void): Inference =>
+  (sink) => {
+    say(sink);
+    throw new ModelError('stream_interrupted', 'connection reset');
+  };
+
+/** The run is taken up again, and not the stream. */
+const failsBehind =
+  (text: string): Inference =>
+  (sink) => {
+    sink.text(text);
+    throw new ModelError('overloaded', 'busy');
+  };
+
+const halfCall: Inference = breaksOff((sink) => {
+  sink.toolStart('half', 'append_note');
+  sink.toolDelta('half', '{"no');
+});
+
+const textAndHalfCall: Inference = breaksOff((sink) => {
+  sink.text('The capital ');
+  sink.toolStart('half', 'append_note');
+  sink.toolDelta('half', '{"no');
+});
+
+const notes = (id: string): Inference => asks([id, 'append_note', { note: 'n' }]);
+
+const cases: [name: string, first: Inference[], answer: string][] = [
+  ['half a call', [halfCall, says('Paris.')], 'Paris.'],
+  ['half a text', [failsBehind('The capital is Par'), says('Rome.')], 'Rome.'],
+  ['half a text that is repeated', [failsBehind('The capital'), says('The capital.')], 'The capital.'],
+  ['half a call behind text', [textAndHalfCall, says('is Paris.')], 'The capital is Paris.'],
+];
+
+/** Two turns before it: one with a tool, and one without. */
+const conversation = async (t: Test, Agent: (typeof VERSIONS)[number], steps: Inference[]) => {
+  const sections = { retry };
+  const troupe = await startWith(t, { agents: [{ id: 'own', model_id: 'steps', max_rounds: 6, sections }] });
+  const agent = new Agent({ url: `${troupe.url}/v1/ag-ui/agents/own/runs`, threadId: 'T' });
+  const ask = async (id: string, ...inferences: Inference[]) => {
+    troupe.models.steps.push(...inferences);
+    agent.addMessage({ id, role: 'user', content: id });
+    await agent.runAgent();
+  };
+  await ask('u1', notes('c1'), says('noted'));
+  await ask('u2', says('fine'));
+  await ask('u3', notes('c3'), ...steps);
+  const { body } = await troupe.call('GET', '/v1/ag-ui/threads/T/messages');
+  // What the route declares.
+  return { held: agent.messages, stored: body.messages as Item[] };
+};
+
+for (const [index, Agent] of VERSIONS.entries()) {
+  for (const [name, steps, answer] of cases) {
+    t.test(`client ${index}: ${name} is taken back`, async (t) => {
+      const { held, stored } = await conversation(t, Agent, steps);
+      const ids = (messages: { id: string; role: string }[]) => messages.map(({ id, role }) => [role, id]);
+      t.strictSame(ids(held), ids(stored));
+      t.match(held.at(-1), { role: 'assistant', content: answer });
+      const asked = held.flatMap((message) =>
+        message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+      );
+      t.strictSame(
+        asked.map(({ id }) => id),
+        ['c1', 'c3'],
+      );
+    });
+  }
+}
+
+t.test(
+  'the result of a tool of the client keeps its id, and what broke off behind it is taken back',
+  async (t) => {
+    const troupe = await startWith(t, {
+      agents: [{ id: 'own', model_id: 'steps', max_rounds: 6, sections: { retry } }],
+    });
+    for (const [index, Agent] of VERSIONS.entries()) {
+      const agent = new Agent({ url: `${troupe.url}/v1/ag-ui/agents/own/runs`, threadId: `T${index}` });
+      const tools = [{ name: 'ask_user', description: 'Asks.', parameters: { type: 'object' } }];
+      troupe.models.steps.push(asks(['c1', 'ask_user']));
+      agent.addMessage({ id: 'u1', role: 'user', content: 'x' });
+      await agent.runAgent({ tools });
+      troupe.models.steps.push(notes('c2'), failsBehind('The capital is Par'), says('Rome.'));
+      agent.addMessage({ id: 'mine', role: 'tool', toolCallId: 'c1', content: '42' });
+      await agent.runAgent({ tools });
+      t.match(agent.messages, [
+        { id: 'u1' },
+        { toolCalls: [{ id: 'c1' }] },
+        { id: 'mine', content: '42' },
+        { toolCalls: [{ id: 'c2' }] },
+        { role: 'tool', toolCallId: 'c2' },
+        { role: 'assistant', content: 'Rome.' },
+      ]);
+      t.equal(agent.messages.length, 6);
+    }
+  },
+);
