@@ -26,8 +26,12 @@ export const demoAgents = (seed: DemoSettings, defaultId: string): AgentInput[] 
     ...uiAgents(),
     ...gatedAgents(),
   ].filter(({ id }) => id !== defaultId);
-  return [replaced, ...others].map((agent) => ({ model_id: 'default', ...agent }));
+  return [replaced, ...others].map((agent) => ({ model_id: 'default', ...clientTools(agent), ...agent }));
 };
+
+/** The client executes these two anyway, so it may also declare them. */
+const clientTools = ({ plugin_ids }: AgentInput): Pick<AgentInput, 'client_tools'> =>
+  plugin_ids?.includes('frontend_tools') ? { client_tools: ['askUserQuestion', 'set_background_color'] } : {};
 
 const toolAgents = (base: string, max_rounds: number): AgentInput[] => [
   {

@@ -25,8 +25,6 @@ const TAKES_SLASHES: ReadonlySet<IdKind> = new Set(['entry', 'agent', 'push conf
 
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 const SLASHES = /[\\/]|\.\./u;
-/** Routes of A2A that begin with the id of a task. */
-const ACTION = /:(cancel|subscribe)$/u;
 
 /** What is wrong with a new id, behind its name. */
 export function newIdProblem(kind: IdKind, id: string): string | undefined {
@@ -35,7 +33,6 @@ export function newIdProblem(kind: IdKind, id: string): string | undefined {
   if (UNSTORABLE.test(id)) return 'must not contain control characters or half surrogate pairs';
   if (id === '.' || id === '..') return `must not be '.' or '..': no address reaches it`;
   if (!TAKES_SLASHES.has(kind) && SLASHES.test(id)) return `must not contain '/', '\\' or '..'`;
-  if (kind === 'run' && ACTION.test(id)) return `must not end with ':cancel' or ':subscribe'`;
   const routes: readonly string[] = ROUTES[kind];
   if (routes.includes(id))
     return `must not be '${id}': that is another route (${routes.join(', ')} are taken)`;

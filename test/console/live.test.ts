@@ -189,7 +189,7 @@ t.test('who has waited longest comes first, and calls that are alike can be deci
   ]);
   t.strictSame(
     open.map(({ key }) => key),
-    ['r3 asked', 'r1 first', 'r3 other', 'r1 late'],
+    ['r3 perm_asked', 'r1 perm_first', 'r3 perm_other', 'r1 perm_late'],
   );
   t.strictSame(
     grouped(open, 'tool').map(({ name, tickets }) => [name, tickets.length]),

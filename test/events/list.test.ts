@@ -105,5 +105,10 @@ t.test('two scopes do not see each other', async (t) => {
     feed.list('a', THREAD, undefined, 10).items.map((item) => item.event_id),
     ['of a'],
   );
-  t.strictSame(feed.list('b', RUN, undefined, 10), { items: [], next_cursor: null, has_more: false });
+  t.strictSame(feed.list('b', RUN, undefined, 10), {
+    items: [],
+    texts: [],
+    next_cursor: null,
+    has_more: false,
+  });
 });

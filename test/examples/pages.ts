@@ -14,6 +14,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { launchChromium } from '../../bench/chromium.ts';
 import { entriesFrom } from '../../src/settings.ts';
+import { patchAgent } from '../service/patch-agent.ts';
 import { withTools } from '../service/suspended.ts';
 import type { TestTools } from '../service/tools.ts';
 import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
@@ -141,10 +142,22 @@ export const visit = async (t: Test, { origin, tabs }: Site): Promise<Visited> =
     // Its model is steered, and the tools of the page are left to the page.
     app: {
       records: entriesFrom({
-        agents: [{ id: 'assistant', model_id: 'steps', plugin_ids: ['frontend_tools'] }],
+        agents: [
+          {
+            id: 'assistant',
+            model_id: 'steps',
+            plugin_ids: ['frontend_tools'],
+            client_tools: ['askUserQuestion'],
+          },
+        ],
       }),
     },
   });
+  // The page declares this tool, which these agents have, too.
+  for (const id of ['steps', 'slow']) {
+    const patch = { client_tools: ['askUserQuestion'] };
+    await patchAgent(t, troupe, id, patch);
+  }
   return {
     troupe,
     tools,

@@ -53,7 +53,7 @@ t.test('a body in a content coding is refused by the name of the coding', async 
   t.equal((await send('Identity')).status, 200);
 });
 
-t.test('lengths that contradict each other are refused, and the connection ends', async (t) => {
+t.test('a request with two lengths ends its connection without an answer', async (t) => {
   const { port } = await serve(t, routes);
   const request = (...lengths: number[]): string =>
     [
@@ -64,10 +64,11 @@ t.test('lengths that contradict each other are refused, and the connection ends'
       '',
       '{"name":"x"}',
     ].join('\r\n');
-  const two = wire(t, port, request(12, 40));
-  t.match(await two.end(), /^HTTP\/1\.1 400 [\s\S]*content-length headers contradict each other/);
-  const same = wire(t, port, request(12, 12));
-  t.match(await same.until('{"name":"x"}'), /^HTTP\/1\.1 200 /);
+  for (const lengths of [
+    [12, 40],
+    [12, 12],
+  ])
+    t.equal(await wire(t, port, request(...lengths)).end(), '');
 });
 
 t.test('every 401 says which credential is wanted', async (t) => {

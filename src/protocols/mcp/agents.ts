@@ -65,7 +65,7 @@ const callTool = async (
 ): Promise<CallToolResult | InputRequiredResult> => {
   const { sdk, scope, context } = asking;
   if (!deps.published().ids.includes(name)) return textResult(`Unknown tool: ${name}`, true);
-  if (typeof message !== 'string' || message.trim() === '') return textResult(NO_MESSAGE, true);
+  if (typeof message !== 'string' || message === '') return textResult(NO_MESSAGE, true);
   const asked = askedBefore(sdk, context.mcpReq.requestState());
   const answer = asked
     ? await proceed(deps, asking, { ...asked, agent_id: name })

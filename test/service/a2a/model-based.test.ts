@@ -148,7 +148,11 @@ const act = async (world: World, task: Walker, from: string, event: Event, cance
       ready();
       if (from === 'submitted') return troupe.models.release();
       return isSuccess(
-        troupe.post(`/v1/runs/${task.id}/decision`, { toolCallId: call, action: 'resume', payload: 'red' }),
+        troupe.post(`/v1/runs/${task.id}/decision`, {
+          toolCallId: call,
+          action: 'resume',
+          payload: from === 'authRequired' ? { approved: true } : 'red',
+        }),
       );
     case 'ASK_FOR_INPUT':
     case 'ASK_FOR_LOGIN': {
