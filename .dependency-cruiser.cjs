@@ -13,7 +13,7 @@ const rooms = {
   'src/schema': ['machines'],
   'src/client': ['src/schema'],
   'src/console': ['src/client', 'src/react', 'src/schema', 'machines'],
-  'src/react': ['src/client'],
+  'src/react': ['src/client', 'src/schema'],
   'src/processes': [],
   'src/store': ['src/processes', 'src/schema'],
   'src/models': ['machines', 'src/schema'],

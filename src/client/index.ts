@@ -12,7 +12,7 @@ import { type Runs, runsOf } from './runs.ts';
 import { type System, systemOf } from './system.ts';
 import { type Threads, threadsOf } from './threads.ts';
 import { type Traces, tracesOf } from './traces.ts';
-import { withoutTrailing } from './trailing.ts';
+import { withoutTrailing } from '../schema/trailing.ts';
 
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';

@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
 import { errorOf } from '../client/errors.ts';
-import { withoutTrailing } from '../client/trailing.ts';
+import { withoutTrailing } from '../schema/trailing.ts';
 import { settle } from './catch-up.ts';
 import { letGoOfCalls } from './page-tools.ts';
 import type { ThreadChat, ThreadChatInput } from './thread.ts';

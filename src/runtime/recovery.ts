@@ -172,12 +172,12 @@ export const createRecovery = (
     async begin() {
       await eachRow(store.dispatches.open, noteWork);
       await eachRow(store.pending.all, noteStray);
-      await eachRow(store.runs.running, noteRunning);
-      open.clear();
       const threads = Array.from(found.values()).sort((a, b) => a.since - b.since);
       isKnown = true;
       found.clear();
       met.clear();
+      await eachRow(store.runs.running, noteRunning);
+      open.clear();
       // Before their parents go on, which may start others.
       await inSlices(children.splice(0), takeChild, () => {});
       await inSlices(strays.splice(0), settleStray, () => {});

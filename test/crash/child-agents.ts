@@ -29,7 +29,8 @@ const handoff = defineState({
 });
 
 /** Every execution of a call leaves a line. */
-const executes = (call_id: string): void => appendFileSync(executed, `${call_id}\n`);
+const executes = ({ run_id, call_id }: { run_id: string; call_id: string }): void =>
+  appendFileSync(executed, `${call_id} of run ${run_id}\n`);
 
 const tools = [
   defineTool({
@@ -47,8 +48,8 @@ const tools = [
     description: 'Needs an approval.',
     input: z.object({}),
     needsApproval: true,
-    execute(_, { call_id }) {
-      executes(call_id);
+    execute(_, { run_id, call_id }) {
+      executes({ run_id, call_id });
       return { data: `did ${call_id}` };
     },
   }),
@@ -63,8 +64,8 @@ const tools = [
     id: 'once',
     description: 'May not be executed twice.',
     input: z.object({}),
-    async execute(_, { call_id }) {
-      executes(call_id);
+    async execute(_, { run_id, call_id }) {
+      executes({ run_id, call_id });
       await pause(PACE_MS);
       return { data: `did ${call_id}` };
     },

@@ -84,6 +84,8 @@ const play = async ({ spec, inferences }: World): Promise<void> => {
     member: { row: Set<string>; openUntil: number; out: boolean },
     kind: ModelErrorClass | undefined,
   ) => {
+    // A rate limit is no failure of the model.
+    if (kind === 'rate_limited') return;
     const lasting = kind === 'unauthorized' || kind === 'model_not_found';
     if (lasting) member.out = spec.switch.on_permanent;
     const wasOpen = member.openUntil >= 0;

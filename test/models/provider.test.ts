@@ -122,6 +122,27 @@ for (const [adapter, variable] of variables) {
   });
 }
 
+t.test(
+  'a key of the environment is sent to its company and to the address beside it, nowhere else',
+  async (t) => {
+    const adapter_options = { allow_env_credentials: true };
+    for (const [adapter, variable] of variables) {
+      const foreign = { adapter, adapter_options, base_url: 'https://llm.example.com/v1' };
+      t.throws(() => create(foreign, { [variable]: 'key' }), {
+        name: 'Invalid',
+        message: new RegExp(`${variable} is only sent to .*, not to the host of base_url`),
+      });
+      t.ok(create({ ...foreign, api_key: 'given' }, { [variable]: 'key' }));
+      const beside = variable.replace('_API_KEY', '_BASE_URL');
+      t.ok(create(foreign, { [variable]: 'key', [beside]: 'https://llm.example.com/v1' }));
+      t.throws(
+        () => create(foreign, { [variable]: 'key', [beside]: 'https://llm.example.com.evil.net/v1' }),
+        Invalid,
+      );
+    }
+  },
+);
+
 t.test('a local ollama needs no key, once the environment may be asked', async (t) => {
   t.ok(create({ adapter: 'ollama', adapter_options: { allow_env_credentials: true } }));
 });

@@ -14,11 +14,20 @@ import { storeFor } from '../store/open.ts';
 
 const onLinux = process.platform === 'linux' ? {} : { skip: 'there is no /proc' };
 
+/** Undefined for a descriptor that was closed since the folder was listed. */
+const targetOf = (link: string): string | undefined => {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Beyond input, output and errors; without `/dev/null`, and without the pipe that a shell has made itself. */
 const foreignOf = (pid: number): string[] =>
   readdirSync(`/proc/${pid}/fd`)
     .filter((number) => Number(number) > 2)
-    .map((number) => readlinkSync(`/proc/${pid}/fd/${number}`))
+    .flatMap((number) => targetOf(`/proc/${pid}/fd/${number}`) ?? [])
     .filter((target) => target !== '/dev/null');
 
 const LISTS = `

@@ -79,10 +79,15 @@ const asking: Asking = {
     const run = ticket && runs.get(ticket.run_id);
     if (!ticket || !run) return undefined;
     const { call_id, run_id } = ticket;
-    const { action, payload } = DECISIONS[answer];
-    const tool_call_id = { call: call_id, ticket: ticket.ticket_id, nothing: 'nothing' }[by];
-    const refuses = action === 'cancel' || (answer === 'refuse' && isPermission(call_id));
-    const request = { name: `decide ${answer} ${call_id}`, thread: run.thread_id, run_id, call_id, refuses };
+    // A permission is approved or denied; `consent.test.ts` sends everything else.
+    const given = answer === 'again' && isPermission(call_id) ? 'approve' : answer;
+    const { action, payload } = DECISIONS[given];
+    // The id of a call names its ticket until the call was decided once.
+    const isDecided = sequence.decisions.some((earlier) => earlier.call_id === call_id);
+    const ids = { call: isDecided ? ticket.ticket_id : call_id, ticket: ticket.ticket_id, nothing: 'nothing' };
+    const tool_call_id = ids[by];
+    const refuses = action === 'cancel' || (given === 'refuse' && isPermission(call_id));
+    const request = { name: `decide ${given} ${call_id}`, thread: run.thread_id, run_id, call_id, refuses };
     const kind = target === 'thread' ? 'thread' : 'run';
     const asked = ask<Decided>(sequence, request, () =>
       sequence.client.decide(kind, idOf(target, run), { tool_call_id, action, payload }),

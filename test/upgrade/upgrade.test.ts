@@ -35,6 +35,13 @@ const stateOf = async ({ client }: Place, thread: string) => {
 const textOf = async ({ client }: Place, thread: string): Promise<string> =>
   JSON.stringify((await client.call('GET', `/v1/threads/${thread}/messages`)).body);
 
+/** Entries of the audit log without those of seeds, which each version writes anew. */
+const withoutSeeds = (answer: unknown): unknown => {
+  const { items, ...rest } = Object(answer);
+  if (!Array.isArray(items)) return answer;
+  return { ...rest, items: items.filter((item) => Object(item).action !== 'seed_apply') };
+};
+
 t.test('there is a folder of the format that this version writes', async (t) => {
   t.ok(FOLDERS.includes(`format-${FORMAT.version}`), 'write it with: npm run fixture');
 });
@@ -44,7 +51,8 @@ for (const folder of FOLDERS) {
     const { dir, written } = folderOf(t, folder);
     const reader = await startPlace({ dir, now: written.now, lifecycle: 'manual' });
     const answers = await readAll(reader).finally(reader.stop);
-    for (const [path, answer] of Object.entries(written.answers)) t.match(answers[path], answer, path);
+    for (const [path, answer] of Object.entries(written.answers))
+      t.match(withoutSeeds(answers[path]), withoutSeeds(answer), path);
     t.strictSame((await examine({ dir, secretsKey: 'key-of-the-fixture' })).findings, []);
 
     const place = await startPlace({ dir, now: written.now, lifecycle: 'auto' });

@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../client/trailing.ts';
+import { withoutTrailing } from '../../schema/trailing.ts';
 import { messageOf, RequestError } from './error.ts';
 import { type Guard, ShapeError } from './guard.ts';
 import { redactText } from './redact-text.ts';

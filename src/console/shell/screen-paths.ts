@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../client/trailing.ts';
+import { withoutTrailing } from '../../schema/trailing.ts';
 
 /** The addresses that have a screen, so that no link of the console leads elsewhere. */
 

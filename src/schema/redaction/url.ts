@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../trailing.ts';
 import { REDACTED } from '../endpoint.ts';
 import { queues, type Unknown } from './filling.ts';
 import { isSecretParameter } from './names.ts';
@@ -68,7 +69,7 @@ export const placeInUrl = (url: string): string => {
   const { scheme, place } = cut(url.trim());
   const text = `${scheme}${place}`;
   const { origin, pathname } = URL.canParse(text) ? new URL(text) : { origin: text, pathname: '' };
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}${withoutTrailing(pathname, '/')}`;
 };
 
 /** What `redactUrl` hides, also in parts and as it is meant. */

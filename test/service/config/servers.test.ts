@@ -117,12 +117,14 @@ t.test(
 );
 
 const STATUS_KEYS = [
+  'changed_tools',
   'connected',
   'consecutive_failures',
   'last_attempt_at',
   'last_error',
   'last_init_at',
   'last_success_at',
+  'left_out',
   'permanently_failed',
   'reconnecting',
   'session_generation',

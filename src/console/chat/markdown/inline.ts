@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../../client/trailing.ts';
+import { withoutTrailing } from '../../../schema/trailing.ts';
 
 /** What stands in a line of Markdown. HTML is text like any other: nothing of it is ever put on the page as HTML. */
 export type Inline =

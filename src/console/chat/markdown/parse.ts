@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../../client/trailing.ts';
+import { withoutTrailing } from '../../../schema/trailing.ts';
 import { type Inline, parseInline } from './inline.ts';
 
 /**
