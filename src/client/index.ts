@@ -3,6 +3,7 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import type { Json } from '../schema/json.ts';
 import type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
+import { withoutTrailing } from '../schema/trailing.ts';
 import { type Audit, auditOf, type Config, configOf } from './config.ts';
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
 import { type Evals, evalsOf } from './evals.ts';
@@ -12,7 +13,6 @@ import { type Runs, runsOf } from './runs.ts';
 import { type System, systemOf } from './system.ts';
 import { type Threads, threadsOf } from './threads.ts';
 import { type Traces, tracesOf } from './traces.ts';
-import { withoutTrailing } from '../schema/trailing.ts';
 
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';

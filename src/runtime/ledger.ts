@@ -23,9 +23,10 @@ export type LedgerStore = {
   batch(): Batch;
   commit: Store['commit'];
   threads: Pick<Store['threads'], 'get' | 'put' | 'remove'>;
-  messages: Pick<Store['messages'], 'last' | 'range' | 'append' | 'removeAll'>;
-  retractions: Pick<Store['retractions'], 'put' | 'removeAll'>;
-  stopped: Pick<Store['stopped'], 'put' | 'removeFrom' | 'removeAll'>;
+  messages: Pick<Store['messages'], 'last' | 'range' | 'append'>;
+  retractions: Pick<Store['retractions'], 'put'>;
+  stopped: Pick<Store['stopped'], 'put' | 'removeFrom'>;
+  removals: Pick<Store['removals'], 'begin'>;
   pending: Pick<Store['pending'], 'of' | 'put' | 'remove' | 'removeAll'>;
   runs: Pick<Store['runs'], 'waitingOf' | 'put'>;
   dispatches: Pick<Store['dispatches'], 'put'>;

@@ -99,8 +99,16 @@ export const startMaintenance = (deps: RuntimeDeps, supervisor: Supervisor): Mai
     ...(settings.event_retention_days > 0 ? [every(mailbox.gc_interval_secs * 1000, pruneEvents)] : []),
   ];
 
+  const finishRemovals = (): Promise<void> =>
+    store.removals
+      .finishAll()
+      .catch((err) => deps.log.warn({ err }, 'rows of deleted threads are not removed yet'));
+  finishRemovals();
+
   const forget = store.onRecovered(() => {
-    if (!stopped) takeUp(true);
+    if (stopped) return;
+    takeUp(true);
+    finishRemovals();
   });
 
   return {

@@ -131,6 +131,8 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
   const use: Supervisor['use'] = async (scope, id, act) => {
     const key = keyOf(scope, id);
     for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
+    // A thread that gets the id of a deleted one must not inherit its rows.
+    if (deps.store.removals.isMarked(scope, id)) await deps.store.removals.finish(scope, id);
     const isNew = !busy.has(key) && !passive.has(key);
     const cell = engage(scope, id);
     const { thread } = cell;

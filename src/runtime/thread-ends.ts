@@ -72,7 +72,7 @@ export const reportTimeout = (thread: Thread): void => {
 };
 
 export const remove = (thread: Thread, { strategy, done, refuse }: Removal): void => {
-  const { ledger, id, around } = thread;
+  const { ledger, scope, id, around, deps } = thread;
   const { record } = ledger;
   if (!record) {
     refuse(new NotFound(`thread not found: ${id}`));
@@ -85,5 +85,9 @@ export const remove = (thread: Thread, { strategy, done, refuse }: Removal): voi
   logEvent(write, 'ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
   commit(write, 'input').then(done, refuse);
   cancelActive(thread);
-  around.onRetired(vacant(thread).then(() => quiet(ledger)));
+  const silent = vacant(thread).then(() => quiet(ledger));
+  around.onRetired(silent);
+  silent
+    .then(() => deps.store.removals.finish(scope, id))
+    .catch((err) => deps.log.warn({ err, thread_id: id }, 'rows of a deleted thread are not removed yet'));
 };

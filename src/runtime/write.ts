@@ -76,11 +76,9 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   const { deps, scope, id } = ledger;
   const { store } = deps;
   if (ledger.committed) store.threads.remove(batch, scope, ledger.committed);
-  store.messages.removeAll(batch, scope, id);
   store.pending.removeAll(batch, scope, id);
-  store.retractions.removeAll(batch, scope, id);
-  store.stopped.removeAll(batch, scope, id);
   store.tickets.removeAll(batch, scope, id);
+  store.removals.begin(batch, scope, id);
   store.state.remove(batch, scope, id);
   ledger.pending = [];
   ledger.kept = undefined;

@@ -94,7 +94,7 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   const runs = createRunTable(env, { counters, order, tasks: createTaskIndex(env, counters) });
   const work = { answers: runs, order, openWork: createOpenWork(env), endedWork: createEndedWork(env) };
   const dispatches = createDispatchTable(env, work);
-  const messages = createMessageTable(env, runs);
+  const messages = createMessageTable(env, runs, { isMarked: () => false });
   const events = createEventTable(env, runs);
 
   /** Writes of a batch into derived tables; the others are records. */

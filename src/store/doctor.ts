@@ -16,6 +16,7 @@ import type { Key } from './keys.ts';
 import type { StoredMessage } from './messages.ts';
 import { takeOwnership } from './owner.ts';
 import { pageFindings } from './pages.ts';
+import { MARKS, SLICED_TABLES } from './removals.ts';
 import { eventsIn, holderOf, placesIn, type StoredEvents } from './stored-events.ts';
 
 /**
@@ -115,7 +116,19 @@ const readTables = (root: RootDatabase, note: Note): Tables => {
     const rows: Rows = root.openDB(name, options);
     tables.set(name, { rows, codec, entries: Array.from(readable(name, rows, note)) });
   }
+  leaveOutRemoved(tables);
   return tables;
+};
+
+/** The next start of the service removes the rows of marked threads, see `removals.ts`. */
+const leaveOutRemoved = (tables: Tables): void => {
+  const marked = new Set(entriesOf(tables, MARKS).map(({ key }) => JSON.stringify(key)));
+  if (marked.size === 0) return;
+  for (const name of SLICED_TABLES) {
+    const table = tables.get(name);
+    if (table)
+      table.entries = table.entries.filter(({ key }) => !marked.has(JSON.stringify(key.slice(0, 2))));
+  }
 };
 
 function* readable(name: string, rows: Rows, note: Note): Iterable<Entry> {

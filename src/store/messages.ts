@@ -3,6 +3,7 @@ import { type AnswerTexts, fillIn, type Path, putHollow } from './answers.ts';
 import { type Batch, createNoteBoard } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId, type Key } from './keys.ts';
+import type { Removals } from './removals.ts';
 import type { Span } from './table.ts';
 
 /** The history of a thread by sequence number, and the part of it that a run produced (runtime.md 4.1). */
@@ -30,19 +31,25 @@ export type MessageTable = {
   ofRun(scope: string, thread_id: string, run_id: string, bounds: MessageBounds): Iterable<MessageRow>;
   /** The last message of the run, of those up to a sequence number, and how many of them there are. */
   lastOfRun(scope: string, thread_id: string, run_id: string, upTo?: number): RunMark | undefined;
-  removeAll(batch: Batch, scope: string, thread_id: string): void;
 };
 
 /** With `places` the answer of the run belongs there, see `answers.ts`. */
 export type StoredMessage = MessageRow & { places?: Path[] };
 
-export const createMessageTable = (env: Environment, answers: AnswerTexts): MessageTable => {
+export const createMessageTable = (
+  env: Environment,
+  answers: AnswerTexts,
+  removals: Pick<Removals, 'isMarked'>,
+): MessageTable => {
   const rows = env.table<StoredMessage>('messages');
   const byRun = env.table<RunMark>('message_by_run');
   const counts = createNoteBoard<RunCount>();
 
+  const hasRows = (scope: string, thread_id: string): boolean =>
+    isId(thread_id) && !removals.isMarked(scope, thread_id);
+
   const lastOfRun: MessageTable['lastOfRun'] = (scope, thread_id, run_id, upTo) => {
-    if (!isId(thread_id) || !isId(run_id)) return undefined;
+    if (!hasRows(scope, thread_id) || !isId(run_id)) return undefined;
     const bounds = { reverse: true, limit: 1, ...(upTo !== undefined && { to: upTo }) };
     for (const mark of byRun.values(span([scope, thread_id, run_id], bounds))) return mark;
     return undefined;
@@ -70,7 +77,7 @@ export const createMessageTable = (env: Environment, answers: AnswerTexts): Mess
   };
 
   const at: MessageTable['at'] = (scope, thread_id, seq) => {
-    const row = isId(thread_id) ? rows.get([scope, thread_id, seq]) : undefined;
+    const row = hasRows(scope, thread_id) ? rows.get([scope, thread_id, seq]) : undefined;
     return row && filled(scope, row);
   };
 
@@ -93,28 +100,24 @@ export const createMessageTable = (env: Environment, answers: AnswerTexts): Mess
       }
     },
     last(scope, thread_id) {
-      if (!isId(thread_id)) return undefined;
+      if (!hasRows(scope, thread_id)) return undefined;
       for (const row of rows.values({ prefix: [scope, thread_id], reverse: true, limit: 1 }))
         return filled(scope, row);
       return undefined;
     },
     at,
     *range(scope, thread_id, bounds) {
-      if (!isId(thread_id)) return;
+      if (!hasRows(scope, thread_id)) return;
       for (const row of rows.values(span([scope, thread_id], bounds))) yield filled(scope, row);
     },
     *ofRun(scope, thread_id, run_id, bounds) {
-      if (!isId(thread_id) || !isId(run_id)) return;
+      if (!hasRows(scope, thread_id) || !isId(run_id)) return;
       for (const { seq } of byRun.values(span([scope, thread_id, run_id], bounds))) {
         const row = at(scope, thread_id, seq);
         if (row) yield row;
       }
     },
     lastOfRun,
-    removeAll(batch, scope, thread_id) {
-      rows.clear(batch, [scope, thread_id]);
-      byRun.clear(batch, [scope, thread_id]);
-    },
   };
 };
 

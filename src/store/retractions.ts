@@ -1,6 +1,7 @@
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, indexed, isId } from './keys.ts';
+import type { Removals } from './removals.ts';
 
 /**
  * What the retraction of a tool call takes out of the read view of a history (runtime.md 4.1): the call itself,
@@ -18,13 +19,15 @@ export type RetractionTable = {
   put(batch: Batch, scope: string, thread_id: string, retraction: Retraction): void;
   /** Both ends are included. */
   range(scope: string, thread_id: string, from: number, to: number): Retraction[];
-  removeAll(batch: Batch, scope: string, thread_id: string): void;
 };
 
 /** No stand-in for a call id looks like this. */
 const HIDDEN = 'hidden';
 
-export const createRetractionTable = (env: Environment): RetractionTable => {
+export const createRetractionTable = (
+  env: Environment,
+  removals: Pick<Removals, 'isMarked'>,
+): RetractionTable => {
   const rows = env.table<Retraction>('retractions');
   return {
     put(batch, scope, thread_id, retraction) {
@@ -34,7 +37,8 @@ export const createRetractionTable = (env: Environment): RetractionTable => {
       rows.put(batch, [scope, thread_id, retraction.seq, of], retraction);
     },
     range: (scope, thread_id, from, to) =>
-      isId(thread_id) ? Array.from(rows.values({ prefix: [scope, thread_id], from: [from], to: [to] })) : [],
-    removeAll: (batch, scope, thread_id) => rows.clear(batch, [scope, thread_id]),
+      isId(thread_id) && !removals.isMarked(scope, thread_id)
+        ? Array.from(rows.values({ prefix: [scope, thread_id], from: [from], to: [to] }))
+        : [],
   };
 };

@@ -2,6 +2,7 @@ import type { Message } from '../schema/message.ts';
 import type { Batch } from './batch.ts';
 import type { Environment } from './environment.ts';
 import { checkId, isId } from './keys.ts';
+import type { Removals } from './removals.ts';
 
 /**
  * What was there of answers when they were stopped. It is no part of a history and has no number in it: it is kept
@@ -23,10 +24,9 @@ export type StoppedTable = {
   range(scope: string, thread_id: string, bounds: { from?: number; to?: number }): StoppedAnswer[];
   /** Those behind this message, and behind later ones. */
   removeFrom(batch: Batch, scope: string, thread_id: string, seq: number): void;
-  removeAll(batch: Batch, scope: string, thread_id: string): void;
 };
 
-export const createStoppedTable = (env: Environment): StoppedTable => {
+export const createStoppedTable = (env: Environment, removals: Pick<Removals, 'isMarked'>): StoppedTable => {
   const rows = env.table<StoppedAnswer>('stopped_answers');
   return {
     put(batch, scope, thread_id, answer) {
@@ -36,7 +36,7 @@ export const createStoppedTable = (env: Environment): StoppedTable => {
       rows.put(batch, [scope, thread_id, answer.seq, answer.run_id], answer);
     },
     range: (scope, thread_id, { from, to }) =>
-      isId(thread_id)
+      isId(thread_id) && !removals.isMarked(scope, thread_id)
         ? Array.from(
             rows.values({
               prefix: [scope, thread_id],
@@ -48,6 +48,5 @@ export const createStoppedTable = (env: Environment): StoppedTable => {
     removeFrom(batch, scope, thread_id, seq) {
       for (const key of rows.keys({ prefix: [scope, thread_id], from: [seq] })) rows.remove(batch, key);
     },
-    removeAll: (batch, scope, thread_id) => rows.clear(batch, [scope, thread_id]),
   };
 };

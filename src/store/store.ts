@@ -25,6 +25,7 @@ import { createPendingTable, type PendingTable } from './pending.ts';
 import { makeFolderPrivate } from './private-files.ts';
 import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
 import { createReceivedTable, type ReceivedTable } from './received-messages.ts';
+import { createRemovals, type Removals } from './removals.ts';
 import { createRetractionTable, type RetractionTable } from './retractions.ts';
 import { createRunTable, type RunTable } from './runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
@@ -61,6 +62,7 @@ export type Store = ControlPlane & {
   readonly threads: ThreadTable;
   readonly messages: MessageTable;
   readonly pending: PendingTable;
+  readonly removals: Removals;
   readonly retractions: RetractionTable;
   readonly stopped: StoppedTable;
   readonly received: ReceivedTable;
@@ -159,6 +161,7 @@ const assemble = (
   const tasks = createTaskIndex(env, counters);
   const runs = createRunTable(env, { counters, order, tasks });
   const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
+  const removals = createRemovals(env, (batch) => committer.commit(batch, 'progress'));
   const controlPlane = createControlPlane(env, meta, {
     dir,
     secretsKey,
@@ -182,10 +185,11 @@ const assemble = (
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     threads: createThreadTable(env, counters),
-    messages: createMessageTable(env, runs),
+    messages: createMessageTable(env, runs, removals),
     pending: createPendingTable(env),
-    retractions: createRetractionTable(env),
-    stopped: createStoppedTable(env),
+    removals,
+    retractions: createRetractionTable(env, removals),
+    stopped: createStoppedTable(env, removals),
     received: createReceivedTable(env),
     tickets: createTicketTable(env),
     runs,

@@ -167,5 +167,5 @@ const bounds = ({ prefix, from, to, after, reverse = false, limit, offset }: Spa
   };
 };
 
-export const keysUnder = (rows: Rows, prefix: Key): Key[] =>
-  Array.from(rows.getKeys(bounds({ prefix })), written);
+export const keysUnder = (rows: Rows, prefix: Key, limit?: number): Key[] =>
+  Array.from(rows.getKeys(bounds({ prefix, ...(limit !== undefined && { limit }) })), written);

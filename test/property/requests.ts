@@ -84,7 +84,11 @@ const asking: Asking = {
     const { action, payload } = DECISIONS[given];
     // The id of a call names its ticket until the call was decided once.
     const isDecided = sequence.decisions.some((earlier) => earlier.call_id === call_id);
-    const ids = { call: isDecided ? ticket.ticket_id : call_id, ticket: ticket.ticket_id, nothing: 'nothing' };
+    const ids = {
+      call: isDecided ? ticket.ticket_id : call_id,
+      ticket: ticket.ticket_id,
+      nothing: 'nothing',
+    };
     const tool_call_id = ids[by];
     const refuses = action === 'cancel' || (given === 'refuse' && isPermission(call_id));
     const request = { name: `decide ${given} ${call_id}`, thread: run.thread_id, run_id, call_id, refuses };

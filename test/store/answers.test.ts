@@ -159,7 +159,7 @@ t.test('what is left when a thread is deleted, or events and dispatches go, is w
   const { store, end } = await finished(t);
   await write(store, (batch) => {
     store.threads.remove(batch, SCOPE, threadRecord('t1', 1));
-    store.messages.removeAll(batch, SCOPE, 't1');
+    store.removals.begin(batch, SCOPE, 't1');
   });
   const left = everything(store);
   t.strictSame(left.run, end.run);

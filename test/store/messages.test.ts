@@ -84,7 +84,7 @@ t.test('removing a history takes committed messages and those under way, and no 
     store.messages.append(batch, SCOPE, 't1', [
       { seq: 8, message: message('m8', 'a'), created_at: 13, external: 6 },
     ]);
-    store.messages.removeAll(batch, SCOPE, 't1');
+    store.removals.begin(batch, SCOPE, 't1');
   });
   await Promise.all([late, removed]);
   t.equal(store.messages.last(SCOPE, 't1'), undefined);

@@ -74,3 +74,22 @@ export const write = async (store: Store, fill: (batch: Batch) => void): Promise
   fill(batch);
   await store.commit(batch);
 };
+
+/** Messages enough for several slices of a removal. */
+export const LONG_ROWS = 3500;
+
+/** Appends so many messages of one run to an empty history. */
+export const fillLong = (store: Store, thread_id: string, count: number): Promise<void> =>
+  write(store, (batch) =>
+    store.messages.append(
+      batch,
+      SCOPE,
+      thread_id,
+      Array.from({ length: count }, (_, index) => ({
+        seq: index + 1,
+        message: message(`m${index + 1}`, 'r1'),
+        created_at: 1,
+        external: index + 1,
+      })),
+    ),
+  );

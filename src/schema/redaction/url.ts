@@ -1,5 +1,5 @@
-import { withoutTrailing } from '../trailing.ts';
 import { REDACTED } from '../endpoint.ts';
+import { withoutTrailing } from '../trailing.ts';
 import { queues, type Unknown } from './filling.ts';
 import { isSecretParameter } from './names.ts';
 
