@@ -1,6 +1,14 @@
 import type { ListedMessage, Message } from '../schema/message.ts';
 import { fillPage } from '../schema/page-rows.ts';
-import type { MessageBounds, MessageRow, Retraction, Store } from '../store/index.ts';
+import type { MessageBounds, MessageRow, Retraction } from '../store/index.ts';
+import {
+  createRanks,
+  type HistoryOf,
+  hiddenIn,
+  type MessageFilter,
+  type Ranks,
+  type Visibility,
+} from './history-ranks.ts';
 
 /**
  * The read view of a history (runtime.md 4.1), applied before counting and paging:
@@ -10,16 +18,6 @@ import type { MessageBounds, MessageRow, Retraction, Store } from '../store/inde
  * has its first answer in its own step, if it ever has one, so a row is judged from its neighbours and from what
  * retractions say of it; a page reads its own rows and the rest of the step at its end.
  */
-
-export type Visibility = 'external' | 'internal' | 'all';
-
-export type MessageFilter = {
-  after?: number;
-  before?: number;
-  order: 'asc' | 'desc';
-  visibility: Visibility;
-  run_id?: string;
-};
 
 /** Where a page begins: after so many rows, behind a row, or in front of one (the page that ends there). */
 export type MessageStart = { offset: number } | { behind: number } | { inFrontOf: number };
@@ -49,22 +47,20 @@ export const stoppedAnswers = (of: HistoryOf, { after, before, visibility, run_i
     .map(({ seq, message, created_at }): ListedMessage => ({ ...message, seq: seq + 0.5, created_at }));
 };
 
-export type HistoryOf = { store: Store; scope: string; thread_id: string };
-
 export const listMessages = (
   of: HistoryOf,
   filter: MessageFilter,
   start: MessageStart,
   limit: number,
 ): MessagePage => {
-  const total = countMessages(of, filter);
+  const total = createRanks(of, filter).total;
   if ('inFrontOf' in start) {
     const page = fillPage(viewed(of, behind(reversed(filter), start.inFrontOf)), limit);
     const { rows, texts, more } = page;
     return { rows: rows.reverse(), texts: texts.reverse(), total, has_more: true, has_previous: more };
   }
   const found =
-    'behind' in start ? viewed(of, behind(filter, start.behind)) : skipping(viewed(of, filter), start.offset);
+    'behind' in start ? viewed(of, behind(filter, start.behind)) : viewed(of, filter, start.offset);
   const { rows, texts, more } = fillPage(found, limit);
   const has_previous = rows.length > 0 && ('behind' in start || start.offset > 0);
   return { rows, texts, total, has_more: more, has_previous };
@@ -81,45 +77,38 @@ const behind = (filter: MessageFilter, seq: number): MessageFilter =>
     ? { ...filter, after: Math.max(seq, filter.after ?? 0) }
     : { ...filter, before: Math.min(seq, filter.before ?? Number.MAX_SAFE_INTEGER) };
 
-function* skipping(rows: Iterable<ListedMessage>, count: number): Iterable<ListedMessage> {
-  let skipped = 0;
-  for (const row of rows) {
-    if (skipped < count) skipped += 1;
-    else yield row;
+/**
+ * Rows that are read one after another although the view does not show them. After so many, the next visible row is
+ * searched by rank, which costs a read for each halving.
+ */
+const MAX_SKIPPED = 32;
+
+/**
+ * Rows of the filter that the view shows, as the wire has them, in the order of the filter, from the row at the
+ * offset on. Costs the rows that are shown, and a bounded number of reads for each gap between two of them.
+ */
+export function* viewed(of: HistoryOf, filter: MessageFilter, offset = 0): Iterable<ListedMessage> {
+  let ranks: Ranks | undefined;
+  let from = offset === 0 ? filter : undefined;
+  if (!from) {
+    ranks = createRanks(of, filter);
+    from = startingAt(filter, ranks.seqAt(offset));
+  }
+  while (from) {
+    const skipped: number | undefined = yield* shownRows(of, from);
+    if (skipped === undefined) return;
+    ranks ??= createRanks(of, filter);
+    from = startingAt(from, ranks.nextBehind(skipped));
   }
 }
 
-/** From the running counts in the rows and what retractions hide, however long the history. */
-const countMessages = (of: HistoryOf, filter: MessageFilter): number => {
-  const { store, scope, thread_id } = of;
-  const { run_id, visibility } = filter;
-  const last = store.messages.last(scope, thread_id);
-  if (!last) return 0;
-  const to = Math.min(last.seq, (filter.before ?? Number.MAX_SAFE_INTEGER) - 1);
-  const from = Math.max(0, filter.after ?? 0);
-  if (to <= from) return 0;
-  const upTo = (seq: number): { count: number; external: number } => {
-    if (run_id !== undefined) return store.messages.lastOfRun(scope, thread_id, run_id, seq) ?? NONE;
-    const row = seq === last.seq ? last : store.messages.at(scope, thread_id, seq);
-    return { count: seq, external: row?.external ?? 0 };
-  };
-  const [high, low] = [upTo(to), from === 0 ? NONE : upTo(from)];
-  const hidden = hiddenIn(of, from + 1, to).filter((each) => run_id === undefined || each.run_id === run_id);
-  const all = high.count - low.count - hidden.length;
-  const external = high.external - low.external - hidden.filter((each) => each.external).length;
-  if (visibility === 'all') return all;
-  return visibility === 'external' ? external : all - external;
+const startingAt = (filter: MessageFilter, seq: number | undefined): MessageFilter | undefined => {
+  if (seq === undefined) return undefined;
+  return filter.order === 'asc' ? { ...filter, after: seq - 1 } : { ...filter, before: seq + 1 };
 };
 
-const NONE = { count: 0, external: 0 };
-
-type Hidden = Extract<Retraction, { external: boolean }>;
-
-const hiddenIn = ({ store, scope, thread_id }: HistoryOf, from: number, to: number): Hidden[] =>
-  store.retractions.range(scope, thread_id, from, to).filter((each) => 'external' in each);
-
-/** Rows of the filter that the view shows, as the wire has them, in the order of the filter. */
-export function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMessage> {
+/** Ends early, and returns the last sequence number that was read, when too many rows in sequence are not shown. */
+function* shownRows(of: HistoryOf, filter: MessageFilter): Generator<ListedMessage, number | undefined> {
   const { store, scope, thread_id } = of;
   const bounds = boundsOf(filter);
   const rows =
@@ -134,17 +123,20 @@ export function* viewed(of: HistoryOf, filter: MessageFilter): Iterable<ListedMe
     if (!seen.has(seq)) seen.set(seq, store.messages.at(scope, thread_id, seq));
     return seen.get(seq);
   };
+  let skipped = 0;
   for (const row of rows) {
     seen.set(row.seq, row);
-    if (hidden.has(row.seq)) continue;
-    const message = view(row, {
-      at,
-      retractions: () => store.retractions.range(scope, thread_id, row.seq, row.seq),
-    });
+    const retractions = (): Retraction[] => store.retractions.range(scope, thread_id, row.seq, row.seq);
+    const message = hidden.has(row.seq) ? undefined : view(row, { at, retractions });
     if (message && isVisible(message, filter.visibility)) {
+      skipped = 0;
       yield { ...message, seq: row.seq, created_at: row.created_at };
+    } else {
+      skipped += 1;
+      if (skipped === MAX_SKIPPED) return row.seq;
     }
   }
+  return undefined;
 }
 
 const boundsOf = ({ after, before, order }: MessageFilter): MessageBounds => ({

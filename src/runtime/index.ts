@@ -32,9 +32,9 @@ export { deniedText } from '../loop/history.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';
+export type { MessageFilter } from './history-ranks.ts';
 export {
   listMessages,
-  type MessageFilter,
   type MessageStart,
   stoppedAnswers,
   viewed,

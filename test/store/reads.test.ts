@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { listMessages, type MessageFilter, type MessageStart } from '../../src/runtime/history-view.ts';
+import type { MessageFilter } from '../../src/runtime/history-ranks.ts';
+import { listMessages, type MessageStart } from '../../src/runtime/history-view.ts';
 import type { Message } from '../../src/schema/message.ts';
 import type { RunStatus } from '../../src/schema/run.ts';
 import type { EventScope, Page, Position, Store, ThreadFilter } from '../../src/store/index.ts';
