@@ -1,5 +1,6 @@
 import { createBodyRoom } from './body-room.ts';
 import { createCaller } from './call.ts';
+import { createConnectionBudget, mostConnections } from './connection-budget.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
 import type { Family } from './family.ts';
 import { createFetch, type Local } from './fetch.ts';
@@ -121,7 +122,10 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
 
   return {
     async listen(host, port) {
-      const socket = await listenOn(answer, host, port);
+      const budget = createConnectionBudget(mostConnections(), (most) =>
+        log.warn({ most }, 'new connections are closed: as many are open as the limit of open files allows'),
+      );
+      const socket = await listenOn(answer, host, port, budget);
       sockets.push(socket);
       return { port: socket.port };
     },

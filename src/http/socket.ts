@@ -1,5 +1,6 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { Unavailable } from '../schema/outcome.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
 import type { Answer } from './pipeline.ts';
 import { loadUws } from './uws.ts';
 
@@ -20,10 +21,22 @@ export type Listening = {
 export type Served<What> = { by: What | undefined };
 
 /** @throws Unavailable when the address cannot be had, or uWebSockets.js does not run on this system */
-export const listenOn = async (answer: Answer, host: string, port: number): Promise<Listening> => {
+export const listenOn = async (
+  answer: Answer,
+  host: string,
+  port: number,
+  budget: ConnectionBudget,
+): Promise<Listening> => {
   const uWS = loadUws();
-  const served: Served<Answer> = { by: answer };
-  const app = uWS.App().any('/*', (res, req) => served.by?.(res, req, NETWORK));
+  const served: Served<{ answer: Answer; budget: ConnectionBudget }> = { by: { answer, budget } };
+  const app = uWS
+    .App()
+    .any('/*', (res, req) => served.by?.answer(res, req, NETWORK))
+    .filter((res, change) => {
+      // Closing it calls this again, with -1.
+      if (Number(change) < 0) served.by?.budget.closed();
+      else if (served.by?.budget.opened() === false) res.close();
+    });
   let socket: us_listen_socket | undefined = await listenExclusively(app, host, port, served);
   return {
     port: uWS.us_socket_local_port(socket),

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import { createConnectionBudget, mostConnections } from '../../src/http/connection-budget.ts';
+import { nodeCommand } from '../child.ts';
+import { MAIN } from '../e2e/built.ts';
+
+/** More connections than there are descriptors: none of them may cost the service anything. */
+
+t.test('keeps a reserve of descriptors', async (t) => {
+  const limits = (soft: number) => () =>
+    `Max open files            ${soft}                 524288               files \n`;
+  t.equal(mostConnections(limits(200)), 136);
+  t.equal(mostConnections(limits(100_000)), 90_000);
+  t.equal(mostConnections(limits(10)), 1);
+  t.equal(
+    mostConnections(() => ''),
+    Number.POSITIVE_INFINITY,
+  );
+});
+
+t.test('closes connections beyond the budget, and reports it once a minute', async (t) => {
+  const reported: number[] = [];
+  let now = 0;
+  const budget = createConnectionBudget(
+    2,
+    () => reported.push(now),
+    () => now,
+  );
+  t.strictSame(
+    [budget.opened(), budget.opened(), budget.opened(), budget.opened()],
+    [true, true, false, false],
+  );
+  budget.closed();
+  budget.closed();
+  now = 60_000;
+  t.notOk(budget.opened());
+  budget.closed();
+  budget.closed();
+  t.ok(budget.opened());
+  t.strictSame(reported, [0, 60_000]);
+});
+
+const ticksOf = ({ pid }: ChildProcess): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+};
+
+const start = async (t: Test, dir: string): Promise<{ child: ChildProcess; port: number }> => {
+  const serve = ['serve', '--http-addr', '127.0.0.1:0', '--storage-dir', join(dir, 'data')];
+  const [command, args] = nodeCommand([MAIN, ...serve]);
+  const child = spawn('sh', ['-c', 'ulimit -n 200 && exec "$@"', 'sh', command, ...args], {
+    env: { PATH: process.env.PATH ?? '', SERVICE_ADMIN_API_BEARER_TOKEN: 'x' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  for await (const line of createInterface(child.stderr)) {
+    const [, port] = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(line) ?? [];
+    if (port !== undefined) return { child, port: Number(port) };
+  }
+  throw new Error('the service did not start');
+};
+
+const statusOf = (port: number): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const asked = request({ port, host: '127.0.0.1', path: '/health/live' }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
+
+const noProc = process.platform === 'linux' ? {} : { skip: 'there is no /proc' };
+
+t.test('does nothing while idle clients hold every descriptor', noProc, async (t) => {
+  const { child, port } = await start(t, t.testdir());
+  const sockets: Socket[] = [];
+  for (let count = 0; count < 300; count += 1) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    sockets.push(socket);
+    await once(socket, 'connect');
+  }
+  const before = ticksOf(child);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  // A loop that asks for connections again and again uses 100 ticks a second.
+  t.ok(ticksOf(child) - before < 50, 'the accept loop does not spin');
+  for (const socket of sockets) socket.destroy();
+  t.equal(await statusOf(port), 200, 'a client is served once others have left');
+});
