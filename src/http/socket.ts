@@ -1,4 +1,4 @@
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { Unavailable } from '../schema/outcome.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import type { Answer } from './pipeline.ts';
@@ -29,14 +29,15 @@ export const listenOn = async (
 ): Promise<Listening> => {
   const uWS = loadUws();
   const served: Served<{ answer: Answer; budget: ConnectionBudget }> = { by: { answer, budget } };
+  // uWebSockets.js calls this with 1 and -1; closing the connection calls it again, with -1.
+  const count = (res: HttpResponse, change: unknown): void => {
+    if (Number(change) < 0) served.by?.budget.closed();
+    else if (served.by?.budget.opened() === false) res.close();
+  };
   const app = uWS
     .App()
     .any('/*', (res, req) => served.by?.answer(res, req, NETWORK))
-    .filter((res, change) => {
-      // Closing it calls this again, with -1.
-      if (Number(change) < 0) served.by?.budget.closed();
-      else if (served.by?.budget.opened() === false) res.close();
-    });
+    .filter(count);
   let socket: us_listen_socket | undefined = await listenExclusively(app, host, port, served);
   return {
     port: uWS.us_socket_local_port(socket),
