@@ -174,7 +174,11 @@ export const bringToRest = ({ stage }: Scene, service: TestRuntime): Promise<voi
   return when(() => {
     stage.go();
     const waiting = store.runs.list(SCOPE, { status: 'waiting' }, { offset: 0, limit: 10 }).items;
-    for (const { run_id } of waiting) runtime.decide(SCOPE, run_id, 'run', APPROVED).catch(refusal);
+    // By the ids of tickets: a commit that failed may have taken the id of the first one.
+    for (const { run_id, waiting: wait } of waiting) {
+      for (const { ticket_id } of wait?.tickets ?? [])
+        runtime.decide(SCOPE, run_id, 'run', { ...APPROVED, tool_call_id: ticket_id }).catch(refusal);
+    }
     return isAtRest(service);
   });
 };
