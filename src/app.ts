@@ -54,7 +54,7 @@ export type App = {
   /** The same for the program itself: in this scope, with the rights of an admin. */
   fetchAs(scope: string, request: Request): Promise<Response>;
   /**
-   * Copies the data folder as it is now into an empty folder, while work goes on. The copy does not contain
+   * Copies the data folder as it is now into an empty folder, while runs execute. The copy does not contain
    * `secrets.key`.
    * @throws Unavailable
    */

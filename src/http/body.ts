@@ -21,7 +21,7 @@ export type Reading = {
   room: BodyRoom;
   /** The request has its answer already. */
   isOver(): boolean;
-  /** Told when the client goes away; undefined: nobody needs to be told any more. */
+  /** Called when the client disconnects; undefined once the body is complete. */
   onGone(listener: (() => void) | undefined): void;
 };
 

@@ -149,7 +149,7 @@ const sendLong = (
         else takesMore = writeStream(exchange, piece);
       }
     } catch (error) {
-      // The head has left: a broken connection is what tells the client.
+      // The head has been sent, so a broken connection is the only sign of failure that the client can receive.
       report(error);
       cutOff(exchange);
     }

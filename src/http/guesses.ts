@@ -7,7 +7,7 @@ import { Refusal } from './errors.ts';
  *
  * Each failed value of `Authorization` fills a bucket that holds `MOST_FAILURES` and loses one every `DRAIN_MS`. While
  * it is full, a failure is answered with 429, and a token that is short enough to be guessed is not judged at all. A
- * longer token is always judged, so that nobody behind the same proxy can lock an operator out. Requests without a
+ * longer token is always judged, so that other clients of the same proxy cannot lock an operator out. Requests without a
  * credential fill nothing: any page could send those.
  *
  * Costs nothing for requests with the right token. Remembers at most `MOST_ADDRESSES`; the log has at most one line a
@@ -91,7 +91,7 @@ export const createGuesses = ({
   };
 };
 
-/** An IPv4 address, or the first half of an IPv6 one: whoever has one of those has all of it. */
+/** An IPv4 address, or the first half of an IPv6 address: a network of that size is assigned to one client. */
 const networkOf = (address: string): string => {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');

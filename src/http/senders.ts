@@ -13,7 +13,7 @@ import type { WireResponse } from './wire.ts';
 export type SenderDeps = {
   adminToken: string | undefined;
   guesses: Guesses;
-  /** The host of the address that clients are told; missing: they use the one that they see. */
+  /** The host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
   settings: { trust_forwarded_headers: boolean; trusted_proxies: readonly string[] };
 };

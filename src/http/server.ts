@@ -45,7 +45,7 @@ export type HttpDeps = {
   unrouted?: Unrouted | undefined;
   /** Missing: a request may name any host. */
   acceptsHost?: HostCheck | undefined;
-  /** The host of the address that clients are told; missing: they use the one that they see. */
+  /** The host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
   adminToken: string | undefined;
   /** What it throws is the reason of a 401; the scope id it returns is checked. */

@@ -3,7 +3,7 @@ import { type Json, type Tool, ToolError } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
 import type { ResolvedAgent } from './agent.ts';
 
-/** What a decision may ask for beside yes or no, checked before it is accepted. Each returns what is wrong. */
+/** Checks of the options of a decision, before it is accepted. Each returns the problem. */
 
 export { memoryProblem };
 

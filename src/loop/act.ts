@@ -8,8 +8,8 @@ import type { Executed, StepCall, Turn } from './turn.ts';
  * Gates and executes the calls of a step, in their order (agent-loop.md 6.3, 7.1). Calls that may run wait in a
  * group until one that may not, or the end; then they run, neighbours concurrently unless a tool must run alone,
  * and the call that may not is asked for again. Before a group runs, one commit marks its calls as started, so that
- * a crash can tell a call that may have had effects from one that never began. Results keep the order of the calls;
- * one that is there while calls beside it still execute is kept with the run, so that a crash does not lose it.
+ * recovery can distinguish a call that may have had effects from one that never began. Results keep the order of the calls;
+ * one that is available while other calls of the step execute is kept with the run, so that a crash does not lose it.
  */
 
 export type ActOutcome =
@@ -96,7 +96,7 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
 type Beside = { neighbours: readonly StepCall[]; durable: Durable; signal: AbortSignal };
 
 /**
- * What the call comes to. While others beside it execute, its result is made durable at once: a crash then costs
+ * The outcome of the call. While other calls of the step execute, its result is made durable at once: a crash then costs
  * only the calls that had not finished. The last one to finish becomes durable with the step.
  */
 async function returnOf(

@@ -82,7 +82,7 @@ const mirrored = (turn: Turn, entry: StepCall) => {
   };
 };
 
-/** Of a key of the state, what tells where its value belongs: its schema stays with the program. */
+/** Stores what identifies the place of a value in the state; the schema of the key stays in the program. */
 function storedReturn({ result, asks: { state, actions }, parts }: Executed): Json {
   const updates = state?.map(({ key: { key, scope, hidden }, value }) => ({
     key: { key, scope, hidden },

@@ -41,7 +41,7 @@ export type Connection = {
   readonly pending: Set<Promise<unknown>>;
   /** As the server said last. */
   definitions: readonly ToolDefinition[];
-  /** What it listed beside them and cannot be read. */
+  /** Listed tools that cannot be read. */
   unusable: readonly LeftOut[];
   /** Of calls that are under way, by run and call: who answers what the server asks meanwhile. */
   readonly askers: Map<string, AskModel>;

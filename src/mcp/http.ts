@@ -31,7 +31,8 @@ import { MODERN, modernHeaders, traceHeaders } from './modern.ts';
  *
  * Guarantees: a request is sent once; where its stream breaks it is resumed, if the server gave it a place to resume
  * from, and never sent again. The first refusal that means a lost session (`lost-session.ts`) ends it: `expired` is
- * called, and nothing is begun with it any more. What a server asks on the stream of a request is told apart from what it asks elsewhere.
+ * called, and no request is started on it afterwards. Requests of the server on the stream of a request are kept apart
+ * from its other requests.
  * A `send` of a request ends when its answer is there, and fails with why there is none.
  */
 export const createHttpTransport = (options: HttpOptions): HttpTransport => {

@@ -62,7 +62,7 @@ const answered = (id: unknown, { result, error }: Members): JSONRPCMessage => {
   if (error !== undefined && error !== null) {
     const told = errorOf(error);
     if (isId(id)) return { jsonrpc: '2.0', id: ownId(id), error: told };
-    // The server could not tell which request it refuses.
+    // The server does not name the request that it refuses.
     throw serverFailure(told);
   }
   const given = objectOf(result === null ? {} : withoutNulls(result));

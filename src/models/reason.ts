@@ -4,7 +4,7 @@ import { isObject } from '../schema/endpoint.ts';
  * What a provider says of a failure, whatever the shape of its body: services that speak the protocol of another one
  * rarely have its errors too.
  *
- * Costs one parse of a body that is bounded by whoever read it. The words are not masked here; `ModelError` does so.
+ * Costs one parse of a body that its reader has bounded. The text is not masked here; `ModelError` does so.
  */
 export type Refusal = {
   /** Words for a person; empty where there are none. */

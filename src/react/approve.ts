@@ -2,7 +2,7 @@ import { getToolName, isToolUIPart, type UIMessage } from 'ai';
 import { digestOfCall, type Json } from '../client/call-digest.ts';
 
 /**
- * What somebody has decided about a call that waits for approval.
+ * A decision on a call that waits for approval.
  *
  * @example
  * const approval: Approval = { id: part.approval.id, reason: 'not in this folder' };

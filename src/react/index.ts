@@ -35,7 +35,7 @@ export type TroupeChatOptions = Omit<ThreadChatOptions, 'threadId'> & {
 };
 
 /**
- * The result of a call, as somebody has given it in the page. The tool may also be one of the service that asks a
+ * The result of a call, as the user has given it in the page. The tool may also be one of the service that asks a
  * question; a call that waits for a permission is denied by it.
  *
  * @example

@@ -4,7 +4,7 @@ import { Invalid } from '../schema/outcome.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 
 /**
- * What a client may bring into a run besides the words of a user (agent-loop.md 7.5). A tool that it declares carries
+ * What a client may add to a run in addition to user messages (agent-loop.md 7.5). A tool that it declares carries
  * a description into the prompt and returns what the client likes, and a system message speaks with the authority of
  * the operator, so both need the consent of the agent.
  */

@@ -64,7 +64,7 @@ const PAGE = 256;
 
 const nothing = (): void => {};
 
-/** Of a ledger whose commits nobody follows. */
+/** For a ledger whose commits have no follower. */
 const unheard = (deps: Pick<LedgerDeps, 'store' | 'clock' | 'ids'>): LedgerDeps => ({
   ...deps,
   events: { appended: nothing },

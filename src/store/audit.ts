@@ -11,8 +11,8 @@ import type { Cipher } from './secrets-cipher.ts';
 /**
  * The audit log, by the ids of its events. An id begins with its time, so a span of time is a span of keys.
  *
- * A page costs a seek and a read an event that it shows, whatever the filters and however long the log is; what
- * that takes when an event is written is told in `audit-index.ts`. Payloads and error texts are sealed; what
+ * A page costs a seek and a read an event that it shows, whatever the filters and however long the log is; `audit-index.ts`
+ * says what that costs when an event is written. Payloads and error texts are sealed; what
  * filters look at is not.
  */
 

@@ -4,7 +4,7 @@ import { getSystemErrorMap } from 'node:util';
 
 /**
  * Why a transaction could not be written. LMDB reports a write that was cut short as an I/O error, which is what a
- * disk or a quota without space does to it. A file beside the data tells the two apart, and names the limit.
+ * disk or a quota without space does to it. A test file next to the data distinguishes the two and names the limit.
  */
 export const diskReason = (dir: string, cause: unknown): unknown => {
   if (!(cause instanceof Error) || cause.message !== IO_ERROR) return cause;

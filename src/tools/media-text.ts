@@ -3,7 +3,7 @@ import type { Json } from './tool.ts';
 
 /**
  * Results of tools as a model reads them: files in base64 are named in words, because a picture of 200 KB as text costs
- * 200,000 characters in this request and in each one after it. Pictures come back as blocks beside the text, for the
+ * 200,000 characters in this request and in each one after it. Pictures are returned as blocks in addition to the text, for the
  * models that take pictures.
  *
  * Every place where a file may stand is found by its shape: base64 text with a media type next to it, as in results of

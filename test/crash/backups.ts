@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 /**
  * Copies of a data folder that a service writes to. A complete copy holds everything that was acknowledged before it
- * began, and nothing is wrong with it; a copy that is killed harms nobody.
+ * began, and nothing is wrong with it; a copy that is killed leaves the service intact.
  */
 
 /** A copy, and the runs that were acknowledged when it began. */

@@ -194,20 +194,23 @@ t.test('a quota that is used up fails each run after its tries', async (t) => {
   t.equal(counts.refused, 1 + DEFAULT_RETRY.max_retries);
 });
 
-t.test('a wait that is longer than allowed is not waited for, whoever else is in progress', async (t) => {
-  const time = createVirtualTime();
-  let asked = 0;
-  const act: Act = async () => {
-    asked += 1;
-    if (asked > 1) throw new ModelError('rate_limited', 'no', { retryAfterSeconds: 3600 });
-    await time.sleep(1000);
-    return { stop: 'EndTurn' };
-  };
-  const { clock, pause } = time;
-  const routes = createRoutes({ breakers: createBreakers(clock), pause, random: () => 0 });
-  const model = routes.model(fakeModel('m', act))(DEFAULT_RETRY);
-  const first = infer(model, requestOf('x'));
-  const second = inferenceFailure(model, requestOf('y'));
-  t.match(await time.during(second), { error: { transient: false, message: /asks to wait 3600 s/ } });
-  await time.during(first);
-});
+t.test(
+  'ends a call whose requested wait exceeds the limit, also while other calls are in progress',
+  async (t) => {
+    const time = createVirtualTime();
+    let asked = 0;
+    const act: Act = async () => {
+      asked += 1;
+      if (asked > 1) throw new ModelError('rate_limited', 'no', { retryAfterSeconds: 3600 });
+      await time.sleep(1000);
+      return { stop: 'EndTurn' };
+    };
+    const { clock, pause } = time;
+    const routes = createRoutes({ breakers: createBreakers(clock), pause, random: () => 0 });
+    const model = routes.model(fakeModel('m', act))(DEFAULT_RETRY);
+    const first = infer(model, requestOf('x'));
+    const second = inferenceFailure(model, requestOf('y'));
+    t.match(await time.during(second), { error: { transient: false, message: /asks to wait 3600 s/ } });
+    await time.during(first);
+  },
+);

@@ -174,7 +174,7 @@ export const bringToRest = ({ stage }: Scene, service: TestRuntime): Promise<voi
   return when(() => {
     stage.go();
     const waiting = store.runs.list(SCOPE, { status: 'waiting' }, { offset: 0, limit: 10 }).items;
-    // By the ids of tickets: a commit that failed may have taken the id of the first one.
+    // By ticket id: a failed commit may have dropped an earlier ticket of the call, so the call id names two.
     for (const { run_id, waiting: wait } of waiting) {
       for (const { ticket_id } of wait?.tickets ?? [])
         runtime.decide(SCOPE, run_id, 'run', { ...APPROVED, tool_call_id: ticket_id }).catch(refusal);

@@ -29,7 +29,7 @@ type Options = {
   settings?: SettingsInput;
   tools?: readonly Tool[];
   now?: () => number;
-  /** Of a clock that nobody sets; without, `now` is not set either. */
+  /** For a clock that is never set; without it, `now` is not set either. */
   monotonic?: () => number;
   /** Of an earlier process; without, a new one. */
   dir?: string;

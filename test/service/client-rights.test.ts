@@ -3,7 +3,7 @@ import { textOf } from '../../src/schema/message.ts';
 import { patchAgent } from './patch-agent.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe } from './troupe.ts';
 
-/** What clients may send besides the words of a user, on every surface that takes messages. */
+/** What clients may send in addition to user messages, on every surface that accepts messages. */
 
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 

@@ -600,7 +600,7 @@ t.test('counts the runs below a run across a restart', async (t) => {
   t.equal((await children()).length, 1);
 });
 
-t.test('executes so many calls of one answer and tells the model about the others', async (t) => {
+t.test('executes calls of one completion up to the limit and reports the others to the model', async (t) => {
   const { start, tools, troupe } = await office(t, { settings: { max_calls_per_step: 2 } });
   const events = await start(asks(['a', 'note'], ['b', 'note'], ['c', 'note'], ['d', 'risky']));
   t.match(events.at(-1), { termination: { type: 'natural_end' } });

@@ -131,7 +131,7 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
       t.match(await at(place).runs(), [{ steps: 2 }], `the step that was taken up again counts: ${place}`);
   });
 
-  t.test('a call that had finished beside one that had not keeps its result', async (t) => {
+  t.test('keeps the result of a call that finished before a parallel one', async (t) => {
     t.strictSame(await at('beside finished calls').texts(), [
       'user: beside finished calls',
       'assistant: ',

@@ -146,7 +146,7 @@ const writeWhile = async (store: Store, work: Promise<void>): Promise<number> =>
   return number;
 };
 
-t.test('a backup taken while work goes on is one whole state, and opens with its key', async (t) => {
+t.test('a backup of a busy service is one consistent state, and opens with its key', async (t) => {
   const root = t.testdir();
   const target = join(root, 'copy');
   const store = await storeFor(t, { dir: join(root, 'store') });

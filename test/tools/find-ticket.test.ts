@@ -47,7 +47,7 @@ t.test('the id of a call that had a ticket before names none', async (t) => {
   t.match(findTicket(open, issued, 'perm_c~1'), { ticket: { ticket_id: 'perm_c~1' } });
 });
 
-t.test('two open tickets of one call id are not told apart by it', async (t) => {
+t.test('a call id does not identify one of its two open tickets', async (t) => {
   const open = [ticket('perm_c', 'c'), ticket('perm_c~1', 'c')];
   t.throws(() => findTicket(open, issuedBefore([], []), 'c'), AMBIGUOUS('c'));
 });

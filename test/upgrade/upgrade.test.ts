@@ -35,7 +35,7 @@ const stateOf = async ({ client }: Place, thread: string) => {
 const textOf = async ({ client }: Place, thread: string): Promise<string> =>
   JSON.stringify((await client.call('GET', `/v1/threads/${thread}/messages`)).body);
 
-/** Entries of the audit log without those of seeds, which each version writes anew. */
+/** Entries of the audit log without those of seeds, which each version may write again. */
 const withoutSeeds = (answer: unknown): unknown => {
   const { items, ...rest } = Object(answer);
   if (!Array.isArray(items)) return answer;

@@ -19,7 +19,7 @@ import type { Following, TaskRoom } from './tasks.ts';
  */
 export type TaskAdmission = {
   /**
-   * Resolves when the message is durable. The follower is told what comes of it. A message that is sent again, by the
+   * Resolves when the message is durable. The follower receives the updates of its task. A message that is sent again, by the
    * same id and in the same words, is not executed again. @throws A2aError 400, 404
    */
   accept(scope: string, asked: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;

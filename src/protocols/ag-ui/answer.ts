@@ -88,7 +88,7 @@ const closeReasoning = (answer: Answer): string => {
 
 export const closeMessages = (answer: Answer): string => closeText(answer) + closeReasoning(answer);
 
-/** What the client was told of the step is over, or was taken back. */
+/** The step has ended, or its frames were taken back. */
 export const forgetMessages = (answer: Answer): void => {
   answer.said = false;
   answer.reasoned = false;

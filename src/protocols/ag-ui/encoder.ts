@@ -71,7 +71,7 @@ type State = {
   readonly tickets: OpenTickets;
   readonly known: AgUiOptions['known'];
   answer: Answer;
-  /** The client has a call that was cancelled while its message went on: the next commit stores it without. */
+  /** The client shows a call that was cancelled while its message continued; the next commit omits the call. */
   owesSnapshot: boolean;
   readonly strict: boolean;
   phase: 'before' | 'running' | 'over';
@@ -180,7 +180,7 @@ const HANDLERS: Handlers = {
     }),
 };
 
-/** Everything that the inference under way has said is void. The step may go on, with the same message. */
+/** Everything that the current inference has emitted is void. The step may continue with the same message. */
 const takeBack = (state: State): string => {
   const { answer, calls } = state;
   const closed = closeMessages(answer) + closeCalls(calls);

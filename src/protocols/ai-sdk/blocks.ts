@@ -126,7 +126,7 @@ export const closeStep = (blocks: Blocks): string => {
 };
 
 export const openStep = (blocks: Blocks, message_id: string): string => {
-  // The attempt that follows a reset goes on in the step of the first, where its text is open.
+  // The attempt after a reset continues in the step of the first attempt, where its text is open.
   if (blocks.voided && blocks.stepOpen) return '';
   const closed = closeStep(blocks);
   blocks.stepOpen = true;

@@ -148,7 +148,7 @@ const play = async (
 
 const LEVELS = { ended: 'notice', left: 'notice', asked: 'error', failed: 'error' } as const;
 
-/** The stream ends with an error too when the service releases the run; its record tells them apart. */
+/** The stream also ends with an error when the service releases the run; the record distinguishes the two. */
 const outcomeOfStream = (
   { store }: Pick<AgentCallDeps, 'store'>,
   scope: string,

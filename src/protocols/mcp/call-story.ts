@@ -12,7 +12,7 @@ export type CallStory = {
   outcome(): CallOutcome;
 };
 
-/** `asked`: the run waits for somebody. `left`: the service stops, and the run continues after its restart. */
+/** `asked`: the run waits for a decision or input. `left`: the service stops, and the run continues after its restart. */
 export type CallOutcome = { kind: 'ended' | 'asked' | 'failed' | 'left'; text: string };
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'error';

@@ -8,7 +8,7 @@ import { looksLikeUrl, placeInUrl } from './url.ts';
  * these places and for no other (a new address would get a key that its owner never gave it), so a stored secret is
  * only filled in where they are the same.
  *
- * What counts for a secret are the places beside it and beside everything around it, in options and configurations
+ * A secret belongs to the addresses that stand next to it and next to every object around it, in options and configurations
  * too. Secrets themselves are no places: a key may be replaced while another one stays.
  */
 

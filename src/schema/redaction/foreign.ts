@@ -8,7 +8,7 @@ import { redactUrlsIn } from './url.ts';
  * shown, stored and logged. The peer was sent keys and may repeat them.
  *
  * Guarantees: no known secret of this process is left, nor a part of one that has 24 characters or more; words that
- * have the form of a key are masked also where nobody here knows them. What `sk-…abcd` shows of a key stays. Masking
+ * have the form of a key are masked even if they are unknown here. What `sk-…abcd` shows of a key stays. Masking
  * twice is masking once. Costs one pass for each known secret over at most `LONGEST` characters and the length of the
  * longest secret; what stands behind them is left out.
  */

@@ -95,7 +95,7 @@ type Filling = {
 
 /**
  * With each marker at a secret place replaced by what `stored` has at the same path. This is the only way in which a
- * stored secret gets into an entry that is written, whoever writes it.
+ * stored secret gets into a written entry, on every path that writes.
  *
  * @throws Invalid when a secret would be sent to another place than the one that it was given for
  */

@@ -282,7 +282,7 @@ t.test('a reset takes back the text, the reasoning and the calls of the step', a
   }
 });
 
-t.test('a step that goes on after a reset says everything again under the same ids', async (t) => {
+t.test('repeats everything under the same ids when a step continues after a reset', async (t) => {
   const attempt = [reasoning('Hm'), text('I look'), callStart('c1'), callDelta('c1', '{"of":"c1"}')];
   const events = [runStart(), stepStart(), ...attempt, reset, ...attempt, callReady('c1'), callDone('c1')];
   const frames = encodeAll([...events, stepEnd, runFinish()], createAgUiEncoder({ known: () => [] }));
@@ -305,7 +305,7 @@ t.test('a reset that voids nothing sends nothing', async (t) => {
   t.strictSame(summary(encodeAll([reset, reset], encoder)), ['TEXT_MESSAGE_END m1', 'MESSAGES_SNAPSHOT']);
 });
 
-t.test('a call that is cancelled while its message goes on is taken back behind the step', async (t) => {
+t.test('takes back a call that is cancelled while its message continues, after the step', async (t) => {
   const cancel: RunEvent = { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'broken' };
   const known = () => [{ id: 'm1', role: 'assistant' as const, content: 'so far' }];
   const begun = [runStart(), stepStart(), text('so '), callStart('c1'), cancel, text('far'), stepEnd];

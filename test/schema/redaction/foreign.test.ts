@@ -47,7 +47,7 @@ const SHAPED = [
   'AKIAIOSFODNN7EXAMPLE',
 ];
 
-t.test('words with the form of a key go, also where nobody here knows them', async (t) => {
+t.test('masks words with the form of a key, also unknown ones', async (t) => {
   for (const word of SHAPED) t.notMatch(maskForeign(`The word ${word} is wrong`), word, word);
   const unknown = 'a1B2c3D4e5F6g7H8';
   for (const said of [

@@ -3,7 +3,7 @@
  *
  * Many configs may name one receiver, and each of them has attempts of its own. So that a receiver that fails is not
  * sent a multiple of what happened, the repetitions to one host share a budget: `BURST` at once, then one every
- * `INTERVAL_MS`, until something is delivered there. First attempts are never held back, so nobody can keep the
+ * `INTERVAL_MS`, until something is delivered there. First attempts are never held back, so one client cannot keep the
  * notifications of others away by letting a shared host fail.
  */
 export type RetrySlots = {
