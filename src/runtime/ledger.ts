@@ -64,6 +64,18 @@ export type LedgerDeps = {
   onDeafListener(error: unknown): void;
 };
 
+const nothing = (): void => {};
+
+/** The listeners of a ledger whose commits have no follower. */
+export const UNFOLLOWED = {
+  onStored: nothing,
+  onRunDone: nothing,
+  onRunWritten: nothing,
+  onFailure: nothing,
+  onQuiet: nothing,
+  onDeafListener: nothing,
+} as const satisfies Partial<LedgerDeps>;
+
 export type KeptRow = Omit<KeptState, 'runHidden'> & { runs: Record<string, KeptState['runHidden']> };
 
 /** What followers of runs are told of a commit, once it and those before it are durable. */

@@ -4,7 +4,7 @@ import type { Run } from '../schema/run.ts';
 import type { RunningRun, Store } from '../store/index.ts';
 import type { CaptureMode } from './capture.ts';
 import { endDormant } from './dormant.ts';
-import { createLedger, type LedgerDeps } from './ledger.ts';
+import { createLedger, type LedgerDeps, UNFOLLOWED } from './ledger.ts';
 import { targetedAt } from './pending.ts';
 import { commit, deliver, openWrite, type Write } from './write.ts';
 
@@ -74,10 +74,5 @@ const unheard = (deps: Pick<LedgerDeps, 'store' | 'clock' | 'ids'>): LedgerDeps 
     mailbox: { moved: nothing, operation: nothing, started: nothing, completed: nothing },
     runs: { executing: nothing, ended: nothing, dismissed: nothing, sessionEnded: nothing },
   },
-  onStored: nothing,
-  onRunDone: nothing,
-  onRunWritten: nothing,
-  onFailure: nothing,
-  onQuiet: nothing,
-  onDeafListener: nothing,
+  ...UNFOLLOWED,
 });

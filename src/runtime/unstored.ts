@@ -1,7 +1,7 @@
 import type { Message } from '../schema/message.ts';
 import { createBatch } from '../store/index.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { createLedger, type Ledger, type LedgerDeps, type LedgerStore } from './ledger.ts';
+import { createLedger, type Ledger, type LedgerDeps, type LedgerStore, UNFOLLOWED } from './ledger.ts';
 
 /** The ledger of a thread that nobody keeps: it lasts as long as whoever has it, and nothing of it is written. */
 
@@ -59,12 +59,7 @@ export const unstoredLedger = (
     runs: undefined,
     traces: undefined,
     observe,
-    onStored: nothing,
-    onRunDone: nothing,
-    onRunWritten: nothing,
-    onFailure: nothing,
-    onQuiet: nothing,
-    onDeafListener: nothing,
+    ...UNFOLLOWED,
   };
   const ledger = createLedger(deps, scope, id);
   ledger.record = { thread: { id, metadata: {} }, epoch: 0 };
