@@ -8,10 +8,10 @@ import { openSync, readdirSync, readFileSync } from 'node:fs';
  * covers these descriptors in the child. On macOS libuv closes them itself (POSIX_SPAWN_CLOEXEC_DEFAULT), and there is
  * no `/proc`, so that the list is empty.
  *
- * Guarantees: the list holds every such descriptor, as long as each library that opens one calls
- * `findInheritable` before it returns to the event loop. A number whose descriptor has been closed since stays in the
- * list until the next call, and is covered needlessly.
- * Costs: two system calls a descriptor and call, nothing when a program starts; one descriptor for `/dev/null`.
+ * Guarantees: the list holds every such descriptor that is open now and no other number, as long as each library that
+ * opens one calls `findInheritable` before it returns to the event loop. A number that was closed must not be covered:
+ * the pipe on which libuv reports a failed start may have it, and the failure would be lost.
+ * Costs: a few system calls for each listed descriptor when a program starts; one descriptor for `/dev/null`.
  */
 
 const FOLDER = '/proc/self/fd';
@@ -28,7 +28,7 @@ export const findInheritable = (): readonly number[] => {
   return found;
 };
 
-export const inheritable = (): readonly number[] => found ?? findInheritable();
+export const inheritable = (): readonly number[] => (found ?? findInheritable()).filter(isInheritable);
 
 /** A descriptor of `/dev/null`, which stays open, so that starting a program needs no free descriptor for it. */
 export const nullDescriptor = (): number => {

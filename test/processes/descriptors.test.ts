@@ -122,6 +122,19 @@ t.test('stores that are opened and closed between two starts are not inherited',
   }
 });
 
+t.test('reports a program that cannot be started after stores were closed', onLinux, async (t) => {
+  const dirs = Object.keys(Array.from({ length: 8 })).map((name) => join(t.testdirName, name));
+  t.testdir();
+  const stores = [];
+  for (const dir of dirs) stores.push(await openStore({ dir, durability: 'process' }));
+  // Their numbers are free again, and the pipe on which a failed start is reported gets one of them.
+  for (const store of stores) await store.close();
+  for (let starts = 0; starts < 20; starts += 1)
+    await t.rejects(startChild({ command: join(t.testdirName, 'missing'), args: [], env: {} }), {
+      code: 'ENOENT',
+    });
+});
+
 t.test(
   'a program that is started while the store writes and is copied inherits nothing',
   onLinux,
