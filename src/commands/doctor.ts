@@ -61,11 +61,19 @@ const IN_CHILD = 'TROUPE_DOCTOR_CHILD';
 
 const inChild = (): number => {
   const args = [...process.execArgv, ...process.argv.slice(1)];
-  const { status, signal } = runNode(args, { ...process.env, [IN_CHILD]: '1' });
+  const { status, signal, stderr } = runNode(args, { ...process.env, [IN_CHILD]: '1' });
+  process.stderr.write(stderr);
   if (signal === null) return status ?? 1;
-  process.stderr.write(`troupe: reading ended with ${signal}, so the file is damaged: restore a backup\n`);
-  return 2;
+  const isDamage = DAMAGE.includes(signal) && !stderr.includes('heap out of memory');
+  const consequence = isDamage
+    ? 'so the file is damaged: restore a backup'
+    : 'so the check is not complete: run it again, with more memory if it ran out of it (NODE_OPTIONS=--max-old-space-size=8192)';
+  process.stderr.write(`troupe: reading ended with ${signal}, ${consequence}\n`);
+  return isDamage ? 2 : 1;
 };
+
+/** How the system and LMDB end a process that reads a damaged file. */
+const DAMAGE: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
 const told = ({ findings, rows, secrets, backup }: Report): string => {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);

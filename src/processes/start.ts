@@ -51,10 +51,14 @@ export const startProgram = <I extends Stdio, O extends Stdio, E extends Stdio>(
   return child as ChildProcessByStdio<Input<I>, Output<O>, Output<E>>;
 };
 
-/** Runs Node with this terminal and this environment, and waits for its end: for commands, not for the service. */
+/**
+ * Runs Node with this terminal and this environment, and waits for its end: for commands, not for the service. What it
+ * writes to its standard error is returned.
+ */
 export const runNode = (args: readonly string[], env: NodeJS.ProcessEnv): SpawnSyncReturns<Buffer> =>
   spawnSync(process.execPath, args, {
-    stdio: covered(['inherit', 'inherit', 'inherit']),
+    stdio: covered(['inherit', 'inherit', 'pipe']),
+    maxBuffer: Number.POSITIVE_INFINITY,
     env,
   });
 

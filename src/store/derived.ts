@@ -20,10 +20,8 @@ import { createThreadTable, type ThreadRecord } from './threads.ts';
  * The rows that follow from others: indexes, lists of work and counters.
  *
  * They are made by the code that writes records in a store, over a store that is empty and forgets, so that what
- * should be there is said in one place. Holds all of them in memory.
+ * should be there is defined in one place.
  */
-
-type Derived = { tables: Map<string, Map<string, { key: Key; value: unknown }>> };
 
 /** Tables that hold nothing of their own. */
 export const DERIVED = [
@@ -38,11 +36,11 @@ export const DERIVED = [
   'counters',
 ] as const;
 
-type DerivedName = (typeof DERIVED)[number];
+export type DerivedName = (typeof DERIVED)[number];
 
 const isDerived = (name: string): name is DerivedName => (DERIVED as readonly string[]).includes(name);
 
-type Records = Record<'threads' | 'runs' | 'dispatches' | 'messages' | 'events', Iterable<Entry>>;
+export type Records = Record<'threads' | 'runs' | 'dispatches' | 'messages' | 'events', Iterable<Entry>>;
 export type Entry = { key: Key; value: unknown };
 
 const EMPTY = { get: () => undefined, getRange: () => [], getKeys: () => [] };
@@ -67,18 +65,7 @@ type Sink = {
   counter(key: Key, count: number): void;
 };
 
-/** As tables that are held in memory. */
-export const derive = (records: Records): Derived => {
-  const tables: Derived['tables'] = new Map(DERIVED.map((name) => [name, new Map()]));
-  deriveInto(records, {
-    row: (table, { key, value, codec }) =>
-      tables.get(table)?.set(JSON.stringify(key), { key, value: codec.packr.unpack(value) }),
-    counter: (key, value) => tables.get('counters')?.set(JSON.stringify(key), { key, value }),
-  });
-  return { tables };
-};
-
-/** Holds nothing but the counters. */
+/** Holds only the counters in memory. */
 export const deriveInto = (records: Records, sink: Sink): void => {
   const { env, names } = emptyEnvironment();
   const counts = new Map<string, { key: Key; value: number }>();

@@ -25,7 +25,7 @@ type Folder = {
   dir: string;
   meta: Rows;
   secretsKey: string | undefined;
-  entries(table: string): Entry[];
+  entries(table: string): Iterable<Entry>;
 };
 
 type Note = (problem: string, table: string, key: Key) => void;

@@ -1,8 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { openRoot } from '../../src/store/environment.ts';
 import { examine, openStore } from '../../src/store/index.ts';
+import { bundled, nodeCommand } from '../child.ts';
 import fc from '../random.ts';
 import { startChild } from './child.ts';
 import { copyKey } from './open.ts';
@@ -184,4 +187,50 @@ t.test('a folder that a service has is left alone', async (t) => {
   const holder = startChild(t, 'child-hold.ts', [dir]);
   await holder.line();
   await t.rejects(examine({ dir }), { message: new RegExp(`in use by process ${holder.pid}`) });
+});
+
+/** More rows than one transaction of a repair has. */
+const MANY = 6000;
+const HEAP_MB = 40;
+
+t.test('checks and repairs a folder that has more rows than memory', async (t) => {
+  const dir = join(t.testdir(), 'store');
+  const store = await openStore({ dir, durability: 'process' });
+  const text = 'x'.repeat(10_000);
+  for (let first = 0; first < MANY; first += 500) {
+    await write(store, (batch) => {
+      for (let number = first; number < first + 500; number += 1) {
+        const thread_id = `t${number}`;
+        store.threads.put(batch, SCOPE, threadRecord(thread_id, number, {}), undefined);
+        store.messages.append(batch, SCOPE, thread_id, [
+          {
+            seq: 1,
+            message: { ...message('m1', 'r1'), content: [{ type: 'text', text }] },
+            created_at: 1,
+            external: 1,
+          },
+        ]);
+      }
+    });
+  }
+  await store.close();
+  t.ok(statSync(join(dir, 'data.mdb')).size > HEAP_MB * 1_000_000);
+  const root = openRoot(dir);
+  await root.openDB('message_by_run', {}).clearAsync();
+  await root.close();
+
+  const [command, args] = nodeCommand([
+    `--max-old-space-size=${HEAP_MB}`,
+    bundled(fileURLToPath(new URL('examine.ts', import.meta.url))),
+    dir,
+  ]);
+  const { stdout, stderr, status } = spawnSync(command, args, { encoding: 'utf8' });
+  t.equal(status, 0, stderr);
+  t.match(JSON.parse(stdout), {
+    findings: [{ table: 'message_by_run', problem: 'a record without its row', count: MANY }],
+    rows: { messages: MANY },
+  });
+
+  await examine({ dir, repair: { backup: join(t.testdirName, 'backup') } });
+  t.strictSame(await problemsIn(dir), []);
 });
