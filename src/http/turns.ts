@@ -21,3 +21,6 @@ const next = (): void => {
     if (waiting.length > 0) setImmediate(next);
   }
 };
+
+/** Resolves in a dedicated tick of the event loop, for work that continues after what it has done in this one. */
+export const ownTurn = (): Promise<void> => new Promise(inOwnTurn);

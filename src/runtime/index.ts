@@ -33,12 +33,8 @@ export type { Attach, Channel, Protocol } from './channel.ts';
 export type { ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';
 export type { MessageFilter } from './history-ranks.ts';
-export {
-  listMessages,
-  type MessageStart,
-  stoppedAnswers,
-  viewed,
-} from './history-view.ts';
+export { listMessages, type MessageStart, viewed } from './history-view.ts';
+export { type HistoryPlace, openHistory, WINDOW_ROWS } from './history-windows.ts';
 export type { PendingEdits } from './pending-edits.ts';
 export type { Rewind } from './rewind.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './submission.ts';

@@ -6,9 +6,9 @@ import { belowPart, isApproval } from './calls.ts';
 import type { Suspension, Suspensions } from './suspensions.ts';
 
 /**
- * Stored messages as messages of the official client (chat-and-agui.md 8): results of tools are parts of the
- * message that asked for them, and nothing is left that its validator refuses. Takes what the read view of the
- * history shows, the oldest first. Costs one pass.
+ * A stored message as a message of the official client (chat-and-agui.md 8): results of tools are parts of the
+ * message that asked for them (`outline.ts` finds them), and nothing is left that its validator refuses. Takes what
+ * the read view of the history shows.
  */
 
 type ToolPart = {
@@ -33,67 +33,60 @@ type Part =
 /** The part of the official type that this service uses. */
 export type UIMessage = { id: string; role: 'system' | 'user' | 'assistant'; parts: Part[] };
 
-export const toUIMessages = (messages: readonly Message[], suspensions: Suspensions): UIMessage[] => {
-  const results = answersIn(messages);
-  const lastAsked = lastStepsOf(messages);
-  return messages.flatMap((message) => {
-    const { id, role, content, metadata } = message;
-    if (role === 'tool') return [];
-    const parts = content.flatMap(
-      (block, index) => (role === 'assistant' && dataPart(block, `${id}:${index}`)) || (partOf(block) ?? []),
+/** A message of the client, with what other messages add to it; a place is what reads a message again. */
+export type Outlined<Place> = {
+  place: Place;
+  /** By the id of each call: the tool messages that belong to it, the oldest first. */
+  results: ReadonlyMap<string, readonly Place[]>;
+  /** Whether it is the last message of its run that asks for calls. */
+  isLastStep: boolean;
+};
+
+type Sources<Place> = { read(place: Place): Message | undefined; suspensions: Suspensions };
+
+/** Undefined when the message, or all that it shows, was removed since it was outlined. */
+export const toUIMessage = <Place>(
+  { place, results, isLastStep }: Outlined<Place>,
+  { read, suspensions }: Sources<Place>,
+): UIMessage | undefined => {
+  const message = read(place);
+  if (!message) return undefined;
+  const { id, role, content, metadata } = message;
+  if (role === 'tool') return undefined;
+  const parts = content.flatMap(
+    (block, index) => (role === 'assistant' && dataPart(block, `${id}:${index}`)) || (partOf(block) ?? []),
+  );
+  // What came first is shown first.
+  if (metadata?.reasoning !== undefined) parts.unshift({ type: 'reasoning', text: metadata.reasoning });
+  const run_id = metadata?.run_id;
+  for (const call of message.tool_calls ?? []) {
+    const places = results.get(call.id);
+    // The outline is older than the message: the call had no result then, and was not shown.
+    if (!places) continue;
+    const suspension = isLastStep && run_id !== undefined ? suspensions(run_id, call.id) : undefined;
+    // The first tool message of a suspended call is a placeholder.
+    const result = places.slice(suspension ? 1 : 0).at(-1);
+    const below = suspension?.open ? belowPart(call.id, suspension) : undefined;
+    parts.push(
+      toolPart(call, result === undefined ? undefined : read(result), suspension),
+      ...(below ? [below] : []),
     );
-    // What came first is shown first.
-    if (metadata?.reasoning !== undefined) parts.unshift({ type: 'reasoning', text: metadata.reasoning });
-    const run_id = metadata?.run_id;
-    for (const call of message.tool_calls ?? []) {
-      const isLast = run_id !== undefined && lastAsked.get(run_id) === message;
-      const suspension = isLast ? suspensions(run_id, call.id) : undefined;
-      const below = suspension?.open ? belowPart(call.id, suspension) : undefined;
-      parts.push(
-        toolPart(call, results.get(message)?.get(call.id) ?? [], suspension),
-        ...(below ? [below] : []),
-      );
-    }
-    return parts.length > 0 ? [{ id, role, parts }] : [];
-  });
+  }
+  return parts.length > 0 ? { id, role, parts } : undefined;
 };
 
-/** The tool messages of each call: a model may use an id again in a later step, so the nearest one is meant. */
-const answersIn = (messages: readonly Message[]): Map<Message, Map<string, Message[]>> => {
-  const answers = new Map<Message, Map<string, Message[]>>();
-  const asked = new Map<string, Message[]>();
-  for (const message of messages) {
-    if (message.tool_call_id !== undefined) asked.get(message.tool_call_id)?.push(message);
-    if (!message.tool_calls) continue;
-    const own = new Map<string, Message[]>();
-    for (const { id } of message.tool_calls) {
-      const list: Message[] = [];
-      own.set(id, list);
-      asked.set(id, list);
-    }
-    answers.set(message, own);
-  }
-  return answers;
-};
-
-/** Of each run the last message that has calls. */
-const lastStepsOf = (messages: readonly Message[]): Map<string, Message> => {
-  const last = new Map<string, Message>();
-  for (const message of messages) {
-    const run_id = message.metadata?.run_id;
-    if (message.tool_calls && run_id !== undefined) last.set(run_id, message);
-  }
-  return last;
-};
+/** Whether the client has a message for it. */
+export const isShown = ({ role, content, metadata, tool_calls = [] }: Message): boolean =>
+  role !== 'tool' &&
+  (metadata?.reasoning !== undefined || tool_calls.length > 0 || content.some((block) => partOf(block)));
 
 /** Without `providerExecuted` the client may answer the call. */
 const toolPart = (
   { id, name, arguments: input }: ToolCall,
-  answers: readonly Message[],
+  result: Message | undefined,
   suspension: Suspension | undefined,
 ): ToolPart => {
   const call = { type: `tool-${name}`, toolName: name, toolCallId: id } as const;
-  const result = answers.slice(suspension ? 1 : 0).at(-1);
   if (result) {
     return {
       ...call,

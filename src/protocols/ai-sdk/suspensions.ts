@@ -38,11 +38,14 @@ const CallStates = z.object({
 
 const KEY = '__runtime.tool_call_states';
 
-/** Of runs that are read when they are asked for, each once. */
+type RunState = Pick<Run, 'run_id' | 'status' | 'state'>;
+
+/** Reads each run once, when it is first needed. `open`: runs that were read already, because they may change. */
 export const suspensionsIn = (
-  read: (run_id: string) => Pick<Run, 'run_id' | 'status' | 'state'> | undefined,
+  read: (run_id: string) => RunState | undefined,
+  open: readonly RunState[] = [],
 ): Suspensions => {
-  const known = new Map<string, Suspensions>();
+  const known = new Map(open.map((run) => [run.run_id, suspensionsOf([run])]));
   return (run_id, call_id) => {
     const run = known.has(run_id) ? undefined : read(run_id);
     const suspensions = known.get(run_id) ?? suspensionsOf(run ? [run] : []);
@@ -51,7 +54,7 @@ export const suspensionsIn = (
   };
 };
 
-export const suspensionsOf = (runs: Iterable<Pick<Run, 'run_id' | 'status' | 'state'>>): Suspensions => {
+export const suspensionsOf = (runs: Iterable<RunState>): Suspensions => {
   const known = new Map<string, Map<string, Suspension>>();
   for (const { run_id, status, state } of runs) {
     const stored = CallStates.safeParse(state?.extensions[KEY]);

@@ -1,13 +1,24 @@
-import { toUIMessages, type UIMessage } from '../../protocols/ai-sdk/messages.ts';
-import { suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
-import { type MessageFilter, type MessageStart, stoppedAnswers, viewed } from '../../runtime/index.ts';
+import { ownTurn } from '../../http/turns.ts';
+import { toUIMessage, type UIMessage } from '../../protocols/ai-sdk/messages.ts';
+import { createOutline, type Outline } from '../../protocols/ai-sdk/outline.ts';
+import { type Suspensions, suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
+import {
+  type HistoryPlace,
+  type MessageFilter,
+  type MessageStart,
+  openHistory,
+  WINDOW_ROWS,
+} from '../../runtime/index.ts';
 import { fillPage } from '../../schema/page-rows.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
  * A page of a history as messages of the chat client (chat-and-agui.md 8). Results of tools are parts of the messages
  * that asked for them, however far apart they are stored, and pages and their total count messages of the client: so
- * a page costs one pass over all that the filters let through, and a read of each of its runs.
+ * a page costs one pass over all that the filters let through. The pass keeps no message and lets other work run
+ * after each window; then the messages of the page are read, with their results and their runs.
+ *
+ * Guarantees: the page is that of the history at the beginning of the pass, without what was removed since.
  */
 
 type ChatItem = UIMessage & { seq: number };
@@ -21,36 +32,90 @@ export type ChatPage = {
   has_previous: boolean;
 };
 
-export const chatPage = (
-  of: { store: Store; scope: string; thread_id: string },
-  filter: MessageFilter,
-  start: MessageStart,
-  limit: number,
-): ChatPage => {
-  const messages = [...viewed(of, { ...filter, order: 'asc' }), ...stoppedAnswers(of, filter)].sort(
-    (a, b) => a.seq - b.seq,
-  );
-  const seqs = new Map(messages.map(({ id, seq }) => [id, seq]));
-  const suspensions = suspensionsIn((run_id) => of.store.runs.get(of.scope, run_id));
-  const items = toUIMessages(messages, suspensions).map((item) => ({
-    ...item,
-    seq: seqs.get(item.id) ?? 0,
-  }));
-  if (filter.order === 'desc') items.reverse();
-  const total = items.length;
-  const place = placeOf(items, filter.order, start);
-  if ('before' in place) {
-    const { rows, texts, more } = fillPage(items.slice(0, place.before).reverse(), limit, shown);
-    return {
-      items: rows.reverse(),
-      texts: texts.reverse(),
-      total,
-      has_more: place.before < total,
-      has_previous: more,
-    };
+type HistoryOf = { store: Store; scope: string; thread_id: string };
+
+export type PageRequest = {
+  filter: MessageFilter;
+  start: MessageStart;
+  limit: number;
+  /** Aborted when the page is no longer needed. */
+  signal: AbortSignal;
+  windowRows?: number;
+};
+
+type Pass = {
+  outline: Outline<HistoryPlace>;
+  read(place: HistoryPlace): ReturnType<ReturnType<typeof openHistory>['read']>;
+  suspensions: Suspensions;
+};
+
+/** Undefined when it was aborted. */
+export const chatPage = async (of: HistoryOf, request: PageRequest): Promise<ChatPage | undefined> => {
+  while (!request.signal.aborted) {
+    const pass = await passOver(of, request);
+    const page = pass && pageOf(pass, request);
+    if (page) return page;
   }
-  const { rows, texts, more } = fillPage(items.slice(place.from), limit, shown);
-  return { items: rows, texts, total, has_more: more, has_previous: place.from > 0 };
+  return undefined;
+};
+
+/** More messages than this that were removed during the pass make it start again, because each was read in vain. */
+const MAX_REMOVED = 200;
+
+/** Undefined when it was aborted, or when the thread was deleted in between. */
+const passOver = async (
+  of: HistoryOf,
+  { filter, signal, windowRows = WINDOW_ROWS }: PageRequest,
+): Promise<Pass | undefined> => {
+  const { windows, isCurrent, read } = openHistory(of, filter, windowRows);
+  const outline = createOutline<HistoryPlace>();
+  const suspensions = suspensionsIn((run_id) => of.store.runs.get(of.scope, run_id), openRuns(of));
+  for (;;) {
+    const { done, value } = windows.next();
+    if (done) return { outline, read, suspensions };
+    for (const message of value) outline.add(message, { seq: message.seq, id: message.id });
+    await ownTurn();
+    if (signal.aborted || !isCurrent()) return undefined;
+  }
+};
+
+/** Runs that may be in another state when the pass is over. */
+const openRuns = ({ store, scope, thread_id }: HistoryOf) => {
+  const running = store.runs.newest(scope, thread_id, ['running']);
+  return [...store.runs.waitingOf(scope, thread_id), ...(running ? [running] : [])];
+};
+
+/** Undefined when too much of it was removed during the pass. */
+const pageOf = (
+  { outline, read, suspensions }: Pass,
+  { filter, start, limit }: PageRequest,
+): ChatPage | undefined => {
+  const found = filter.order === 'desc' ? outline.messages : outline.messages.toReversed();
+  const total = found.length;
+  let removed = 0;
+  function* items(outlined: typeof found): Iterable<ChatItem> {
+    for (const each of outlined) {
+      const item = toUIMessage(each, { read, suspensions });
+      if (item) yield { ...item, seq: each.place.seq };
+      else removed += 1;
+      if (removed > MAX_REMOVED) return;
+    }
+  }
+  const places = found.map(({ place }) => place);
+  const place = placeOf(places, filter.order, start);
+  const isBackwards = 'before' in place;
+  const paged = isBackwards ? found.slice(0, place.before).reverse() : found.slice(place.from);
+  const { rows, texts, more } = fillPage(items(paged), limit, shown);
+  if (removed > MAX_REMOVED) return undefined;
+  return isBackwards
+    ? {
+        items: rows.reverse(),
+        texts: texts.reverse(),
+        total,
+        has_more: place.before < total,
+        has_previous: more,
+      }
+    : { items: rows, texts, total, has_more: more, has_previous: place.from > 0 };
 };
 
 const shown = ({ seq: _, ...item }: ChatItem): UIMessage => item;

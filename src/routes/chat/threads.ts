@@ -97,10 +97,13 @@ const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
     params: Params,
     query: MessageQuery,
     responses: { 200: ChatMessages },
-    handle({ scope, params: { thread_id }, query }) {
+    async handle({ scope, params: { thread_id }, query, onGone }) {
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
-      const page = chatPage({ store, scope, thread_id }, filter, start, query.limit);
-      return listReply('messages', page.texts, pagePlace(page, page.items, filter));
+      const gone = new AbortController();
+      onGone(() => gone.abort());
+      const request = { filter, start, limit: query.limit, signal: gone.signal };
+      const page = await chatPage({ store, scope, thread_id }, request);
+      return page && listReply('messages', page.texts, pagePlace(page, page.items, filter));
     },
   });

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { Provider } from '../../../src/models/model.ts';
 import { type ChatOptions, chatProtocol } from '../../../src/protocols/ai-sdk/encoder.ts';
-import { toUIMessages, type UIMessage } from '../../../src/protocols/ai-sdk/messages.ts';
+import type { UIMessage } from '../../../src/protocols/ai-sdk/messages.ts';
 import { chatReplay } from '../../../src/protocols/ai-sdk/replay.ts';
 import { suspensionsOf } from '../../../src/protocols/ai-sdk/suspensions.ts';
 import type { ReplaySource } from '../../../src/protocols/replay-log.ts';
@@ -10,6 +10,7 @@ import { type DecisionInput, listMessages } from '../../../src/runtime/index.ts'
 import { startRuntime } from '../../runtime/runtime.ts';
 import type { Inference } from '../../service/models.ts';
 import { createTestTools } from '../../service/tools.ts';
+import { toUIMessages } from './ui-messages.ts';
 
 /** The runtime on a real store, with chat clients on its channels. The model plays the steps that a test puts up. */
 

@@ -1,8 +1,8 @@
 import { safeValidateUIMessages } from 'ai';
 import t from 'tap';
-import { toUIMessages } from '../../../src/protocols/ai-sdk/messages.ts';
 import { type Suspensions, suspensionsOf } from '../../../src/protocols/ai-sdk/suspensions.ts';
 import type { Message } from '../../../src/schema/message.ts';
+import { toUIMessages } from './ui-messages.ts';
 
 /** chat-and-agui.md 8. */
 
