@@ -24,8 +24,8 @@ export const BOUNDS = {
   stderrLook: 8000,
   /** Lines of its stdout that are no message, a second. */
   nonsenseRate: 1000,
-  /** Lines of the log about one server, a second. */
-  logRate: 20,
+  /** Lines of the log about one server, a second, by level. */
+  logRate: { debug: 20, warn: 1 },
   /** What a server asks at once, over HTTP; and of the model, during one call. */
   questions: 64,
   samplings: 16,

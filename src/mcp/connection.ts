@@ -55,9 +55,11 @@ export type Connection = {
   reconnects: number;
   /** Its last session was of a revision that has sessions. */
   wasLegacy: boolean;
-  /** Lines of the log in this second. */
-  readonly told: { second: number; count: number };
+  /** Lines of the log in this second, by level. */
+  readonly told: Record<Level, { second: number; count: number }>;
 };
+
+type Level = keyof ConnectionDeps['log'];
 
 export type ConnectionDeps = {
   clock: { now(): number };
@@ -98,7 +100,7 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
     initializedAt: undefined,
     reconnects: 0,
     wasLegacy: false,
-    told: { second: 0, count: 0 },
+    told: { debug: { second: 0, count: 0 }, warn: { second: 0, count: 0 } },
   };
   host.current = connection;
   return connection;
@@ -137,13 +139,13 @@ export const masked = ({ secrets }: Pick<Connection, 'secrets'>, text: string): 
   excerpt(maskForeign(text, secrets), BOUNDS.shownChars);
 
 /** A server that says much is quoted a few times a second. */
-const noteInLog = (connection: Connection, text: string): void => {
+const noteInLog = (connection: Connection, level: Level, text: string): void => {
   const second = Math.floor(performance.now() / 1000);
-  const { told } = connection;
+  const told = connection.told[level];
   told.count = second === told.second ? told.count + 1 : 1;
   told.second = second;
-  if (told.count <= BOUNDS.logRate)
-    connection.deps.log.debug(
+  if (told.count <= BOUNDS.logRate[level])
+    connection.deps.log[level](
       { server: connection.spec.id, told: masked(connection, text) },
       'from an MCP server',
     );
@@ -192,7 +194,8 @@ const openFor = async (connection: Connection, era: object, signal: AbortSignal)
       target,
       version: deps.version,
       wasLegacy: connection.wasLegacy,
-      tell: (text) => noteInLog(connection, text),
+      tell: (text) => noteInLog(connection, 'debug', text),
+      warn: (text) => noteInLog(connection, 'warn', text),
       changed: () => tell(connection, { type: 'TOOLS_CHANGED' }),
       lost(reason) {
         if (connection.era !== era) return;

@@ -1,7 +1,8 @@
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/client';
 import { isObject } from '../schema/endpoint.ts';
-import { inexactInteger, inexactText } from '../schema/exact-integers.ts';
+import { inexactInteger, inexactText, inexactTextIn } from '../schema/exact-integers.ts';
 import { scanJson, startScan } from '../schema/nesting.ts';
+import { excerpt } from './bounds.ts';
 import { McpFailure, serverFailure } from './failure.ts';
 
 /**
@@ -26,20 +27,35 @@ export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
     return undefined;
   }
   const message = asMessage(value);
-  const inexact = message || Array.isArray(value) ? inexactInteger(text) : undefined;
-  return inexact === undefined ? message : refused(message, inexact);
+  if (!message && !Array.isArray(value) && !isAsked(value)) return undefined;
+  const inexact = inexactInteger(text);
+  return inexact === undefined ? message : refused(message, value, inexact);
 };
 
-/** A response that would be read with other digits than the server wrote is an error to whatever waits for it. */
-function refused(message: JSONRPCMessage | undefined, inexact: string): JSONRPCMessage | undefined {
-  if (!message) throw new McpFailure('unreadable', `the messages of the server: ${inexactText(inexact)}`);
-  const id = idOfResponse(message);
-  if (id === undefined) return undefined;
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: { code: -32603, message: `the result holds a number that is lost: ${inexactText(inexact)}` },
-  };
+/**
+ * The method of what stands in for a message of the server that has no response and cannot be used. A request gets
+ * `reason` as an error, see `questions.ts`; the reason of a notification is logged.
+ */
+export const REFUSED = 'troupe/refused';
+
+/** Also a request whose id cannot be used. */
+const isAsked = (value: unknown): value is { method: string } =>
+  isObject(value) && value.jsonrpc === '2.0' && typeof value.method === 'string';
+
+/** A message that would be read with other digits than the server wrote. */
+function refused(message: JSONRPCMessage | undefined, value: unknown, inexact: string): JSONRPCMessage {
+  const text = inexactTextIn(value, inexact);
+  const answered = message && idOfResponse(message);
+  if (answered !== undefined) {
+    const error = { code: INTERNAL, message: `the result holds a number that is lost: ${text}` };
+    return { jsonrpc: '2.0', id: answered, error };
+  }
+  if (!isAsked(value))
+    throw new McpFailure('unreadable', `the messages of the server: ${inexactText(inexact)}`);
+  const id = message && idOfRequest(message);
+  if (id !== undefined) return { jsonrpc: '2.0', id, method: REFUSED, params: { reason: text } };
+  const reason = `${excerpt(value.method)} of the server was dropped: ${text}`;
+  return { jsonrpc: '2.0', method: REFUSED, params: { reason } };
 }
 
 /** Undefined for a value that is no message. @throws McpFailure for a response that cannot be used */

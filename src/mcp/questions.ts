@@ -1,5 +1,6 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../schema/endpoint.ts';
+import { REFUSED } from './message.ts';
 import { Refusal } from './refusal.ts';
 import { type AskModel, sample } from './sampling.ts';
 
@@ -14,6 +15,7 @@ export type ServerQuestion = {
 };
 
 const UNSUPPORTED = -32_601;
+const INVALID_PARAMS = -32_602;
 
 /** @throws Refusal */
 export const answerQuestion = async (
@@ -21,6 +23,7 @@ export const answerQuestion = async (
   /** Of the agent whose call the server is at work for. */
   askModel: AskModel | undefined,
 ): Promise<JsonObject> => {
+  if (method === REFUSED) throw new Refusal(INVALID_PARAMS, String(params?.reason));
   if (method === 'sampling/createMessage') {
     if (!askModel) throw new Refusal(UNSUPPORTED, 'Sampling not supported by this client');
     return sample(params, askModel, signal);

@@ -13,6 +13,7 @@ import {
 } from './failure.ts';
 import { createHttpTransport } from './http.ts';
 import type { HttpTransport } from './http-session.ts';
+import { REFUSED } from './message.ts';
 import { MODERN, mayBeModern } from './modern.ts';
 import type { ServerQuestion } from './questions.ts';
 import { toRefusal } from './refusal.ts';
@@ -41,6 +42,8 @@ export type SessionDeps = {
   version: string;
   /** For the log; may hold what the server has said. */
   tell(text: string): void;
+  /** For the operator, as a warning; may hold what the server has sent. */
+  warn(text: string): void;
   /** The server says that its tools have changed. */
   changed(): void;
   /** The child has ended. */
@@ -116,6 +119,9 @@ const handshake = async (
   const client = new sdk.Client({ name: 'troupe', version }, { capabilities: {}, ...options });
   client.onerror = (error) => deps.tell(wordsOf(error));
   client.setNotificationHandler('notifications/tools/list_changed', () => deps.changed());
+  client.fallbackNotificationHandler = async ({ method, params }) => {
+    if (method === REFUSED) deps.warn(String(params?.reason));
+  };
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
     deps.answer({ method, params, asker: http?.askedFor(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
   const session: Session = { client, transport, http, toFailure: failureIn(sdk) };

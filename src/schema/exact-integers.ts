@@ -47,3 +47,24 @@ export function inexactText(integer: string): string {
   const shown = integer.length <= SHOWN ? integer : `${integer.slice(0, SHOWN)}…`;
   return `the integer ${shown} cannot be kept exactly: beyond 2^53 an integer must be a string`;
 }
+
+/** As `inexactText`, with the place in the value that was read from the JSON: `params.ids[2]: the integer ...`. */
+export function inexactTextIn(value: unknown, integer: string): string {
+  const path = pathTo(value, Number(integer)) ?? '';
+  return path === '' ? inexactText(integer) : `${path.slice(0, MAX_PATH)}: ${inexactText(integer)}`;
+}
+
+const MAX_PATH = 200;
+
+/** The first place that has this number. Readers bound the depth of what they parse, and so this recursion. */
+function pathTo(value: unknown, wanted: number): string | undefined {
+  if (value === wanted) return '';
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const rest = pathTo(member, wanted);
+    if (rest === undefined) continue;
+    const step = Array.isArray(value) ? `[${name}]` : name;
+    return rest === '' || rest.startsWith('[') ? `${step}${rest}` : `${step}.${rest}`;
+  }
+  return undefined;
+}

@@ -351,6 +351,34 @@ t.test('leaves out tools that no model can be offered, with the reason in the st
   t.strictSame(manager.tools().get('p')?.length, 3);
 });
 
+t.test(
+  'answers a request on the stream of a call with an error when it has an integer that is not exact',
+  async (t) => {
+    const peer = await startPeer(t);
+    const { start, call } = manage(t);
+    await start(http('p', peer.url));
+    const answer = new Promise<unknown>((resolve) => {
+      peer.on['tools/call'] = ({ stream, message, response }) => {
+        const write = stream();
+        const params = '{"messages":[{"at":-9007199254740993}]}';
+        response.write(
+          `data: {"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":${params}}\n\n`,
+        );
+        peer.on.response = ({ message: given, status }) => {
+          status(202);
+          resolve(given);
+          write({ id: message.id, result: text('asked') });
+        };
+      };
+    });
+    t.match(await call('p', 'echo'), { data: 'asked' });
+    t.match(await answer, {
+      id: 'q',
+      error: { code: -32_602, message: /^params\.messages\[0\]\.at: the integer -9007199254740993 cannot/ },
+    });
+  },
+);
+
 t.test('a listening stream brings changes of tools, and comes back when it breaks', async (t) => {
   const peer = await startPeer(t);
   let listening: ((message: object) => void) | undefined;

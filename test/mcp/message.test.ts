@@ -2,7 +2,7 @@ import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import t from 'tap';
 import { McpFailure } from '../../src/mcp/failure.ts';
-import { asMessage, readMessage } from '../../src/mcp/message.ts';
+import { asMessage, REFUSED, readMessage } from '../../src/mcp/message.ts';
 
 /** The reader of messages, against the official client: what the reader accepts, the client accepts. */
 
@@ -133,4 +133,43 @@ t.test('reads a handshake that is written loosely', async (t) => {
       },
     },
   );
+});
+
+const readText = (text: string) => readMessage(Buffer.from(text));
+
+t.test('keeps the id of a request with an integer that is not exact, and says where it is', async (t) => {
+  for (const id of ['7', '"q"']) {
+    const params = '{"messages":[],"metadata":{"ids":[1,1234567890123456789]}}';
+    const method = 'sampling/createMessage';
+    t.strictSame(readText(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`), {
+      jsonrpc: '2.0',
+      id: JSON.parse(id),
+      method: REFUSED,
+      params: {
+        reason:
+          'params.metadata.ids[1]: the integer 1234567890123456789 cannot be kept exactly: ' +
+          'beyond 2^53 an integer must be a string',
+      },
+    });
+  }
+});
+
+t.test('names a notification, or a request without a usable id, that is dropped', async (t) => {
+  t.match(readText('{"jsonrpc":"2.0","method":"notifications/x","params":{"at":1234567890123456789}}'), {
+    id: undefined,
+    method: REFUSED,
+    params: {
+      reason: /^notifications\/x of the server was dropped: params\.at: the integer 1234567890123456789/,
+    },
+  });
+  t.match(readText('{"jsonrpc":"2.0","id":1234567890123456789,"method":"ping"}'), {
+    id: undefined,
+    method: REFUSED,
+    params: { reason: /^ping of the server was dropped: id: the integer 1234567890123456789/ },
+  });
+});
+
+t.test('reads numbers of requests that are exact as they are', async (t) => {
+  const text = '{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":9007199254740991,"b":1e30}}';
+  t.match(readText(text), { id: 1, method: 'x', params: { a: 9007199254740991, b: 1e30 } });
 });

@@ -12,7 +12,9 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
 let names =
-  TOOLS === '' ? ['echo', 'env', 'pid', 'die', 'hang', 'big', 'grow', 'ask', 'work'] : TOOLS.split(',');
+  TOOLS === ''
+    ? ['echo', 'env', 'pid', 'die', 'hang', 'big', 'grow', 'ask', 'lines', 'work']
+    : TOOLS.split(',');
 const seen = [];
 let initialized;
 
@@ -58,6 +60,13 @@ const answer = ({ id, method, params = {} }) => {
   if (name === 'ask') {
     pending.set('q1', (answered) => write({ id, result: text(JSON.stringify(answered)) }));
     return write({ id: 'q1', method: args.method, params: args.params });
+  }
+  // The lines as a test writes them, then whatever comes back for the id 'q1', if that is waited for.
+  if (name === 'lines') {
+    const answered = (reply) => write({ id, result: text(JSON.stringify(reply)) });
+    pending.set('q1', answered);
+    for (const line of args.lines) process.stdout.write(`${line}\n`);
+    return args.waits ? undefined : answered(null);
   }
   if (name === 'work') {
     progress(_meta.progressToken, args.times);

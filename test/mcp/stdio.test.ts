@@ -86,7 +86,7 @@ t.test('a child that dies is noticed at once, and started again', async (t) => {
     message: 'Execution failed: mcp transport error: connection closed',
   });
   t.match(manager.status('s'), { connected: false, last_error: /exited with code 3/ });
-  t.equal(manager.status('s').tools.length, 9, 'its tools stay');
+  t.equal(manager.status('s').tools.length, 10, 'its tools stay');
   const back = await until('s', ({ connected }) => connected);
   t.match(back, { transport_reconnect_count: 1, last_error: null, session_generation: 0 });
   t.not(await pid(), first);
@@ -202,6 +202,38 @@ t.test('what a child asks is answered, or refused in words', async (t) => {
   t.match(await ask('nobody/knows'), {
     error: { code: -32_601, message: 'Method not supported: nobody/knows' },
   });
+});
+
+t.test('answers a request with an integer that is not exact with an error', async (t) => {
+  const { call } = await started(t);
+  for (const method of ['sampling/createMessage', 'ping']) {
+    const line = `{"jsonrpc":"2.0","id":"q1","method":"${method}","params":{"at":1234567890123456789}}`;
+    const { data } = await call('s', 'lines', { lines: [line], waits: true });
+    t.match(JSON.parse(String(data)), {
+      id: 'q1',
+      error: {
+        code: -32_602,
+        message: /^params\.at: the integer 1234567890123456789 cannot be kept exactly/,
+      },
+    });
+  }
+});
+
+t.test('logs a notification with an integer that is not exact as a warning, once a second', async (t) => {
+  const warned: object[] = [];
+  const { start, call } = manage(t, { log: { debug() {}, warn: (data) => void warned.push(data) } });
+  await start(stdio('s'));
+  const line =
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1234567890123456789}}';
+  const begun = performance.now();
+  await call('s', 'lines', { lines: Array(500).fill(line) });
+  const seconds = Math.ceil((performance.now() - begun) / 1000);
+  t.ok(warned.length > 0 && warned.length <= seconds + 1, `${warned.length} lines`);
+  t.match(warned[0], {
+    server: 's',
+    told: /^notifications\/progress of the server was dropped: params\.progress: the integer 1234567890123456789/,
+  });
+  t.match(await call('s', 'echo', { message: 'x' }), { data: 'x' });
 });
 
 t.test('a child that writes whatever comes to its mind is read all the same', async (t) => {

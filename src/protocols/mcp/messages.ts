@@ -1,6 +1,6 @@
 import { isObject } from '../../schema/endpoint.ts';
-import { inexactInteger, inexactText } from '../../schema/exact-integers.ts';
-import { invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
+import { inexactInteger, inexactTextIn } from '../../schema/exact-integers.ts';
+import { INVALID_PARAMS, invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
 
 /** One message of JSON-RPC in the body of a request (mcp.md A4). */
 
@@ -13,22 +13,30 @@ export type RpcMessage = (RpcRequest | RpcNotification | RpcAnswer) & {
   readonly raw: Readonly<Record<string, unknown>>;
 };
 
-/** The body of a request, which may be no JSON. */
-export type Parsed = { value: unknown; problem?: undefined } | { value?: undefined; problem: string };
+/** The body of a request, which may be no JSON, or hold an integer that is not kept exactly. */
+export type Parsed =
+  | { value: unknown; problem?: undefined; inexact?: string }
+  | { value?: undefined; problem: string };
 
 export const parseBody = (text: string): Parsed => {
-  const inexact = inexactInteger(text);
-  if (inexact !== undefined) return { problem: inexactText(inexact) };
   try {
-    return { value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    const inexact = inexactInteger(text);
+    return inexact === undefined ? { value } : { value, inexact: inexactTextIn(value, inexact) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
 };
 
 /** @throws McpError 400 */
-export const readMessage = ({ value: raw, problem }: Parsed): RpcMessage => {
-  if (problem !== undefined) throw new McpError(400, PARSE_ERROR, `${NOT_PARSED}${problem}`);
+export const readMessage = (parsed: Parsed): RpcMessage => {
+  if (parsed.problem !== undefined) throw new McpError(400, PARSE_ERROR, `${NOT_PARSED}${parsed.problem}`);
+  const message = messageIn(parsed.value);
+  if (parsed.inexact === undefined) return message;
+  throw new McpError(400, INVALID_PARAMS, parsed.inexact, message.kind === 'request' ? message.id : null);
+};
+
+const messageIn = (raw: unknown): RpcMessage => {
   if (!isObject(raw)) throw invalidRequest('HTTP body must contain exactly one JSON-RPC object');
   const { jsonrpc, method, id, params } = raw;
   if (jsonrpc !== '2.0') {

@@ -77,7 +77,7 @@ const asRead = (body: unknown): unknown =>
 
 /** @throws McpError 400 */
 const readable = (parsed: Parsed): Parsed => {
-  if (parsed.problem !== undefined) readMessage(parsed);
+  if (parsed.problem !== undefined || parsed.inexact !== undefined) readMessage(parsed);
   return parsed;
 };
 

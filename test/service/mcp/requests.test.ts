@@ -127,6 +127,22 @@ t.test('a body that is no message is refused in the words of JSON-RPC', async (t
     ['{', -32700, /^failed to parse JSON-RPC message: ./],
     ['', -32700, /^failed to parse JSON-RPC message: ./],
     [`[${'['.repeat(500)}`, -32700, /^failed to parse JSON-RPC message: ./],
+    [
+      '{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":[1234567890123456789]}}',
+      -32602,
+      /^params\.x\[0\]: the integer 1234567890123456789 cannot be kept exactly/,
+      'a',
+    ],
+    [
+      '{"jsonrpc":"2.0","id":1234567890123456789,"method":"ping"}',
+      -32600,
+      /^invalid JSON-RPC request: id must/,
+    ],
+    [
+      '{"jsonrpc":"2.0","method":"notifications/x","params":{"y":1234567890123456789}}',
+      -32602,
+      /^params\.y: the integer 1234567890123456789/,
+    ],
     [[], -32600, one],
     [[rpc(1, 'ping')], -32600, one],
     ['"x"', -32600, one],
