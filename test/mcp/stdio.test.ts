@@ -333,7 +333,7 @@ t.test('an entry that stays as it is keeps its child, one that changes gets anot
   const before = await pids();
   const changed = stdio('two', { TOKEN: 'x' });
   const { tools, discard } = await connect(changed);
-  t.equal(tools.length, 9);
+  t.equal(tools.length, 10);
   apply(one, changed);
   discard();
   const after = await pids();

@@ -256,3 +256,33 @@ t.test('a thread that is deleted and begun again at once answers, and leaves no 
   const runs = (await call('GET', '/v1/runs')).body as { items: { status: string }[] };
   t.ok(runs.items.every(({ status }) => status === 'done'));
 });
+
+t.test('a thread that has the id of a deleted long one shows none of its messages', async (t) => {
+  const { call, runToEnd } = await startTroupe(t);
+  const say = (texts: readonly string[]) =>
+    runToEnd({
+      agentId: 'echo',
+      threadId: 'T',
+      messages: texts.map((content) => ({ role: 'user', content })),
+    });
+  // Enough that their rows are removed in several commits.
+  const long = Array.from({ length: 2500 }, (_, index) => `old ${index}`);
+  const paths = ['/v1/threads/T', '/v1/ai-sdk/threads/T', '/v1/ag-ui/threads/T'];
+  /** Deleted and used again at the same time, and after the response. */
+  for (const isAtOnce of [true, false]) {
+    await say(long);
+    t.match(await call('GET', '/v1/threads/T/messages'), { body: { total: long.length + 1 } });
+    const deleted = call('DELETE', '/v1/threads/T');
+    if (!isAtOnce) await deleted;
+    t.match((await say(['new'])).at(-1), { event_type: 'run_finish' });
+    t.equal((await deleted).status, 204);
+    for (const path of paths) {
+      const { body } = await call('GET', `${path}/messages`);
+      t.equal(body.total, 2, path);
+      t.notMatch(JSON.stringify(body), /old/, path);
+      t.match(JSON.stringify(body), /echo: new/, path);
+    }
+    t.equal((await call('DELETE', '/v1/threads/T')).status, 204);
+    t.match(await call('GET', '/v1/ai-sdk/threads/T/messages'), { body: { total: 0 } });
+  }
+});

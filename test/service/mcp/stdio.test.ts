@@ -135,3 +135,12 @@ t.test('a call is cancelled, a new agent is told of, and a service that stops le
   await troupe.restart();
   await served;
 });
+
+t.test('a request with an integer that is not exact is answered with its id', async (t) => {
+  const { say, next } = await piped(t);
+  say('{"jsonrpc":"2.0","id":5,"method":"ping","params":{"at":1234567890123456789}}');
+  t.match(await next(), {
+    id: 5,
+    error: { code: -32602, message: /^params\.at: the integer 1234567890123456789 cannot be kept exactly/ },
+  });
+});
