@@ -11,6 +11,7 @@ import { type CellTask, itemOf, type Outcome, runtimeError } from './item.ts';
 import { judge, questionOf, revisionOf, type Verdict } from './judge.ts';
 import { createReplay, playTurn, type Replay, type ReplayDeps } from './replay.ts';
 import { createScriptedModel } from './scripted-model.ts';
+import { spentTokens } from './tally.ts';
 
 /**
  * One fixture played in one cell, and what is said of it (evals-and-traces.md 5).
@@ -206,10 +207,11 @@ const failureOf = (
 ): Pick<Outcome, 'runtime_failure' | 'error_type'> => {
   const error_type = error === undefined ? undefined : tally.errorClass;
   const { max_total_tokens: most } = plan;
-  if (tally.total > most) {
+  const spent = spentTokens(tally);
+  if (spent > most) {
     return {
       error_type,
-      runtime_failure: runtimeError(`token budget exceeded: ${tally.total} > max ${most}`),
+      runtime_failure: runtimeError(`token budget exceeded: ${spent} > max ${most}`),
     };
   }
   const isExpected = error_type !== undefined && error_type === unit.fixture.expect.expected_error_type;
@@ -220,5 +222,7 @@ const failureOf = (
 
 const costOf = ({ live }: CellDeps, { model_id }: EvalCell, { tally }: Replay): number | undefined => {
   const prices = live.models().models.find(({ id }) => id === model_id);
-  return prices && costUsd({ prompt_tokens: tally.input, completion_tokens: tally.output }, prices);
+  const { input, output, lost } = tally;
+  const spent = { prompt_tokens: input + lost.input, completion_tokens: output + lost.output };
+  return prices && costUsd(spent, prices);
 };

@@ -7,7 +7,7 @@ import { keyOf } from './keys.ts';
 import type { EvalPlan, Unit } from './plan.ts';
 import { type Replay, storeTraces } from './replay.ts';
 import { failuresOf } from './score.ts';
-import { counted, newTally, toolsOf } from './tally.ts';
+import { counted, newTally, spentTokens, toolsOf } from './tally.ts';
 
 /** What came of a cell as an item of its run: scored, with its traces written (evals-and-traces.md 5.4 to 5.6). */
 
@@ -53,7 +53,7 @@ const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport>
   const failures: EvalFailure[] = await failuresOf(fixture.expect, {
     final_text,
     calls: tally.calls,
-    total_tokens: tally.total,
+    total_tokens: spentTokens(tally),
     duration_ms: session_duration_ms,
     error_type,
     runtime_failure,

@@ -1,4 +1,5 @@
 import type { TraceFact } from '../loop/trace-fact.ts';
+import { cutOffOf, type Tokens } from '../schema/cut-off.ts';
 import type { EvalReport, ToolTally } from '../schema/eval-report.ts';
 import type { ToolCall } from '../schema/message.ts';
 import type { ObservedCall } from './score.ts';
@@ -13,6 +14,8 @@ export type Tally = {
   input: number;
   output: number;
   total: number;
+  /** Estimated tokens of attempts that broke off; not part of the others. */
+  lost: Tokens;
   readonly calls: ObservedCall[];
   readonly tools: Map<string, ToolTally>;
   /** Class of the last inference that failed. */
@@ -27,6 +30,7 @@ export const newTally = (): Tally => ({
   input: 0,
   output: 0,
   total: 0,
+  lost: { input: 0, output: 0 },
   calls: [],
   tools: new Map(),
   errorClass: undefined,
@@ -44,7 +48,9 @@ type Fact<Type extends TraceFact['type']> = Extract<TraceFact, { type: Type }>;
 
 const known = (tokens: number | undefined): number => Math.max(0, tokens ?? 0);
 
-const countInference = (tally: Tally, { end, error }: Fact<'inference'>): void => {
+const countInference = (tally: Tally, { end, error, cut_off }: Fact<'inference'>): void => {
+  tally.lost.input += cut_off?.input_tokens ?? 0;
+  tally.lost.output += cut_off?.output_tokens ?? 0;
   if (!end) {
     tally.inference_error_count += 1;
     tally.errorClass = error?.type;
@@ -57,6 +63,9 @@ const countInference = (tally: Tally, { end, error }: Fact<'inference'>): void =
   tally.output += output;
   tally.total += end.usage?.total_tokens === undefined ? input + output : known(end.usage.total_tokens);
 };
+
+/** What limits of tokens are compared with. */
+export const spentTokens = ({ total, lost }: Tally): number => total + lost.input + lost.output;
 
 const countTool = (tally: Tally, agent_id: string, { call, result, seconds }: Fact<'tool'>): void => {
   // One that waits for a decision is told again when it has it.
@@ -99,16 +108,21 @@ type Counted = Pick<
   | 'total_input_tokens'
   | 'total_output_tokens'
   | 'total_tokens'
+  | 'cut_off'
 >;
 
-export const counted = (tally: Tally): Counted => ({
-  inference_count: tally.inference_count,
-  tool_count: tally.tool_count,
-  tool_failures: tally.tool_failures,
-  total_input_tokens: tally.input,
-  total_output_tokens: tally.output,
-  total_tokens: tally.total,
-});
+export const counted = (tally: Tally): Counted => {
+  const cut_off = cutOffOf(tally.lost);
+  return {
+    inference_count: tally.inference_count,
+    tool_count: tally.tool_count,
+    tool_failures: tally.tool_failures,
+    total_input_tokens: tally.input,
+    total_output_tokens: tally.output,
+    total_tokens: tally.total,
+    ...(cut_off && { cut_off }),
+  };
+};
 
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 

@@ -1,6 +1,9 @@
 import { DEAF } from '../models/deaf.ts';
+import { usageIn } from '../models/errors.ts';
+import type { InferenceRequest, InferenceSink } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
+import { trackAttempts } from './attempts.ts';
 import { observeInference } from './observe-inference.ts';
 import type { Turn } from './turn.ts';
 
@@ -15,43 +18,60 @@ export const askModel = async (
 ): Promise<ModelAnswer> => {
   const { model, retry } = turn.agent;
   const startedAt = monotonic(turn.clock);
+  const request: InferenceRequest = {
+    system: system === undefined ? [] : [system],
+    messages: messages.map(({ role, text: said }) => ({
+      id: turn.ids.uuid(),
+      role,
+      content: [{ type: 'text', text: said }],
+    })),
+    tools: [],
+    overrides: {
+      ...(temperature !== undefined && { temperature }),
+      ...(max_tokens !== undefined && { max_tokens }),
+    },
+    stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
+  };
   let text = '';
-  const asked = model.stream(
-    {
-      system: system === undefined ? [] : [system],
-      messages: messages.map(({ role, text: said }) => ({
-        id: turn.ids.uuid(),
-        role,
-        content: [{ type: 'text', text: said }],
-      })),
-      tools: [],
-      overrides: {
-        ...(temperature !== undefined && { temperature }),
-        ...(max_tokens !== undefined && { max_tokens }),
-      },
-      stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
+  let reasoning = '';
+  const attempts = trackAttempts(turn, () => text + reasoning);
+  const sink: InferenceSink = {
+    ...DEAF,
+    text(delta) {
+      text += delta;
     },
-    {
-      ...DEAF,
-      text(delta) {
-        text += delta;
-      },
-      reset() {
-        text = '';
-      },
+    reasoning(delta) {
+      reasoning += delta;
     },
-    signal,
-  );
-  const end = await asked.catch((error: unknown) => {
-    observeInference(turn, signal.aborted ? { startedAt, error } : { startedAt, error, traced: {} });
-    throw error;
-  });
+    brokeOff: attempts.brokeOff,
+    reset() {
+      text = '';
+      reasoning = '';
+      attempts.restart();
+    },
+  };
+  const cutOff = (): void => attempts.brokeOff();
+  // The record of a run that is cancelled is written before the call of the model has failed.
+  signal.addEventListener('abort', cutOff, { once: true });
+  attempts.begin(request);
+  const asked = model.stream(request, sink, signal);
+  const end = await asked
+    .catch((error: unknown) => {
+      attempts.brokeOff(usageIn(error));
+      const traced = { lost: attempts.lost() };
+      observeInference(turn, signal.aborted ? { startedAt, error } : { startedAt, error, traced });
+      throw error;
+    })
+    .finally(() => {
+      attempts.end();
+      signal.removeEventListener('abort', cutOff);
+    });
   turn.inputTokens += end.usage?.prompt_tokens ?? 0;
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
   observeInference(turn, {
     startedAt,
     end,
-    ...(turn.trace && { traced: { content: [{ type: 'text', text }] } }),
+    ...(turn.trace && { traced: { content: [{ type: 'text', text }], lost: attempts.lost() } }),
   });
   return { text, model: end.by?.upstream ?? model.upstream, stop: end.stop };
 };

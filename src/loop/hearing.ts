@@ -5,8 +5,9 @@ import type { ToolCall } from '../schema/message.ts';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { hearPart } from './answer-parts.ts';
+import { trackAttempts } from './attempts.ts';
 import { newCall } from './calls.ts';
-import type { Step, StepCall, Turn } from './turn.ts';
+import type { Attempts, Step, StepCall, Turn } from './turn.ts';
 
 /**
  * What the loop hears of a model: deltas go to the stream as they come, calls are kept for the step.
@@ -16,16 +17,24 @@ import type { Step, StepCall, Turn } from './turn.ts';
  */
 export type Hearing = {
   sink: InferenceSink;
+  attempts: Attempts;
   /** `monotonic(clock)` of the first thing that was heard. */
   firstAt(): number | undefined;
   /** The model has stopped: a call that came to no proper end was cut off, or is what the model wrote. */
   settle(stop: StopReason): void;
 };
 
+/** A part or a source counts as one token of what was received. */
+const PART = '....';
+
 export const listen = (turn: Turn, step: Step): Hearing => {
   const { stream } = turn;
   const calls = createNames();
   let doubtful: StepCall[] = [];
+  /** What was received in addition to text and reasoning. */
+  let rest = '';
+  const attempts = trackAttempts(turn, () => step.text + step.reasoning + rest);
+  step.attempts = attempts;
   let firstAt: number | undefined;
   const hear = (): void => {
     firstAt ??= monotonic(turn.clock);
@@ -48,17 +57,21 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     },
     part(given) {
       hear();
+      rest += PART;
       hearPart(turn, step, given, { model: turn.agent.model.id });
     },
     source(source) {
       hear();
+      rest += PART;
       stream.emit(sourceActivity(turn, source));
     },
     toolStart(given, called) {
       hear();
+      rest += called;
       stream.emit({ event_type: 'tool_call_start', ...calls.add(given, called) });
     },
     toolDelta(given, delta) {
+      rest += delta;
       stream.toolDelta(calls.of(given).id, delta);
     },
     toolEnd(given, argsText) {
@@ -71,8 +84,11 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       stream.emit({ event_type: 'tool_call_cancel', ...calls.of(given), reason });
       calls.remove(given);
     },
+    brokeOff: attempts.brokeOff,
     reset(reason) {
       const { text } = step;
+      rest = '';
+      attempts.restart();
       step.text = '';
       step.reasoning = '';
       step.parts = [];
@@ -83,6 +99,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
   };
   return {
     sink,
+    attempts,
     firstAt: () => firstAt,
     settle(stop) {
       if (stop !== 'MaxTokens') return doubtful.forEach(tellReady);

@@ -1,5 +1,5 @@
 import { excerpt } from '../models/bounds.ts';
-import { ModelError } from '../models/errors.ts';
+import { ModelError, usageIn } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
@@ -12,6 +12,7 @@ import {
   reportInference,
 } from './answer.ts';
 import { joinAnswer } from './answer-parts.ts';
+import { noteLostAttempt } from './attempts.ts';
 import { handOver, noteActive } from './handoff.ts';
 import { listen } from './hearing.ts';
 import { observeInference } from './observe-inference.ts';
@@ -94,22 +95,28 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   await runPhase(turn, 'before_inference', signal);
   if (signal.aborted) return NOTHING;
   const hearing = listen(turn, step);
+  const { attempts } = hearing;
   turn.inference = signal;
   let end: InferenceEnd;
   let request: InferenceRequest | undefined;
   const step_index = step.index;
   try {
     request = requestFor(turn, step, signal);
+    noteLostAttempt(turn, request);
+    attempts.begin(request);
     end = await turn.agent.model.stream(request, hearing.sink, signal);
   } catch (error) {
-    const cutOff = request && { request, text: step.text + step.reasoning };
-    const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error, cutOff };
+    attempts.brokeOff(usageIn(error));
+    attempts.end();
+    const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error };
+    const traced = { step_index, request, lost: attempts.lost() };
     // One that was cut off has not failed.
-    observeInference(turn, signal.aborted ? call : { ...call, traced: { step_index, request } });
+    observeInference(turn, signal.aborted ? call : { ...call, traced });
     const verdict = signal.aborted ? undefined : countFailure(turn);
     if (verdict) return stopped(verdict);
     throw new InferenceFailed(error);
   }
+  attempts.end();
   if (signal.aborted) return NOTHING;
   hearing.settle(end.stop);
   observeInference(turn, {
@@ -126,6 +133,7 @@ const answered = (turn: Turn, step: Step, request: InferenceRequest) => ({
   request,
   content: contentOf([], step),
   calls: turn.calls.map(({ call }) => call),
+  ...(step.attempts && { lost: step.attempts.lost() }),
 });
 
 /** The machine has moved on and another service closes the step; nothing of this inference may be kept. */

@@ -1,6 +1,5 @@
 import { ModelError } from '../models/errors.ts';
-import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
-import { estimateMessages, estimateText, estimateTools } from '../plugins/context/estimate.ts';
+import type { InferenceEnd } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import { type TracedInference, traceInference } from './trace.ts';
 import type { Turn } from './turn.ts';
@@ -12,18 +11,11 @@ export type Called = {
   firstAt?: number | undefined;
   end?: InferenceEnd;
   error?: unknown;
-  /** What was asked and had been answered when it broke off or was cut off. */
-  cutOff?: CutOff | undefined;
   /** For its trace. */
-  traced?: Pick<TracedInference, 'step_index' | 'request' | 'content' | 'calls'>;
+  traced?: Pick<TracedInference, 'step_index' | 'request' | 'content' | 'calls' | 'lost'>;
 };
 
-export type CutOff = { request: InferenceRequest; text: string };
-
-export const observeInference = (
-  turn: Turn,
-  { startedAt, firstAt, end, error, cutOff, traced }: Called,
-): void => {
+export const observeInference = (turn: Turn, { startedAt, firstAt, end, error, traced }: Called): void => {
   const { model, spec } = turn.agent;
   const call = {
     agent: spec.id,
@@ -38,18 +30,8 @@ export const observeInference = (
       ...call,
       status: 'error',
       errorClass: classOf(error),
-      ...(firstAt !== undefined && cutOff && { cutOff: estimateOf(cutOff) }),
     });
   if (turn.trace && traced) traceInference(turn, { ...traced, seconds: call.seconds, by: call, end, error });
 };
 
 const classOf = (error: unknown): string => (error instanceof ModelError ? error.class : 'internal');
-
-/** Providers report the tokens of an answer at its end, so those of a part of it are an estimate (agent-loop.md 12.1). */
-const estimateOf = ({ request: { system, messages, tools }, text }: CutOff) => ({
-  input:
-    system.reduce((sum, each) => sum + estimateText(each), 0) +
-    estimateMessages(messages) +
-    estimateTools(tools),
-  output: estimateText(text),
-});

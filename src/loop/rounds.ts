@@ -1,6 +1,7 @@
 import type { StopVerdict } from '../plugins/stop/policies.ts';
 import type { Inference } from '../plugins/stop/stats.ts';
-import { nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
+import { addLost, nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
+import type { Tokens } from '../schema/cut-off.ts';
 import { update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
@@ -24,6 +25,10 @@ export const countFailure = (turn: Turn): StopVerdict | undefined => {
   turn.state.apply([update(stopStats, stats)]);
   return turn.agent.stop.evaluateFailure(stats);
 };
+
+/** Tokens of an attempt that broke off count towards a token budget, which is looked at after the next answer. */
+export const countLost = (turn: Turn, tokens: Tokens): void =>
+  turn.state.apply([update(stopStats, addLost(statsOf(turn), tokens))]);
 
 /** New user input: everything is counted from here. */
 export const restartCount = (turn: Turn): void =>

@@ -29,6 +29,8 @@ export const completeStepNow = (turn: Turn): void => {
 /** Whether it counts, and did not before. */
 const countStep = (turn: Turn, step: Step): boolean => {
   if (!step.reported) {
+    step.attempts?.brokeOff();
+    step.attempts?.end();
     reportInference(turn);
     turn.cutOff = step;
     return false;
@@ -70,6 +72,8 @@ export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string
   const { text = '' } = turn.step ?? {};
   if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset, ...(text !== '' && { text }) });
   if (!turn.step) return;
+  turn.step.attempts?.brokeOff();
+  turn.step.attempts?.end();
   if (!turn.step.reported) turn.cutOff = turn.step;
   turn.step = undefined;
   turn.stream.emit({ event_type: 'step_end' });

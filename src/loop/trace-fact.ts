@@ -1,4 +1,5 @@
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
+import type { CutOff } from '../schema/cut-off.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -31,6 +32,8 @@ export type TraceFact =
       error: { type: string; isTransient: boolean } | undefined;
       content: readonly ContentBlock[];
       calls: readonly ToolCall[];
+      /** Of its attempts that broke off. */
+      cut_off: CutOff | undefined;
     })
   | (Timed & {
       type: 'tool';

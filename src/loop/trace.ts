@@ -1,5 +1,6 @@
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
+import { cutOffOf, type Tokens } from '../schema/cut-off.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
@@ -22,6 +23,7 @@ export type TracedInference = {
   error?: unknown;
   content?: readonly ContentBlock[];
   calls?: readonly ToolCall[];
+  lost?: Tokens;
 };
 
 export const traceInference = (turn: Turn, told: TracedInference): void => {
@@ -38,6 +40,7 @@ export const traceInference = (turn: Turn, told: TracedInference): void => {
     error: end ? undefined : failureOf(error),
     content: told.content ?? [],
     calls: told.calls ?? [],
+    cut_off: told.lost && cutOffOf(told.lost),
   });
 };
 

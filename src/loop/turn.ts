@@ -1,9 +1,11 @@
 import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
+import type { InferenceRequest } from '../models/model.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
+import type { Tokens } from '../schema/cut-off.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
@@ -85,6 +87,20 @@ export type StepCall = {
   ran: { ended_at: number; seconds: number } | undefined;
 };
 
+/** The attempts of one inference (`attempts.ts`). */
+export type Attempts = {
+  /** The model is asked. */
+  begin(request: InferenceRequest): void;
+  /** The attempt in progress ended without an answer; another one may follow. */
+  brokeOff(usage?: Usage): void;
+  /** What was received is void: the next attempt starts from the beginning. */
+  restart(): void;
+  /** Nothing can break off any more. */
+  end(): void;
+  /** Of all attempts of the inference that broke off. */
+  lost(): Tokens;
+};
+
 export type Step = {
   /** 0-based, over all executions of the run. */
   readonly index: number;
@@ -96,6 +112,8 @@ export type Step = {
   reasoning: string;
   /** What the answer holds besides its text, and behind how many characters of it. */
   parts: { at: number; block: PartBlock }[];
+  /** Of its inference; undefined for a step without one. */
+  attempts?: Attempts;
   /** The inference has been reported with `inference_complete`. */
   reported: boolean;
   /** It counts, and its hooks have been called. */
@@ -165,6 +183,10 @@ export type Turn = {
   readonly overrides: Partial<InferenceOverrides>;
   inputTokens: number;
   outputTokens: number;
+  /** Tokens of attempts that broke off, in addition to those. */
+  readonly lost: Tokens;
+  /** The process that executed the run before died during an inference. */
+  lostAttempt: boolean;
   /** Text of the last assistant message of this run. */
   response: string;
   /** What the last step came to, of an agent that runs elsewhere. */
@@ -188,11 +210,10 @@ export type LoopObserver = {
         seconds: number;
         firstSeconds?: number;
         usage?: Usage;
-      } & (
-        | { status: 'ok' }
-        | { status: 'error'; errorClass: string; cutOff?: { input: number; output: number } }
-      ),
+      } & ({ status: 'ok' } | { status: 'error'; errorClass: string }),
     ): void;
+    /** An attempt broke off; its tokens are estimated. */
+    cutOff(call: { agent: string; model: string; provider: string } & Tokens): void;
   };
   tools: {
     ended(

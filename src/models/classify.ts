@@ -7,6 +7,7 @@ import {
   TypeValidationError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
+import type { Usage } from '../schema/run-event.ts';
 import { BOUNDS } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import { isRefusal, refusalIn, refusalOf } from './reason.ts';
@@ -142,7 +143,8 @@ export const toBrokenStream = (error: unknown): ModelError =>
 export const interrupted = (
   cause: 'connection reset' | 'goaway' | 'idle stall',
   error?: unknown,
-): ModelError => new ModelError('stream_interrupted', cause, { cause: keptCause(error) });
+  usage?: Usage,
+): ModelError => new ModelError('stream_interrupted', cause, { cause: keptCause(error), usage });
 
 /**
  * Errors of the packages quote what the provider sent, and hold on to what was sent to it; what they say is in the

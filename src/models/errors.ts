@@ -1,4 +1,5 @@
 import { maskForeign } from '../schema/redaction/foreign.ts';
+import type { Usage } from '../schema/run-event.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
 
 /**
@@ -42,6 +43,8 @@ type ModelErrorOptions = {
   /** No provider was called. */
   heldBack?: boolean;
   by?: Asked;
+  /** Tokens that the provider reported although there is no answer. */
+  usage?: Usage | undefined;
   cause?: unknown;
 };
 
@@ -67,6 +70,7 @@ export class ModelError extends Error {
   /** No provider was called: the circuit is open, and the same call may be made after `retryAfterSeconds`. */
   readonly heldBack: boolean;
   readonly by?: Asked;
+  readonly usage?: Usage;
 
   /**
    * `detail` is what follows the text of the class, a bounded part of it; for a broken stream it is the cause. It is
@@ -75,7 +79,7 @@ export class ModelError extends Error {
   constructor(
     kind: ModelErrorClass,
     detail: string,
-    { status, retryAfterSeconds, final = false, heldBack = false, by, cause }: ModelErrorOptions = {},
+    { status, retryAfterSeconds, final = false, heldBack = false, by, usage, cause }: ModelErrorOptions = {},
   ) {
     const said = excerpt(maskForeign(detail));
     super(KINDS[kind].text(said), { cause });
@@ -87,6 +91,7 @@ export class ModelError extends Error {
     if (status !== undefined) this.status = status;
     if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
     if (by) this.by = by;
+    if (usage) this.usage = usage;
   }
 
   /** The same failure, with the model that it came from. */
@@ -101,9 +106,10 @@ export class ModelError extends Error {
   }
 
   private again(detail: string, more: Pick<ModelErrorOptions, 'by' | 'final'>): ModelError {
-    const { status, retryAfterSeconds, heldBack } = this;
+    const { status, retryAfterSeconds, heldBack, usage } = this;
     return new ModelError(this.class, detail, {
       heldBack,
+      usage,
       ...(status !== undefined && { status }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       ...more,
@@ -111,3 +117,7 @@ export class ModelError extends Error {
     });
   }
 }
+
+/** Tokens that a provider reported for an answer that is none. */
+export const usageIn = (error: unknown): Usage | undefined =>
+  error instanceof ModelError ? error.usage : undefined;

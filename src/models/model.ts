@@ -52,6 +52,11 @@ export type InferenceSink = {
   toolEnd(id: string, argsText: string): void;
   /** The call breaks off and will not end. */
   toolCancel?(id: string, name: string, reason: string): void;
+  /**
+   * The attempt broke off, and the answer is continued or started over. `usage`: what the provider reported before.
+   * Called ahead of `reset` and `toolCancel`.
+   */
+  brokeOff?(usage?: Usage): void;
   /** Everything heard so far is void; the answer starts over. */
   reset?(reason: string): void;
 };

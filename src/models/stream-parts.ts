@@ -79,8 +79,8 @@ export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
       case 'error':
         throw toStreamError(part.error, begun);
       case 'finish': {
-        const stop = stopOf(part.finishReason, calls.any());
         const usage = usageOf(part.usage);
+        const stop = stopOf(part.finishReason, calls.any(), usage);
         calls.release();
         return { stop, ...(usage && { usage }) };
       }
@@ -183,13 +183,17 @@ const STOPS: Partial<Record<LanguageModelV3FinishReason['unified'], StopReason>>
  * A package that saw its stream end without a reason from the provider reports `other` without a raw reason. One
  * whose model refused in words reports a content filter although the provider named none: that is an answer.
  */
-const stopOf = ({ unified, raw }: LanguageModelV3FinishReason, hasCalls: boolean): StopReason => {
+const stopOf = (
+  { unified, raw }: LanguageModelV3FinishReason,
+  hasCalls: boolean,
+  usage: Usage | undefined,
+): StopReason => {
   const refused = raw === undefined || raw === 'stop';
-  if (unified === 'content-filter' && !refused) throw new ModelError('content_filtered', raw);
-  if (unified === 'other' && raw === undefined) throw interrupted('connection reset');
+  if (unified === 'content-filter' && !refused) throw new ModelError('content_filtered', raw, { usage });
+  if (unified === 'other' && raw === undefined) throw interrupted('connection reset', undefined, usage);
   if (raw === 'stop_sequence') return 'StopSequence';
   const stop = STOPS[unified];
-  if (!stop) throw new ModelError('provider', `the model stopped with ${raw ?? unified}`);
+  if (!stop) throw new ModelError('provider', `the model stopped with ${raw ?? unified}`, { usage });
   return stop === 'EndTurn' && hasCalls ? 'ToolUse' : stop;
 };
 

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import { CutOff } from '../schema/cut-off.ts';
 import type { Json } from '../schema/endpoint.ts';
 import type { Run } from '../schema/run.ts';
 import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
@@ -17,6 +18,8 @@ const texts = (value: Json | undefined): string[] | undefined => {
 
 const inSeconds = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value / 1000 : undefined;
+
+const cutOffOf = (value: Json | undefined): CutOff | undefined => CutOff.safeParse(value).data;
 
 /** Content goes out as JSON text. */
 const json = (value: Json | undefined): string | undefined =>
@@ -58,6 +61,8 @@ const OWN: Readonly<Partial<Record<TraceEvent['type'], readonly Row[]>>> = {
     ['gen_ai.response.finish_reasons', 'finish_reasons', texts],
     ['gen_ai.usage.input_tokens', 'input_tokens'],
     ['gen_ai.usage.output_tokens', 'output_tokens'],
+    ['~cut_off.input_tokens', 'cut_off', (value) => cutOffOf(value)?.input_tokens],
+    ['~cut_off.output_tokens', 'cut_off', (value) => cutOffOf(value)?.output_tokens],
     ['gen_ai.usage.cache_read.input_tokens', 'cache_read_input_tokens'],
     ['gen_ai.usage.cache_creation.input_tokens', 'cache_creation_input_tokens'],
     ['gen_ai.usage.reasoning.output_tokens', 'thinking_tokens'],
@@ -204,6 +209,8 @@ export const rootAttributes = (
     [`${prefix}parent_run.id`]: run.parent_run_id ?? undefined,
     [`${prefix}parent_tool.call_id`]: of.parent_tool_call_id,
     [`${prefix}release.tag`]: of.release_tag,
+    [`${prefix}cut_off.input_tokens`]: run.cut_off?.input_tokens,
+    [`${prefix}cut_off.output_tokens`]: run.cut_off?.output_tokens,
   };
   return {
     'gen_ai.operation.name': 'invoke_agent',

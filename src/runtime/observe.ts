@@ -67,10 +67,21 @@ export const observeWait = (
 type Told = { run: Run; model_id: string; outcome: RunOutcome | undefined; seconds: number };
 
 const logRun = (log: Deps['log'], what: string, { run, model_id, outcome, seconds }: Told): void => {
-  const { run_id, thread_id, agent_id, input_tokens, output_tokens } = run;
+  const { run_id, thread_id, agent_id, input_tokens, output_tokens, cut_off } = run;
   const reason = reasonOf(run);
   log.info(
-    { run_id, thread_id, agent_id, model_id, outcome, reason, input_tokens, output_tokens, seconds },
+    {
+      run_id,
+      thread_id,
+      agent_id,
+      model_id,
+      outcome,
+      reason,
+      input_tokens,
+      output_tokens,
+      ...(cut_off && { cut_off }),
+      seconds,
+    },
     what,
   );
 };

@@ -31,6 +31,8 @@ export type Queue = {
   readonly dues: Map<string, number>;
   /** Of runs that had begun and were given back, or are to be tried again: they keep their turn. */
   begun: readonly Dispatch[];
+  /** Ids of dispatches whose process died while they executed. */
+  readonly interrupted: Set<string>;
 };
 
 export type Claimed = {
@@ -38,6 +40,8 @@ export type Claimed = {
   run: Run;
   dispatch: Dispatch;
   from: Exclude<Run['status'], 'done'>;
+  /** The process that executed it before died. */
+  interrupted: boolean;
 };
 
 export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
@@ -52,6 +56,7 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
     waiting,
     dues: new Map(),
     begun,
+    interrupted: new Set(),
   };
   for (const dispatch of waiting) if (!begun.includes(dispatch)) setDue(queue, dispatch, deps.clock.now());
   return queue;
@@ -155,7 +160,8 @@ export const claimNext = (queue: Queue, write: Write): Claimed | undefined => {
   logDispatch(write, 'RunSubmitted', dispatch);
   const run = claimedRun(before, session_id, write.at);
   putRun(write, run, before);
-  return { agent, run, dispatch, from: before.status };
+  const interrupted = queue.interrupted.delete(dispatch.dispatch_id) && before.status === 'running';
+  return { agent, run, dispatch, from: before.status, interrupted };
 };
 
 /** The one of a run is cancelled, and the run done. */
@@ -219,6 +225,7 @@ const reclaimOne = (queue: Queue, write: Write, orphan: Dispatch, isFailing: boo
   putDispatch(write, after.status === 'Queued' ? after : { ...after, completed_at: write.at }, orphan);
   if (after.status === 'Queued') {
     queue.waiting = [after, ...queue.waiting];
+    if (!isReleased) queue.interrupted.add(after.dispatch_id);
     const reason = isReleased ? 'released' : 'expired_lease_reclaimed';
     logDispatch(write, 'RunRescheduled', after, { reason });
     return;

@@ -4,6 +4,7 @@ import { openTickets } from '../loop/calls.ts';
 import { noteTasks } from '../loop/tasks.ts';
 import { argumentsOf, type StepCall, type Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
+import { cutOffOf } from '../schema/cut-off.ts';
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Json } from '../schema/json.ts';
 import type { Message } from '../schema/message.ts';
@@ -47,9 +48,23 @@ export const gather = (execution: Execution, write: Write): void => {
   run.steps = turn.steps;
   run.input_tokens = turn.inputTokens;
   run.output_tokens = turn.outputTokens;
+  noteCutOff(run, turn);
   run.state = turn.state.ofRun();
   run.updated_at = seconds(write.at);
   execution.run = run;
+};
+
+/** What attempts that broke off have used joins the record. */
+const noteCutOff = (run: Run, { lost }: Turn): void => {
+  const cut_off = cutOffOf(lost);
+  if (cut_off) run.cut_off = cut_off;
+};
+
+/** The record as it was written last, with what has broken off since. */
+export const putCutOff = (execution: Execution, write: Write): void => {
+  const run = { ...execution.stored };
+  noteCutOff(run, execution.turn);
+  setRecord(execution, write, run);
 };
 
 /** A copy to be changed, of a run that does not wait any more. */

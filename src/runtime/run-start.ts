@@ -19,7 +19,7 @@ import { beginStream, correlationOf, count, type Execution, RESUMED, type RunOwn
 import type { Ledger } from './ledger.ts';
 import { observeEnd, observeStart } from './observe.ts';
 import { targetedAt } from './pending.ts';
-import { advanceWork, putRecord, takeInput } from './run-record.ts';
+import { advanceWork, putCutOff, putRecord, takeInput } from './run-record.ts';
 import { hasEnded } from './run-records.ts';
 import { boundRunMachine } from './run-services.ts';
 import { createLoggedStream } from './run-stream.ts';
@@ -45,11 +45,26 @@ export type ExecutionInput = {
   tasks: RunTasks | undefined;
   mail: Mailer | undefined;
   from: Execution['from'];
+  /** The process that executed it before died. */
+  interrupted?: boolean;
 };
 
 export const createExecution = (
   deps: RuntimeDeps,
-  { owner, ledger, agent, run, dispatch, channel, isHeard, compactor, tasks, mail, from }: ExecutionInput,
+  {
+    owner,
+    ledger,
+    agent,
+    run,
+    dispatch,
+    channel,
+    isHeard,
+    compactor,
+    tasks,
+    mail,
+    from,
+    interrupted = false,
+  }: ExecutionInput,
 ): Execution => {
   const { run_id } = run;
   const stream = createLoggedStream(deps.settings.event_capture_mode, {
@@ -63,7 +78,7 @@ export const createExecution = (
   });
   const turn = createTurn(
     deps,
-    { run, agent, ledger, from, compactor, tasks, mail },
+    { run, agent, ledger, from, interrupted, compactor, tasks, mail },
     {
       stream,
       checkpoint: (boundary) => commitProgress(execution, boundary),
@@ -112,7 +127,10 @@ export const announce = (execution: Execution, write: Write): void => {
   execution.stream.flush(write, correlationOf(execution));
   if (from === 'waiting') return;
   execution.entry = recoverEntry(turn);
-  if (execution.entry !== 'inference') return;
+  if (execution.entry !== 'inference') {
+    turn.lostAttempt = false;
+    return;
+  }
   const boundary = from === 'created' && !run.input ? 'new_run' : 'next_step';
   if (takeInput(execution, write, boundary) > 0) putRecord(execution, write);
 };
@@ -213,6 +231,7 @@ const giveBack = (execution: Execution): void => {
   if (dispatch?.status !== 'Claimed' || dispatch.dispatch_epoch < ledger.epoch || ledger.broken) return;
   const write = openWrite(ledger, deps.clock.now());
   advanceWork(execution, write, { type: 'RELEASE', threadEpoch: ledger.epoch }, { available_at: write.at });
+  putCutOff(execution, write);
   logDispatch(write, 'RunRescheduled', execution.dispatch, { reason: 'released' });
   execution.trace?.leave(write.batch);
   commit(write, 'progress').catch(nothing);

@@ -10,7 +10,10 @@ import { deliver, type Write } from './write.ts';
 
 /** A run begins to execute on its thread, and what the thread does when the run says that it does so no more. */
 
-type Launched = Pick<ExecutionInput, 'agent' | 'run' | 'dispatch' | 'channel' | 'isHeard' | 'from'>;
+type Launched = Pick<
+  ExecutionInput,
+  'agent' | 'run' | 'dispatch' | 'channel' | 'isHeard' | 'from' | 'interrupted'
+>;
 
 /** With the write that claims it; it is started once that is under way. */
 export const launch = (thread: Thread, write: Write, launched: Launched): Execution => {

@@ -21,11 +21,12 @@ type TurnInput = {
   agent: ResolvedAgent;
   ledger: Ledger;
   from: string;
+  interrupted: boolean;
 } & Pick<Turn, 'compactor' | 'tasks' | 'mail'>;
 
 export const createTurn = (
   deps: RuntimeDeps,
-  { run, agent, ledger, from, compactor, tasks, mail }: TurnInput,
+  { run, agent, ledger, from, interrupted, compactor, tasks, mail }: TurnInput,
   { stream, checkpoint, tell, traceFor }: Pick<Turn, 'stream' | 'checkpoint' | 'tell' | 'traceFor'>,
 ): Turn => {
   const { run_id, thread_id } = run;
@@ -75,6 +76,8 @@ export const createTurn = (
     overrides: run.activation?.options.overrides ?? {},
     inputTokens: run.input_tokens,
     outputTokens: run.output_tokens,
+    lost: { input: run.cut_off?.input_tokens ?? 0, output: run.cut_off?.output_tokens ?? 0 },
+    lostAttempt: interrupted,
     response: from === 'created' ? '' : lastAnswer(historyOf(ledger), run_id),
     checkpoint,
   };

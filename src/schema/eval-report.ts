@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CutOff } from './cut-off.ts';
 
 /** What came of one replay, and what was wrong with it (evals-and-traces.md 5.5, 5.6). */
 
@@ -72,6 +73,7 @@ export const EvalReport = z
     total_input_tokens: total,
     total_output_tokens: total,
     total_tokens: total,
+    cut_off: CutOff.optional(),
     session_duration_ms: total.meta({ description: 'run time of all turns' }),
     elapsed_ms: total.meta({ description: 'wall clock of the replay' }),
     tool_calls_by_agent: z.array(ToolTally).optional(),

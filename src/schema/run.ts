@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CutOff } from './cut-off.ts';
 import { Json, JsonObject } from './json.ts';
 import { ToolDescriptor } from './tool-descriptor.ts';
 import { TraceContext } from './trace-context.ts';
@@ -241,6 +242,7 @@ export const Run = z
     steps: z.int().meta({ description: 'finished inference rounds' }),
     input_tokens: z.int(),
     output_tokens: z.int(),
+    cut_off: CutOff.optional(),
     state: StateSnapshot.nullable(),
   })
   .meta({ id: 'Run', description: 'The run. Times are seconds since the epoch.' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CutOff } from './cut-off.ts';
 
 /** What an agent did in a window of time (evals-and-traces.md 10.3). Durations are milliseconds. */
 
@@ -32,6 +33,7 @@ export const AgentStats = z
     error_count: z.int(),
     input_tokens: z.int(),
     output_tokens: z.int(),
+    cut_off: CutOff,
     avg_inference_duration_ms: z.number(),
     min_inference_duration_ms: z.int(),
     max_inference_duration_ms: z.int(),

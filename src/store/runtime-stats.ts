@@ -27,6 +27,9 @@ export type StoredBucket = {
   error_count: number;
   input_tokens: number;
   output_tokens: number;
+  /** Missing where an earlier version wrote the bucket. */
+  cut_off_input_tokens?: number;
+  cut_off_output_tokens?: number;
   suspensions: number;
   handoffs: number;
   delegations: number;

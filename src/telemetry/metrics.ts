@@ -1,3 +1,4 @@
+import type { Tokens } from '../schema/cut-off.ts';
 import type { RunOutcome } from '../schema/dispatch.ts';
 import type { Usage } from '../schema/run-event.ts';
 import { inferences, quick, runs } from './bounds.ts';
@@ -29,15 +30,7 @@ type InferenceEnded = {
   /** Until the first piece of an answer; undefined when none came. */
   firstSeconds?: number | undefined;
   usage?: Usage;
-} & (
-  | { status: 'ok' }
-  | {
-      status: 'error';
-      errorClass: string;
-      /** Estimated tokens of an answer that had begun. */
-      cutOff?: { input: number; output: number };
-    }
-);
+} & ({ status: 'ok' } | { status: 'error'; errorClass: string });
 
 type ToolEnded = {
   tool: string;
@@ -161,18 +154,16 @@ const createInferenceMetrics = (families: Families) => {
       const { model, provider, status, seconds, firstSeconds, usage } = call;
       requests.observe(seconds, model, provider, status);
       if (firstSeconds !== undefined) firstTokens.observe(firstSeconds, model, provider);
-      if (call.status === 'error') {
-        errors.add(1, model, provider, call.errorClass);
-        if (call.cutOff) {
-          cutOff.add(call.cutOff.input, model, provider, 'input');
-          cutOff.add(call.cutOff.output, model, provider, 'output');
-        }
-      }
+      if (call.status === 'error') errors.add(1, model, provider, call.errorClass);
       if (!usage) return;
       for (const [key, type] of tokenTypes) {
         const amount = usage[key];
         if (amount !== undefined && amount > 0) tokens.add(amount, model, provider, type);
       }
+    },
+    cutOff({ model, provider, input, output }: { model: string; provider: string } & Tokens) {
+      cutOff.add(input, model, provider, 'input');
+      cutOff.add(output, model, provider, 'output');
     },
   };
 };

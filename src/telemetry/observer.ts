@@ -5,6 +5,7 @@ import type { RuntimeStats } from './runtime-stats.ts';
 
 type ByAgent<Call> = Call & { agent: string };
 type InferenceEnded = ByAgent<Parameters<Metrics['inference']['ended']>[0]>;
+type CutOff = ByAgent<Parameters<Metrics['inference']['cutOff']>[0]>;
 type ToolEnded = ByAgent<Parameters<Metrics['tools']['ended']>[0]>;
 
 export const createObserver = ({
@@ -29,6 +30,10 @@ export const createObserver = ({
         inputTokens: call.usage?.prompt_tokens,
         outputTokens: call.usage?.completion_tokens,
       });
+    },
+    cutOff(call: CutOff) {
+      metrics.inference.cutOff(call);
+      stats?.cutOff(call.agent, call);
     },
   },
   tools: {

@@ -1,4 +1,5 @@
 import type { Clock } from '../schema/clock.ts';
+import { cutOffOf, NO_CUT_OFF, type Tokens } from '../schema/cut-off.ts';
 import type { AgentStats } from '../schema/runtime-stats.ts';
 import type { StoredBucket } from '../store/index.ts';
 import {
@@ -24,6 +25,8 @@ import {
  */
 export type RuntimeStats = {
   inference(agent: string, inference: InferenceRecord): void;
+  /** An attempt broke off; its tokens are estimated. */
+  cutOff(agent: string, tokens: Tokens): void;
   tool(agent: string, call: ToolRecord): void;
   /** A call that begins to wait, or that a decision ends the wait of. */
   suspension(agent: string): void;
@@ -66,6 +69,8 @@ const COUNTERS = [
   'error_count',
   'input_tokens',
   'output_tokens',
+  'cut_off_input_tokens',
+  'cut_off_output_tokens',
   'suspensions',
   'handoffs',
   'delegations',
@@ -90,6 +95,8 @@ const noCounts = (): Counters => ({
   error_count: 0,
   input_tokens: 0,
   output_tokens: 0,
+  cut_off_input_tokens: 0,
+  cut_off_output_tokens: 0,
   suspensions: 0,
   handoffs: 0,
   delegations: 0,
@@ -164,6 +171,11 @@ export const createRuntimeStats = ({
         counters.input_tokens += Math.max(0, inputTokens);
         counters.output_tokens += Math.max(0, outputTokens);
       }),
+    cutOff: (agent, { input, output }) =>
+      record(agent, ({ counters }) => {
+        counters.cut_off_input_tokens += input;
+        counters.cut_off_output_tokens += output;
+      }),
     tool: (agent, { tool, durationMs, failed }) =>
       record(agent, ({ tools }) => {
         const name = tools.size < MOST_TOOLS || tools.has(tool) ? tool : OTHER_TOOLS;
@@ -228,7 +240,7 @@ const keptBucket = (
 
 const restoredBucket = ({ inferences, tools, ...kept }: StoredBucket): Bucket => {
   const counters = noCounts();
-  for (const name of COUNTERS) counters[name] = kept[name];
+  for (const name of COUNTERS) counters[name] = kept[name] ?? 0;
   return {
     counters,
     inferences: restoredTally(inferences),
@@ -243,8 +255,10 @@ const figuresOf = (buckets: readonly Bucket[]) => {
   const counters = noCounts();
   for (const bucket of buckets) for (const name of COUNTERS) counters[name] += bucket.counters[name];
   const inferences = summarize(buckets.map((bucket) => bucket.inferences));
+  const { cut_off_input_tokens, cut_off_output_tokens, ...figures } = counters;
   return {
-    ...counters,
+    ...figures,
+    cut_off: cutOffOf({ input: cut_off_input_tokens, output: cut_off_output_tokens }) ?? NO_CUT_OFF,
     inference_count: inferences.count,
     avg_inference_duration_ms: inferences.avg,
     min_inference_duration_ms: inferences.min,

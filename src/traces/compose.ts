@@ -109,6 +109,7 @@ const inferenceFields = (fact: Fact<'inference'>, { capture, now }: Composing): 
     error_type: error?.type ?? null,
     error_class: error ? (error.isTransient ? 'transient' : 'permanent') : null,
     ...tokensOf(end),
+    ...(fact.cut_off && { cut_off: fact.cut_off }),
     temperature,
     top_p,
     max_tokens,

@@ -200,9 +200,14 @@ t.test('cost is never a part of it, and never nothing for something', async (t) 
     ofUpstream: (name) => (name === 'm' ? { input: 2, output: 10 } : undefined),
   };
   const known = [answers(), answers()];
-  t.equal(usageOf(known, priced).cost, (40 * 2 + 14 * 10) / 1e6);
+  const run = { agent_id: 'a', cut_off: undefined };
+  t.equal(usageOf(known, priced, run).cost, (40 * 2 + 14 * 10) / 1e6);
   const unknown = event('InferenceComplete', { model: 'x', usage: { prompt_tokens: 1 } });
-  t.equal(usageOf([...known, unknown], priced).cost, undefined);
+  t.equal(usageOf([...known, unknown], priced, run).cost, undefined);
+  const cutOff = { agent_id: 'a', cut_off: { input_tokens: 100, output_tokens: 1 } };
+  t.equal(usageOf(known, priced, cutOff).cost, undefined);
+  const all: Prices = { ...priced, ofAgent: () => ({ input: 1, output: 100 }) };
+  t.equal(usageOf(known, all, cutOff).cost, (40 * 2 + 14 * 10 + 100 + 100) / 1e6);
   t.equal(costOf({ input: 0, output: 0 }, undefined), 0);
   t.equal(costOf({ input: 1, output: 0 }, { input: 1, output: undefined }), undefined);
   t.equal(sumOf([1, undefined]), undefined);

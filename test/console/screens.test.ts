@@ -129,6 +129,7 @@ t.test('a CSV file holds whatever is in it', async (t) => {
 const stats = (agent_id: string, more: Partial<AgentStats> = {}): AgentStats => ({
   agent_id,
   window_seconds: 60,
+  cut_off: undefined,
   inference_count: 10,
   error_count: 1,
   input_tokens: 1_000_000,

@@ -14,7 +14,7 @@ const asking = (stream: Model['stream']) => {
   const inferred: Inferred[] = [];
   const turn: Turn = {
     ...base,
-    observe: { ...base.observe, inference: { ended: (call) => inferred.push(call) } },
+    observe: { ...base.observe, inference: { ended: (call) => inferred.push(call), cutOff() {} } },
     agent: { ...base.agent, model: { ...base.agent.model, stream } },
   };
   const question = {

@@ -20,7 +20,7 @@ const asking = (say: (sink: InferenceSink) => void, end: InferenceEnd) => {
   const turn: Turn = {
     ...base,
     clock: { now: () => now },
-    observe: { ...base.observe, inference: { ended: (call) => inferred.push(call) } },
+    observe: { ...base.observe, inference: { ended: (call) => inferred.push(call), cutOff() {} } },
     agent: {
       ...base.agent,
       model: {

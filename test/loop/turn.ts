@@ -125,7 +125,7 @@ export const scene = (tools: Record<string, Options>) => {
     context: undefined,
     traceFor: () => undefined,
     observe: {
-      inference: { ended() {} },
+      inference: { ended() {}, cutOff() {} },
       tools: { ended() {} },
       agents: { suspension() {}, handoff() {}, delegation() {} },
       tasks: { ended() {} },
@@ -155,6 +155,8 @@ export const scene = (tools: Record<string, Options>) => {
     overrides: {},
     inputTokens: 0,
     outputTokens: 0,
+    lost: { input: 0, output: 0 },
+    lostAttempt: false,
     response: '',
     async checkpoint() {
       trace.push(`commit ${statuses(turn)}`);

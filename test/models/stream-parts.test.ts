@@ -162,3 +162,19 @@ t.test('usage has our names, a total, and details only where there are some', as
     thinking_tokens: 3,
   });
 });
+
+t.test('an answer that ends without a reason fails with the usage that was reported before', async (t) => {
+  const { error } = receive([
+    { type: 'text-start', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'half' },
+    {
+      type: 'finish',
+      finishReason: { unified: 'other', raw: undefined },
+      usage: {
+        inputTokens: { total: 10, noCache: 4, cacheRead: 6, cacheWrite: 0 },
+        outputTokens: { total: 1, text: 1, reasoning: undefined },
+      },
+    },
+  ]);
+  t.match(error, { class: 'stream_interrupted', usage: { prompt_tokens: 10, completion_tokens: 1 } });
+});

@@ -93,7 +93,7 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
         started: nothing,
         completed: nothing,
       },
-      inference: { ended: nothing },
+      inference: { ended: nothing, cutOff: nothing },
       tools: { ended: nothing },
       agents: { suspension: nothing, handoff: nothing, delegation: nothing },
     },

@@ -108,6 +108,10 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     t.match(await at('before its first token').dispatches(), [
       { status: 'Acked', attempt_count: 1, last_error: 'lease expired' },
     ]);
+    const cut_off = { output_tokens: 0, estimated: true };
+    const [run] = await at('before its first token').runs();
+    t.match(run, { cut_off }, 'its first request was sent');
+    t.ok(Number(Object(run?.cut_off).input_tokens) > 0);
   });
 
   t.test('a run that was killed in its second step does not repeat the first one', async (t) => {

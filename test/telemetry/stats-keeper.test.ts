@@ -116,3 +116,24 @@ t.test('a server with any number of tools does not fill the memory', (t) => {
   );
   t.end();
 });
+
+t.test(
+  'tokens of attempts that broke off are kept, and are zero in buckets of earlier versions',
+  async (t) => {
+    const { begin, kept, store } = await world(t);
+    const first = begin();
+    work(first.stats, 5);
+    first.stats.cutOff('a', { input: 30, output: 4 });
+    await first.keeper.stop();
+    t.match(begin().stats.list(), [
+      { input_tokens: 3, cut_off: { input_tokens: 30, output_tokens: 4, estimated: true } },
+    ]);
+    const batch = store.batch();
+    for (const { cut_off_input_tokens: _input, cut_off_output_tokens: _output, ...earlier } of kept())
+      store.runtimeStats.put(batch, earlier);
+    await store.commit(batch, 'progress');
+    t.match(begin().stats.list(), [
+      { input_tokens: 3, cut_off: { input_tokens: 0, output_tokens: 0, estimated: true } },
+    ]);
+  },
+);

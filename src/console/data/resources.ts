@@ -1,3 +1,4 @@
+import { CutOff } from './cut-off.ts';
 import {
   anyObject,
   anything,
@@ -63,6 +64,7 @@ const AgentStats = object({
   error_count: number,
   input_tokens: number,
   output_tokens: number,
+  cut_off: optional(CutOff),
   p50_inference_duration_ms: number,
   p95_inference_duration_ms: number,
   inference_duration_histogram: list(Bucket),

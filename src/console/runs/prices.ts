@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { CutOff } from '../data/cut-off.ts';
 import { number, object, optional, text } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
 import { recordsOf } from '../data/records.ts';
@@ -9,6 +10,14 @@ import { recordsOf } from '../data/records.ts';
 export type Price = { input: number | undefined; output: number | undefined };
 
 export type Tokens = { input: number; output: number };
+
+type Counted = { input_tokens: number; output_tokens: number; cut_off?: CutOff | undefined };
+
+/** What is paid for: complete answers, and attempts that broke off. */
+export const spentOf = ({ input_tokens, output_tokens, cut_off }: Counted): Tokens => ({
+  input: input_tokens + (cut_off?.input_tokens ?? 0),
+  output: output_tokens + (cut_off?.output_tokens ?? 0),
+});
 
 /** Undefined where a price is missing: never a part of it. Nothing costs nothing, whatever the price. */
 export const costOf = ({ input, output }: Tokens, price: Price | undefined): number | undefined => {

@@ -1,3 +1,4 @@
+import { CutOff } from '../data/cut-off.ts';
 import {
   anything,
   type Guarded,
@@ -69,6 +70,7 @@ export const Run = object({
   steps: withDefault(number, 0),
   input_tokens: withDefault(number, 0),
   output_tokens: withDefault(number, 0),
+  cut_off: optional(CutOff),
   state: anything,
 });
 export type Run = Guarded<typeof Run>;

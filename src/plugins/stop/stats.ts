@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Tokens } from '../../schema/cut-off.ts';
 import type { Usage } from '../../schema/run-event.ts';
 import { defineState } from '../../tools/state.ts';
 
@@ -9,6 +10,7 @@ const count = z.int().nonnegative();
 const StopStats = z.object({
   /** Successful inferences. */
   step_count: count,
+  /** Those of attempts that broke off are included. */
   total_input_tokens: count,
   total_output_tokens: count,
   start_time_ms: z.int(),
@@ -53,3 +55,10 @@ export const nextStats = (stats: StopStats, inference: Inference | 'failed', kee
     recent_response_texts: keep === 0 ? [] : texts.slice(-keep),
   };
 };
+
+/** With the tokens of an attempt that broke off. */
+export const addLost = (stats: StopStats, { input, output }: Tokens): StopStats => ({
+  ...stats,
+  total_input_tokens: stats.total_input_tokens + input,
+  total_output_tokens: stats.total_output_tokens + output,
+});

@@ -5,6 +5,7 @@ import { recordsOf } from '../../data/records.ts';
 import { Card, Facts, Stat } from '../../design/Layout.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
+import { spentOf } from '../../runs/prices.ts';
 import css from './AgentStats.module.css';
 import { Histogram } from './Histogram.tsx';
 import { type Snapshot, shareOfChange } from './snapshot.ts';
@@ -21,7 +22,8 @@ const MODELS = recordsOf(
 );
 
 /** With the prices of the model that the agent has now; undefined where one is missing. */
-const useCost = (id: string, { input_tokens: input, output_tokens: output }: Snapshot) => {
+const useCost = (id: string, snapshot: Snapshot) => {
+  const { input, output } = spentOf(snapshot);
   const agents = useResource(AGENTS).data;
   const models = useResource(MODELS).data;
   const modelId = agents?.find((agent) => agent.id === id)?.model_id;
@@ -88,6 +90,8 @@ export const Numbers = (props: { id: string; snapshot: Snapshot; other: Snapshot
     now: snapshot[`${field}_inference_duration_ms`],
     before: other?.[`${field}_inference_duration_ms`],
   });
+  const lost = spentOf({ input_tokens: 0, output_tokens: 0, cut_off: snapshot.cut_off });
+  const lostBefore = other && spentOf({ input_tokens: 0, output_tokens: 0, cut_off: other.cut_off });
   const share = errorShare(snapshot);
   return (
     <Card title={t('inferences')}>
@@ -103,6 +107,12 @@ export const Numbers = (props: { id: string; snapshot: Snapshot; other: Snapshot
           },
           counted('input_tokens'),
           counted('output_tokens'),
+          {
+            label: t('cut_off'),
+            value: `≈ ${format.number(lost.input)} / ${format.number(lost.output)}`,
+            now: lost.input + lost.output,
+            before: lostBefore && lostBefore.input + lostBefore.output,
+          },
           {
             label: t('cost'),
             value: cost === undefined ? t('cost.unknown') : format.usd(cost),

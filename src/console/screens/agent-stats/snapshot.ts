@@ -1,4 +1,5 @@
-import { type Guarded, list, nullable, number, object, text } from '../../data/guard.ts';
+import { CutOff } from '../../data/cut-off.ts';
+import { type Guarded, list, nullable, number, object, optional, text } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 
 /** What is counted of one agent over a time (evals-and-traces.md 10). */
@@ -27,6 +28,7 @@ const Snapshot = object({
   error_count: number,
   input_tokens: number,
   output_tokens: number,
+  cut_off: optional(CutOff),
   avg_inference_duration_ms: number,
   min_inference_duration_ms: number,
   max_inference_duration_ms: number,

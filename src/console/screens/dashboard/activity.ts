@@ -1,5 +1,5 @@
 import type { AgentStats } from '../../data/resources.ts';
-import { costOf, type Price, sumOf } from '../../runs/prices.ts';
+import { costOf, type Price, spentOf, sumOf } from '../../runs/prices.ts';
 
 /** Numbers of all agents together, as far as they may be added. */
 
@@ -50,12 +50,7 @@ const percentile = (agents: readonly AgentStats[], share: number): number | unde
 const costOfAll = (
   agents: readonly AgentStats[],
   priceOf: (agentId: string) => Price | undefined,
-): number | undefined =>
-  sumOf(
-    agents.map(({ agent_id, input_tokens, output_tokens }) =>
-      costOf({ input: input_tokens, output: output_tokens }, priceOf(agent_id)),
-    ),
-  );
+): number | undefined => sumOf(agents.map((agent) => costOf(spentOf(agent), priceOf(agent.agent_id))));
 
 const totalsOf = (agents: readonly AgentStats[], priceOf: (agentId: string) => Price | undefined): Totals => {
   const inferences = sum(agents.map((agent) => agent.inference_count));

@@ -120,6 +120,11 @@ const FactLine = ({
       <Fact label={t('fact.tokens')}>
         {format.compact(run.input_tokens)} / {format.compact(run.output_tokens)}
       </Fact>
+      {run.cut_off && (
+        <Fact label={t('fact.cutOff')} title={t('fact.cutOffNote')}>
+          ≈ {format.compact(run.cut_off.input_tokens)} / {format.compact(run.cut_off.output_tokens)}
+        </Fact>
+      )}
       <Fact label={t('fact.cost')} title={t(usage.cost === undefined ? 'fact.noPrice' : 'fact.costNote')}>
         {usage.cost === undefined ? t('fact.na') : format.usd(usage.cost)}
       </Fact>
@@ -137,7 +142,7 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
   const [query, setQuery] = useQueryState();
   const [at, setAt] = useState<number>();
   const prices = usePrices();
-  const usage = useMemo(() => usageOf(log.events, prices), [log.events, prices]);
+  const usage = useMemo(() => usageOf(log.events, prices, run), [log.events, prices, run]);
   const trace = useTrace(run);
   const tab = TABS.find((each) => each === query.tab) ?? 'timeline';
   const newest = course.moments.at(-1)?.seq;

@@ -10,6 +10,9 @@ export const texts = defineTexts(
     'fact.took': 'Took',
     'fact.steps': 'Steps',
     'fact.tokens': 'Tokens in / out',
+    'fact.cutOff': 'Cut off, in / out',
+    'fact.cutOffNote':
+      'Estimated tokens of attempts that broke off or were cancelled. The cost includes them.',
     'fact.cost': 'Cost',
     'fact.costNote': 'Tokens of each inference times the price that its model has now.',
     'fact.noPrice': 'A model that it asked has no price.',
@@ -116,6 +119,8 @@ export const texts = defineTexts(
     'fact.took': '用时',
     'fact.steps': '步骤',
     'fact.tokens': 'token 输入 / 输出',
+    'fact.cutOff': '中断的 token 输入 / 输出',
+    'fact.cutOffNote': '中断或取消的尝试所用 token 的估计值，已计入费用。',
     'fact.cost': '费用',
     'fact.costNote': '每次推理的 token 数乘以该模型当前的价格。',
     'fact.noPrice': '所用模型未设置价格。',

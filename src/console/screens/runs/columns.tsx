@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { Ago, useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
-import { costOf, usePrices } from '../../runs/prices.ts';
+import { costOf, spentOf, usePrices } from '../../runs/prices.ts';
 import { RunChip, RunReason, shortId } from '../../runs/RunChip.tsx';
 import { durationOf, type Run, reasonOf, threadHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
@@ -24,8 +24,7 @@ export const useRunColumns = (): Column<Run>[] => {
   const format = useFormat();
   const prices = usePrices();
   return useMemo(() => {
-    const cost = (run: Run): number | undefined =>
-      costOf({ input: run.input_tokens, output: run.output_tokens }, prices.ofAgent(run.agent_id));
+    const cost = (run: Run): number | undefined => costOf(spentOf(run), prices.ofAgent(run.agent_id));
     return [
       {
         id: 'run',
@@ -109,7 +108,8 @@ export const useRunColumns = (): Column<Run>[] => {
         text: () => '',
         cell: (run) => {
           const usd = cost(run);
-          if (run.input_tokens + run.output_tokens === 0) return '—';
+          const { input, output } = spentOf(run);
+          if (input + output === 0) return '—';
           return <span title={t('cost.note')}>{usd === undefined ? t('na') : `≈ ${format.usd(usd)}`}</span>;
         },
       },

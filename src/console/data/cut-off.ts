@@ -1,0 +1,5 @@
+import { type Guarded, number, object } from './guard.ts';
+
+/** Estimated tokens of attempts that broke off. */
+export const CutOff = object({ input_tokens: number, output_tokens: number });
+export type CutOff = Guarded<typeof CutOff>;
