@@ -47,11 +47,8 @@ type Asked = { method: string; path: string; body?: unknown; headers?: object; s
 export const createClient = (url: string): Client => {
   const agent = new Agent({ keepAlive: true, maxSockets: 512 });
 
-  const open = (
-    { method, path, body, headers, signal }: Asked,
-    took: (response: IncomingMessage) => void,
-    failed: () => void,
-  ): void => {
+  const open = (asking: Asked, took: (response: IncomingMessage) => void, failed: () => void): void => {
+    const { method, path, body, headers, signal } = asking;
     const text = body === undefined ? undefined : JSON.stringify(body);
     const asked = request(
       url + path,
@@ -69,7 +66,11 @@ export const createClient = (url: string): Client => {
       },
       took,
     );
-    asked.once('error', failed);
+    asked.once('error', () => {
+      // The server may close an idle connection just when a request takes it up; reading again changes nothing.
+      if (method === 'GET' && asked.reusedSocket && !signal?.aborted) open(asking, took, failed);
+      else failed();
+    });
     asked.end(text);
   };
 
