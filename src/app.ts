@@ -12,6 +12,7 @@ import { createEvals } from './evals/index.ts';
 import { createEventFeed } from './events/feed.ts';
 import { createHostCheck } from './http/hosts.ts';
 import { createHttpServer } from './http/server.ts';
+import { chooseHttpServer } from './http/uws.ts';
 import { createIds } from './ids.ts';
 import { createInspector } from './inspection/inspector.ts';
 import { nameOf, type WorksFor } from './inspection/name.ts';
@@ -297,8 +298,9 @@ export const startApp = async (input: AppInput): Promise<App> => {
 
   const listen = async (): Promise<{ port: number }> => {
     const { inspection_addr: address } = settings;
-    if (address !== undefined) inspection = await listenForPrograms(programs, listenAddress(address));
-    return http.listen(host, port);
+    const server = chooseHttpServer(settings.http_server, log);
+    if (address !== undefined) inspection = await listenForPrograms(server, programs, listenAddress(address));
+    return http.listen(server, host, port);
   };
   /** Waits for running runs so long, in milliseconds, then lets everything go. */
   const end = async (patience: number, waiting: (runs: number) => void = () => {}): Promise<void> => {

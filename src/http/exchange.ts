@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { EXPOSE_HEADERS } from './cors.ts';
+import { encode, encodeBody } from './encode.ts';
 import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
 import { beginningOf, type LongBody, PIECE_BYTES, type Unsent } from './unsent.ts';
@@ -115,7 +116,7 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
   stampHead(exchange, answer.status);
   cork(exchange, () => {
     writeHead(exchange, answer.status, answer.headers);
-    if (answer.text !== undefined) res.writeHeader('content-type', answer.contentType);
+    if (answer.text !== undefined) res.writeHeader('content-type', encode(answer.contentType));
     if (exchange.method === 'HEAD') {
       if (!more) res.writeHeader('content-length', String(Buffer.byteLength(text)));
       endWithoutLength(exchange);
@@ -124,7 +125,7 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
     } else if (isLong) {
       if (isLast(exchange)) res.writeHeader('connection', 'close');
     } else {
-      res.end(text, isLast(exchange));
+      res.end(encodeBody(text), isLast(exchange));
     }
   });
   if (isLong) sendLong(exchange, text, more);
@@ -192,8 +193,8 @@ export const startStream = (
     writeHead(exchange, 200, headers);
     if (exchange.method === 'HEAD') endWithoutLength(exchange);
     else if (isLong) return;
-    else if (last) exchange.res.end(text, isLast(exchange));
-    else taken = exchange.res.write(text);
+    else if (last) exchange.res.end(encode(text), isLast(exchange));
+    else taken = exchange.res.write(encode(text));
   });
   if (isLong) sendLong(exchange, text);
   else if (last || exchange.method === 'HEAD') close(exchange);
@@ -205,7 +206,7 @@ export const writeStream = (exchange: Exchange, text: string | Uint8Array): bool
   if (exchange.done) return false;
   let taken = true;
   cork(exchange, () => {
-    taken = exchange.res.write(text);
+    taken = exchange.res.write(encodeBody(text));
   });
   return taken;
 };
@@ -221,7 +222,7 @@ export const endStream = (exchange: Exchange, text: string | Uint8Array): void =
     return;
   }
   cork(exchange, () => {
-    exchange.res.end(text);
+    exchange.res.end(encodeBody(text));
   });
   close(exchange);
 };
@@ -265,7 +266,7 @@ const writeHead = (
   res.writeStatus(statusLine(status));
   res.writeHeader('vary', 'origin');
   if (origin !== '') {
-    res.writeHeader('access-control-allow-origin', origin);
+    res.writeHeader('access-control-allow-origin', encode(origin));
     res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
   }
   res.writeHeader('x-request-id', requestId);
@@ -290,4 +291,4 @@ const statusLine = (status: number): string => {
 };
 
 /** uWebSockets.js writes values as they are: a line break in one would start a header of somebody else. */
-const singleLine = (value: string): string => value.replace(/\p{Cc}/gu, ' ');
+const singleLine = (value: string): string | Uint8Array => encode(value.replace(/\p{Cc}/gu, ' '));

@@ -101,7 +101,7 @@ const responseOf = (exchanged: Exchanged): WireResponse => ({
     exchanged.statusText = line.slice(4);
   },
   writeHeader(name, value) {
-    if (!OF_CONNECTIONS.has(name)) exchanged.headers.append(name, value);
+    if (!OF_CONNECTIONS.has(name)) exchanged.headers.append(name, latin1(value));
   },
   write: (text) => write(exchanged, text),
   end: (text = '') => end(exchanged, text),
@@ -110,6 +110,10 @@ const responseOf = (exchanged: Exchanged): WireResponse => ({
   close: () => leave(exchanged, new Error('the response was cut off: it was not read fast enough')),
   getRemoteAddressAsText: () => new ArrayBuffer(0),
 });
+
+/** A header of the web's `Headers` is a string of bytes. */
+const latin1 = (value: string | Uint8Array): string =>
+  typeof value === 'string' ? value : Buffer.from(value).toString('latin1');
 
 /** What is said of a connection is not for who has none (RFC 9110, 7.6.1). */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(['connection', 'keep-alive']);

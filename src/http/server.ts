@@ -7,6 +7,7 @@ import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
 import { createGuesses } from './guesses.ts';
 import type { HostCheck } from './hosts.ts';
+import { listenOnNode } from './node-socket.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
 import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
@@ -18,6 +19,7 @@ import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
 import type { Unrouted } from './unrouted.ts';
 import { createUnsent } from './unsent.ts';
+import type { HttpServerChoice } from './uws.ts';
 
 /**
  * The HTTP server: a route table, on a socket of uWebSockets.js and for programs that have it inside themselves. It
@@ -69,7 +71,7 @@ export type HttpDeps = {
 
 export type HttpServer = {
   /** Port 0 takes a free one. Rejects when the address cannot be had. */
-  listen(host: string, port: number): Promise<{ port: number }>;
+  listen(server: HttpServerChoice, host: string, port: number): Promise<{ port: number }>;
   /** Answers as over a socket, without one; also while nothing listens. */
   fetch: Local['fetch'];
   /** No new connections, and 503 for new requests on open ones; what is under way goes on. */
@@ -121,11 +123,13 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   };
 
   return {
-    async listen(host, port) {
+    async listen({ uWS }, host, port) {
       const budget = createConnectionBudget(mostConnections(), (most) =>
         log.warn({ most }, 'new connections are closed: as many are open as the limit of open files allows'),
       );
-      const socket = await listenOn(answer, host, port, budget);
+      const socket = await (uWS
+        ? listenOn(uWS, answer, host, port, budget)
+        : listenOnNode(answer, host, port, budget));
       sockets.push(socket);
       return { port: socket.port };
     },

@@ -2,7 +2,7 @@ import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.j
 import { Unavailable } from '../schema/outcome.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import type { Answer } from './pipeline.ts';
-import { loadUws } from './uws.ts';
+import type { HttpServerChoice } from './uws.ts';
 
 /** A port of this machine on which requests are answered, by uWebSockets.js. */
 export type Listening = {
@@ -20,14 +20,16 @@ export type Listening = {
  */
 export type Served<What> = { by: What | undefined };
 
-/** @throws Unavailable when the address cannot be had, or uWebSockets.js does not run on this system */
+type UwsModule = NonNullable<HttpServerChoice['uWS']>;
+
+/** @throws Unavailable when the address cannot be had */
 export const listenOn = async (
+  uWS: UwsModule,
   answer: Answer,
   host: string,
   port: number,
   budget: ConnectionBudget,
 ): Promise<Listening> => {
-  const uWS = loadUws();
   const served: Served<{ answer: Answer; budget: ConnectionBudget }> = { by: { answer, budget } };
   // uWebSockets.js calls this with 1 and -1; closing the connection calls it again, with -1.
   const count = (res: HttpResponse, change: unknown): void => {
@@ -78,8 +80,9 @@ export const listenExclusively = (
     listen(host, port, EXCLUSIVE, (socket) => {
       if (socket) return resolve(socket);
       served.by = undefined;
-      reject(
-        new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`),
-      );
+      reject(cannotListen(`${host}:${port}`));
     });
   });
+
+export const cannotListen = (address: string, cause?: unknown): Unavailable =>
+  new Unavailable(`cannot listen on ${address}: the address is in use or not of this machine`, { cause });

@@ -3,28 +3,50 @@ import { createRequire } from 'node:module';
 import { Unavailable } from '../schema/outcome.ts';
 
 /**
- * uWebSockets.js comes as one binary for each system and version of Node, and some of them want a newer system than
- * Node itself. It is loaded here and nowhere else, when something listens, so that a system it does not run on is told
- * in a line.
+ * Which HTTP server listens.
+ *
+ * uWebSockets.js is one binary for each system and version of Node, and some of them need a newer system than Node
+ * itself. It is loaded here and nowhere else, when the service starts to listen, so that a system without a suitable
+ * binary is reported in one line.
  */
+export type HttpServerSetting = 'auto' | 'uws' | 'node';
+
+/** `uWS` is absent when `node:http` listens. */
+export type HttpServerChoice = { readonly uWS: typeof UwsModule | undefined };
+
+/**
+ * @param setting `auto` takes uWebSockets.js where it can be loaded, and otherwise `node:http`
+ * @param log receives one line when `auto` falls back to `node:http`
+ * @throws Unavailable when the setting is `uws` and uWebSockets.js cannot be loaded
+ */
+export const chooseHttpServer = (
+  setting: HttpServerSetting,
+  log: { info(data: object, text: string): void },
+): HttpServerChoice => {
+  if (setting === 'node') return { uWS: undefined };
+  try {
+    return { uWS: createRequire(import.meta.url)('uWebSockets.js') };
+  } catch (error) {
+    const reason = problemOf(error);
+    if (setting === 'uws') throw new Unavailable(reason, { cause: error });
+    log.info(
+      { reason },
+      'node:http listens, because uWebSockets.js cannot be loaded: a run costs a little more CPU time',
+    );
+    return { uWS: undefined };
+  }
+};
+
 const problemOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   const [, glibc] = /GLIBC_(\d+\.\d+)' not found/.exec(text) ?? [];
   const here = `Node ${process.version} on ${process.platform} ${process.arch}`;
   if (glibc !== undefined) {
-    return `${here} needs glibc ${glibc} or newer, which this system does not have: take a newer system (Debian 13 and Ubuntu 24.04 have 2.38), or Node 20`;
+    return `the binary of uWebSockets.js for ${here} needs glibc ${glibc} or newer, which Debian 13 and Ubuntu 24.04 have and this system does not`;
   }
+  if (/Cannot find module '(?!\.)/.test(text)) return 'uWebSockets.js is not installed';
   if (/Cannot find module/.test(text)) {
-    return `uWebSockets.js has no binary for ${here}; there are some for Node 20, 22, 24 and 25 on Linux with glibc, macOS and Windows. If binaries were pruned, install again with this Node`;
+    return `uWebSockets.js has no binary for ${here}; there are binaries for Node 20, 22, 24 and 25 on Linux with glibc, macOS and Windows. If binaries were pruned, install again with this Node`;
   }
   return `uWebSockets.js cannot be loaded by ${here}: ${text.trim().split('\n').at(-1)}`;
-};
-
-/** @throws Unavailable */
-export const loadUws = (): typeof UwsModule => {
-  try {
-    return createRequire(import.meta.url)('uWebSockets.js');
-  } catch (error) {
-    throw new Unavailable(problemOf(error), { cause: error });
-  }
 };

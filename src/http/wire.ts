@@ -25,7 +25,7 @@ export type WireResponse = {
   onWritable(listener: (offset: number) => boolean): unknown;
   /** Code and words. */
   writeStatus(status: string): unknown;
-  writeHeader(name: string, value: string): unknown;
+  writeHeader(name: string, value: string | Uint8Array): unknown;
   /** Whether the reader takes more. */
   write(text: string | Uint8Array): boolean;
   end(text?: string | Uint8Array, closeConnection?: boolean): unknown;

@@ -3,7 +3,7 @@ import { createOriginCheck } from '../http/cors.ts';
 import { isMisframed } from '../http/framing.ts';
 import { createHostCheck } from '../http/hosts.ts';
 import { listenExclusively, type Served } from '../http/socket.ts';
-import { loadUws } from '../http/uws.ts';
+import type { HttpServerChoice } from '../http/uws.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { LIMITS } from './limits.ts';
 import { closed, fullness, opened, type Program, type Programs, received, refuse } from './programs.ts';
@@ -110,10 +110,11 @@ const routesOn = (app: TemplatedApp, served: Served<Place>): void => {
 
 /** @throws Unavailable when the address cannot be had */
 export const listenForPrograms = async (
+  { uWS }: HttpServerChoice,
   programs: Programs,
   { host, port }: { host: string; port: number },
 ): Promise<Listener> => {
-  const uWS = loadUws();
+  if (!uWS) throw new Error('node:http is not implemented yet');
   const app = uWS.App();
   // A loopback address looks at the host, so there is a check.
   const acceptsHost = createHostCheck({ listening: host, names: [], publicUrl: undefined }) ?? isLoopback;

@@ -3,10 +3,14 @@ import type { Test } from 'tap';
 import { z } from 'zod';
 import type { Route } from '../../src/http/route.ts';
 import { createHttpServer, type HttpDeps, type HttpServer } from '../../src/http/server.ts';
+import { chooseHttpServer } from '../../src/http/uws.ts';
+import { HTTP_SERVER } from './listener.ts';
 
 /** A real server on a free port, and clients that see every byte. */
 
 export const ADMIN_TOKEN = 'correct-horse';
+/** The HTTP server that the tests run on. */
+export const LISTENER = chooseHttpServer(HTTP_SERVER, { info() {} });
 export const ORIGIN = 'http://console.test:3002';
 
 export type Observed = { method: string; route: string; status: number; seconds: number };
@@ -81,7 +85,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       ...options.settings,
     },
   });
-  const { port } = await server.listen('127.0.0.1', 0);
+  const { port } = await server.listen(LISTENER, '127.0.0.1', 0);
   t.teardown(() => server.close());
   return {
     server,

@@ -31,6 +31,13 @@ export const serverSettings = [
     doc: 'listen address',
   }),
   setting({
+    key: 'http_server',
+    env: 'SERVICE_HTTP_SERVER',
+    type: choice(['auto', 'uws', 'node']),
+    default: 'auto',
+    doc: 'what listens: uWebSockets.js (`uws`), `node:http` (`node`), or uWebSockets.js where it is installed and its binary loads, else `node:http` (`auto`)',
+  }),
+  setting({
     key: 'allowed_hosts',
     env: 'SERVICE_ALLOWED_HOSTS',
     type: hostNames(),

@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IDLE_MS } from './node-limits.ts';
+import type { WireRequest, WireResponse } from './wire.ts';
+
+/** A request and a response of `node:http` in the form that the pipeline reads and writes. */
+
+export const readNodeRequest = (req: IncomingMessage): WireRequest => {
+  const url = decoded(req.url ?? '');
+  const mark = url.indexOf('?');
+  const { rawHeaders } = req;
+  return {
+    getMethod: () => (req.method ?? '').toLowerCase(),
+    getUrl: () => (mark < 0 ? url : url.slice(0, mark)),
+    getQuery: () => (mark < 0 ? undefined : url.slice(mark + 1)),
+    getHeader(name) {
+      for (let index = 0; index < rawHeaders.length; index += 2) {
+        if (rawHeaders[index]?.toLowerCase() === name) return decoded(rawHeaders[index + 1] ?? '');
+      }
+      return '';
+    },
+    forEach(listener) {
+      for (let index = 0; index < rawHeaders.length; index += 2) {
+        listener((rawHeaders[index] ?? '').toLowerCase(), decoded(rawHeaders[index + 1] ?? ''));
+      }
+    },
+  };
+};
+
+/** Node reads heads as Latin-1; their bytes are UTF-8. */
+const decoded = (text: string): string => (ASCII.test(text) ? text : Buffer.from(text, 'latin1').toString());
+
+const ASCII = /^[\0-\x7f]*$/;
+
+export type NodeResponse = {
+  readonly wire: WireResponse;
+  /** The response has neither ended nor been aborted. */
+  isOpen(): boolean;
+  /** Called when the connection has closed. */
+  abort(): void;
+};
+
+type Listeners = {
+  aborted: (() => void) | undefined;
+  writable: ((offset: number) => boolean) | undefined;
+};
+
+export const openNodeResponse = (req: IncomingMessage, res: ServerResponse): NodeResponse => {
+  const { socket } = req;
+  const head: Head = { status: '200 OK', headers: [] };
+  const listeners: Listeners = { aborted: undefined, writable: undefined };
+  let isOpen = true;
+  let isStalled = false;
+
+  const abort = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    listeners.aborted?.();
+  };
+
+  const finish = (text: string | Uint8Array | undefined): void => {
+    isOpen = false;
+    res.end(text, 'latin1');
+    // Node replaces this limit when the last byte has been taken.
+    if (socket.writableLength > 0) socket.setTimeout(IDLE_MS);
+  };
+
+  const wire: WireResponse = {
+    onAborted(listener) {
+      listeners.aborted = listener;
+    },
+    onData: (listener) => readBody(req, listener),
+    onWritable(listener) {
+      if (!listeners.writable) {
+        res.on('drain', () => {
+          if (!isStalled || !isOpen) return;
+          isStalled = false;
+          socket.setTimeout(0);
+          listeners.writable?.(0);
+        });
+      }
+      listeners.writable = listener;
+    },
+    writeStatus(status) {
+      head.status = status;
+    },
+    writeHeader(name, value) {
+      head.headers.push(name, typeof value === 'string' ? value : Buffer.from(value).toString('latin1'));
+    },
+    write(text) {
+      if (!res.headersSent) sendHead(res, head);
+      // Absent while the response before this one on the connection is being sent.
+      const current = res.socket;
+      current?.cork();
+      const isTaken = res.write(text, 'latin1');
+      current?.uncork();
+      isStalled = !isTaken && current?.writableLength !== 0;
+      if (isStalled) socket.setTimeout(IDLE_MS);
+      return !isStalled;
+    },
+    end(text = '', closeConnection = false) {
+      if (!res.headersSent) {
+        head.headers.push('content-length', String(text.length));
+        if (closeConnection) setClose(head.headers);
+        sendHead(res, head);
+      }
+      finish(text);
+    },
+    endWithoutBody() {
+      sendHead(res, head);
+      finish(undefined);
+    },
+    cork: (write) => write(),
+    close() {
+      socket.destroy();
+      abort();
+    },
+    getRemoteAddressAsText: () => whole(Buffer.from(socket.remoteAddress ?? LOCAL)),
+  };
+  return { wire, isOpen: () => isOpen, abort };
+};
+
+/** The peer of a Unix socket has no address, and is a process of this host. */
+const LOCAL = '127.0.0.1';
+
+type Head = { status: string; headers: string[] };
+
+const sendHead = (res: ServerResponse, { status, headers }: Head): void => {
+  res.writeHead(Number(status.slice(0, 3)), status.slice(4), headers);
+};
+
+/** In place of the value that a stream sets. */
+const setClose = (headers: string[]): void => {
+  const index = headers.indexOf('connection');
+  if (index < 0) headers.push('connection', 'close');
+  else headers[index + 1] = 'close';
+};
+
+/** A body of known length ends with its last chunk, one of unknown length with an empty chunk. */
+const readBody = (req: IncomingMessage, listener: (chunk: ArrayBuffer, isLast: boolean) => void): void => {
+  const { socket } = req;
+  let left = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  let isOver = false;
+  const pass = (chunk: Buffer, isLast: boolean): void => {
+    if (isOver) return;
+    isOver = isLast;
+    if (isLast) socket.setTimeout(0);
+    listener(whole(chunk), isLast);
+  };
+  socket.setTimeout(IDLE_MS);
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    pass(chunk, left <= 0);
+  });
+  req.on('end', () => pass(EMPTY, true));
+};
+
+const EMPTY = Buffer.alloc(0);
+
+/** A buffer that holds these bytes and no others. */
+const whole = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;

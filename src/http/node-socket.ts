@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import type { ConnectionBudget } from './connection-budget.ts';
+import { openNodeResponse, readNodeRequest } from './node-exchange.ts';
+import { IDLE_MS } from './node-limits.ts';
+import type { Answer } from './pipeline.ts';
+import { cannotListen, type Listening } from './socket.ts';
+
+/**
+ * The listener for systems without a binary of uWebSockets.js, over `node:http`.
+ *
+ * Guarantees: a client observes the same limits, refusals and closed connections as with uWebSockets.js. A connection
+ * serves one request at a time; a client that sends the next one before the response has ended is disconnected.
+ * Relies on the pipeline to respond to every request that it receives.
+ */
+
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  highWaterMark: 64 * 1024,
+  headersTimeout: IDLE_MS,
+  keepAliveTimeout: IDLE_MS,
+  connectionsCheckingInterval: IDLE_MS / 4,
+  // A long body may take as long as it keeps arriving; `onData` and the body room limit the pauses.
+  requestTimeout: 0,
+  noDelay: true,
+  insecureHTTPParser: false,
+};
+
+/** @throws Unavailable when the address cannot be had */
+export const listenOnNode = async (
+  answer: Answer,
+  host: string,
+  port: number,
+  budget: ConnectionBudget,
+): Promise<Listening> => {
+  const server = createServer(LIMITS);
+  // The limit of the size is enough; a limit of the count would drop headers silently.
+  server.maxHeadersCount = 0;
+  const connections = new WeakMap<Socket, Connection>();
+  server.on('connection', (socket) => {
+    if (!budget.opened()) socket.destroy();
+    const connection: Connection = { response: undefined };
+    connections.set(socket, connection);
+    // A client that has closed its half gets no response from uWebSockets.js either.
+    socket.on('end', () => socket.destroy());
+    socket.on('close', () => {
+      budget.closed();
+      connection.response?.abort();
+    });
+  });
+  const handle = (req: IncomingMessage, res: ServerResponse): void => {
+    const connection = connections.get(req.socket);
+    if (!connection || connection.response?.isOpen()) {
+      req.socket.destroy();
+      return;
+    }
+    const response = openNodeResponse(req, res);
+    connection.response = response;
+    answer(response.wire, readNodeRequest(req), NETWORK);
+    if (!req.readableFlowing) req.resume();
+  };
+  server.on('request', handle);
+  server.on('checkExpectation', handle);
+  server.on('clientError', refuse);
+  await listenExclusively(server, host, port);
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    stop() {
+      // `close` of an HTTP server would also close idle connections, whose next request must receive a 503.
+      NetServer.prototype.close.call(server);
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+type Connection = { response: { isOpen(): boolean; abort(): void } | undefined };
+
+const NETWORK = { from: 'network' } as const;
+
+/** A request that the parser of Node rejects. */
+const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  const status = REFUSALS.find(([code]) => code.test(error.code ?? ''))?.[1];
+  if (status === undefined || !socket.writable || socket.bytesWritten > 0) socket.destroy();
+  else socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+};
+
+/** No response is safe to a request whose end is in doubt, see framing.ts. */
+const REFUSALS: readonly [code: RegExp, status: string | undefined][] = [
+  [/^HPE_HEADER_OVERFLOW$/, '431 Request Header Fields Too Large'],
+  [/^HPE_(?:UNEXPECTED|INVALID)_CONTENT_LENGTH$|^HPE_INVALID_TRANSFER_ENCODING$/, undefined],
+  [/^HPE_/, '400 Bad Request'],
+];
+
+/** @throws Unavailable when the address cannot be had */
+const listenExclusively = (server: Server, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(`${host}:${port}`, cause)));
+    server.listen({ host, port, exclusive: true }, resolve);
+  });

@@ -1,0 +1,7 @@
+import { z } from 'zod';
+
+/** The HTTP server that services of tests listen with: `TROUPE_TEST_HTTP_SERVER`, by default as the setting's default. */
+export const HTTP_SERVER = z
+  .enum(['auto', 'uws', 'node'])
+  .default('auto')
+  .parse(process.env.TROUPE_TEST_HTTP_SERVER);
