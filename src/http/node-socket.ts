@@ -15,7 +15,7 @@ import { cannotListen, type Listening } from './socket.ts';
  */
 
 const LIMITS = {
-  maxHeaderSize: 16 * 1024,
+  maxHeaderSize: 100 * 1024,
   highWaterMark: 64 * 1024,
   headersTimeout: IDLE_MS,
   keepAliveTimeout: IDLE_MS,
@@ -49,9 +49,16 @@ export const listenOnNode = async (
     });
   });
   const handle = (req: IncomingMessage, res: ServerResponse): void => {
-    const connection = connections.get(req.socket);
+    const { socket } = req;
+    // Requests of one chunk are parsed to its end, also when the first of them has closed the connection.
+    if (socket.destroyed) return;
+    const connection = connections.get(socket);
     if (!connection || connection.response?.isOpen()) {
-      req.socket.destroy();
+      socket.destroy();
+      return;
+    }
+    if (req.httpVersion !== '1.1') {
+      res.writeHead(505, { connection: 'close' }).end();
       return;
     }
     const response = openNodeResponse(req, res);

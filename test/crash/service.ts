@@ -9,6 +9,7 @@ import type { Test } from 'tap';
 import { nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
 import { compileOnBuilt } from '../e2e/on-built.ts';
+import { HTTP_SERVER_ENV } from '../http/listener.ts';
 import { defer } from '../http/serve.ts';
 
 /**
@@ -75,7 +76,7 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
   let copies = 0;
   const command = (...args: string[]): ChildProcess =>
     spawn(...nodeCommand([MAIN, ...args]), {
-      env: { PATH: process.env.PATH ?? '' },
+      env: { PATH: process.env.PATH ?? '', ...HTTP_SERVER_ENV },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   let child: ChildProcess | undefined;
@@ -90,6 +91,7 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
       {
         env: {
           PATH: process.env.PATH ?? '',
+          ...HTTP_SERVER_ENV,
           SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
           SERVICE_SHUTDOWN_TIMEOUT_MS: '300',
           CRASH_EXECUTED: join(dir, 'executed'),

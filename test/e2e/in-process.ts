@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import { runProgram } from '../../src/commands/program.ts';
+import { HTTP_SERVER_ENV } from '../http/listener.ts';
 import { defer } from '../http/serve.ts';
 import { MAIN } from './built.ts';
 
@@ -64,7 +65,7 @@ export const runHere = async (
     return ended;
   };
   process.argv = [process.execPath, MAIN, ...args];
-  process.env = { PATH: environment.PATH ?? '', HOME: environment.HOME ?? '', ...env };
+  process.env = { PATH: environment.PATH ?? '', HOME: environment.HOME ?? '', ...HTTP_SERVER_ENV, ...env };
   process.exitCode = undefined;
   process.exit = (code) => {
     end(code);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Test } from 'tap';
 import { bundled, nodeCommand, unhooked } from '../child.ts';
+import { HTTP_SERVER_ENV } from '../http/listener.ts';
 import { MAIN } from './built.ts';
 
 /** The command line as a process of its own, with an environment of its own. */
@@ -33,7 +34,7 @@ export const runNode = (t: Test, args: readonly string[]): Command =>
 const run = (t: Test, command: ReturnType<typeof unhooked>, env: Environment): Command => {
   const { NODE_OPTIONS: _, ...others } = env;
   const child = spawn(...command, {
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...others },
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...HTTP_SERVER_ENV, ...others },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

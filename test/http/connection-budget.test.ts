@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { createConnectionBudget, mostConnections } from '../../src/http/connection-budget.ts';
 import { nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
+import { HTTP_SERVER_ENV } from './listener.ts';
 
 /** More connections than there are descriptors: none of them may cost the service anything. */
 
@@ -57,7 +58,11 @@ const start = async (t: Test, dir: string): Promise<{ child: ChildProcess; port:
   const serve = ['serve', '--http-addr', '127.0.0.1:0', '--storage-dir', join(dir, 'data')];
   const [command, args] = nodeCommand([MAIN, ...serve]);
   const child = spawn('sh', ['-c', 'ulimit -n 200 && exec "$@"', 'sh', command, ...args], {
-    env: { PATH: process.env.PATH ?? '', SERVICE_ADMIN_API_BEARER_TOKEN: 'x' },
+    env: {
+      PATH: process.env.PATH ?? '',
+      ...HTTP_SERVER_ENV,
+      SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => child.kill('SIGKILL'));

@@ -151,7 +151,7 @@ t.test('requests are observed by template and known method, never by their own t
   await fetch(`${url}/things/secret-id`);
   await fetch(`${url}/unknown/secret-id`);
   await fetch(`${url}/things`, { method: 'OPTIONS' });
-  await wire(t, port, 'BREW /things HTTP/1.1\r\nHost: x\r\n\r\n').until('405');
+  await wire(t, port, 'PROPFIND /things HTTP/1.1\r\nHost: x\r\n\r\n').until('405');
   t.match(observed, [
     { method: 'GET', route: '/things/:id', status: 200 },
     { method: 'GET', route: 'unmatched', status: 404 },

@@ -7,6 +7,7 @@ import { settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Tool } from '../../src/tools/tool.ts';
+import { HTTP_SERVER } from '../http/listener.ts';
 import { ADMIN_TOKEN } from './troupe.ts';
 
 /**
@@ -82,6 +83,7 @@ const stream: Model['stream'] = async ({ messages }, sink) => {
 const app = await startApp({
   settings: settingsFrom({
     http_addr: '127.0.0.1:0',
+    http_server: HTTP_SERVER,
     storage_dir: dir,
     AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
     observe_all_agents: true,

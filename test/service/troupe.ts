@@ -3,6 +3,7 @@ import { type App, startApp } from '../../src/app.ts';
 import type { AppInput } from '../../src/app-input.ts';
 import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
+import { HTTP_SERVER } from '../http/listener.ts';
 import { ask, type Got } from './http.ts';
 import { createTestModels, type TestModels } from './models.ts';
 import { readBlocks } from './stream.ts';
@@ -56,6 +57,7 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
   const models = createTestModels();
   const settings = settingsFrom({
     http_addr: '127.0.0.1:0',
+    http_server: HTTP_SERVER,
     storage_dir: dir,
     durability: 'process',
     shutdown_timeout_ms: 0,

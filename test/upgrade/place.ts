@@ -1,6 +1,7 @@
 import { startApp } from '../../src/app.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import { createLog } from '../../src/telemetry/log.ts';
+import { HTTP_SERVER } from '../http/listener.ts';
 import { createTestModels, type TestModels } from '../service/models.ts';
 import { createTestTools, type TestTools } from '../service/tools.ts';
 import { ADMIN_TOKEN, type Answer, type Client, clientOf } from '../service/troupe.ts';
@@ -28,6 +29,7 @@ export const startPlace = async ({ dir, now, lifecycle }: Options): Promise<Plac
   const tools = createTestTools();
   const settings = settingsFrom({
     http_addr: '127.0.0.1:0',
+    http_server: HTTP_SERVER,
     storage_dir: dir,
     durability: 'process',
     shutdown_timeout_ms: 0,
