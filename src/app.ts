@@ -11,6 +11,7 @@ import { createAssistant } from './assistant/assistant.ts';
 import { createEvals } from './evals/index.ts';
 import { createEventFeed } from './events/feed.ts';
 import { createHostCheck } from './http/hosts.ts';
+import { hostOf, urlOf } from './http/listen-address.ts';
 import { createHttpServer } from './http/server.ts';
 import { chooseHttpServer } from './http/uws.ts';
 import { createIds } from './ids.ts';
@@ -36,7 +37,7 @@ import { createRuntime } from './runtime/index.ts';
 import type { PendingEdits } from './runtime/pending-edits.ts';
 import { type Clock, type Ids, monotonic } from './schema/clock.ts';
 import { inTime } from './schema/in-time.ts';
-import { assertStartable, listenAddress, type Settings } from './settings.ts';
+import { assertStartable, listenAddress, type Settings, tcpAddress } from './settings.ts';
 import { openStores } from './stores.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -245,6 +246,8 @@ export const startApp = async (input: AppInput): Promise<App> => {
       ],
     },
   };
+  const address = listenAddress(settings.http_addr);
+  const host = hostOf(address);
   const a2a = createA2aAdapter({
     ...rooms,
     clock,
@@ -252,11 +255,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     published: config.live.agents,
     settings,
     version,
-    host: listenAddress(settings.http_addr).host,
+    host,
     log,
     actors,
   });
-  const { host, port } = listenAddress(settings.http_addr);
   const mcp = createMcpAdapter({
     ...rooms,
     clock,
@@ -296,11 +298,13 @@ export const startApp = async (input: AppInput): Promise<App> => {
     openApi: { ...ABOUT, version },
   });
 
-  const listen = async (): Promise<{ port: number }> => {
-    const { inspection_addr: address } = settings;
+  const listen = async (): Promise<{ port: number | undefined }> => {
+    const { inspection_addr } = settings;
     const server = chooseHttpServer(settings.http_server, log);
-    if (address !== undefined) inspection = await listenForPrograms(server, programs, listenAddress(address));
-    return http.listen(server, host, port);
+    if (inspection_addr !== undefined) {
+      inspection = await listenForPrograms(server, programs, tcpAddress(inspection_addr));
+    }
+    return http.listen(server, address);
   };
   /** Waits for running runs so long, in milliseconds, then lets everything go. */
   const end = async (patience: number, waiting: (runs: number) => void = () => {}): Promise<void> => {
@@ -333,7 +337,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (settings.mailbox.lifecycle === 'auto') evals.runs.recover();
   a2a.start();
 
-  const url = bound ? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}` : '';
+  const url = bound ? urlOf(address, bound.port) : '';
   const model = (): UsedModel | undefined => usedModel(config.live, settings.default_agent_id);
   log.info({ url, version, node: process.version, storage_dir: settings.storage_dir, ...model() }, 'started');
   if (inspection) log.info({ url: inspection.url }, 'programs of this machine may report what they do');

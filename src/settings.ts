@@ -10,7 +10,7 @@
 export type { EntriesInput } from './settings/entries.ts';
 export { SettingsError } from './settings/error.ts';
 export { settingFlags, settingsHelp, settingsMarkdown } from './settings/help.ts';
-export { listenAddress } from './settings/kinds.ts';
+export { listenAddress, tcpAddress } from './settings/kinds.ts';
 export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './settings/parse.ts';
 export { assertStartable } from './settings/rules.ts';
 export { type Environment, secretVariables, withSecretFiles } from './settings/secret-files.ts';

@@ -76,10 +76,14 @@ const agentsText = (ids: readonly string[], room: number): string => {
     : `${shown.join(', ')} and ${ids.length - shown.length} more`;
 };
 
+/** `curl` takes the path of a Unix socket apart from the URL. */
+const addressOfCurl = (url: string): string =>
+  url.startsWith('unix:') ? `--unix-socket '${url.slice('unix:'.length)}' http://localhost` : url;
+
 export const tryText = (app: Pick<App, 'url'>, { default_agent_id }: Settings, paint: Paint): string => `
 ${paint('bold', 'Try it:')}
 
-  curl -N ${app.url}/v1/runs -H 'content-type: application/json' -d '{"agentId":"${default_agent_id}","messages":[{"role":"user","content":"Hello"}]}'
+  curl -N ${addressOfCurl(app.url)}/v1/runs -H 'content-type: application/json' -d '{"agentId":"${default_agent_id}","messages":[{"role":"user","content":"Hello"}]}'
 
 `;
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { UNIX_PEER } from './listen-address.ts';
 import { IDLE_MS } from './node-limits.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
@@ -114,13 +115,10 @@ export const openNodeResponse = (req: IncomingMessage, res: ServerResponse): Nod
       socket.destroy();
       abort();
     },
-    getRemoteAddressAsText: () => whole(Buffer.from(socket.remoteAddress ?? LOCAL)),
+    getRemoteAddressAsText: () => whole(Buffer.from(socket.remoteAddress ?? UNIX_PEER)),
   };
   return { wire, isOpen: () => isOpen, abort };
 };
-
-/** The peer of a Unix socket has no address, and is a process of this host. */
-const LOCAL = '127.0.0.1';
 
 type Head = { status: string; headers: string[] };
 

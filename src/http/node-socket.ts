@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { ConnectionBudget } from './connection-budget.ts';
+import type { ListenAddress } from './listen-address.ts';
 import { openNodeResponse, readNodeRequest } from './node-exchange.ts';
 import { IDLE_MS } from './node-limits.ts';
 import type { Answer } from './pipeline.ts';
 import { cannotListen, type Listening } from './socket.ts';
+import { removeStaleSocket } from './socket-file.ts';
 
 /**
  * The listener for systems without a binary of uWebSockets.js, over `node:http`.
@@ -29,8 +31,7 @@ const LIMITS = {
 /** @throws Unavailable when the address cannot be had */
 export const listenOnNode = async (
   answer: Answer,
-  host: string,
-  port: number,
+  address: ListenAddress,
   budget: ConnectionBudget,
 ): Promise<Listening> => {
   const server = createServer(LIMITS);
@@ -69,10 +70,10 @@ export const listenOnNode = async (
   server.on('request', handle);
   server.on('checkExpectation', handle);
   server.on('clientError', refuse);
-  await listenExclusively(server, host, port);
-  const address = server.address();
+  await listenExclusively(server, address);
+  const taken = server.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: typeof taken === 'object' ? taken?.port : undefined,
     stop() {
       // `close` of an HTTP server would also close idle connections, whose next request must receive a 503.
       NetServer.prototype.close.call(server);
@@ -103,8 +104,10 @@ const REFUSALS: readonly [code: RegExp, status: string | undefined][] = [
 ];
 
 /** @throws Unavailable when the address cannot be had */
-const listenExclusively = (server: Server, host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(cannotListen(`${host}:${port}`, cause)));
-    server.listen({ host, port, exclusive: true }, resolve);
+const listenExclusively = async (server: Server, address: ListenAddress): Promise<void> => {
+  if ('path' in address) await removeStaleSocket(address.path);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(address, cause)));
+    server.listen({ ...address, exclusive: true }, resolve);
   });
+};

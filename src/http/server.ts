@@ -7,6 +7,7 @@ import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
 import { createGuesses } from './guesses.ts';
 import type { HostCheck } from './hosts.ts';
+import type { ListenAddress } from './listen-address.ts';
 import { listenOnNode } from './node-socket.ts';
 import { type OpenApiInfo, openApiRoute } from './openapi.ts';
 import { createPaths } from './paths.ts';
@@ -71,7 +72,7 @@ export type HttpDeps = {
 
 export type HttpServer = {
   /** Port 0 takes a free one. Rejects when the address cannot be had. */
-  listen(server: HttpServerChoice, host: string, port: number): Promise<{ port: number }>;
+  listen(server: HttpServerChoice, address: ListenAddress): Promise<{ port: number | undefined }>;
   /** Answers as over a socket, without one; also while nothing listens. */
   fetch: Local['fetch'];
   /** No new connections, and 503 for new requests on open ones; what is under way goes on. */
@@ -123,13 +124,13 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   };
 
   return {
-    async listen({ uWS }, host, port) {
+    async listen({ uWS }, address) {
       const budget = createConnectionBudget(mostConnections(), (most) =>
         log.warn({ most }, 'new connections are closed: as many are open as the limit of open files allows'),
       );
       const socket = await (uWS
-        ? listenOn(uWS, answer, host, port, budget)
-        : listenOnNode(answer, host, port, budget));
+        ? listenOn(uWS, answer, address, budget)
+        : listenOnNode(answer, address, budget));
       sockets.push(socket);
       return { port: socket.port };
     },

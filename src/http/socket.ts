@@ -1,13 +1,15 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { Unavailable } from '../schema/outcome.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
+import { type ListenAddress, nameOf, UNIX_PEER } from './listen-address.ts';
 import type { Answer } from './pipeline.ts';
+import { ownSocket, removeStaleSocket } from './socket-file.ts';
 import type { HttpServerChoice } from './uws.ts';
 
-/** A port of this machine on which requests are answered, by uWebSockets.js. */
+/** An address on which requests are answered. */
 export type Listening = {
-  /** The one that was really taken. */
-  readonly port: number;
+  /** The port that was taken; undefined on a Unix socket. */
+  readonly port: number | undefined;
   /** No new connections. */
   stop(): void;
   /** Cuts off those that are open. */
@@ -26,8 +28,7 @@ type UwsModule = NonNullable<HttpServerChoice['uWS']>;
 export const listenOn = async (
   uWS: UwsModule,
   answer: Answer,
-  host: string,
-  port: number,
+  address: ListenAddress,
   budget: ConnectionBudget,
 ): Promise<Listening> => {
   const served: Served<{ answer: Answer; budget: ConnectionBudget }> = { by: { answer, budget } };
@@ -36,15 +37,24 @@ export const listenOn = async (
     if (Number(change) < 0) served.by?.budget.closed();
     else if (served.by?.budget.opened() === false) res.close();
   };
+  const isUnix = 'path' in address;
   const app = uWS
     .App()
-    .any('/*', (res, req) => served.by?.answer(res, req, NETWORK))
+    .any('/*', (res, req) => {
+      if (isUnix) res.getRemoteAddressAsText = localPeer;
+      served.by?.answer(res, req, NETWORK);
+    })
     .filter(count);
-  let socket: us_listen_socket | undefined = await listenExclusively(app, host, port, served);
+  let socket: us_listen_socket | undefined = isUnix
+    ? await listenOnUnix(app, address, served)
+    : await listenExclusively(app, address.host, address.port, served);
+  const removeFile = isUnix ? ownSocket(address.path) : undefined;
   return {
-    port: uWS.us_socket_local_port(socket),
+    port: isUnix ? undefined : uWS.us_socket_local_port(socket),
     stop() {
-      if (socket) uWS.us_listen_socket_close(socket);
+      if (!socket) return;
+      uWS.us_listen_socket_close(socket);
+      removeFile?.();
       socket = undefined;
     },
     close() {
@@ -55,6 +65,25 @@ export const listenOn = async (
 };
 
 const NETWORK = { from: 'network' } as const;
+
+const localPeer = (): ArrayBuffer => new TextEncoder().encode(UNIX_PEER).buffer;
+
+/** @throws Unavailable when the address cannot be had */
+const listenOnUnix = async (
+  app: TemplatedApp,
+  address: { path: string },
+  served: Served<unknown>,
+): Promise<us_listen_socket> => {
+  // uWebSockets.js would also replace the file of a process that listens.
+  await removeStaleSocket(address.path);
+  return new Promise((resolve, reject) => {
+    app.listen_unix((socket: us_listen_socket | false) => {
+      if (socket) return resolve(socket);
+      served.by = undefined;
+      reject(cannotListen(address));
+    }, address.path);
+  });
+};
 
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;
@@ -80,9 +109,14 @@ export const listenExclusively = (
     listen(host, port, EXCLUSIVE, (socket) => {
       if (socket) return resolve(socket);
       served.by = undefined;
-      reject(cannotListen(`${host}:${port}`));
+      reject(cannotListen({ host, port }));
     });
   });
 
-export const cannotListen = (address: string, cause?: unknown): Unavailable =>
-  new Unavailable(`cannot listen on ${address}: the address is in use or not of this machine`, { cause });
+export const cannotListen = (address: ListenAddress, cause?: unknown): Unavailable => {
+  const reason =
+    'path' in address
+      ? 'the folder does not exist or is not writable'
+      : 'the address is in use or not of this machine';
+  return new Unavailable(`cannot listen on ${nameOf(address)}: ${reason}`, { cause });
+};

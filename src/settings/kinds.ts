@@ -199,22 +199,33 @@ export const reasoningEffort = (): Kind<ReasoningEffort> =>
     schema: z.union([ReasoningEffort, budget]),
   });
 
-export type ListenAddress = { host: string; port: number };
+export type TcpAddress = { host: string; port: number };
 
 const hostAndPort = /^(?:\[(?<v6>[0-9A-Fa-f:.]+(?:%\w+)?)\]|(?<name>[^\s:/[\]]+)):(?<port>\d{1,5})$/;
 
-const splitAddress = (address: string): ListenAddress | undefined => {
+const splitAddress = (address: string): TcpAddress | undefined => {
   const { v6, name, port } = hostAndPort.exec(address)?.groups ?? {};
   const host = v6 ?? name;
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
 };
 
-export const hostPort = (): Kind<string> =>
+/** What the address of a Unix socket has room for, without the byte that ends it. */
+const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
+
+const socketPath = (address: string): string | undefined => {
+  const [, path] = /^unix:(\/[^\0]*[^\0/])$/.exec(address) ?? [];
+  return path !== undefined && encodedBytes(path) <= SOCKET_PATH_BYTES ? path : undefined;
+};
+
+/** A TCP address, or the path of a Unix socket. */
+export const listeningAddress = (): Kind<string> =>
   scalar({
-    type: 'host:port',
-    allowed: 'host:port, an IPv6 host in brackets, a port of 0 to 65535 (0 = any free one)',
+    type: 'host:port | unix:path',
+    allowed:
+      'host:port, an IPv6 host in brackets, a port of 0 to 65535 (0 = any free one), or unix: and the absolute path ' +
+      `of a socket, of at most ${SOCKET_PATH_BYTES} bytes`,
     placeholder: 'host:port',
-    schema: z.string().refine((address) => splitAddress(address) !== undefined),
+    schema: z.string().refine((address) => (socketPath(address) ?? splitAddress(address)) !== undefined),
   });
 
 /** The same, where only this machine itself may come. */
@@ -230,11 +241,17 @@ export const loopbackPort = (): Kind<string> =>
     }),
   });
 
-/** Where to listen, from the value of `http_addr`. */
-export const listenAddress = (address: string): ListenAddress => {
+/** The address that a value of `inspection_addr` names. */
+export const tcpAddress = (address: string): TcpAddress => {
   const parts = splitAddress(address);
   if (!parts) throw new TypeError(`${address} is not host:port`);
   return parts;
+};
+
+/** The address that a value of `http_addr` names. */
+export const listenAddress = (address: string): TcpAddress | { path: string } => {
+  const path = socketPath(address);
+  return path === undefined ? tcpAddress(address) : { path };
 };
 
 export const proportion = (): Kind<number> =>

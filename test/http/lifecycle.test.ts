@@ -34,8 +34,8 @@ t.test('an address that is taken is refused with its name', async (t) => {
   await server.close();
   const first = await serve(t, routes);
   const second = await serve(t, routes);
-  t.strictSame(await first.server.listen(LISTENER, '127.0.0.1', port), { port });
-  await t.rejects(second.server.listen(LISTENER, '127.0.0.1', port), {
+  t.strictSame(await first.server.listen(LISTENER, { host: '127.0.0.1', port }), { port });
+  await t.rejects(second.server.listen(LISTENER, { host: '127.0.0.1', port }), {
     message: `cannot listen on 127.0.0.1:${port}: the address is in use or not of this machine`,
   });
 });

@@ -85,7 +85,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       ...options.settings,
     },
   });
-  const { port } = await server.listen(LISTENER, '127.0.0.1', 0);
+  const { port = 0 } = await server.listen(LISTENER, { host: '127.0.0.1', port: 0 });
   t.teardown(() => server.close());
   return {
     server,

@@ -23,8 +23,13 @@ const PRIVILEGED = 1024;
 
 export const unitOf = ({ node, main, settings, variables }: Unit): string => {
   const stopSeconds = Math.ceil(settings.shutdown_timeout_ms / 1000) + CLOSING_SECONDS;
-  const { port } = listenAddress(settings.http_addr);
-  const capability = port > 0 && port < PRIVILEGED ? 'CAP_NET_BIND_SERVICE' : '';
+  const address = listenAddress(settings.http_addr);
+  const isPrivileged = 'port' in address && address.port > 0 && address.port < PRIVILEGED;
+  const capability = isPrivileged ? 'CAP_NET_BIND_SERVICE' : '';
+  // Reached by the group and by a proxy with another user only where the file and its folder admit them.
+  const [, folder] = 'path' in address ? (/^\/run\/([^/]+)\//.exec(address.path) ?? []) : [];
+  const runtime =
+    folder === undefined ? '' : `RuntimeDirectory=${quoted(folder)}\nRuntimeDirectoryMode=0755\n`;
   const all = { ...variables, SERVICE_STORAGE_DIR: '/var/lib/troupe' };
   const environment = Object.entries(all).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
   return `[Unit]
@@ -54,7 +59,7 @@ LimitNOFILE=65536
 DynamicUser=yes
 StateDirectory=troupe
 StateDirectoryMode=0700
-UMask=0077
+${runtime}UMask=0077
 AmbientCapabilities=${capability}
 CapabilityBoundingSet=${capability}
 NoNewPrivileges=yes

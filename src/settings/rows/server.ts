@@ -2,8 +2,8 @@ import {
   boolean,
   choice,
   hostNames,
-  hostPort,
   integer,
+  listeningAddress,
   loopbackPort,
   milliseconds,
   networks,
@@ -26,9 +26,9 @@ export const serverSettings = [
   setting({
     key: 'http_addr',
     env: 'SERVICE_HTTP_ADDR',
-    type: hostPort(),
+    type: listeningAddress(),
     default: '127.0.0.1:38080',
-    doc: 'listen address',
+    doc: 'listen address; `unix:/path/to.sock` listens on a Unix socket',
   }),
   setting({
     key: 'http_server',

@@ -1,0 +1,103 @@
+import t from 'tap';
+import { encode } from '../../src/http/encode.ts';
+import {
+  type Exchange,
+  type ExchangeContext,
+  endStream,
+  openExchange,
+  sendReply,
+  startStream,
+  writeStream,
+} from '../../src/http/exchange.ts';
+import { reply } from '../../src/http/route.ts';
+import { createUnsent } from '../../src/http/unsent.ts';
+import type { WireResponse } from '../../src/http/wire.ts';
+import { CHARACTERS } from './characters.ts';
+
+/** A response that keeps what it receives: a string whose encoding matters is a failure of the caller. */
+const recorder = () => {
+  const values: (string | Uint8Array)[] = [];
+  const res: WireResponse = {
+    onAborted() {},
+    onData() {},
+    onWritable() {},
+    writeStatus() {},
+    writeHeader: (name, value) => values.push(name, value),
+    write(text) {
+      values.push(text);
+      return true;
+    },
+    end(text = '') {
+      values.push(text);
+    },
+    endWithoutBody() {},
+    cork: (write) => write(),
+    close() {},
+    getRemoteAddressAsText: () => new ArrayBuffer(0),
+  };
+  return { res, values };
+};
+
+const context: ExchangeContext = {
+  observe: { request() {}, inFlight() {} },
+  unsent: createUnsent({ limit: 1 << 28, observe() {} }),
+  draining: false,
+  report(error) {
+    throw error;
+  },
+};
+
+const opened = (origin = ''): { exchange: Exchange; values: (string | Uint8Array)[] } => {
+  const { res, values } = recorder();
+  const exchange = openExchange(context, res, {
+    method: 'GET',
+    route: '/',
+    errors: () => reply(500),
+    origin,
+    requestId: 'id',
+  });
+  return { exchange, values };
+};
+
+const isAscii = (value: string): boolean => Buffer.byteLength(value) === value.length;
+
+t.test('an HTTP server receives text as ASCII strings or as the bytes of UTF-8', (t) => {
+  for (const text of CHARACTERS) {
+    const long = text.repeat(200_000);
+    const ways: ((exchange: Exchange) => void)[] = [
+      (exchange) => sendReply(exchange, reply(200, text)),
+      (exchange) => sendReply(exchange, reply(200, text, { 'x-name': text })),
+      (exchange) => sendReply(exchange, reply(200, long)),
+      (exchange) => startStream(exchange, { 'x-name': text }, text, true),
+      (exchange) => startStream(exchange, {}, long, true),
+      (exchange) => {
+        startStream(exchange, {}, text, false);
+        writeStream(exchange, text);
+        endStream(exchange, text);
+      },
+      (exchange) => {
+        startStream(exchange, {}, text, false);
+        endStream(exchange, long);
+      },
+    ];
+    for (const [index, send] of ways.entries()) {
+      const { exchange, values } = opened(`http://${text}`);
+      send(exchange);
+      const strings = values.filter((value) => typeof value === 'string');
+      t.strictSame(
+        strings.filter((value) => !isAscii(value)),
+        [],
+        `${JSON.stringify(text)} ${index}`,
+      );
+      t.ok(strings.length < values.length || isAscii(text), 'and the text itself is sent');
+    }
+  }
+  t.end();
+});
+
+t.test('ASCII stays a string, other text is its UTF-8 bytes', (t) => {
+  t.equal(encode('plain\0'), 'plain\0');
+  for (const text of CHARACTERS.filter((each) => !isAscii(each)))
+    t.strictSame(encode(text), Buffer.from(text));
+  t.end();
+});
