@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { createHostCheck } from '../../src/http/hosts.ts';
@@ -33,8 +34,12 @@ const ask = (socketPath: string, headers: Record<string, string> = {}): Promise<
     asked.end();
   });
 
-/** Its own folder, because the path of a socket has a bound that deep folders exceed. */
-const place = (t: Test): string => join(t.testdir(), 's');
+/** Directly in the temporary folder, because the path of a socket has at most 107 bytes. */
+const place = (t: Test): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'troupe-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 's');
+};
 
 const acceptsHost = createHostCheck({ listening: 'localhost', names: [], publicUrl: undefined });
 
@@ -92,7 +97,7 @@ t.test('a file that is no socket is never removed', async (t) => {
 });
 
 t.test('a folder that does not exist is named', async (t) => {
-  const path = join(t.testdir(), 'none', 's');
+  const path = join(dirname(place(t)), 'none', 's');
   const { server } = await serve(t, routes);
   await t.rejects(server.listen(LISTENER, { path }), {
     message: `cannot listen on unix:${path}: the folder does not exist or is not writable`,
