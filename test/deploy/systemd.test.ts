@@ -75,6 +75,14 @@ t.test('a unit spells what systemd would read otherwise', async (t) => {
   t.match(lineOf(unit, 'ExecStart'), /^"\/opt\/with space\/\$\$v\/node" .* \/srv\/100%%\/main\.js serve$/);
   t.equal(lineOf(unit, 'Environment'), '"SERVICE_RELEASE_TAG=say \\"50 %%\\" $HOME"');
   t.equal(lineOf(unit, 'AmbientCapabilities'), 'CAP_NET_BIND_SERVICE', 'for a port below 1024');
+  const onSocket = unitOf({
+    node: '/n',
+    main: '/m',
+    settings: { ...settings, http_addr: 'unix:/run/troupe/troupe.sock' },
+    variables: {},
+  });
+  t.equal(lineOf(onSocket, 'AmbientCapabilities'), '');
+  t.equal(lineOf(onSocket, 'RuntimeDirectory'), 'troupe', 'the folder of a Unix socket');
   const free = unitOf({ node: '/n', main: '/m', settings, variables: {} });
   t.equal(lineOf(free, 'AmbientCapabilities'), '');
   t.strictSame(

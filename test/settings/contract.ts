@@ -3,7 +3,9 @@ type ContractRow = readonly [env: string, key: string, type: string, fallback: s
 
 export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SETTINGS_FILE', '–', 'path', 'unset'],
-  ['SERVICE_HTTP_ADDR', 'http_addr', 'host:port', '127.0.0.1:38080'],
+  // The contract has host:port only; `unix:path` and the choice of the HTTP server are additions of this service.
+  ['SERVICE_HTTP_ADDR', 'http_addr', 'host:port | unix:path', '127.0.0.1:38080'],
+  ['SERVICE_HTTP_SERVER', 'http_server', 'auto | uws | node', 'auto'],
   ['SERVICE_ALLOWED_HOSTS', 'allowed_hosts', 'host names', 'unset'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_INSPECTION_ADDR', 'inspection_addr', 'loopback host:port', 'unset'],

@@ -237,6 +237,20 @@ t.test('an address is host:port', async (t) => {
   }
 });
 
+t.test('the path of a Unix socket is absolute and fits into its address', async (t) => {
+  const longest = process.platform === 'linux' ? 107 : 103;
+  const pathOf = (bytes: number): string => `unix:/${'x'.repeat(bytes - 1)}`;
+  for (const legal of ['unix:/run/troupe/troupe.sock', 'unix:/with space', pathOf(longest)]) {
+    t.equal(load({ flags: { 'http-addr': legal } }).http_addr, legal);
+  }
+  const allowed = new RegExp(`the absolute path of a socket, of at most ${longest} bytes$`);
+  const tooLong = [pathOf(longest + 1), `unix:/${'é'.repeat(60)}`];
+  for (const illegal of ['unix:', 'unix:/', 'unix:relative', 'unix:/folder/', 'unix:/a\0b', ...tooLong]) {
+    t.match(refused({ flags: { 'http-addr': illegal } }), [allowed], illegal);
+  }
+  t.equal(refused({ flags: { 'inspection-addr': 'unix:/run/s' } }).length, 1);
+});
+
 t.test('a scope id has 1 to 512 bytes and no control characters', async (t) => {
   t.equal(load({ env: { SERVICE_SCOPE_ID: 'é'.repeat(256) } }).scope_id.length, 256);
   t.equal(refused({ env: { SERVICE_SCOPE_ID: `${'é'.repeat(256)}a` } }).length, 1);

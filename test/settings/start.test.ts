@@ -8,6 +8,7 @@ import {
   settingsFrom,
   settingsHelp,
   settingsMarkdown,
+  tcpAddress,
   unknownVariables,
 } from '../../src/settings.ts';
 import { problemsOf } from './problems.ts';
@@ -124,7 +125,9 @@ t.test('the defaults of one start are not those of the next', async (t) => {
 t.test('an address splits into host and port', async (t) => {
   t.strictSame(listenAddress('127.0.0.1:38080'), { host: '127.0.0.1', port: 38_080 });
   t.strictSame(listenAddress('[::1]:0'), { host: '::1', port: 0 });
+  t.strictSame(listenAddress('unix:/run/troupe/s'), { path: '/run/troupe/s' });
   t.throws(() => listenAddress('nowhere'), TypeError);
+  t.throws(() => tcpAddress('unix:/run/troupe/s'), TypeError);
 });
 
 t.test(

@@ -26,7 +26,7 @@ export const unitOf = ({ node, main, settings, variables }: Unit): string => {
   const address = listenAddress(settings.http_addr);
   const isPrivileged = 'port' in address && address.port > 0 && address.port < PRIVILEGED;
   const capability = isPrivileged ? 'CAP_NET_BIND_SERVICE' : '';
-  // Reached by the group and by a proxy with another user only where the file and its folder admit them.
+  // The file system is read-only for the unit, so systemd makes the folder of a Unix socket.
   const [, folder] = 'path' in address ? (/^\/run\/([^/]+)\//.exec(address.path) ?? []) : [];
   const runtime =
     folder === undefined ? '' : `RuntimeDirectory=${quoted(folder)}\nRuntimeDirectoryMode=0755\n`;
