@@ -49,7 +49,7 @@ export const listenOnNode = async (
       connection.response?.abort();
     });
   });
-  const handle = (req: IncomingMessage, res: ServerResponse): void => {
+  const respond = (req: IncomingMessage, res: ServerResponse): void => {
     const { socket } = req;
     // Requests of one chunk are parsed to its end, also when the first of them has closed the connection.
     if (socket.destroyed) return;
@@ -66,6 +66,11 @@ export const listenOnNode = async (
     connection.response = response;
     answer(response.wire, readNodeRequest(req), NETWORK);
     if (!req.readableFlowing) req.resume();
+  };
+  const handle = (req: IncomingMessage, res: ServerResponse): void => {
+    // Node delivers the body of the request before this one after it has parsed the whole chunk.
+    if (connections.get(req.socket)?.response?.isOpen()) setImmediate(respond, req, res);
+    else respond(req, res);
   };
   server.on('request', handle);
   server.on('checkExpectation', handle);
