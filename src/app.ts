@@ -10,6 +10,7 @@ import { createMcpToolStore } from './app-mcp-tools.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import { createEvals } from './evals/index.ts';
 import { createEventFeed } from './events/feed.ts';
+import { createConnectionBudget } from './http/connection-budget.ts';
 import { createHostCheck } from './http/hosts.ts';
 import { hostOf, urlOf } from './http/listen-address.ts';
 import { createHttpServer } from './http/server.ts';
@@ -20,6 +21,7 @@ import { nameOf, type WorksFor } from './inspection/name.ts';
 import { createMcpManager } from './mcp/index.ts';
 import { createBreakers } from './models/breakers.ts';
 import { startObservability } from './observability.ts';
+import { LIMITS } from './programs/limits.ts';
 import { type Listener, listenForPrograms } from './programs/listener.ts';
 import { createPrograms } from './programs/programs.ts';
 import { createTasks } from './protocols/a2a/tasks.ts';
@@ -302,7 +304,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     const { inspection_addr } = settings;
     const server = chooseHttpServer(settings.http_server, log);
     if (inspection_addr !== undefined) {
-      inspection = await listenForPrograms(server, programs, tcpAddress(inspection_addr));
+      const budget = createConnectionBudget(LIMITS.connections, (most) =>
+        log.warn({ most }, 'new connections of programs that report are closed: too many are open'),
+      );
+      inspection = await listenForPrograms(server, { programs, budget }, tcpAddress(inspection_addr));
     }
     return http.listen(server, address);
   };

@@ -5,6 +5,11 @@
 export const LIMITS = {
   /** That are connected at a time. */
   programs: 8,
+  /**
+   * Open at a time, with those that are refused or whose handshake is incomplete. They come out of the reserve of
+   * descriptors that the budget of the service's own listener leaves free.
+   */
+  connections: 16,
   /** That have gone and are still listed, the newest. */
   gone: 4,
   /** That come in a second, and so many at once after a silence: each may bring machines to read. */

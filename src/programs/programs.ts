@@ -116,14 +116,16 @@ const isAffordable = ({ clock }: Programs, { budget }: Program, bytes: number): 
   return true;
 };
 
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** A message of a program, as its bytes came. */
-export const received = (programs: Programs, program: Program, bytes: ArrayBuffer): void => {
+export const received = (programs: Programs, program: Program, bytes: Uint8Array): void => {
   if (bytes.byteLength > LIMITS.messageBytes) {
     refuse(program, `a message has more than ${LIMITS.messageBytes / 1024} KiB`);
   } else if (!isAffordable(programs, program, bytes.byteLength)) {
     refuse(program, `more than ${LIMITS.rate.messages} messages or 4 MiB in a second`);
   } else {
-    const read = readMessage(Buffer.from(bytes).toString());
+    const read = readMessage(UTF8.decode(bytes));
     if ('problem' in read) refuse(program, read.problem);
     else if (read.message) take(programs, program, read.message);
   }

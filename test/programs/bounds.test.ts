@@ -4,6 +4,7 @@ import { closed, createPrograms, follow, fullness, opened, received } from '../.
 import { createFollower } from '../inspection/actors.ts';
 import { openHouse } from './house.ts';
 import { connectPeer, type Peer } from './peer.ts';
+import { testOnEach } from './servers.ts';
 
 /** Programs that flood, lie, send nonsense, come from elsewhere or go without a word. */
 
@@ -48,8 +49,8 @@ const REFUSED = [
   [`"${'x'.repeat(LIMITS.messageBytes)}"`, /more than 1024 KiB/],
 ] as const;
 
-t.test('what is wrong is counted with its reason, and nothing is lost', async (t) => {
-  const house = await openHouse(t);
+testOnEach('what is wrong is counted with its reason, and nothing is lost', async (t, server) => {
+  const house = await openHouse(t, server);
   const peer = await connectPeer(t, house.address);
   t.match(peer.head, 'HTTP/1.1 101');
   peer.tell(began('d', DOOR));
@@ -77,8 +78,8 @@ t.test('what is wrong is counted with its reason, and nothing is lost', async (t
   ]);
 });
 
-t.test('only programs and pages of this machine are let in', async (t) => {
-  const house = await openHouse(t);
+testOnEach('only programs and pages of this machine are let in', async (t, server) => {
+  const house = await openHouse(t, server);
   const statusOf = async (headers: Record<string, string>) =>
     (await connectPeer(t, house.address, { headers })).head.split('\r\n', 1)[0];
   for (const origin of [
@@ -99,10 +100,10 @@ t.test('only programs and pages of this machine are let in', async (t) => {
   t.match(await answer.text(), /WebSocket/);
 });
 
-t.test(
+testOnEach(
   'programs, actors, machines and definitions past the bounds are refused, and the others go on',
-  async (t) => {
-    const house = await openHouse(t);
+  async (t, server) => {
+    const house = await openHouse(t, server);
     const peers: Peer[] = [];
     for (let n = 0; n < LIMITS.programs; n += 1)
       peers.push(await connectPeer(t, house.address, { path: `/p${n}` }));
@@ -164,8 +165,8 @@ t.test(
   },
 );
 
-t.test('a flood is bounded, and the service answers meanwhile', async (t) => {
-  const house = await openHouse(t);
+testOnEach('a flood is bounded, and the service answers meanwhile', async (t, server) => {
+  const house = await openHouse(t, server);
   const peer = await connectPeer(t, house.address);
   peer.tell(began('d', DOOR));
   const frames = await house.follow(t);
@@ -189,10 +190,10 @@ t.test('a flood is bounded, and the service answers meanwhile', async (t) => {
   });
 });
 
-t.test(
+testOnEach(
   'a message without end cuts its connection, and whoever goes halfway or at once is gone',
-  async (t) => {
-    const house = await openHouse(t);
+  async (t, server) => {
+    const house = await openHouse(t, server);
     const [endless, half, sudden] = [
       await connectPeer(t, house.address),
       await connectPeer(t, house.address),
@@ -226,7 +227,7 @@ t.test('a reader that is too slow is told where an actor stands, not how it came
   const program = opened(programs, 'unit');
   const tell = (message: object) => {
     const bytes = new TextEncoder().encode(JSON.stringify(message));
-    received(programs, program, bytes.buffer);
+    received(programs, program, bytes);
   };
   const follower = createFollower();
   follow(programs, undefined, follower);

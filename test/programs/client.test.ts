@@ -1,9 +1,10 @@
 import { createWebSocketInspector } from '@statelyai/inspect';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { type AnyStateMachine, createActor } from 'xstate';
 import { startTroupe } from '../service/troupe.ts';
 import { type Frame, type House, openHouse } from './house.ts';
 import { payment, shop } from './machines.ts';
+import { testOnEach } from './servers.ts';
 
 /** Programs that report through the public client, as their authors have it. */
 
@@ -16,10 +17,10 @@ const report = (t: Test, house: House, machine: AnyStateMachine, path = '') => {
 
 const steps = (frames: readonly Frame[]) => frames.filter(({ type }) => type === 'transition');
 
-t.test(
+testOnEach(
   'a program is seen with its machines laid out, its actors, and every step that they take',
-  async (t) => {
-    const house = await openHouse(t);
+  async (t, server) => {
+    const house = await openHouse(t, server);
     const frames = await house.follow(t);
     const { actor } = report(t, house, shop, '/corner%20shop');
     actor.start();
@@ -88,44 +89,53 @@ t.test(
   },
 );
 
-t.test('what two programs report is kept apart, and one that goes takes its actors with it', async (t) => {
-  const house = await openHouse(t);
-  const one = report(t, house, payment, '/one');
-  one.actor.start();
-  await house.until(({ items }) => items.length === 1 && items[0]?.actors === 1);
-  const other = report(t, house, payment);
-  other.actor.start();
-  await house.until(({ items }) => items.length === 2 && items[1]?.actors === 1);
-  t.match(await house.chart('2', 'payment'), { chart: 'drawn' });
-  const frames = await house.follow(t, '2/payment');
-  t.match(await frames.until(() => true), [{ type: 'actor', machine: '2/payment', state: 'asked' }]);
-  one.actor.send({ type: 'CONFIRM' });
-  await house.until(({ items }) => items[0]?.actors === 0);
-  other.inspector.stop();
-  t.match(await frames.until(() => true), [{ type: 'ended', machine: '2/payment', state: 'asked' }]);
-  const { items } = await house.list();
-  t.match(items, [
-    { name: 'one', connected: true },
-    { name: 'payment', connected: false, actors: 0 },
-  ]);
-  t.match(await house.chart('2', 'payment'), { chart: 'drawn' }, 'what it was is still seen');
-});
+testOnEach(
+  'what two programs report is kept apart, and one that goes takes its actors with it',
+  async (t, server) => {
+    const house = await openHouse(t, server);
+    const one = report(t, house, payment, '/one');
+    one.actor.start();
+    await house.until(({ items }) => items.length === 1 && items[0]?.actors === 1);
+    const other = report(t, house, payment);
+    other.actor.start();
+    await house.until(({ items }) => items.length === 2 && items[1]?.actors === 1);
+    t.match(await house.chart('2', 'payment'), { chart: 'drawn' });
+    const frames = await house.follow(t, '2/payment');
+    t.match(await frames.until(() => true), [{ type: 'actor', machine: '2/payment', state: 'asked' }]);
+    one.actor.send({ type: 'CONFIRM' });
+    await house.until(({ items }) => items[0]?.actors === 0);
+    other.inspector.stop();
+    t.match(await frames.until(() => true), [{ type: 'ended', machine: '2/payment', state: 'asked' }]);
+    const { items } = await house.list();
+    t.match(items, [
+      { name: 'one', connected: true },
+      { name: 'payment', connected: false, actors: 0 },
+    ]);
+    t.match(await house.chart('2', 'payment'), { chart: 'drawn' }, 'what it was is still seen');
+  },
+);
 
-t.test('nothing listens unless it is asked to, and only on an address of this machine', async (t) => {
-  const troupe = await startTroupe(t);
-  t.match((await troupe.admin('GET', '/v1/system/programs')).body, { url: null, items: [] });
-  t.match(await troupe.call('GET', '/v1/system/programs'), { status: 401 });
-  t.match(await troupe.admin('GET', '/v1/system/programs/1/actors'), { status: 404 });
-  t.match(await troupe.admin('GET', '/v1/system/programs/1/machines/x'), { status: 404 });
-  await t.rejects(
-    startTroupe(t, { settings: { inspection_addr: '0.0.0.0:0' } }),
-    /inspection_addr.*127\.0\.0\.1/s,
-  );
-  await t.test('and an address that is taken stops the start', async (t) => {
-    const house = await openHouse(t);
-    const taken = house.address.replace('ws://', '');
-    await t.test('of another one', async (t) => {
-      await t.rejects(startTroupe(t, { settings: { inspection_addr: taken } }), /in use/);
+testOnEach(
+  'nothing listens unless it is asked to, and only on an address of this machine',
+  async (t, server) => {
+    const troupe = await startTroupe(t);
+    t.match((await troupe.admin('GET', '/v1/system/programs')).body, { url: null, items: [] });
+    t.match(await troupe.call('GET', '/v1/system/programs'), { status: 401 });
+    t.match(await troupe.admin('GET', '/v1/system/programs/1/actors'), { status: 404 });
+    t.match(await troupe.admin('GET', '/v1/system/programs/1/machines/x'), { status: 404 });
+    await t.rejects(
+      startTroupe(t, { settings: { inspection_addr: '0.0.0.0:0' } }),
+      /inspection_addr.*127\.0\.0\.1/s,
+    );
+    await t.test('and an address that is taken stops the start', async (t) => {
+      const house = await openHouse(t, server);
+      const taken = house.address.replace('ws://', '');
+      await t.test('of another one', async (t) => {
+        await t.rejects(
+          startTroupe(t, { settings: { inspection_addr: taken, http_server: server } }),
+          /cannot listen on 127.0.0.1:\d+: the address is in use or not of this machine/,
+        );
+      });
     });
-  });
-});
+  },
+);

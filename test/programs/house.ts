@@ -3,7 +3,8 @@ import type { LiveActor } from '../../src/schema/live-actor.ts';
 import type { ProgramChart, ProgramList } from '../../src/schema/program.ts';
 import { ask } from '../service/http.ts';
 import { readBlocks } from '../service/stream.ts';
-import { ADMIN_TOKEN, startTroupe, type Troupe } from '../service/troupe.ts';
+import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from '../service/troupe.ts';
+import type { Server } from './servers.ts';
 
 /** A service that other programs report to, and what it says of them. */
 
@@ -33,8 +34,15 @@ const asked = async <T>(ask: () => Promise<T>, isEnough: (answer: T) => boolean)
   throw new Error(`it never was so: ${JSON.stringify(await ask()).slice(0, 2000)}`);
 };
 
-export const openHouse = async (t: Test): Promise<House> => {
-  const troupe = await startTroupe(t, { settings: { inspection_addr: '127.0.0.1:0' } });
+export const openHouse = async (
+  t: Test,
+  server: Server,
+  { settings, ...options }: TroupeOptions = {},
+): Promise<House> => {
+  const troupe = await startTroupe(t, {
+    settings: { inspection_addr: '127.0.0.1:0', http_server: server, ...settings },
+    ...options,
+  });
   // What a service answers is held against its document by the tests of the contract.
   const read = async <T>(path: string): Promise<T> => (await troupe.admin('GET', path)).body as T;
   const list = () => read<ProgramList>('/v1/system/programs');

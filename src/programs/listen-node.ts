@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { ConnectionBudget } from '../http/connection-budget.ts';
+import type { WireRequest } from '../http/wire.ts';
+import { Unavailable } from '../schema/outcome.ts';
+import { admit, type Place, type Rejection, rejectPlain } from './admission.ts';
+import { LIMITS } from './limits.ts';
+import { IDLE_SECONDS, MOST_UNREAD_BYTES, openReport, type Report } from './report.ts';
+
+/** The listener for programs on `node:http`, with the limits that uWebSockets.js has. */
+
+/** A client that has not sent a whole request by then is disconnected. */
+const HANDSHAKE_MS = 10_000;
+
+const HTTP_OPTIONS = {
+  headersTimeout: HANDSHAKE_MS,
+  requestTimeout: HANDSHAKE_MS,
+  connectionsCheckingInterval: 1000,
+  // A request without `Host` gets the response of the other host rules.
+  requireHostHeader: false,
+};
+
+/** `closeTimeout` is missing in the types of `ws`: how long a client may keep its side open after the close frames. */
+const WS_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  autoPong: false,
+  maxPayload: LIMITS.cutBytes,
+  closeTimeout: 1000,
+};
+
+/** @throws Unavailable when the address cannot be had */
+export const listenOnNode = async (
+  place: Place,
+  budget: ConnectionBudget,
+  { host, port }: { host: string; port: number },
+): Promise<{ port: number; close(): void }> => {
+  const server = createServer(HTTP_OPTIONS);
+  const served: { by: Place | undefined } = { by: place };
+  const sockets = socketsOf(server, budget);
+  routesOn(server, served);
+  await listenExclusively(server, host, port);
+  return {
+    // The address of a TCP server that listens is never a path.
+    port: (server.address() as AddressInfo).port,
+    close() {
+      served.by = undefined;
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
+
+/** The open connections, also those that have become WebSockets. */
+const socketsOf = (server: Server, budget: ConnectionBudget): ReadonlySet<Socket> => {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      budget.closed();
+    });
+    if (!budget.opened()) socket.destroy();
+  });
+  return sockets;
+};
+
+const routesOn = (server: Server, served: { by: Place | undefined }): void => {
+  const upgrader = new WebSocketServer(WS_OPTIONS);
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('request', (req, res) => reject(res, req.socket, rejectPlain(wireRequestOf(req))));
+  server.on('upgrade', (req, _stream, head) => {
+    const { socket } = req;
+    // From here on, `node:http` does not listen to the socket, and an error without a listener ends the process.
+    socket.on('error', () => socket.destroy());
+    const admission = admit(served.by, wireRequestOf(req), socket.remoteAddress ?? '');
+    if (admission.kind === 'admitted') {
+      upgrader.handleUpgrade(req, socket, head, (client) => {
+        connect(client, socket, openReport(admission.programs, admission.name));
+      });
+      return;
+    }
+    const res = new ServerResponse(req);
+    res.assignSocket(socket);
+    res.once('finish', () => socket.destroySoon());
+    reject(res, socket, admission);
+  });
+};
+
+const connect = (client: WebSocket, socket: Socket, report: Report): void => {
+  // The default type of messages is Buffer; the types name those of all settings.
+  client.on('message', (bytes, isBinary) => report.message(bytes as Buffer, isBinary));
+  client.on('ping', (data) => {
+    if (client.bufferedAmount <= MOST_UNREAD_BYTES) client.pong(data);
+  });
+  client.on('error', () => client.terminate());
+  client.on('close', () => report.end());
+  let readBeforePing = -1;
+  // The timeout restarts with every byte in either direction, therefore also with the ping.
+  socket.setTimeout((IDLE_SECONDS / 2) * 1000, () => {
+    if (socket.bytesRead === readBeforePing) {
+      client.terminate();
+      return;
+    }
+    readBeforePing = socket.bytesRead;
+    client.ping();
+  });
+};
+
+const reject = (res: ServerResponse, socket: Socket, rejection: Rejection): void => {
+  if (rejection.kind === 'cut') {
+    socket.destroy();
+    return;
+  }
+  const [code] = rejection.status.split(' ');
+  res.writeHead(Number(code), { ...rejection.headers, connection: 'close' });
+  res.end(rejection.text);
+};
+
+const wireRequestOf = ({ method = '', url = '', rawHeaders }: IncomingMessage): WireRequest => {
+  const fields = rawHeaders.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? '']] : [],
+  );
+  const [path = '', ...query] = url.split('?');
+  return {
+    getMethod: () => method.toLowerCase(),
+    getUrl: () => path,
+    getQuery: () => (query.length > 0 ? query.join('?') : undefined),
+    getHeader: (name) => fields.find(([field]) => field === name)?.[1] ?? '',
+    forEach(listener) {
+      for (const [name, value] of fields) listener(name, value);
+    },
+  };
+};
+
+const listenExclusively = (server: Server, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`, {
+          cause,
+        }),
+      ),
+    );
+    server.listen({ host, port, exclusive: true }, () => resolve());
+  });

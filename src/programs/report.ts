@@ -1,0 +1,25 @@
+import { closed, opened, type Programs, received, refuse } from './programs.ts';
+
+/** One connection of a program, on either HTTP server. */
+export type Report = {
+  message(bytes: Uint8Array, isBinary: boolean): void;
+  /** The connection is closed. */
+  end(): void;
+};
+
+export const openReport = (programs: Programs, name: string): Report => {
+  const program = opened(programs, name);
+  return {
+    message(bytes, isBinary) {
+      if (isBinary) refuse(program, 'a message is binary');
+      else received(programs, program, bytes);
+    },
+    end: () => closed(programs, program),
+  };
+};
+
+/** Bytes that wait for a client to read them. The listener sends pongs only; those beyond are dropped. */
+export const MOST_UNREAD_BYTES = 64 * 1024;
+
+/** A connection on which nothing arrives for so long is closed; a ping precedes that. */
+export const IDLE_SECONDS = 60;

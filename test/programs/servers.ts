@@ -1,0 +1,20 @@
+import t, { type Test } from 'tap';
+import { chooseHttpServer, type HttpServerSetting } from '../../src/http/uws.ts';
+
+/** Runs a test on the listener of each HTTP server. */
+
+export type Server = Exclude<HttpServerSetting, 'auto'>;
+
+const missing = ((): string | undefined => {
+  try {
+    chooseHttpServer('uws', { info() {} });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+})();
+
+export const testOnEach = (name: string, run: (t: Test, server: Server) => Promise<void>): void => {
+  t.test(`${name}, on uWebSockets.js`, missing === undefined ? {} : { skip: missing }, (t) => run(t, 'uws'));
+  t.test(`${name}, on node:http`, (t) => run(t, 'node'));
+};
