@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ConnectionBudget } from '../http/connection-budget.ts';
@@ -69,22 +69,20 @@ const socketsOf = (server: Server, budget: ConnectionBudget): ReadonlySet<Socket
 const routesOn = (server: Server, served: { by: Place | undefined }): void => {
   const upgrader = new WebSocketServer(WS_OPTIONS);
   server.on('clientError', (_error, socket) => socket.destroy());
-  server.on('request', (req, res) => reject(res, req.socket, rejectPlain(wireRequestOf(req))));
+  server.on('request', (req) => reject(req.socket, rejectPlain(wireRequestOf(req))));
   server.on('upgrade', (req, _stream, head) => {
     const { socket } = req;
     // From here on, `node:http` does not listen to the socket, and an error without a listener ends the process.
     socket.on('error', () => socket.destroy());
+    if (!socket.writable) return;
     const admission = admit(served.by, wireRequestOf(req), socket.remoteAddress ?? '');
     if (admission.kind === 'admitted') {
       upgrader.handleUpgrade(req, socket, head, (client) => {
         connect(client, socket, openReport(admission.programs, admission.name));
       });
-      return;
+    } else {
+      reject(socket, admission);
     }
-    const res = new ServerResponse(req);
-    res.assignSocket(socket);
-    res.once('finish', () => socket.destroySoon());
-    reject(res, socket, admission);
   });
 };
 
@@ -108,14 +106,19 @@ const connect = (client: WebSocket, socket: Socket, report: Report): void => {
   });
 };
 
-const reject = (res: ServerResponse, socket: Socket, rejection: Rejection): void => {
+/** Written to the socket directly: nothing behind the request is executed, whatever a client has pipelined. */
+const reject = (socket: Socket, rejection: Rejection): void => {
   if (rejection.kind === 'cut') {
     socket.destroy();
     return;
   }
-  const [code] = rejection.status.split(' ');
-  res.writeHead(Number(code), { ...rejection.headers, connection: 'close' });
-  res.end(rejection.text);
+  // The response to an earlier request ends the connection.
+  if (!socket.writable) return;
+  const { status, headers, text } = rejection;
+  const fields = { ...headers, connection: 'close', 'content-length': String(Buffer.byteLength(text)) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${text}`);
+  socket.destroySoon();
 };
 
 const wireRequestOf = ({ method = '', url = '', rawHeaders }: IncomingMessage): WireRequest => {

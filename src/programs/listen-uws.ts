@@ -65,6 +65,8 @@ const routesOn = (app: TemplatedApp, served: Served<Reached>): void => {
       socket.getUserData().report?.message(new Uint8Array(bytes), isBinary);
     },
     close(socket) {
+      // The filter does not count connections that have become WebSockets.
+      served.by?.budget.closed();
       socket.getUserData().report?.end();
     },
   });

@@ -40,6 +40,7 @@ export const connectPeer = async (
   const socket = connect({ port: Number(port), host: hostname.replace(/^\[|\]$/g, ''), allowHalfOpen: true });
   t.teardown(() => socket.destroy());
   socket.on('error', () => {});
+  socket.once('end', () => socket.end());
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const asked = {
     host,
