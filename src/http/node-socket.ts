@@ -109,7 +109,7 @@ const REFUSALS: readonly [code: RegExp, status: string | undefined][] = [
 ];
 
 /** @throws Unavailable when the address cannot be had */
-const listenExclusively = async (server: Server, address: ListenAddress): Promise<void> => {
+export const listenExclusively = async (server: Server, address: ListenAddress): Promise<void> => {
   if ('path' in address) await removeStaleSocket(address.path);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(address, cause)));

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ConnectionBudget } from '../http/connection-budget.ts';
-import type { WireRequest } from '../http/wire.ts';
-import { Unavailable } from '../schema/outcome.ts';
+import { readNodeRequest } from '../http/node-exchange.ts';
+import { listenExclusively } from '../http/node-socket.ts';
 import { admit, type Place, type Rejection, rejectPlain } from './admission.ts';
 import { LIMITS } from './limits.ts';
 import { IDLE_SECONDS, MOST_UNREAD_BYTES, openReport, type Report } from './report.ts';
@@ -34,13 +34,13 @@ const WS_OPTIONS = {
 export const listenOnNode = async (
   place: Place,
   budget: ConnectionBudget,
-  { host, port }: { host: string; port: number },
+  address: { host: string; port: number },
 ): Promise<{ port: number; close(): void }> => {
   const server = createServer(HTTP_OPTIONS);
   const served: { by: Place | undefined } = { by: place };
   const sockets = socketsOf(server, budget);
   routesOn(server, served);
-  await listenExclusively(server, host, port);
+  await listenExclusively(server, address);
   return {
     // The address of a TCP server that listens is never a path.
     port: (server.address() as AddressInfo).port,
@@ -69,13 +69,13 @@ const socketsOf = (server: Server, budget: ConnectionBudget): ReadonlySet<Socket
 const routesOn = (server: Server, served: { by: Place | undefined }): void => {
   const upgrader = new WebSocketServer(WS_OPTIONS);
   server.on('clientError', (_error, socket) => socket.destroy());
-  server.on('request', (req) => reject(req.socket, rejectPlain(wireRequestOf(req))));
+  server.on('request', (req) => reject(req.socket, rejectPlain(readNodeRequest(req))));
   server.on('upgrade', (req, _stream, head) => {
     const { socket } = req;
     // From here on, `node:http` does not listen to the socket, and an error without a listener ends the process.
     socket.on('error', () => socket.destroy());
     if (!socket.writable) return;
-    const admission = admit(served.by, wireRequestOf(req), socket.remoteAddress ?? '');
+    const admission = admit(served.by, readNodeRequest(req), socket.remoteAddress ?? '');
     if (admission.kind === 'admitted') {
       upgrader.handleUpgrade(req, socket, head, (client) => {
         connect(client, socket, openReport(admission.programs, admission.name));
@@ -120,31 +120,3 @@ const reject = (socket: Socket, rejection: Rejection): void => {
   socket.write(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${text}`);
   socket.destroySoon();
 };
-
-const wireRequestOf = ({ method = '', url = '', rawHeaders }: IncomingMessage): WireRequest => {
-  const fields = rawHeaders.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? '']] : [],
-  );
-  const [path = '', ...query] = url.split('?');
-  return {
-    getMethod: () => method.toLowerCase(),
-    getUrl: () => path,
-    getQuery: () => (query.length > 0 ? query.join('?') : undefined),
-    getHeader: (name) => fields.find(([field]) => field === name)?.[1] ?? '',
-    forEach(listener) {
-      for (const [name, value] of fields) listener(name, value);
-    },
-  };
-};
-
-const listenExclusively = (server: Server, host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new Unavailable(`cannot listen on ${host}:${port}: the address is in use or not of this machine`, {
-          cause,
-        }),
-      ),
-    );
-    server.listen({ host, port, exclusive: true }, () => resolve());
-  });
