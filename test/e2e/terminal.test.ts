@@ -9,15 +9,16 @@ import { MAIN } from './built.ts';
 
 /** The command line on a pseudo terminal, which the `script` of util-linux makes. */
 
-const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
+/** Why there is none: `script` is missing or of another kind, or the system has no pseudo terminals. */
+const noTerminal = (): string | false => {
+  const probe = spawnSync('script', ['-qec', 'test -t 1', '/dev/null'], { encoding: 'utf8' });
+  if (probe.status === 0) return false;
+  return `\`script\` of util-linux makes no pseudo terminal here: ${probe.error?.message ?? probe.stderr.trim()}`;
+};
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ');
 
-t.test('on a terminal dev tells of its start, of each run, and of its stop', async (t) => {
-  if (!hasScript) {
-    t.pass('skipped: there is no `script` of util-linux, which makes a terminal');
-    return;
-  }
+t.test('dev reports its start, each run and its stop on a terminal', { skip: noTerminal() }, async (t) => {
   const dir = join(t.testdir(), 'data');
   const dev = ['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', dir];
   const [command, args] = nodeCommand([MAIN, ...dev]);

@@ -200,7 +200,8 @@ t.test('the test of a tool in the README passes', async (t) => {
   const [example = ''] = [...programs.values()].filter((text) => text.includes('troupe/testing'));
   const file = join(project, 'tool.test.mjs');
   writeFileSync(file, (await transform(example, { loader: 'ts', target: 'node20.19' })).code);
-  t.match(await output(file), /^# pass 1$/m);
+  // Node has used either form of output for a file that it runs outside `node --test`.
+  t.match(await output(file), /^(#|ℹ) pass 1$/m);
 });
 
 const troupe = join(project, 'node_modules/.bin/troupe');
