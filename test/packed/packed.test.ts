@@ -29,6 +29,7 @@ import {
   addPrograms,
   BINARY,
   examples,
+  HAS_BINARY,
   install,
   ROOT,
 } from './project.ts';
@@ -215,7 +216,9 @@ const sayHere = async (...args: string[]): Promise<string> => {
   return output + errors;
 };
 
-t.test('what is of uWebSockets.js for other systems can go', async (t) => {
+const noBinary = HAS_BINARY ? {} : { skip: `uWebSockets.js has no ${BINARY}` };
+
+t.test('prune removes binaries of uWebSockets.js for other systems', noBinary, async (t) => {
   const server = join(project, 'node_modules/uWebSockets.js');
   const binaries = () => readdirSync(server).filter((name) => name.endsWith('.node'));
   const dry = await output(troupe, 'prune', '--dry-run');

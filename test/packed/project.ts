@@ -15,13 +15,15 @@ const link = (project: string, name: string): void => {
   symlinkSync(join(ROOT, 'node_modules', name), place);
 };
 
-/** The binary of uWebSockets.js that is used here. */
+/** The binary of uWebSockets.js for this Node, where there is one. */
 export const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+
+export const HAS_BINARY = existsSync(join(ROOT, 'node_modules/uWebSockets.js', BINARY));
 
 /** As it is installed, but with empty files in place of what is for other systems: some are to be removed. */
 const copyServer = (project: string): void => {
   const place = join(project, 'node_modules/uWebSockets.js');
-  for (const name of ['package.json', 'uws.js', BINARY]) {
+  for (const name of ['package.json', 'uws.js', ...(HAS_BINARY ? [BINARY] : [])]) {
     cpSync(join(ROOT, 'node_modules/uWebSockets.js', name), join(place, name));
   }
   for (const name of ['uws_plan9_x64_115.node', 'uws_plan9_arm64_137.node'])

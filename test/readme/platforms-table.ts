@@ -33,11 +33,7 @@ export const platformsMarkdown = (date: string, cellOf: CellOf): string => {
   const head = ['System', 'HTTP server', ...NODE_LINES.map((line) => `Node ${line}`)];
   const rows = keysOf(SYSTEMS).flatMap((system) =>
     keysOf(HTTP_SERVERS).map((server) =>
-      row([
-        SYSTEMS[system],
-        HTTP_SERVERS[server],
-        ...NODE_LINES.map((line) => cellOf(system, server, line)),
-      ]),
+      row([SYSTEMS[system], HTTP_SERVERS[server], ...NODE_LINES.map((line) => cellOf(system, server, line))]),
     ),
   );
   return [
