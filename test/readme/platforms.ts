@@ -7,6 +7,7 @@ import { bundled } from '../child.ts';
 import type { Smoke } from './child-smoke.ts';
 import {
   HTTP_SERVERS,
+  type HttpServer,
   keysOf,
   NODE_LINES,
   NOT_RUN,
@@ -67,6 +68,15 @@ const cell = ({ node, problem }: Smoke): string => {
   return /has no binary/.test(problem) ? 'no binary' : 'fails';
 };
 
+/** Where Node itself does not start, its message is the problem. */
+const smokeOn = async ([command, ...args]: Command, line: NodeLine, server: HttpServer): Promise<Smoke> => {
+  try {
+    return JSON.parse(await output(command, ...args, smoke, MAIN, server));
+  } catch (error) {
+    return { node: String(line), problem: error instanceof Error ? error.message : String(error) };
+  }
+};
+
 const smoke = bundled(fileURLToPath(new URL('child-smoke.ts', import.meta.url)));
 
 const cells = new Map<string, string>();
@@ -80,8 +90,7 @@ for (const system of keysOf(SYSTEMS)) {
         console.error(`${key}: ${NOT_RUN}: ${node}`);
         continue;
       }
-      const [command, ...args] = node;
-      const result: Smoke = JSON.parse(await output(command, ...args, smoke, MAIN, server));
+      const result = await smokeOn(node, line, server);
       cells.set(key, cell(result));
       console.error(`${key}: ${cell(result)}${result.problem === null ? '' : `: ${result.problem}`}`);
     }

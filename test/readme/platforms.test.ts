@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { CELL, NODE_LINES, NOT_RUN, platformsMarkdown } from './platforms-table.ts';
+
+/** What the README, the package and the workflow state about Node. */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+const readme = textOf('README.md');
+const lines = NODE_LINES.map(String);
+
+t.test('the README has the table of platforms in the form that its generator writes', async (t) => {
+  const shown = /<!-- platforms -->\n([\s\S]*?)\n<!-- \/platforms -->/.exec(readme)?.[1] ?? '';
+  const withoutResults = (table: string): string[][] =>
+    table.split('\n').map((line) => {
+      const cells = line.replace(/\d{4}-\d\d-\d\d/, 'DATE').split(' | ');
+      return line.includes('Node 20') || line.includes('---') ? cells : cells.slice(0, 2);
+    });
+  const form = platformsMarkdown('2000-01-01', () => NOT_RUN);
+  t.strictSame(withoutResults(shown), withoutResults(form), 'write it again with: npm run platforms');
+  const results = shown
+    .split('\n')
+    .slice(4)
+    .flatMap((line) => line.replace(/ \|$/, '').split(' | ').slice(2));
+  t.ok(results.length > 0);
+  for (const cell of results) t.match(cell, CELL);
+});
+
+t.test('engines, the README and the workflow name the same lines of Node', async (t) => {
+  const { engines } = JSON.parse(textOf('package.json'));
+  const ranges: string[] = engines.node.split(' || ');
+  const firsts = ranges.map((range) => /^(?:\^|>=)(\d+)\.(\d+)\.0$/.exec(range) ?? []);
+  t.strictSame(
+    firsts.map(([, major]) => major),
+    lines,
+  );
+  const [sentence = ''] = /Troupe runs on Node .*? newer\./s.exec(readme) ?? [];
+  for (const [range, major = '', minor = ''] of firsts) {
+    const from = minor === '0' ? major : `${major} from ${major}.${minor} on`;
+    t.match(sentence, from, range);
+  }
+  const matrix = z.object({ strategy: z.object({ matrix: z.object({ node: z.array(z.number()) }) }) });
+  const { jobs } = z
+    .object({ jobs: z.object({ test: matrix, alpine: matrix }) })
+    .parse(parse(textOf('.github/workflows/ci.yml')));
+  for (const job of [jobs.test, jobs.alpine]) t.strictSame(job.strategy.matrix.node, [...NODE_LINES]);
+});
+
+t.test('the image has a supported Node, and the programs are built for the oldest', async (t) => {
+  const images = Array.from(textOf('Dockerfile').matchAll(/^FROM node:(\d+)-/gm), ([, major]) => major);
+  t.ok(images.length > 0);
+  for (const major of images) t.ok(lines.includes(major ?? ''), `node:${major}`);
+  const { engines, scripts } = JSON.parse(textOf('package.json'));
+  const [, oldest = ''] = /^\^(\d+\.\d+)\.0/.exec(engines.node) ?? [];
+  t.match(scripts['build:js'], `--target=node${oldest}`);
+});
+
+t.test('every script that the workflow and .ci/run call is there', async (t) => {
+  const named = ['.github/workflows/ci.yml', '.ci/run', '.ci/newest-node', '.ci/debian-13', '.ci/musl-root']
+    .flatMap((file) => [...textOf(file).matchAll(/(?<![\w/])\.ci\/[\w-]+/g)])
+    .map(([path]) => path);
+  t.ok(named.length > 5);
+  for (const path of new Set(named)) t.match(textOf(path), /^#!\/usr\/bin\/env bash\n/, path);
+});
