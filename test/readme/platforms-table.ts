@@ -3,6 +3,14 @@
 /** The supported lines of Node, as `engines` of package.json has them. */
 export const NODE_LINES = [20, 22, 24, 26] as const;
 
+/** The first supported release of each line. */
+export const FIRST_RELEASES: Readonly<Record<NodeLine, string>> = {
+  20: '20.19',
+  22: '22.12',
+  24: '24.0',
+  26: '26.0',
+};
+
 export type NodeLine = (typeof NODE_LINES)[number];
 
 export const SYSTEMS = {
@@ -22,7 +30,7 @@ export type HttpServer = keyof typeof HTTP_SERVERS;
 export const NOT_RUN = 'not run';
 
 /** A cell is the version of Node that worked, or why it did not. */
-export const CELL = /^(works: \d+\.\d+\.\d+|needs glibc \d+\.\d+|no binary|fails|not run)$/;
+export const CELL = /^(works: \d+\.\d+\.\d+|needs glibc( \d+\.\d+)?|no binary|fails|not run)$/;
 
 export type CellOf = (system: System, server: HttpServer, line: NodeLine) => string;
 

