@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from 'esbuild';
-
-/** Left where they are: what is native, what must be the one that others have too, and what is large and rarely used. */
-const OUTSIDE = ['elkjs', 'lmdb', 'msgpackr', 'uWebSockets.js', 'xstate'];
+import { OUTSIDE, SERVICE } from '../.build/programs.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,16 +31,8 @@ const onlyToTest = (): string[] => {
   return Object.keys(devDependencies).filter((name) => !loaded.has(name));
 };
 
-/** How sources become programs wherever they are measured or tested: as the script `build:js` makes the service. */
+/** How sources become programs wherever they are measured or tested: as `.build/programs.ts` makes the service. */
 export const asShipped = (): BuildOptions => ({
-  bundle: true,
+  ...SERVICE,
   external: [...OUTSIDE, ...Object.keys(peerDependencies), ...onlyToTest()],
-  platform: 'node',
-  target: 'node20.19',
-  format: 'esm',
-  // Packages that are CommonJS ask for modules of Node with it.
-  banner: {
-    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.filename);",
-  },
-  logLevel: 'warning',
 });

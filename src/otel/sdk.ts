@@ -12,14 +12,25 @@ import { createReplaySpans, createRunSpans } from './run-spans.ts';
  * spans wait for a collector that does not take them, and what comes then is dropped.
  */
 
+const GRPC_PACKAGES = '@opentelemetry/exporter-trace-otlp-grpc and @opentelemetry/exporter-metrics-otlp-grpc';
+
 /**
- * Each is loaded when it is wanted: that of gRPC is larger than everything else together. It takes headers from the
- * variables of the process only.
+ * The packages of gRPC are larger than everything else together, so they are not part of Troupe. They take headers from
+ * the variables of the process only.
  */
+const loadGrpc = (): Promise<{ exporters: Exporters }> =>
+  import('./exporters-grpc.ts').catch((cause: unknown) => {
+    throw new Error(
+      `OTLP over grpc needs the packages ${GRPC_PACKAGES}, which are not installed; http/protobuf and http/json need none`,
+      { cause },
+    );
+  });
+
+/** Each is loaded when it is configured. */
 const LOAD: Record<Protocol, () => Promise<{ exporters: Exporters }>> = {
   'http/protobuf': () => import('./exporters-protobuf.ts'),
   'http/json': () => import('./exporters-json.ts'),
-  grpc: () => import('./exporters-grpc.ts'),
+  grpc: loadGrpc,
 };
 
 const STOP_MS = 3000;

@@ -1,6 +1,5 @@
-import type { AnySchemaObject, ErrorObject, Options } from 'ajv';
+import type { AnySchemaObject, ErrorObject } from 'ajv';
 import { z } from 'zod';
-import { compileExpression } from '../schema/regex.ts';
 import { type Json, type Tool, ToolError } from './tool.ts';
 
 /**
@@ -52,47 +51,13 @@ const MOST_PROBLEMS = 8;
 
 const compile = async (schema: AnySchemaObject): Promise<Check> => {
   if (schema.$async === true) throw new Error('an asynchronous schema');
-  const ajv = await createAjv(schema);
-  const validate = ajv.compile(schema);
+  const { createAjv } = await import('./ajv.ts');
+  const validate = createAjv(schema).compile(schema);
   return (args) => {
     if (validate(args)) return [];
     const problems = (validate.errors ?? []).map(describe);
     return [...new Set(problems)].slice(0, MOST_PROBLEMS);
   };
-};
-
-/** One for each schema: an instance keeps every schema and every `$id` that it has seen. */
-// A module of CommonJS that is loaded late has its exports in `default`, wherever it was bundled.
-const createAjv = async ({ $schema }: AnySchemaObject) => {
-  if (typeof $schema === 'string' && /draft-0[4-7]/.test($schema)) {
-    const { default: ajv } = await import('ajv');
-    return new ajv.Ajv(OPTIONS);
-  }
-  const { default: ajv } = await import('ajv/dist/2020.js');
-  return new ajv.Ajv2020(OPTIONS);
-};
-
-const linearPattern = Object.assign(
-  (pattern: string) => {
-    const compiled = compileExpression(pattern);
-    if (compiled instanceof Error) throw compiled;
-    // ajv tells the patterns of a schema apart by their text.
-    return { test: (text: string) => compiled.test(text), toString: () => pattern };
-  },
-  { code: 'linearPattern' },
-);
-
-const OPTIONS: Options = {
-  allErrors: true,
-  // Keywords that are not known are notes; those that are have to be right.
-  strict: false,
-  validateSchema: false,
-  meta: false,
-  validateFormats: false,
-  // `{"required": ["constructor"]}` is not met by what every object inherits.
-  ownProperties: true,
-  logger: false,
-  code: { regExp: linearPattern },
 };
 
 const describe = ({ instancePath, keyword, message = 'is wrong', params }: ErrorObject): string => {

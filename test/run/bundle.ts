@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { onlyUsedParts } from '../../.build/programs.ts';
 import { asShipped } from '../../bench/as-shipped.ts';
 import { inProject, type Places, ROOT } from './places.ts';
 
@@ -46,7 +47,7 @@ export const buildProgram = async (outdir: string, replaced: Replaced): Promise<
     ...asShipped(),
     splitting: true,
     sourcemap: true,
-    plugins: [sources(replaced)],
+    plugins: [onlyUsedParts, sources(replaced)],
   });
 };
 
@@ -73,7 +74,7 @@ export const bundle = async (
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
-    plugins: [sources(replaced), testOfFile],
+    plugins: [onlyUsedParts, sources(replaced), testOfFile],
   });
   return metafile;
 };
