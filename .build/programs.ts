@@ -45,6 +45,22 @@ export const onlyUsedParts: Plugin = {
   },
 };
 
+/**
+ * Loads `node:http` as CommonJS. An `import` of it evaluates all of its exports, from Node 22 on that of `WebSocket`
+ * too, and so loads and runs the HTTP client of Node: a tenth of the time that a start takes.
+ */
+export const nodeHttp: Plugin = {
+  name: 'node-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:http$/ }, ({ kind }) =>
+      kind === 'require-call' ? { external: true } : { path: 'node:http', namespace: 'as-commonjs' },
+    );
+    onLoad({ filter: /^node:http$/, namespace: 'as-commonjs' }, () => ({
+      contents: "module.exports = require('node:http');",
+    }));
+  },
+};
+
 /** Options of everything that runs in the process of the service. */
 export const SERVICE = {
   bundle: true,
@@ -66,7 +82,7 @@ const PROGRAMS: BuildOptions[] = [
     external: OUTSIDE,
     entryPoints: ['src/main.ts', 'src/index.ts', 'src/testing/index.ts', 'machines/index.ts'],
     splitting: true,
-    plugins: [onlyUsedParts],
+    plugins: [onlyUsedParts, nodeHttp],
     outdir: 'dist',
   },
   {
