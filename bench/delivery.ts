@@ -1,4 +1,4 @@
-import { build } from 'hdr-histogram-js';
+import { createHistogram } from 'node:perf_hooks';
 import type { OnEvents, Sample } from '../src/load/index.ts';
 
 /**
@@ -27,9 +27,12 @@ export type DeliveryOptions = {
   until: number;
 };
 
-const histogram = () => build({ numberOfSignificantValueDigits: 3, highestTrackableValue: 3_600_000_000 });
+const HOUR_IN_MICROSECONDS = 3_600_000_000;
 
-const micro = (ms: number): number => Math.round(ms * 1000);
+const histogram = () => createHistogram({ highest: HOUR_IN_MICROSECONDS, figures: 3 });
+
+/** A histogram of Node takes values from 1 on. */
+const micro = (ms: number): number => Math.min(HOUR_IN_MICROSECONDS, Math.max(1, Math.round(ms * 1000)));
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { pace_ms, tokens, leading, from, until } = options;
@@ -45,8 +48,8 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
     for (let token = 0; token < count; token += 1) {
       const at = arrivals[token] ?? 0;
       if (at < from || at > until) continue;
-      late.recordValue(micro(at - token * pace_ms - start));
-      if (token > 0) gaps.recordValue(micro(at - (arrivals[token - 1] ?? 0)));
+      late.record(micro(at - token * pace_ms - start));
+      if (token > 0) gaps.record(micro(at - (arrivals[token - 1] ?? 0)));
     }
   };
 
@@ -68,10 +71,10 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
       open.delete(stream);
       if (state) close(state.arrivals, Math.min(tokens, state.seen - leading));
     },
-    lateness: (rank) => late.getValueAtPercentile(rank) / 1000,
-    gap: (rank) => gaps.getValueAtPercentile(rank) / 1000,
+    lateness: (rank) => late.percentile(rank) / 1000,
+    gap: (rank) => gaps.percentile(rank) / 1000,
     get tokens() {
-      return late.totalCount;
+      return late.count;
     },
   };
 };

@@ -14,25 +14,33 @@ export const pruneCommand = new Command('prune')
   .option('--dry-run', 'only tell what would be removed')
   .action(({ dryRun = false }: { dryRun?: boolean }) => {
     const folder = installedFolder();
+    if (folder === undefined) {
+      process.stdout.write('uWebSockets.js is not installed: nothing to remove\n');
+      return;
+    }
     const binaries = binariesIn(folder);
     if (!dryRun) for (const { name } of binaries.unused) rmSync(join(folder, name));
     process.stdout.write(told(folder, binaries, dryRun));
   });
 
-/** @throws Invalid when the package is not an installed one, whose files the package manager can bring back */
-const installedFolder = (): string => {
+/**
+ * Undefined when the package, which is optional, is not installed.
+ *
+ * @throws Invalid when it was not installed by a package manager, which could bring its files back
+ */
+const installedFolder = (): string | undefined => {
   const folder = folderOfPackage();
-  if (!/[\\/]node_modules[\\/]/.test(folder)) {
+  if (folder !== undefined && !/[\\/]node_modules[\\/]/.test(folder)) {
     throw new Invalid(`${folder} is not in a folder node_modules: only what was installed is pruned`);
   }
   return folder;
 };
 
-const folderOfPackage = (): string => {
+const folderOfPackage = (): string | undefined => {
   try {
     return dirname(createRequire(import.meta.url).resolve('uWebSockets.js/package.json'));
-  } catch (cause) {
-    throw new Invalid('uWebSockets.js is not installed where this program would find it', { cause });
+  } catch {
+    return undefined;
   }
 };
 

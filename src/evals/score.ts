@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein';
+import distance from 'leven';
 import { contains, type Expectation, type Scorer, type ToolCallMatcher } from '../schema/dataset.ts';
 import type { EvalFailure, RuntimeFailure } from '../schema/eval-report.ts';
 import type { Json } from '../schema/json.ts';

@@ -1,4 +1,4 @@
-import { build } from 'hdr-histogram-js';
+import { createHistogram } from 'node:perf_hooks';
 
 /** Milliseconds, in three significant digits. All are 0 when nothing was recorded. */
 export type Quantiles = { count: number; p50: number; p90: number; p99: number; max: number };
@@ -16,33 +16,27 @@ const MICROSECONDS = 1000;
 const DAY_IN_MICROSECONDS = 86_400_000_000;
 
 export const createDistribution = (): Distribution => {
-  const histogram = build({
-    bitBucketSize: 64,
-    autoResize: false,
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: DAY_IN_MICROSECONDS,
-    numberOfSignificantValueDigits: 3,
-  });
+  const histogram = createHistogram({ lowest: 1, highest: DAY_IN_MICROSECONDS, figures: 3 });
   const doublings = new Map<number, number>();
 
-  const at = (percentile: number): number => histogram.getValueAtPercentile(percentile) / MICROSECONDS;
+  const at = (percentile: number): number => histogram.percentile(percentile) / MICROSECONDS;
 
   return {
     record(ms) {
-      const value = Math.min(DAY_IN_MICROSECONDS, Math.max(0, Math.round(ms * MICROSECONDS)));
-      histogram.recordValue(value);
-      const doubling = Math.floor(Math.log2(Math.max(1, value)));
+      const value = Math.min(DAY_IN_MICROSECONDS, Math.max(1, Math.round(ms * MICROSECONDS)));
+      histogram.record(value);
+      const doubling = Math.floor(Math.log2(value));
       doublings.set(doubling, (doublings.get(doubling) ?? 0) + 1);
     },
     quantiles: () =>
-      histogram.totalCount === 0
+      histogram.count === 0
         ? { count: 0, p50: 0, p90: 0, p99: 0, max: 0 }
         : {
-            count: histogram.totalCount,
+            count: histogram.count,
             p50: at(50),
             p90: at(90),
             p99: at(99),
-            max: histogram.maxValue / MICROSECONDS,
+            max: histogram.max / MICROSECONDS,
           },
     buckets() {
       const filled = [...doublings.keys()].sort((a, b) => a - b);

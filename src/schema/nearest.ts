@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein';
+import distance, { closestMatch } from 'leven';
 
 /** So much of a name may be wrong before it no longer suggests another. */
 const SHARE = 0.4;
@@ -10,12 +10,13 @@ const LONGEST = 64;
 export const nearest = (name: string, names: readonly string[]): string | undefined => {
   if (name.length > LONGEST || names.length === 0) return undefined;
   const longer = names.filter((known) => hasWords(known, name));
-  if (longer.length > 0) return closest(name, longer);
-  const best = closest(
+  if (longer.length > 0) return closestMatch(name, longer);
+  const best = closestMatch(
     name.toLowerCase(),
     names.map((known) => known.toLowerCase()),
   );
-  if (distance(name.toLowerCase(), best) > SHARE * Math.max(name.length, best.length)) return undefined;
+  if (best === undefined || distance(name.toLowerCase(), best) > SHARE * Math.max(name.length, best.length))
+    return undefined;
   return names.find((known) => known.toLowerCase() === best);
 };
 

@@ -6,7 +6,7 @@ import type { StoredTally } from '../store/index.ts';
  *
  * Guarantees: count, total, smallest, largest and histogram are exact; so are percentiles up to 1024 durations.
  * Past that every second duration is kept, then every fourth, and so on, each standing for as many: evenly over
- * time, without chance. hdr-histogram-js does not fit: its percentiles are of another rank than the contract's
+ * time, without chance. A histogram of Node does not fit: its percentiles are of another rank than the contract's
  * (50 instead of 51 for 1..100), and one histogram takes more memory than all samples of a bucket.
  * Costs O(1) a duration (amortized) and at most 4.3 KB.
  */

@@ -244,7 +244,7 @@ t.test('prune removes binaries of uWebSockets.js for other systems', noBinary, a
   symlinkSync(join(project, 'elsewhere'), server);
   t.match(await output(troupe, 'prune'), /^troupe: \S+elsewhere is not in a folder node_modules/);
   unlinkSync(server);
-  t.match(await output(troupe, 'prune'), /^troupe: uWebSockets\.js is not installed/);
+  t.equal(await output(troupe, 'prune'), 'uWebSockets.js is not installed: nothing to remove\n');
   renameSync(join(project, 'elsewhere'), server);
 });
 

@@ -1,4 +1,4 @@
-import jsonPatch from 'fast-json-patch';
+import { applyPatch } from 'rfc6902';
 import { z } from 'zod';
 import { Json } from '../../schema/json.ts';
 
@@ -14,28 +14,39 @@ const Spec = z.object({
   elements: z.record(z.string(), z.looseObject({ type: z.string() })),
 });
 
+/** A JSON pointer. The names are refused because no element is called so and objects inherit them. */
+const Path = z.string().regex(/^(?!.*\/(?:__proto__|constructor|prototype)(?:\/|$))(?:\/.*)?$/s);
+
 const Operation = z.discriminatedUnion('op', [
-  z.object({ op: z.enum(['add', 'replace', 'test']), path: z.string(), value: Json }),
-  z.object({ op: z.literal('remove'), path: z.string() }),
-  z.object({ op: z.enum(['move', 'copy']), path: z.string(), from: z.string() }),
+  z.object({ op: z.enum(['add', 'replace', 'test']), path: Path, value: Json }),
+  z.object({ op: z.literal('remove'), path: Path }),
+  z.object({ op: z.enum(['move', 'copy']), path: Path, from: Path }),
 ]);
 
 /** @throws Error that names the line, or what the tree lacks */
 export const compileSpecStream = (text: string): { root: string; elements: Json } => {
-  let compiled: unknown = { elements: {} };
+  // An operation may replace the whole document, so the document is a member of what is patched.
+  const patched: { spec: unknown } = { spec: { elements: {} } };
   for (const [index, line] of text.split('\n').entries()) {
     const operation = line.trim();
     if (operation === '' || operation.startsWith('```')) continue;
     try {
-      compiled = jsonPatch.applyOperation(compiled, Operation.parse(JSON.parse(operation)), true).newDocument;
+      const [failure] = applyPatch(patched, [below('/spec', Operation.parse(JSON.parse(operation)))]);
+      if (failure) throw failure;
     } catch (cause) {
       throw new Error(`line ${index + 1} is not an operation that applies: ${operation.slice(0, 100)}`, {
         cause,
       });
     }
   }
-  return checked(compiled);
+  return checked(patched.spec);
 };
+
+const below = (parent: string, operation: z.infer<typeof Operation>): z.infer<typeof Operation> => ({
+  ...operation,
+  path: parent + operation.path,
+  ...('from' in operation && { from: parent + operation.from }),
+});
 
 const checked = (compiled: unknown): { root: string; elements: Json } => {
   const spec = Spec.safeParse(compiled);

@@ -67,6 +67,14 @@ const invalid: [lines: string[], reason: string][] = [
     ['{"op":"add","path":"/elements/__proto__","value":{"type":"x"}}'],
     'line 1 is not an operation that applies: {"op":"add","path":"/elements/__proto__","value":{"type":"x"}}',
   ],
+  [
+    ['{"op":"copy","from":"/constructor/prototype","path":"/elements/x"}'],
+    'line 1 is not an operation that applies: {"op":"copy","from":"/constructor/prototype","path":"/elements/x"}',
+  ],
+  [
+    ['{"op":"add","path":"elements","value":{}}'],
+    'line 1 is not an operation that applies: {"op":"add","path":"elements","value":{}}',
+  ],
   [[MAIN], 'root: Invalid input: expected string, received undefined'],
   [[ROOT], 'root "main" is not among the elements'],
   [[ROOT, '{"op":"add","path":"/elements/main","value":{}}'], 'elements.main.type: Invalid input'],
