@@ -29,7 +29,10 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
 const addCommands = async (name: string | undefined): Promise<void> => {
   const named = COMMANDS.get(name ?? '');
   const loading = named ? [named()] : [...COMMANDS.values()].map((load) => load());
-  for (const command of await Promise.all(loading)) program.addCommand(command);
+  // A process may run the program several times.
+  for (const command of await Promise.all(loading)) {
+    if (!program.commands.includes(command)) program.addCommand(command);
+  }
 };
 
 const run = async (): Promise<void> => {
