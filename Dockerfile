@@ -6,7 +6,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 # uWebSockets.js has a binary for each system and each Node, 250 MB: one of them is used.
-RUN node dist/src/main.js prune
+RUN if [ -d node_modules/uWebSockets.js ]; then node dist/src/main.js prune; fi
 
 FROM node:24-trixie-slim
 WORKDIR /srv/troupe

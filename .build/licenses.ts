@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { type ConsoleRecord, RECORD } from './console.ts';
+import { type Bundled, sbomOf } from './sbom.ts';
 
 /** The licenses of all packages whose code is inside the programs of this one. */
 
@@ -10,12 +12,28 @@ const BUNDLE = join(ROOT, 'dist/bundle.json');
 
 type Metafile = { outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> };
 
+const metafileOf = async (entry: string): Promise<Metafile> => {
+  const { metafile } = await build({
+    entryPoints: [join(ROOT, entry)],
+    absWorkingDir: ROOT,
+    bundle: true,
+    external: ['react', 'ai', '@ai-sdk/react'],
+    format: 'esm',
+    write: false,
+    metafile: true,
+  });
+  return metafile;
+};
+
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
 
 /** Folders of the packages of which at least a byte was bundled, by name. */
-const bundledPackages = (): string[] => {
-  const { outputs }: Metafile = JSON.parse(readFileSync(BUNDLE, 'utf8'));
-  const folders = Object.values(outputs).flatMap(({ inputs }) =>
+const bundledPackages = async (): Promise<string[]> => {
+  const main: Metafile = JSON.parse(readFileSync(BUNDLE, 'utf8'));
+  // `npm run build:js` writes a metafile of its last call only.
+  const others = await Promise.all(['src/client/index.ts', 'src/react/index.ts'].map(metafileOf));
+  const outputs = [main, ...others].flatMap(({ outputs }) => Object.values(outputs));
+  const folders = outputs.flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) =>
       bytesInOutput > 0 ? (PACKAGE.exec(path)?.[0] ?? []) : [],
     ),
@@ -26,29 +44,64 @@ const bundledPackages = (): string[] => {
 
 const TEXT = /^(licen[cs]e|notice|copying)/i;
 
-type Manifest = { name: string; version: string; license?: string };
-
-/** A package by its name, and its license. */
-const readPackage = (folder: string): { title: string; text: string } => {
-  const path = join(ROOT, folder);
-  const { name, version, license }: Manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-  const texts = readdirSync(path)
-    .filter((file) => TEXT.test(file))
-    .sort()
-    .map((file) => readFileSync(join(path, file), 'utf8').trim());
-  if (texts.length === 0 && license === undefined) throw new Error(`${folder} has no license`);
-  return { title: `${name} ${version} (${license ?? 'see below'})`, text: texts.join('\n\n') };
+type Manifest = {
+  name: string;
+  version: string;
+  license?: string;
+  author?: string | { name: string };
+  maintainers?: (string | { name: string })[];
 };
+
+const nameOfPerson = (person: string | { name: string } | undefined): string | undefined =>
+  typeof person === 'object' ? person.name : person;
+
+/** @throws when the package has no license identifier, or no text is known for it */
+const readPackage = (folder: string, texts: ReadonlyMap<string, string>): Bundled => {
+  const path = join(ROOT, folder);
+  const manifest: Manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+  const { name, version, license } = manifest;
+  if (!license) throw new Error(`${folder} names no license in its package.json`);
+  const author = nameOfPerson(manifest.author ?? manifest.maintainers?.[0]);
+  const text = textOf(path) || fallbackOf(license, author ?? `the authors of ${name}`, texts);
+  if (!text) throw new Error(`${folder} has no license text, and none is known for ${license}`);
+  return { name, version, license, author, text };
+};
+
+const textOf = (path: string): string =>
+  readdirSync(path)
+    .filter((file) => TEXT.test(file) && statSync(join(path, file)).isFile())
+    .sort()
+    .map((file) => readFileSync(join(path, file), 'utf8').trim())
+    .join('\n\n');
+
+/** The text of the license that another package has, with the holder of the copyright of this one. */
+const fallbackOf = (license: string, holder: string, texts: ReadonlyMap<string, string>): string =>
+  (texts.get(license) ?? '').replace(/^ *copyright .*$/im, `Copyright (c) ${holder}`);
+
+/** Where each text of a license that packages leave out is taken from. */
+const SPDX_TEXTS: readonly (readonly [license: string, file: string])[] = [
+  ['Apache-2.0', 'LICENSE'],
+  ['MIT', 'node_modules/react/LICENSE'],
+];
 
 const RULE = `\n\n${'-'.repeat(80)}\n\n`;
 
-/** Writes `dist/LICENSES.txt`, and takes away what the bundler said of its inputs. @throws when a package has none */
-export const writeLicenses = (): void => {
+/**
+ * Writes `dist/LICENSES.txt` and `dist/sbom.cdx.json`, and removes the metafile.
+ * @throws when a bundled package has no license
+ */
+export const writeLicenses = async (): Promise<void> => {
+  const texts = new Map(
+    SPDX_TEXTS.map(([license, file]) => [license, readFileSync(join(ROOT, file), 'utf8').trim()]),
+  );
+  const packages = (await bundledPackages()).map((folder) => readPackage(folder, texts));
   const titles = new Map<string, string[]>();
-  for (const { title, text } of bundledPackages().map(readPackage)) {
-    titles.set(text, [...(titles.get(text) ?? []), title]);
+  for (const { name, version, license, text } of packages) {
+    titles.set(text, [...(titles.get(text) ?? []), `${name} ${version} (${license})`]);
   }
   const notices = [...titles].map(([text, those]) => `${those.join('\n')}\n\n${text}`.trim());
   writeFileSync(join(ROOT, 'dist/LICENSES.txt'), `${notices.join(RULE)}\n`);
+  const product = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  writeFileSync(join(ROOT, 'dist/sbom.cdx.json'), `${JSON.stringify(sbomOf(product, packages), null, 2)}\n`);
   rmSync(BUNDLE);
 };

@@ -5,4 +5,4 @@ import { writeLicenses } from './licenses.ts';
 /** What the package has besides its programs: its console, what compilers read, and whose work is in it. */
 await buildConsole();
 await writeDeclarations();
-writeLicenses();
+await writeLicenses();

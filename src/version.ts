@@ -14,5 +14,8 @@ const packageFile = ['../package.json', '../../package.json']
 
 export const version: string = packageFile ? JSON.parse(readFileSync(packageFile, 'utf8')).version : '0.0.0';
 
+/** The root folder of the package. */
+export const packageFolder: string = fileURLToPath(new URL('.', packageFile ?? import.meta.url));
+
 /** Where the build puts the browser console. */
 export const consoleFolder: string = fileURLToPath(new URL('./dist/console', packageFile ?? import.meta.url));

@@ -6,6 +6,8 @@ export type CommandLog = {
   log: Log;
   /** Standard output is that terminal too, so that what the log tells needs no second line there. */
   isTold: boolean;
+  /** Runs this without drawing the end of a service, which another one replaces. */
+  withoutStop(replace: () => Promise<void>): Promise<void>;
 };
 
 export const openCommandLog = async ({
@@ -14,11 +16,18 @@ export const openCommandLog = async ({
 }: Settings): Promise<CommandLog> => {
   const { stderr, stdout } = process;
   const isDrawn = format === 'pretty' || (format === 'auto' && stderr.isTTY === true);
-  if (!isDrawn) return { log: createLog({ level }), isTold: false };
+  if (!isDrawn) return { log: createLog({ level }), isTold: false, withoutStop: (replace) => replace() };
   const { drawLog } = await import('../terminal/index.ts');
   const isTold = stderr.isTTY === true && stdout.isTTY === true;
-  // The banner tells of the start.
-  const shown = drawLog(stderr, isTold ? new Set(['started']) : undefined);
+  // The banner reports the start.
+  const hidden = new Set(isTold ? ['started'] : []);
+  const shown = drawLog(stderr, hidden);
   process.once('exit', shown.end);
-  return { log: createLog({ level, destination: shown }), isTold };
+  const withoutStop: CommandLog['withoutStop'] = async (replace) => {
+    hidden.add(STOPPED);
+    await replace().finally(() => hidden.delete(STOPPED));
+  };
+  return { log: createLog({ level, destination: shown }), isTold, withoutStop };
 };
+
+const STOPPED = 'stopped';

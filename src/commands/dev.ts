@@ -2,13 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { TroupeConfig } from '../config.ts';
+import type { App } from '../app.ts';
+import type { AppInput } from '../app-input.ts';
+import { appInput, type TroupeConfig } from '../config.ts';
+import { mergeRecords, NO_RECORDS } from '../registry/records.ts';
 import { devRecords } from '../registry/seed.ts';
+import { Invalid } from '../schema/outcome.ts';
 import type { Settings } from '../settings.ts';
 import { bannerOf, pageOf, TOKEN_FILE, tryText } from './banner.ts';
+import { loadConfigFile } from './config-file.ts';
 import { takeEnvironment } from './environment.ts';
+import { reloadOnEdit } from './reload.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
-import { runUntilSignal } from './until-signal.ts';
+import { serveUntilSignal } from './until-signal.ts';
 
 /**
  * `troupe dev`: the first five minutes. Demo agents, scripted answers unless a provider key is in the
@@ -16,20 +22,35 @@ import { runUntilSignal } from './until-signal.ts';
  */
 export const devCommand = withSettingFlags(new Command('dev'))
   .description('start with demo agents, and an admin token made for you')
-  .action(async (options: Record<string, unknown>) => {
-    const env = takeEnvironment({ keepShared: false });
-    const settings = readSettings(givenFlags(options), env, DEV);
-    const token = settings.AdminApiConfig.bearer_token ?? (await keptToken(settings.storage_dir));
-    settings.AdminApiConfig.bearer_token = token;
-    const app = await runUntilSignal({
-      settings,
-      env,
-      records: isReal(settings) ? undefined : devRecords(env, env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL),
-    });
-    const page = pageOf(process.stdout);
-    const shown = { app, settings, admin: { token, isShown: process.stdout.isTTY === true } };
-    process.stdout.write(bannerOf(shown, page) + tryText(app, settings, page.paint));
+  .option('--config <path>', 'module with tools, plugins, providers, agents and settings (TroupeConfig)')
+  .option('--watch', 'restart the service when the config file or a module that it imports was edited')
+  .action(async ({ config: path, watch = false, ...options }: DevOptions) => {
+    if (watch && path === undefined) throw new Invalid('--watch requires --config <path>');
+    const env = takeEnvironment({ keepShared: path !== undefined });
+    const inputOf = async (config: TroupeConfig): Promise<AppInput> => {
+      const settings = readSettings(givenFlags(options), env, settingsOf(config, watch));
+      settings.AdminApiConfig.bearer_token ??= await keptToken(settings.storage_dir);
+      const input = appInput({ env, ...config }, settings);
+      const model = env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL;
+      const seed = isReal(settings) ? NO_RECORDS : devRecords(env, model);
+      return { ...input, records: mergeRecords(seed, input.records ?? NO_RECORDS) };
+    };
+    const reloading = watch && path !== undefined ? reloadOnEdit(path, inputOf) : undefined;
+    const config = reloading ? await reloading.load() : path === undefined ? {} : await loadConfigFile(path);
+    const input = await inputOf(config);
+    const served = await serveUntilSignal(input);
+    showStart(served.app, input.settings);
+    reloading?.begin(served);
   });
+
+type DevOptions = Record<string, unknown> & { config?: string; watch?: boolean };
+
+function showStart(app: App, settings: Settings): void {
+  const page = pageOf(process.stdout);
+  const { bearer_token: token = '' } = settings.AdminApiConfig;
+  const shown = { app, settings, admin: { token, isShown: process.stdout.isTTY === true } };
+  process.stdout.write(bannerOf(shown, page) + tryText(app, settings, page.paint));
+}
 
 /**
  * What is otherwise than in `serve`, unless it is set. A front end under development has a port of its own, and whoever
@@ -39,6 +60,19 @@ const DEV = {
   seed: { profile: 'demo' },
   AdminApiConfig: { cors_allowed_origins: ['loopback'], expose_trace_routes: true },
 } satisfies TroupeConfig['settings'];
+
+/** A reload does not wait for runs: they resume with the new code. */
+const WATCHING = { shutdown_timeout_ms: 0 };
+
+function settingsOf({ settings = {} }: TroupeConfig, watch: boolean): TroupeConfig['settings'] {
+  return {
+    ...DEV,
+    ...(watch && WATCHING),
+    ...settings,
+    seed: { ...DEV.seed, ...settings.seed },
+    AdminApiConfig: { ...DEV.AdminApiConfig, ...settings.AdminApiConfig },
+  };
+}
 
 const isReal = ({ openai }: Settings): boolean =>
   openai.api_key !== undefined || openai.base_url !== undefined;

@@ -1,15 +1,37 @@
 import type { App } from '../app.ts';
 import type { AppInput } from '../app-input.ts';
+import { Unavailable } from '../schema/outcome.ts';
 import { unknownVariables } from '../settings.ts';
 
+export type Served = {
+  readonly app: App;
+  /**
+   * Stops the service and starts it again with other code, on the same port. The previous code is started when the
+   * new one cannot be; with neither, nothing is served until the next replacement.
+   * @throws what the start with the new code throws
+   */
+  replace(input: AppInput): Promise<void>;
+};
+
 /** Starts the service and stops it gracefully on SIGINT or SIGTERM; a second signal ends it at once. */
-export const runUntilSignal = async (input: AppInput): Promise<App> => {
-  // What serves is loaded by the commands that serve.
+export async function serveUntilSignal(input: AppInput): Promise<Served> {
+  // Modules that only serving commands need.
   const { openCommandLog } = await import('./command-log.ts');
-  const { log, isTold } = await openCommandLog(input.settings);
+  const { log, isTold, withoutStop } = await openCommandLog(input.settings);
   for (const problem of unknownVariables(process.env)) log.warn(problem);
   const { startApp } = await import('../app.ts');
-  const app = await startApp({ ...input, log });
+  const ports = new Map<string, string>();
+  const start = async (input: AppInput): Promise<App> => {
+    const { http_addr: address } = input.settings;
+    const settings = { ...input.settings, http_addr: ports.get(address) ?? address };
+    const app = await startApp({ ...input, settings, log });
+    if (app.url !== '') ports.set(address, new URL(app.url).host);
+    return app;
+  };
+  let app = await start(input);
+  let working = input;
+  let isServing = true;
+  let replacement: Promise<void> = Promise.resolve();
   const say = (words: string): void => {
     if (!isTold) process.stdout.write(`Troupe: ${words}\n`);
   };
@@ -23,13 +45,56 @@ export const runUntilSignal = async (input: AppInput): Promise<App> => {
     stopping = true;
     log.info('stopping');
     say('stopping');
-    await app.stop((runs) => say(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`));
+    await replacement;
+    if (isServing)
+      await app.stop((runs) =>
+        say(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`),
+      );
     say('stopped');
     process.exit(0);
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  return app;
-};
+
+  /** The system keeps the port for a minute when the service closed connections of clients. */
+  const startOnFreedPort = async (input: AppInput, triesLeft = 280): Promise<App> => {
+    try {
+      return await start(input);
+    } catch (error) {
+      if (stopping || triesLeft === 0 || !(error instanceof Unavailable)) throw error;
+      if (!error.message.startsWith('cannot listen')) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    return startOnFreedPort(input, triesLeft - 1);
+  };
+  const use = async (input: AppInput): Promise<void> => {
+    app = await startOnFreedPort(input);
+    isServing = true;
+    working = input;
+  };
+  const replace = async (next: AppInput): Promise<void> => {
+    if (stopping) return;
+    if (isServing) await withoutStop(() => app.stop());
+    isServing = false;
+    if (stopping) return;
+    await use(next).catch(async (error) => {
+      await use(working).catch((again) => log.error({ err: again }, 'the previous code cannot be started'));
+      throw error;
+    });
+  };
+  return {
+    get app() {
+      return app;
+    },
+    replace(next) {
+      const done = replace(next);
+      replacement = done.catch(() => {});
+      return done;
+    },
+  };
+}
+
+/** As `serveUntilSignal`, for code that does not change. */
+export const runUntilSignal = async (input: AppInput): Promise<App> => (await serveUntilSignal(input)).app;
 
 const LEFT = 'stopped, without waiting: the next start goes on with what was running';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { register } from 'tsx/esm/api';
 import { z } from 'zod';
 import { loadConfigFile } from '../../src/commands/config-file.ts';
 import { appInput } from '../../src/config.ts';
@@ -77,21 +76,35 @@ t.test(
   },
 );
 
-t.test('a config file may be TypeScript where the runtime loads it', async (t) => {
-  // Stands in for a Node that strips types by itself.
-  const unregister = register();
-  t.teardown(unregister);
-  const typed = CONFIG.replace('async (_, sink)', 'async (_: unknown, sink)');
+t.test('a config file and the modules that it imports may be TypeScript', async (t) => {
+  const typed = CONFIG.replace('async (_, sink)', 'async (_: unknown, sink)').replace(
+    "id: 'bird'",
+    'id: Name.bird',
+  );
   for (const name of ['troupe.config.mts', 'troupe.config.ts']) {
-    t.match(await loadConfigFile(fileOf(t, name, typed)), { agents: [{ id: 'bird' }] }, name);
+    const folder = t.testdir({
+      [name]: `import { Name } from './name.ts';${typed}`,
+      'name.ts': "export enum Name { bird = 'bird' }",
+    });
+    const found: string[] = [];
+    const config = await loadConfigFile(join(folder, name), (path) => found.push(path));
+    t.match(config, { agents: [{ id: 'bird' }] }, name);
+    t.strictSame(new Set(found), new Set([join(folder, name), join(folder, 'name.ts')]));
   }
+});
+
+t.test('a CommonJS module exports the configuration', async (t) => {
+  const file = fileOf(t, 'troupe.config.cjs', "module.exports = { agents: [{ id: 'bird' }] };");
+  t.strictSame(await loadConfigFile(file), { agents: [{ id: 'bird' }] });
 });
 
 const LOADING: [name: string, content: string, message: RegExp][] = [
   ['c.mjs', 'export const config = {};', /^--config: the default export of .*c\.mjs must be an object/],
   ['c.mjs', 'export default [];', /must be an object of type TroupeConfig$/],
-  ['c.mjs', "import 'not-there';", /^--config: .*c\.mjs imports what is not there: .*'not-there'/],
-  ['c.odd', 'export default {};', /^--config: Node v.* cannot load .*c\.odd; TypeScript needs Node 22\.18/],
+  ['c.mjs', "import 'not-there';", /^--config: .*c\.mjs: Cannot find module 'not-there'$/],
+  ['c.ts', 'export default {\n  agents: ;\n};', /^--config: .*c\.ts:2:11: Unexpected token$/],
+  ['c.ts', "type A = 1;\n\nthrow new TypeError('no');", /^--config: .*c\.ts:3:7: TypeError: no$/],
+  ['c.odd', 'export default {};', /^--config: .*c\.odd must end in one of \.js, \.mjs, \.cjs, \.ts, /],
 ];
 for (const [name, content, message] of LOADING) {
   t.test(`not loaded: ${name} with ${content}`, async (t) => {

@@ -38,7 +38,7 @@ import {
 
 const FILES = [
   /^(LICENSE|README\.md|package\.json)$/,
-  /^dist\/(LICENSES\.txt|shared-types\d*\.d\.ts)$/,
+  /^dist\/(LICENSES\.txt|sbom\.cdx\.json|shared-types\d*\.d\.ts)$/,
   // Parts of the programs, each called after what is in it.
   /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(client|react|testing)\/index\.(js|d\.ts))$/,
@@ -136,6 +136,29 @@ t.test('the files are those that are needed, and no others', async (t) => {
   t.equal(packed.files.find(({ path }) => path === 'dist/src/main.js')?.mode, 0o755);
   t.match(text('dist/LICENSES.txt'), /^pino \d/m);
   t.notMatch(text('dist/LICENSES.txt'), /^lmdb \d/m, 'what is installed beside it brings its own');
+});
+
+t.test('the bill of materials lists each package of the license texts', async (t) => {
+  const text = (path: string): string =>
+    readFileSync(join(project, 'node_modules/troupe/dist', path), 'utf8');
+  const { specVersion, components, dependencies } = JSON.parse(text('sbom.cdx.json'));
+  t.equal(specVersion, '1.6');
+  const listed = new Set<string>();
+  for (const { group, name, version, licenses, purl } of components) {
+    t.ok(licenses[0].license?.id ?? licenses[0].expression, purl);
+    listed.add(`${group ? `${group}/` : ''}${name} ${version}`);
+  }
+  const notices = Array.from(
+    text('LICENSES.txt').matchAll(/^(\S+ \d\S*) \(.+\)$/gm),
+    ([, title = '']) => title,
+  );
+  t.strictSame([...listed].sort(), [...new Set(notices)].sort());
+  t.ok(
+    listed.has(
+      `eventsource-parser ${notices.find((each) => each.startsWith('eventsource-parser '))?.split(' ')[1]}`,
+    ),
+  );
+  t.equal(dependencies[0].dependsOn.length, components.length);
 });
 
 t.test('who installs it runs no script, and every entry is there', async (t) => {

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { INDEX } from './built.ts';
+import { type Command, runCommand } from './service.ts';
+
+/** `troupe dev --config … --watch`: the service continues with what was edited. */
+
+const config = (agent: string): string => `
+import { defineProvider } from ${JSON.stringify(pathToFileURL(INDEX).href)};
+import { answers } from './lib/answers.ts';
+type Agent = { id: string; model_id: string };
+const agents: Agent[] = [{ id: '${agent}', model_id: 'parrot' }];
+export default {
+  providers: [defineProvider({ id: 'parrot', stream: answers })],
+  models: [{ id: 'parrot', provider_id: 'parrot', upstream_model: 'parrot' }],
+  agents,
+};
+`;
+
+const answers = (text: string): string => `
+enum Stop { End = 'EndTurn' }
+export const answers = async (_: unknown, sink: { text(text: string): void }) => {
+  sink.text('${text}');
+  return { stop: Stop.End };
+};
+`;
+
+type Watched = { folder: string; write(name: string, text: string): void; service: Command; url: string };
+
+const RELOADED = /Troupe: reloaded in \d+ ms\n/g;
+
+const reloads = ({ service }: Watched): number => service.output().match(RELOADED)?.length ?? 0;
+
+const startWatching = async (t: Test): Promise<Watched> => {
+  const folder = t.testdir({ 'troupe.config.ts': config('polly'), lib: { 'answers.ts': answers('first') } });
+  const service = runCommand(t, [
+    ...['dev', '--config', join(folder, 'troupe.config.ts'), '--watch'],
+    ...['--http-addr', '127.0.0.1:0', '--storage-dir', join(folder, 'data')],
+  ]);
+  const [, url = ''] = await service.says(/API\s+(\S+)/);
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+  return { folder, write, service, url };
+};
+
+const reloaded = ({ service }: Watched, times: number): Promise<unknown> =>
+  service.says(new RegExp(`(?:reloaded in \\d+ ms[\\s\\S]*){${times}}`));
+
+/** The client closes the connection first, so that the system releases the port of the service at once. */
+const send = async (url: string, body?: object, until?: RegExp): Promise<string> => {
+  const agent = new Agent({ keepAlive: true });
+  const headers = { 'content-type': 'application/json' };
+  const outgoing = request(url, { agent, method: body ? 'POST' : 'GET', headers });
+  outgoing.end(body && JSON.stringify(body));
+  const [response] = await once(outgoing, 'response');
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += chunk;
+    if (until?.test(text)) break;
+  }
+  agent.destroy();
+  return text;
+};
+
+const runOf = (agentId: string, threadId?: string) => ({
+  agentId,
+  threadId,
+  messages: [{ role: 'user', content: 'Hello' }],
+});
+
+const answer = async ({ url }: Watched, agent = 'polly'): Promise<string> =>
+  /"delta":"([^"]*)"/.exec(await send(`${url}/v1/runs`, runOf(agent)))?.[1] ?? '';
+
+t.test('replaces code on the same port when the config or a module of it is edited', async (t) => {
+  const watched = await startWatching(t);
+  t.equal(await answer(watched), 'first');
+  watched.write('lib/answers.ts', answers('second'));
+  await reloaded(watched, 1);
+  t.equal(await answer(watched), 'second');
+
+  // An editor that replaces the file by another one.
+  watched.write('new', config('jack'));
+  renameSync(join(watched.folder, 'new'), join(watched.folder, 'troupe.config.ts'));
+  await reloaded(watched, 2);
+  t.equal(await answer(watched, 'jack'), 'second');
+  t.match(watched.service.output(), /^Troupe: reloaded in \d+ ms$/m);
+
+  watched.service.child.kill('SIGTERM');
+  t.equal(await watched.service.ended(), 0);
+  t.equal(reloads(watched), 2);
+});
+
+const BROKEN: [what: string, text: string, message: RegExp][] = [
+  ['a syntax error', 'export default {\n  agents: ;\n};', /troupe\.config\.ts:2:11: Unexpected token/],
+  ['an error that it throws', "\nthrow new Error('no');", /troupe\.config\.ts:2:7: Error: no/],
+  ['a missing module', "import './none.ts';", /troupe\.config\.ts: Cannot find module '\.\/none\.ts'/],
+  ['no default export', 'export const agents = [];', /must be an object of type TroupeConfig/],
+  ['an unknown option', 'export default { tolls: [] };', /tolls: not an option/],
+  [
+    'a missing model',
+    "export default { agents: [{ id: 'a', model_id: 'none' }] };",
+    /agent 'a' references missing model 'none'/,
+  ],
+];
+
+t.test('continues with the previous code while the edited code is wrong', async (t) => {
+  const watched = await startWatching(t);
+  const { service } = watched;
+  const reports = async (message: RegExp): Promise<void> => {
+    while (!message.test(service.errors())) {
+      if (service.child.exitCode !== null) throw new Error(`it ended: ${service.errors()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  for (const [what, text, message] of BROKEN) {
+    await t.test(what, async (t) => {
+      watched.write('troupe.config.ts', text);
+      await reports(new RegExp(`not reloaded: .*${message.source}`));
+      t.equal(await answer(watched), 'first');
+    });
+  }
+  t.equal(reloads(watched), 0);
+  watched.write('troupe.config.ts', config('polly').replace('./lib/answers.ts', './more/answers.ts'));
+  await reports(/Cannot find module '\.\/more\/answers\.ts'/);
+  mkdirSync(join(watched.folder, 'more'));
+  watched.write('more/answers.ts', answers('third'));
+  watched.write('troupe.config.ts', `${config('polly').replace('./lib/answers.ts', './more/answers.ts')}\n`);
+  await reloaded(watched, 1);
+  t.equal(await answer(watched), 'third');
+  rmSync(join(watched.folder, 'more'), { recursive: true });
+  await reports(
+    /Cannot find module '\.\/more\/answers\.ts'[\s\S]*Cannot find module '\.\/more\/answers\.ts'/,
+  );
+  t.equal(await answer(watched), 'third');
+});
+
+t.test('resumes runs that were executing, and ends with the last of many edits', async (t) => {
+  const watched = await startWatching(t);
+  const slow = `
+export const answers = async (_: unknown, sink: { text(text: string): void }, { signal }: { signal: AbortSignal }) => {
+  sink.text('begun');
+  await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+};
+`;
+  watched.write('lib/answers.ts', slow);
+  await reloaded(watched, 1);
+  await send(`${watched.url}/v1/runs`, runOf('polly', 'kept'), /begun/);
+  for (let edit = 0; edit < 20; edit += 1) watched.write('lib/answers.ts', answers(`edit ${edit}`));
+  await reloaded(watched, 2);
+  const latest = (): Promise<string> => send(`${watched.url}/v1/threads/kept/runs/latest`);
+  while (JSON.parse(await latest()).status !== 'done')
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const messages = await send(`${watched.url}/v1/threads/kept/messages`);
+  t.match(messages, 'edit 19');
+});
+
+t.test('requires a config file', async (t) => {
+  const service = runCommand(t, ['dev', '--watch']);
+  t.equal(await service.ended(), 1);
+  t.equal(service.errors(), 'troupe: --watch requires --config <path>\n');
+});
