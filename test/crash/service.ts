@@ -165,7 +165,8 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
       }
     },
     async failStart() {
-      const other = createServer().listen(port, '127.0.0.1');
+      // Connections of clients would keep the port open.
+      const other = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
       await once(other, 'listening');
       const process = begin('process');
       const code = await ended(process);
