@@ -207,7 +207,8 @@ const failureOf = (
 ): Pick<Outcome, 'runtime_failure' | 'error_type'> => {
   const error_type = error === undefined ? undefined : tally.errorClass;
   const { max_total_tokens: most } = plan;
-  const spent = spentTokens(tally);
+  // A failure that is not of the budget is reported as such, unless its completed answers alone are beyond it.
+  const spent = error === undefined ? spentTokens(tally) : tally.total;
   if (spent > most) {
     return {
       error_type,
