@@ -239,40 +239,70 @@ t.test('an address that is taken and a folder that is in use are told', async (t
   t.match(second.errors(), data);
 });
 
-const LOADING: [what: string, loader: string, says: RegExp][] = [
-  [
-    'a system whose glibc is too old',
-    "Error: /lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by /x/uws_linux_x64_127.node)",
-    /^troupe: Node v.* needs glibc 2\.38 or newer, which this system does not have: .* or Node 20\n$/,
-  ],
-  [
-    'a version of Node without a binary',
-    "Error: Cannot find module './uws_linux_x64_999.node'\nRequire stack:\n- /x/uws.js",
-    /^troupe: uWebSockets\.js has no binary for Node v.*; there are some for Node 20, .*\n$/,
-  ],
-  [
-    'another failure',
-    'Error: symbol not found',
-    /^troupe: uWebSockets\.js cannot be loaded by .*: Error: symbol not found\n$/,
-  ],
-];
-for (const [what, loader, says] of LOADING) {
-  t.test(`${what} is told in one line`, async (t) => {
-    const message = `This version of uWS.js supports only some.\n\n${loader}`;
-    const dir = t.testdir({
-      'broken.cjs': `const Module = require('node:module');
+/** An environment in which loading uWebSockets.js fails with this message. */
+const withoutBinary = (t: Test, message: string): Record<string, string> => {
+  const dir = t.testdir({
+    'broken.cjs': `const Module = require('node:module');
 const load = Module._load;
 Module._load = (name, ...rest) => {
   if (name === 'uWebSockets.js') throw new Error(${JSON.stringify(message)});
   return load(name, ...rest);
 };`,
-    });
-    const env = { ...TOKEN, NODE_OPTIONS: `--require ${join(dir, 'broken.cjs')}` };
-    const serve = runCommand(t, ['serve', ...FREE, '--storage-dir', join(dir, 'data')], env);
+  });
+  return { ...TOKEN, NODE_OPTIONS: `--require ${join(dir, 'broken.cjs')}` };
+};
+
+const UNSUPPORTED = 'This version of uWS.js supports only some.\n\n';
+const NO_BINARY = `${UNSUPPORTED}Error: Cannot find module './uws_linux_x64_999.node'\nRequire stack:\n- /x/uws.js`;
+
+const LOADING: [cause: string, message: string, reason: RegExp][] = [
+  [
+    'the glibc of the system is too old',
+    `${UNSUPPORTED}Error: /lib/x86_64-linux-gnu/libm.so.6: version \`GLIBC_2.38' not found (required by /x/uws_linux_x64_127.node)`,
+    /^troupe: the binary of uWebSockets\.js for Node v.* needs glibc 2\.38 or newer, which .* this system does not\n$/,
+  ],
+  [
+    'it has no binary for this version of Node',
+    NO_BINARY,
+    /^troupe: uWebSockets\.js has no binary for Node v.*; there are binaries for Node 20, .*\n$/,
+  ],
+  [
+    'it is not installed',
+    "Cannot find module 'uWebSockets.js'\nRequire stack:\n- /x/main.js",
+    /^troupe: uWebSockets\.js is not installed\n$/,
+  ],
+  [
+    'it fails to load in another way',
+    `${UNSUPPORTED}Error: symbol not found`,
+    /^troupe: uWebSockets\.js cannot be loaded by Node v.*: Error: symbol not found\n$/,
+  ],
+];
+for (const [cause, message, reason] of LOADING) {
+  t.test(`refuses to start on uWebSockets.js when ${cause}`, async (t) => {
+    const args = ['serve', ...FREE, '--http-server', 'uws', '--storage-dir', join(t.testdir(), 'data')];
+    const serve = runCommand(t, args, withoutBinary(t, message));
     t.equal(await serve.ended(), 1);
-    t.match(serve.errors(), says);
+    t.match(serve.errors(), reason);
   });
 }
+
+t.test('starts on node:http and logs the reason once when uWebSockets.js cannot be loaded', async (t) => {
+  const args = ['serve', ...FREE, '--http-server', 'auto', '--storage-dir', join(t.testdir(), 'data')];
+  const serve = runCommand(t, args, withoutBinary(t, NO_BINARY));
+  const health = await fetch(`${await urlOf(serve)}/health`);
+  t.equal(health.status, 200);
+  serve.child.kill('SIGTERM');
+  t.equal(await serve.ended(), 0);
+  const lines = serve
+    .errors()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"node:http listens'));
+  t.equal(lines.length, 1);
+  t.match(JSON.parse(lines[0] ?? ''), {
+    reason: /^uWebSockets\.js has no binary for Node v/,
+    msg: /, because uWebSockets\.js cannot be loaded/,
+  });
+});
 
 t.test('the help names every setting', async (t) => {
   const { code, output } = await runHere(['serve', '--help']);

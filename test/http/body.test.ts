@@ -1,8 +1,11 @@
-import uWS from 'uWebSockets.js';
 import t from 'tap';
 import { type BodyText, isJson, readBody, tooLarge } from '../../src/http/body.ts';
 import { createBodyRoom } from '../../src/http/body-room.ts';
-import { when, wire } from './serve.ts';
+import { createConnectionBudget } from '../../src/http/connection-budget.ts';
+import { listenOnNode } from '../../src/http/node-socket.ts';
+import type { Answer } from '../../src/http/pipeline.ts';
+import { listenOn } from '../../src/http/socket.ts';
+import { LISTENER, when, wire } from './serve.ts';
 
 t.test('a body is delivered once, also when it is too large and goes on', async (t) => {
   const delivered: BodyText[] = [];
@@ -10,21 +13,28 @@ t.test('a body is delivered once, also when it is too large and goes on', async 
   let pieces = 0;
   const room = createBodyRoom({ limit: 100, timeoutMs: 60_000, observe() {} });
   t.teardown(() => room.close());
-  const app = uWS.App().any('/*', (res) => {
+  const answer: Answer = (res) => {
     res.onAborted(() => {});
     const { onData } = res;
-    res.onData = (handler) =>
+    res.onData = (listener) =>
       onData.call(res, (chunk, isLast) => {
         pieces += 1;
-        handler(chunk, isLast);
+        listener(chunk, isLast);
       });
     readBody(res, { limit: 10, room, isOver: () => false, onGone() {} }, (text) => delivered.push(text));
     bodies += 1;
+  };
+  const { uWS } = LISTENER;
+  const address = { host: '127.0.0.1', port: 0 };
+  const budget = createConnectionBudget(10, () => {});
+  const listening = await (uWS
+    ? listenOn(uWS, answer, address, budget)
+    : listenOnNode(answer, address, budget));
+  t.teardown(() => {
+    listening.stop();
+    listening.close();
   });
-  t.teardown(() => app.close());
-  const port = await new Promise<number>((resolve) => {
-    app.listen('127.0.0.1', 0, (socket) => resolve(socket ? uWS.us_socket_local_port(socket) : 0));
-  });
+  const { port = 0 } = listening;
   const client = wire(t, port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\n');
   await when(() => bodies === 1);
   for (let part = 0; part < 4; part += 1) {
