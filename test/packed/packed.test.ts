@@ -23,6 +23,7 @@ import { bundled, nodeCommand } from '../child.ts';
 import { runHere } from '../e2e/in-process.ts';
 import { runNode } from '../e2e/service.ts';
 import { LONG } from '../long.ts';
+import { installBesideNewerAi, reasonToSkip } from './newer-ai.ts';
 import {
   addConfigurations,
   addPageConfiguration,
@@ -292,4 +293,27 @@ t.test('the command starts a service', async (t) => {
   const health = await fetch(`${url}/health`);
   t.equal(health.status, 200);
   t.ok(readdirSync(join(folder, 'data')).length > 0);
+});
+
+t.test('installs alongside ai 7, type-checks, and streams a run with an approval', async (t) => {
+  const reason = reasonToSkip();
+  if (reason !== undefined) {
+    t.pass(`skipped: ${reason}`);
+    return;
+  }
+  const page = await installBesideNewerAi(folder, join(folder, packed.filename));
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  t.equal(await output(tsc, '-p', addPageConfiguration(page), '--singleThreaded'), '');
+  const config = join(project, 'troupe.config.mjs');
+  cpSync(join(page, 'troupe.config.mjs'), config);
+  const dev = runNode(t, [
+    ...[troupe, 'dev', '--config', config, '--http-addr', '127.0.0.1:0'],
+    ...['--storage-dir', join(folder, 'newer-ai-data')],
+  ]);
+  const [, url = ''] = await dev.says(/API\s+(\S+)/);
+  t.match(JSON.parse(await output(join(page, 'page.mjs'), url)), {
+    states: ['ready', 'submitted', 'streaming'],
+    call: 'output-available',
+    output: /rain in Rome/,
+  });
 });
