@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import type { AppInput } from '../app-input.ts';
-import { Unavailable } from '../schema/outcome.ts';
 import { unknownVariables } from '../settings.ts';
 
 export type Served = {
@@ -56,19 +55,8 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
 
-  /** The system keeps the port for a minute when the service closed connections of clients. */
-  const startOnFreedPort = async (input: AppInput, triesLeft = 280): Promise<App> => {
-    try {
-      return await start(input);
-    } catch (error) {
-      if (stopping || triesLeft === 0 || !(error instanceof Unavailable)) throw error;
-      if (!error.message.startsWith('cannot listen')) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    return startOnFreedPort(input, triesLeft - 1);
-  };
   const use = async (input: AppInput): Promise<void> => {
-    app = await startOnFreedPort(input);
+    app = await start(input);
     isServing = true;
     working = input;
   };

@@ -49,9 +49,12 @@ const startWatching = async (t: Test): Promise<Watched> => {
 const reloaded = ({ service }: Watched, times: number): Promise<unknown> =>
   service.says(new RegExp(`(?:reloaded in \\d+ ms[\\s\\S]*){${times}}`));
 
-/** The client closes the connection first, so that the system releases the port of the service at once. */
-const send = async (url: string, body?: object, until?: RegExp): Promise<string> => {
-  const agent = new Agent({ keepAlive: true });
+const send = async (
+  url: string,
+  body?: object,
+  until?: RegExp,
+  agent = new Agent({ keepAlive: false }),
+): Promise<string> => {
   const headers = { 'content-type': 'application/json' };
   const outgoing = request(url, { agent, method: body ? 'POST' : 'GET', headers });
   outgoing.end(body && JSON.stringify(body));
@@ -61,7 +64,6 @@ const send = async (url: string, body?: object, until?: RegExp): Promise<string>
     text += chunk;
     if (until?.test(text)) break;
   }
-  agent.destroy();
   return text;
 };
 
@@ -91,6 +93,20 @@ t.test('replaces code on the same port when the config or a module of it is edit
   watched.service.child.kill('SIGTERM');
   t.equal(await watched.service.ended(), 0);
   t.equal(reloads(watched), 2);
+});
+
+t.test('listens on the same port again while a client keeps its connection open', async (t) => {
+  const watched = await startWatching(t);
+  const kept = new Agent({ keepAlive: true });
+  t.teardown(() => kept.destroy());
+  for (const times of [1, 2]) {
+    await send(`${watched.url}/health`, undefined, undefined, kept);
+    t.equal(Object.values(kept.freeSockets).flat().length, 1, 'the connection is open');
+    watched.write('lib/answers.ts', answers(`edit ${times}`));
+    await reloaded(watched, times);
+    t.equal(await answer(watched), `edit ${times}`);
+  }
+  t.notMatch(watched.service.errors(), /cannot listen/);
 });
 
 const BROKEN: [what: string, text: string, message: RegExp][] = [
