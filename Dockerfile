@@ -1,14 +1,12 @@
-# The binary of uWebSockets.js for Node 22 and newer needs glibc 2.38: Debian 13 has it, Debian 12 and Alpine have not.
-FROM node:24-trixie-slim AS build
+# uWebSockets.js has no binary for Node 26, so the service listens with node:http and the image leaves the package out.
+FROM node:26-trixie-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
-# uWebSockets.js has a binary for each system and each Node, 250 MB: one of them is used.
-RUN if [ -d node_modules/uWebSockets.js ]; then node dist/src/main.js prune; fi
+RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/uWebSockets.js
 
-FROM node:24-trixie-slim
+FROM node:26-trixie-slim
 WORKDIR /srv/troupe
 COPY --from=build /src/package.json /src/LICENSE ./
 COPY --from=build /src/node_modules node_modules

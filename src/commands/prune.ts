@@ -7,11 +7,12 @@ import { Invalid } from '../schema/outcome.ts';
 
 /**
  * `troupe prune`: uWebSockets.js comes with a binary for each system and version of Node, of which one is used. The
- * others go; installing the package again brings them back.
+ * others are removed. All of them are removed when none is for this Node, since the service then listens with
+ * `node:http`. Installing the package again restores them.
  */
 export const pruneCommand = new Command('prune')
-  .description('remove what an installed uWebSockets.js has for other systems and versions of Node')
-  .option('--dry-run', 'only tell what would be removed')
+  .description('remove the binaries of an installed uWebSockets.js that this system and Node do not use')
+  .option('--dry-run', 'only report what would be removed')
   .action(({ dryRun = false }: { dryRun?: boolean }) => {
     const folder = installedFolder();
     if (folder === undefined) {
@@ -20,7 +21,7 @@ export const pruneCommand = new Command('prune')
     }
     const binaries = binariesIn(folder);
     if (!dryRun) for (const { name } of binaries.unused) rmSync(join(folder, name));
-    process.stdout.write(told(folder, binaries, dryRun));
+    process.stdout.write(formatReport(folder, binaries, dryRun));
   });
 
 /**
@@ -45,34 +46,29 @@ const folderOfPackage = (): string | undefined => {
 };
 
 type Binary = { name: string; bytes: number };
-type Binaries = { used: string; unused: Binary[] };
+type Binaries = { used: string | undefined; unused: Binary[] };
 
-/** @throws Invalid when there is none that this Node could use: all of them would go */
 const binariesIn = (folder: string): Binaries => {
-  const used = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  if (!existsSync(join(folder, used))) {
-    throw new Invalid(
-      `${folder} has no ${used}, which Node ${process.version} on this system needs: install it again, with the Node that will run it`,
-    );
-  }
+  const own = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const unused = readdirSync(folder)
-    .filter((name) => /^uws_.*\.node$/.test(name) && name !== used)
+    .filter((name) => /^uws_.*\.node$/.test(name) && name !== own)
     .map((name) => ({ name, bytes: statSync(join(folder, name)).size }));
-  return { used, unused };
+  return { used: existsSync(join(folder, own)) ? own : undefined, unused };
 };
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-const told = (folder: string, { used, unused }: Binaries, dryRun: boolean): string => {
+const formatReport = (folder: string, { used, unused }: Binaries, dryRun: boolean): string => {
   const verb = dryRun ? 'would remove' : 'removed';
   const total = unused.reduce((sum, { bytes }) => sum + bytes, 0);
-  const sum = createHash('sha256')
-    .update(readFileSync(join(folder, used)))
-    .digest('hex');
   return [
     ...unused.map(({ name, bytes }) => `${verb} ${name} (${megabytes(bytes)})`),
     `${verb} ${unused.length} files, ${megabytes(total)}, of ${folder}`,
-    `kept ${used}, SHA-256 ${sum}`,
+    used === undefined
+      ? `there is no binary for Node ${process.version} on ${process.platform} ${process.arch}: the service listens with node:http`
+      : `kept ${used}, SHA-256 ${sumOf(join(folder, used))}`,
     '',
   ].join('\n');
 };
+
+const sumOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');

@@ -42,6 +42,12 @@ t.test('what runs is the program of the package, not as root, stopped by a signa
   t.strictSame(unknownVariables(Object.fromEntries(named)), []);
 });
 
+t.test('the image leaves out uWebSockets.js, which has no binary for its Node', async (t) => {
+  const [build = '', image = ''] = text.split(/^FROM /m).slice(1);
+  t.match(build, /rm -rf node_modules\/uWebSockets\.js$/m);
+  t.match(image, /^COPY --from=build \/src\/node_modules node_modules$/m);
+});
+
 t.test('what the build needs goes to it, and what is secret or of this machine does not', async (t) => {
   const lines = readFileSync(inProject('.dockerignore'), 'utf8').split('\n');
   const kept = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));

@@ -37,10 +37,12 @@ const reloads = ({ service }: Watched): number => service.output().match(RELOADE
 
 const startWatching = async (t: Test): Promise<Watched> => {
   const folder = t.testdir({ 'troupe.config.ts': config('polly'), lib: { 'answers.ts': answers('first') } });
-  const service = runCommand(t, [
+  const args = [
     ...['dev', '--config', join(folder, 'troupe.config.ts'), '--watch'],
     ...['--http-addr', '127.0.0.1:0', '--storage-dir', join(folder, 'data')],
-  ]);
+  ];
+  // The HTTP server is the one that --watch chooses, in runs of the tests with either.
+  const service = runCommand(t, args, { SERVICE_HTTP_SERVER: '' });
   const [, url = ''] = await service.says(/API\s+(\S+)/);
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   return { folder, write, service, url };
