@@ -56,8 +56,12 @@ const nameOfPerson = (person: string | { name: string } | undefined): string | u
   typeof person === 'object' ? person.name : person;
 
 /** @throws when the package has no license identifier, or no text is known for it */
-const readPackage = (folder: string, texts: ReadonlyMap<string, string>): Bundled => {
-  const path = join(ROOT, folder);
+export const readPackage = (
+  folder: string,
+  texts: ReadonlyMap<string, string>,
+  root: string = ROOT,
+): Bundled => {
+  const path = join(root, folder);
   const manifest: Manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
   const { name, version, license } = manifest;
   if (!license) throw new Error(`${folder} names no license in its package.json`);
