@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuiltFiles, createBuiltFiles } from '../http/built-files.ts';
 import { type Reply, reply } from '../http/reply.ts';
@@ -33,6 +33,7 @@ export const createConsole = ({ folder, settings }: ConsoleOptions): Unrouted =>
     answer({ method, path, header }) {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       if (path === '/console-config.json') return told;
+      if (path === '/licenses.txt') return readNotices(folder);
       if (path.startsWith(ASSETS)) {
         const takesGzip = /\bgzip\b/.test(header('accept-encoding') ?? '');
         return (built ?? current())?.files.get(path.slice(ASSETS.length), takesGzip, nosniff);
@@ -41,6 +42,14 @@ export const createConsole = ({ folder, settings }: ConsoleOptions): Unrouted =>
       return current()?.page ?? NOT_BUILT;
     },
   };
+};
+
+/** The third-party notices, which the build of the package puts alongside the console. Undefined in a checkout. */
+const readNotices = (folder: string): Reply | undefined => {
+  const file = join(folder, '../LICENSES.txt');
+  if (!existsSync(file)) return undefined;
+  const notices = plainText(readFileSync(file, 'utf8'), 'text/plain; charset=utf-8');
+  return { ...notices, headers: { 'cache-control': 'no-cache', ...nosniff } };
 };
 
 type Built = { at: number; page: Reply; files: BuiltFiles };

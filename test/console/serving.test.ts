@@ -11,11 +11,15 @@ const SCRIPT = "document.documentElement.dataset.theme = 'dark'";
 const PAGE = `<!doctype html><script>${SCRIPT}</script><script type="module" src="/assets/a-1.js"></script>`;
 const CODE = `console.log(${JSON.stringify('x'.repeat(2000))})`;
 
-const folder = t.testdir({
-  'index.html': PAGE,
-  'secret.txt': 'not of the console',
-  assets: { 'a-1.js': CODE, 'a-1.js.gz': gzipSync(CODE), 'b-2.css': 'b{}' },
+const dist = t.testdir({
+  'LICENSES.txt': 'notices',
+  console: {
+    'index.html': PAGE,
+    'secret.txt': 'not of the console',
+    assets: { 'a-1.js': CODE, 'a-1.js.gz': gzipSync(CODE), 'b-2.css': 'b{}' },
+  },
 });
+const folder = join(dist, 'console');
 
 const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9' };
 
@@ -26,6 +30,12 @@ t.test('a page for every path that no route has', async (t) => {
   });
   const get = (path: string, headers: Record<string, string> = HTML, method = 'GET') =>
     fetch(`${url}${path}`, { headers, method });
+
+  t.test('returns the third-party notices of the package', async (t) => {
+    const answer = await get('/licenses.txt');
+    t.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+    t.equal(await answer.text(), 'notices');
+  });
 
   t.test('with what browsers are to be told', async (t) => {
     const hash = createHash('sha256').update(SCRIPT).digest('base64');

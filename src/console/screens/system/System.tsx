@@ -66,6 +66,12 @@ const Service = () => {
                 t('runtime'),
                 health.data ? <State key="runtime" state={health.data.components.runtime} /> : '—',
               ],
+              [
+                t('notices'),
+                <a key="notices" href="/licenses.txt">
+                  licenses.txt
+                </a>,
+              ],
               [t('modules'), <Modules key="modules" />],
             ]}
           />
