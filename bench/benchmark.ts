@@ -10,6 +10,8 @@ export type Context = {
   roundMs(usual: number): number;
   /** How many runs are open when the server of `recovery` is killed. */
   openRuns: number;
+  /** The root folder of another Linux, whose C library a benchmark may use. */
+  root: string | undefined;
   /** Below the table. */
   note(text: string): void;
   /** At once: how far it is. */

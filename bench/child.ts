@@ -32,8 +32,9 @@ export const startChild = (
   place: Place = onServerCore,
   variables: Record<string, string> = {},
   hear: (printed: string) => void = () => {},
+  node: readonly string[] = [process.execPath],
 ): Child => {
-  const [command = '', ...rest] = place([process.execPath, ...args]);
+  const [command = '', ...rest] = place([...node, ...args]);
   // Plain node: what the environment would load into it is not part of the service.
   const { NODE_OPTIONS: _, ...env } = process.env;
   const child = spawn(command, rest, {

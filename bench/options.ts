@@ -17,6 +17,8 @@ export type Options = {
   against: string | undefined;
   /** A result that is taken instead of measuring. */
   from: string | undefined;
+  /** The root folder of another Linux. */
+  root: string | undefined;
   json: string | undefined;
   readme: boolean;
   help: boolean;
@@ -32,6 +34,10 @@ const ROWS = {
   ],
   from: ['RESULT', 'take this result instead of measuring'],
   build: ['FOLDER', 'measure the build in this checkout; without it, this tree is built and measured'],
+  root: [
+    'FOLDER',
+    'root of a Linux whose C library `streams` uses where uWebSockets.js needs it (.ci/debian-13-root)',
+  ],
   json: ['FILE', 'where the result is written (.bench/TIME-COMMIT.json)'],
   readme: [undefined, 'print the rows as a table for the README'],
   short: [undefined, 'see that everything runs: the figures mean nothing'],
@@ -72,6 +78,7 @@ export const parseOptions = (args: readonly string[], benchmarks: readonly strin
     build: values.build,
     against: values.against,
     from: values.from,
+    root: values.root,
     json: values.json,
     readme: values.readme ?? false,
     help: values.help ?? false,
@@ -94,6 +101,7 @@ const parsed = (args: readonly string[]) => {
         against: { type: 'string' },
         from: { type: 'string' },
         build: { type: 'string' },
+        root: { type: 'string' },
         json: { type: 'string' },
         readme: { type: 'boolean' },
         short: { type: 'boolean' },

@@ -18,10 +18,10 @@ export const tallyOf = (build: Build): Tally => ({ build, notes: [], measured: [
 /** Each build has its turn in every round, so that what changes on the machine meets all of them. */
 export const runRounds = async (
   benchmark: Benchmark,
-  options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns'>,
+  options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns' | 'root'>,
   tallies: readonly Tally[],
 ): Promise<void> => {
-  const { duration, short, openRuns } = options;
+  const { duration, short, openRuns, root } = options;
   const rounds = options.rounds ?? (short ? 1 : (benchmark.rounds ?? ROUNDS));
   for (let round = 0; round < rounds; round += 1) {
     for (const tally of tallies) {
@@ -29,6 +29,7 @@ export const runRounds = async (
         short,
         build: tally.build,
         openRuns,
+        root,
         folder: newFolder,
         roundMs: (usual) =>
           duration === undefined ? (short ? SHORT_ROUND_MS : usual) : Math.round(duration * 1000),

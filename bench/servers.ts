@@ -53,6 +53,8 @@ export type TroupeOptions = {
   dir?: string;
   /** 0, which is the default, takes a free one. */
   port?: number;
+  /** The command that starts node; this node without it. */
+  node?: readonly string[];
   /** Of node, besides those that the service starts itself with. */
   nodeArguments?: readonly string[];
   /** Of the service, such as `--config`. */
@@ -67,7 +69,7 @@ export type TroupeOptions = {
 /** Does not wait until it listens. */
 export const spawnTroupe = (context: Context, options: TroupeOptions): Child => {
   const { durability = 'process', dir = context.folder(), port = 0, flags = [] } = options;
-  const { place, variables, hear } = options;
+  const { place, variables, hear, node } = options;
   const settings = join(context.folder(), 'settings.json');
   writeFileSync(settings, JSON.stringify(SETTINGS));
   const named = {
@@ -84,7 +86,7 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
   const { flags: nodeFlags, main } = context.build;
   const pairs = Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]);
   const args = [...nodeFlags, ...(options.nodeArguments ?? []), main, 'serve', ...pairs, ...flags];
-  return startChild(args, place, variables, hear);
+  return startChild(args, place, variables, hear, node);
 };
 
 export const ADMIN_TOKEN = 'bench';

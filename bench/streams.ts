@@ -1,5 +1,6 @@
 import { runOf } from '../src/load/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
+import { measureHttpServers } from './http-servers.ts';
 import { besideRound, type Load, type Played, playLoad } from './load.ts';
 import type { Aim, Measured, Round } from './row.ts';
 import { framesOf, type Server, startAi, startBare, startTroupe, stopAll } from './servers.ts';
@@ -7,7 +8,7 @@ import { framesOf, type Server, startAi, startBare, startTroupe, stopAll } from 
 /**
  * Processor time of the server a stream of 200 tokens, 64 connections, durable runs on Troupe; rates stand beside it.
  * Beside Troupe: a bare loop that writes the same frames one by one and stores nothing, the same loop corked, which is
- * the limit of the socket, and `streamText` on node:http.
+ * the limit of the socket, and `streamText` on node:http. At the end, both HTTP servers on each version of Node.
  */
 
 const TOKENS = 200;
@@ -96,14 +97,16 @@ export const streams: Benchmark = {
     const connections = context.short ? 2 : CONNECTIONS;
     const warmUp = { duration_ms: 2000, connections };
     const load = { duration_ms: context.roundMs(4000), connections };
+    const rows: Measured[] = [];
     try {
       const forms = ['burst', 'turns'] as const;
       if (!context.short) for (const form of forms) await measure(servers, form, warmUp);
       const burst = await measure(servers, 'burst', load);
       const turns = await measure(servers, 'turns', load);
-      return ROWS.map((row) => rowOf(row, { burst, turns }[row[0]]));
+      rows.push(...ROWS.map((row) => rowOf(row, { burst, turns }[row[0]])));
     } finally {
       await stopAll(Object.values(servers));
     }
+    return [...rows, ...(await measureHttpServers(context, load))];
   },
 };

@@ -42,6 +42,7 @@ t.test('a short run prints tables, writes every figure and counts none of them',
   for (const text of [
     'ratio (min to max)',
     'bare loop, corked: the limit of the socket',
+    /a stream, all at once, node:http on Node \d+ /,
     /^soak: 3 of 3, .* heap after a collection: \d/m,
     `written to ${file}`,
   ])
