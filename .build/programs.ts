@@ -31,6 +31,9 @@ const ENGLISH = "export { default as en } from './en.js';";
 /** `@ai-sdk/provider-utils` compares schemas of zod 3 with these names; all schemas in Troupe are of zod 4. */
 const NO_ZOD_3 = 'export const ZodFirstPartyTypeKind = {};';
 
+/** `prom-client` loads the HTTPS client of Node for it; metrics are only read at `/metrics`. */
+const NO_PUSHGATEWAY = 'module.exports = undefined;';
+
 /** Leaves out the parts of packages that the service has no use for, or has already. */
 export const onlyUsedParts: Plugin = {
   name: 'only-used-parts',
@@ -40,6 +43,7 @@ export const onlyUsedParts: Plugin = {
       path: join(ROOT, 'src/tools/mcp-sdk-shims.ts'),
     }));
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: ENGLISH }));
+    onLoad({ filter: /[\\/]prom-client[\\/]lib[\\/]pushgateway\.js$/ }, () => ({ contents: NO_PUSHGATEWAY }));
     onResolve({ filter: /^zod\/v3$/ }, () => ({ path: 'zod/v3', namespace: 'left-out', sideEffects: false }));
     onLoad({ filter: /^zod\/v3$/, namespace: 'left-out' }, () => ({ contents: NO_ZOD_3 }));
   },

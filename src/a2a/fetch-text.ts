@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { loadHttps } from '../schema/https.ts';
 import { isLocalName } from '../schema/loopback.ts';
 import { timerMs } from '../schema/timer.ts';
 import type { Resolve } from './public-address.ts';
@@ -59,7 +59,7 @@ export const checkHost = (hostname: string, { mayConnect }: Pick<FetchOptions, '
 
 const open = (url: URL, options: FetchOptions, signal: AbortSignal): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const send = url.protocol === 'https:' ? loadHttps().request : httpRequest;
     const request = send(url, {
       agent: false,
       headers: { ...options.headers, accept: 'application/json', 'accept-encoding': 'identity' },

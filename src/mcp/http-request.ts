@@ -1,5 +1,5 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { loadHttps } from '../schema/https.ts';
 import { BOUNDS } from './bounds.ts';
 import { McpFailure, timedOut, transportFailure, wordsOf } from './failure.ts';
 
@@ -42,7 +42,7 @@ export const ask = async (peer: HttpPeer, question: HttpQuestion): Promise<Incom
 const askOnce = (peer: HttpPeer, url: URL, question: HttpQuestion): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const { method, headers, body, signal, timeoutMs = peer.timeoutMs } = question;
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const send = url.protocol === 'https:' ? loadHttps().request : httpRequest;
     const request = send(url, { agent: peer.agent, method, headers, signal });
     const timer =
       timeoutMs > 0 ? setTimeout(() => request.destroy(timedOut(timeoutMs)), timeoutMs) : undefined;

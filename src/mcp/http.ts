@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import type { JSONRPCMessage, JSONRPCRequest, TransportSendOptions } from '@modelcontextprotocol/client';
+import { loadHttps } from '../schema/https.ts';
 import { failIfDropped } from './dropped.ts';
 import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
 import { createFlood } from './flood.ts';
@@ -37,7 +37,7 @@ import { MODERN, modernHeaders, traceHeaders } from './modern.ts';
  */
 export const createHttpTransport = (options: HttpOptions): HttpTransport => {
   const { url, timeoutMs } = options;
-  const agent = new (url.protocol === 'https:' ? HttpsAgent : Agent)({
+  const agent = new (url.protocol === 'https:' ? loadHttps().Agent : Agent)({
     keepAlive: true,
     timeout: IDLE_SOCKET_MS,
   });

@@ -3,7 +3,6 @@ import { createHostCheck } from '../http/hosts.ts';
 import type { HttpServerChoice } from '../http/uws.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import type { Place } from './admission.ts';
-import { listenOnNode } from './listen-node.ts';
 import { listenOnUws } from './listen-uws.ts';
 import type { Programs } from './programs.ts';
 
@@ -32,9 +31,9 @@ export const listenForPrograms = async (
   // A loopback address has a host check; the alternative only satisfies the type.
   const acceptsHost = createHostCheck({ listening: host, names: [], publicUrl: undefined }) ?? isLoopback;
   const place: Place = { programs, acceptsHost };
-  const listening = await (uWS
-    ? listenOnUws(uWS, place, budget, address)
-    : listenOnNode(place, budget, address));
+  const listening = uWS
+    ? await listenOnUws(uWS, place, budget, address)
+    : await (await import('./listen-node.ts')).listenOnNode(place, budget, address);
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `ws://${name}:${listening.port}`, close: listening.close };
 };

@@ -43,3 +43,53 @@ t.test('leaves gRPC to the installations that use it', (t) => {
   t.strictSame(isFrom(/@grpc|protobufjs|otlp-grpc/), []);
   t.end();
 });
+
+/** Outputs that are loaded together with these sources. Dynamic imports load theirs later. */
+const loadedWith = (...sources: string[]): string[] => {
+  const loaded = new Set<string>();
+  const load = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const { path: next, kind, external } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement' && !external) load(next);
+    }
+  };
+  for (const source of sources) {
+    const [path] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === source) ?? [];
+    if (path === undefined) throw new Error(`no output has the entry point ${source}`);
+    load(path);
+  }
+  return [...loaded];
+};
+
+const atStart = loadedWith('src/main.ts', 'src/commands/program.ts', 'src/commands/serve.ts', 'src/app.ts');
+
+/** Of configurations that use a provider, a protocol's client, an exporter, a proxy, or a TypeScript file. */
+const LATER =
+  /^(?:ai|@ai-sdk\/(?!provider$).*|@modelcontextprotocol\/.*|@opentelemetry\/(?!api$).*|undici|ws|jiti|jose|ajv|protobufjs|recheck|elkjs)$/;
+
+t.test('loads at a start no package that only some configurations use', (t) => {
+  const packages = new Set(
+    atStart.flatMap((path) =>
+      Object.entries(outputs[path]?.inputs ?? {}).flatMap(([input, { bytesInOutput }]) =>
+        bytesInOutput > 0 && PACKAGE.test(input) ? nameOf(input) : [],
+      ),
+    ),
+  );
+  t.ok(packages.has('zod'), 'the packages of a start are found');
+  t.strictSame(
+    [...packages].filter((name) => LATER.test(name)),
+    [],
+  );
+  t.end();
+});
+
+t.test('loads at a start neither HTTPS nor TLS of Node', (t) => {
+  const imported = atStart.flatMap((path) => outputs[path]?.imports ?? []);
+  t.ok(imported.some(({ path, external }) => external && path === 'node:fs'));
+  t.strictSame(
+    imported.filter(({ path }) => /^(?:node:)?(?:https|tls|http2)$/.test(path)),
+    [],
+  );
+  t.end();
+});

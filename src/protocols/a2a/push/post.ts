@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { checkedLookup, checkHost } from '../../../a2a/fetch-text.ts';
 import type { Resolve } from '../../../a2a/public-address.ts';
+import { loadHttps } from '../../../schema/https.ts';
 import { timerMs } from '../../../schema/timer.ts';
 import type { PushTarget } from '../../../store/index.ts';
 
@@ -45,7 +45,7 @@ const send = (
   { signal, lookup }: Sending,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const open = url.protocol === 'https:' ? loadHttps().request : httpRequest;
     const headers = headersOf(target, body);
     const request = open(url, { method: 'POST', agent: false, headers, signal, ...(lookup && { lookup }) });
     request.on('response', (response) => {
