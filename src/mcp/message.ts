@@ -179,7 +179,7 @@ const INTERNAL = -32_603;
 /** Whatever a server puts in the place of an error, its request has failed. */
 const errorOf = (given: unknown): { code: number; message: string; data?: unknown } => {
   const { code, message, data } = isObject(given) ? given : { message: given };
-  const number = Number(code ?? Number.NaN);
+  const number = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN;
   return {
     code: Number.isSafeInteger(number) ? number : INTERNAL,
     message: typeof message === 'string' ? message : JSON.stringify(given),

@@ -76,7 +76,7 @@ const SAID = new Set(['aria-label', 'title', 'placeholder', 'label', 'alt', 'pur
 const isWord = (text: string): boolean => /\p{L}{2,}/u.test(text);
 
 /** Names, units and what is typed into a machine are the same everywhere. */
-const UNTRANSLATED = new Set(['Troupe', 'JSON', 'HTTP', 'https://', 'npx']);
+const UNTRANSLATED = new Set(['Troupe', 'JSON', 'HTTP', 'https://', 'npx', 'licenses.txt']);
 
 const hardCoded = (name: string, text: string): string[] => {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.ESNext, true, ts.ScriptKind.TSX);

@@ -55,6 +55,13 @@ t.test('accepts nothing that the official client drops', async () => {
   );
 });
 
+t.test('reads the code of an error that is no number as an internal error', async (t) => {
+  for (const code of [{ toString: false }, { valueOf: null, toString: null }, [1, 2], true, null, 'x', 1.5])
+    t.match(asMessage({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } }), {
+      error: { code: -32603 },
+    });
+});
+
 const RESULT = { content: [{ type: 'text', text: 'hello' }] };
 
 t.test('reads null as absence, and ignores members that it does not know', async (t) => {

@@ -49,7 +49,7 @@ const REFUSED = [
   [`"${'x'.repeat(LIMITS.messageBytes)}"`, /more than 1024 KiB/],
 ] as const;
 
-testOnEach('what is wrong is counted with its reason, and nothing is lost', async (t, server) => {
+testOnEach(t, 'what is wrong is counted with its reason, and nothing is lost', async (t, server) => {
   const house = await openHouse(t, server);
   const peer = await connectPeer(t, house.address);
   t.match(peer.head, 'HTTP/1.1 101');
@@ -78,7 +78,7 @@ testOnEach('what is wrong is counted with its reason, and nothing is lost', asyn
   ]);
 });
 
-testOnEach('only programs and pages of this machine are let in', async (t, server) => {
+testOnEach(t, 'only programs and pages of this machine are let in', async (t, server) => {
   const house = await openHouse(t, server);
   const statusOf = async (headers: Record<string, string>) =>
     (await connectPeer(t, house.address, { headers })).head.split('\r\n', 1)[0];
@@ -101,6 +101,7 @@ testOnEach('only programs and pages of this machine are let in', async (t, serve
 });
 
 testOnEach(
+  t,
   'programs, actors, machines and definitions past the bounds are refused, and the others go on',
   async (t, server) => {
     const house = await openHouse(t, server);
@@ -165,7 +166,7 @@ testOnEach(
   },
 );
 
-testOnEach('a flood is bounded, and the service answers meanwhile', async (t, server) => {
+testOnEach(t, 'a flood is bounded, and the service answers meanwhile', async (t, server) => {
   const house = await openHouse(t, server);
   const peer = await connectPeer(t, house.address);
   peer.tell(began('d', DOOR));
@@ -191,6 +192,7 @@ testOnEach('a flood is bounded, and the service answers meanwhile', async (t, se
 });
 
 testOnEach(
+  t,
   'a message without end cuts its connection, and whoever goes halfway or at once is gone',
   async (t, server) => {
     const house = await openHouse(t, server);

@@ -1,5 +1,5 @@
 import { createWebSocketInspector } from '@statelyai/inspect';
-import type { Test } from 'tap';
+import t, { type Test } from 'tap';
 import { type AnyStateMachine, createActor } from 'xstate';
 import { startTroupe } from '../service/troupe.ts';
 import { type Frame, type House, openHouse } from './house.ts';
@@ -18,6 +18,7 @@ const report = (t: Test, house: House, machine: AnyStateMachine, path = '') => {
 const steps = (frames: readonly Frame[]) => frames.filter(({ type }) => type === 'transition');
 
 testOnEach(
+  t,
   'a program is seen with its machines laid out, its actors, and every step that they take',
   async (t, server) => {
     const house = await openHouse(t, server);
@@ -90,6 +91,7 @@ testOnEach(
 );
 
 testOnEach(
+  t,
   'what two programs report is kept apart, and one that goes takes its actors with it',
   async (t, server) => {
     const house = await openHouse(t, server);
@@ -116,6 +118,7 @@ testOnEach(
 );
 
 testOnEach(
+  t,
   'nothing listens unless it is asked to, and only on an address of this machine',
   async (t, server) => {
     const troupe = await startTroupe(t);

@@ -1,7 +1,7 @@
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { chooseHttpServer, type HttpServerSetting } from '../../src/http/uws.ts';
 
-/** Runs a test on the listener of each HTTP server. */
+/** Runs a test of a file on the listener of each HTTP server. */
 
 export type Server = Exclude<HttpServerSetting, 'auto'>;
 
@@ -14,7 +14,13 @@ const missing = ((): string | undefined => {
   }
 })();
 
-export const testOnEach = (name: string, run: (t: Test, server: Server) => Promise<void>): void => {
-  t.test(`${name}, on uWebSockets.js`, missing === undefined ? {} : { skip: missing }, (t) => run(t, 'uws'));
-  t.test(`${name}, on node:http`, (t) => run(t, 'node'));
+export const testOnEach = (
+  file: Test,
+  name: string,
+  run: (t: Test, server: Server) => Promise<void>,
+): void => {
+  file.test(`${name}, on uWebSockets.js`, missing === undefined ? {} : { skip: missing }, (t) =>
+    run(t, 'uws'),
+  );
+  file.test(`${name}, on node:http`, (t) => run(t, 'node'));
 };

@@ -224,8 +224,8 @@ t.test('doctor finds rows whose run does not hold their answer', async (t) => {
   t.strictSame(
     found.map(({ table, count, repaired }) => [table, count, repaired]),
     [
-      ['messages', 1, false],
       ['dispatches', 1, false],
+      ['messages', 1, false],
       ['events', 1, false],
     ],
   );

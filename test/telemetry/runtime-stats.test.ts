@@ -35,6 +35,7 @@ t.test('a snapshot has the numbers of the contract', async (t) => {
     error_count: 1,
     input_tokens: 150,
     output_tokens: 75,
+    cut_off: { input_tokens: 0, output_tokens: 0, estimated: true },
     avg_inference_duration_ms: 150,
     min_inference_duration_ms: 100,
     max_inference_duration_ms: 200,
