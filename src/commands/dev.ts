@@ -53,8 +53,7 @@ function showStart(app: App, settings: Settings): void {
 }
 
 /**
- * What is otherwise than in `serve`, unless it is set. A front end under development has a port of its own, and whoever
- * develops looks at what runs did.
+ * Defaults that differ from `serve`. A front end under development has a separate port, and developers read traces.
  */
 const DEV = {
   seed: { profile: 'demo' },

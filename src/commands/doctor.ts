@@ -67,12 +67,12 @@ const inChild = (): number => {
   const isDamage = DAMAGE.includes(signal) && !stderr.includes('heap out of memory');
   const consequence = isDamage
     ? 'so the file is damaged: restore a backup'
-    : 'so the check is not complete: run it again, with more memory if it ran out of it (NODE_OPTIONS=--max-old-space-size=8192)';
+    : 'so the check is incomplete: run it again, with a larger heap if memory ran out (NODE_OPTIONS=--max-old-space-size=8192)';
   process.stderr.write(`troupe: reading ended with ${signal}, ${consequence}\n`);
   return isDamage ? 2 : 1;
 };
 
-/** How the system and LMDB end a process that reads a damaged file. */
+/** Signals that end a process when LMDB reads a damaged file. */
 const DAMAGE: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
 const told = ({ findings, rows, secrets, backup }: Report): string => {

@@ -9,19 +9,18 @@ export const readNodeRequest = (req: IncomingMessage): WireRequest => {
   const url = decoded(req.url ?? '');
   const mark = url.indexOf('?');
   const { rawHeaders } = req;
+  const names = rawHeaders.map((text, index) => (index % 2 === 0 ? text.toLowerCase() : ''));
   return {
     getMethod: () => (req.method ?? '').toLowerCase(),
     getUrl: () => (mark < 0 ? url : url.slice(0, mark)),
     getQuery: () => (mark < 0 ? undefined : url.slice(mark + 1)),
     getHeader(name) {
-      for (let index = 0; index < rawHeaders.length; index += 2) {
-        if (rawHeaders[index]?.toLowerCase() === name) return decoded(rawHeaders[index + 1] ?? '');
-      }
-      return '';
+      const index = names.indexOf(name);
+      return index < 0 ? '' : decoded(rawHeaders[index + 1] ?? '');
     },
     forEach(listener) {
       for (let index = 0; index < rawHeaders.length; index += 2) {
-        listener((rawHeaders[index] ?? '').toLowerCase(), decoded(rawHeaders[index + 1] ?? ''));
+        listener(names[index] ?? '', decoded(rawHeaders[index + 1] ?? ''));
       }
     },
   };

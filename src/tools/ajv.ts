@@ -10,7 +10,7 @@ const linearPattern = Object.assign(
   (pattern: string) => {
     const compiled = compileExpression(pattern);
     if (compiled instanceof Error) throw compiled;
-    // ajv tells the patterns of a schema apart by their text.
+    // ajv caches the compiled patterns of a schema by their text.
     return { test: (text: string) => compiled.test(text), toString: () => pattern };
   },
   { code: 'linearPattern' },
@@ -18,12 +18,12 @@ const linearPattern = Object.assign(
 
 const OPTIONS: Options = {
   allErrors: true,
-  // Keywords that are not known are notes; those that are have to be right.
+  // Unknown keywords are annotations; known ones are validated.
   strict: false,
   validateSchema: false,
   meta: false,
   validateFormats: false,
-  // `{"required": ["constructor"]}` is not met by what every object inherits.
+  // Inherited properties do not satisfy `{"required": ["constructor"]}`.
   ownProperties: true,
   logger: false,
   code: { regExp: linearPattern },
