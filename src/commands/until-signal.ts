@@ -19,12 +19,13 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   const { log, isTold, withoutStop } = await openCommandLog(input.settings);
   for (const problem of unknownVariables(process.env)) log.warn(problem);
   const { startApp } = await import('../app.ts');
-  const ports = new Map<string, string>();
+  /** With the ports that the system chose for port 0. */
+  const taken = new Map<string, string>();
   const start = async (input: AppInput): Promise<App> => {
     const { http_addr: address } = input.settings;
-    const settings = { ...input.settings, http_addr: ports.get(address) ?? address };
+    const settings = { ...input.settings, http_addr: taken.get(address) ?? address };
     const app = await startApp({ ...input, settings, log });
-    if (app.url !== '') ports.set(address, new URL(app.url).host);
+    if (app.url.startsWith('http:')) taken.set(address, new URL(app.url).host);
     return app;
   };
   let app = await start(input);
@@ -85,4 +86,4 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
 /** As `serveUntilSignal`, for code that does not change. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => (await serveUntilSignal(input)).app;
 
-const LEFT = 'stopped, without waiting: the next start goes on with what was running';
+const LEFT = 'stopped without waiting: the next start resumes the runs';

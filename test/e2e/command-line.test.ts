@@ -219,7 +219,7 @@ t.test('a second signal ends the service at once', async (t) => {
   await serve.says(/waiting for 1 run/);
   serve.child.kill('SIGINT');
   t.equal(await serve.ended(), 1);
-  t.match(serve.output(), /stopped, without waiting: the next start goes on with what was running\n$/);
+  t.match(serve.output(), /stopped without waiting: the next start resumes the runs\n$/);
 });
 
 t.test('an address that is taken and a folder that is in use are told', async (t) => {

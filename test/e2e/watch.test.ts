@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { INDEX } from './built.ts';
@@ -35,11 +36,11 @@ const RELOADED = /Troupe: reloaded in \d+ ms\n/g;
 
 const reloads = ({ service }: Watched): number => service.output().match(RELOADED)?.length ?? 0;
 
-const startWatching = async (t: Test): Promise<Watched> => {
+const startWatching = async (t: Test, address = '127.0.0.1:0'): Promise<Watched> => {
   const folder = t.testdir({ 'troupe.config.ts': config('polly'), lib: { 'answers.ts': answers('first') } });
   const args = [
     ...['dev', '--config', join(folder, 'troupe.config.ts'), '--watch'],
-    ...['--http-addr', '127.0.0.1:0', '--storage-dir', join(folder, 'data')],
+    ...['--http-addr', address, '--storage-dir', join(folder, 'data')],
   ];
   // The HTTP server is the one that --watch chooses, in runs of the tests with either.
   const service = runCommand(t, args, { SERVICE_HTTP_SERVER: '' });
@@ -109,6 +110,17 @@ t.test('listens on the same port again while a client keeps its connection open'
     t.equal(await answer(watched), `edit ${times}`);
   }
   t.notMatch(watched.service.errors(), /cannot listen/);
+});
+
+t.test('listens on the same Unix socket again', async (t) => {
+  const socketPath = join(mkdtempSync(join(tmpdir(), 'watch-')), 's');
+  t.teardown(() => rmSync(dirname(socketPath), { recursive: true }));
+  const watched = await startWatching(t, `unix:${socketPath}`);
+  watched.write('lib/answers.ts', answers('edited'));
+  await reloaded(watched, 1);
+  const [response] = await once(request({ socketPath, path: '/health', agent: false }).end(), 'response');
+  response.resume();
+  t.equal(response.statusCode, 200);
 });
 
 const BROKEN: [what: string, text: string, message: RegExp][] = [
