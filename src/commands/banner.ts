@@ -76,7 +76,7 @@ const agentsText = (ids: readonly string[], room: number): string => {
     : `${shown.join(', ')} and ${ids.length - shown.length} more`;
 };
 
-/** `curl` takes the path of a Unix socket apart from the URL. */
+/** `curl` takes the path of a Unix socket separately from the URL. */
 const addressOfCurl = (url: string): string =>
   url.startsWith('unix:') ? `--unix-socket '${url.slice('unix:'.length)}' http://localhost` : url;
 

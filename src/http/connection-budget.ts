@@ -16,7 +16,7 @@ export type ConnectionBudget = {
 const RESERVE = 64;
 const RESERVED_SHARE = 0.1;
 
-/** At most one line a minute says that connections are closed. */
+/** At most one line a minute reports closed connections. */
 const QUIET_MS = 60_000;
 
 /** @param report is called with the budget when a connection is closed, at most once a minute */
@@ -43,7 +43,7 @@ export const createConnectionBudget = (
   };
 };
 
-/** Of this process; no limit where the system does not say (there is no `/proc` outside of Linux). */
+/** Of this process; no limit where the system reports none (there is no `/proc` outside of Linux). */
 export const mostConnections = (limits: () => string = readLimits): number => {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits()) ?? [];
   if (soft === undefined) return Number.POSITIVE_INFINITY;

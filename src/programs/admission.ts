@@ -42,7 +42,7 @@ export const rejectPlain = (req: WireRequest): Rejection =>
 
 const acceptsOrigin = createOriginCheck(['loopback']);
 
-/** RFC 6455, 4.2.1: the version is checked apart, because its refusal names the supported one. */
+/** RFC 6455, 4.2.1: the version is checked separately, because its refusal names the supported one. */
 const VERSION = '13';
 
 const isHandshake = (req: WireRequest): boolean =>
