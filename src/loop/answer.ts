@@ -27,6 +27,7 @@ export const openStep = (turn: Turn): Step => {
     startedAt: monotonic(turn.clock),
     text: '',
     reasoning: '',
+    reasoningItems: [],
     parts: [],
     reported: false,
     completed: false,
@@ -86,6 +87,16 @@ export const stoppedAnswer = ({ cutOff, run_id }: Turn): Message | undefined => 
   };
 };
 
+const metadataOf = ({ reasoning, reasoningItems: items }: Step): Pick<Message, 'metadata'> =>
+  reasoning === '' && items.length === 0
+    ? {}
+    : {
+        metadata: {
+          ...(reasoning !== '' && { reasoning }),
+          ...(items.length > 0 && { reasoning_items: items }),
+        },
+      };
+
 export const keepAnswer = (turn: Turn, step: Step): void => {
   turn.response = step.text;
   produce(turn, {
@@ -94,7 +105,7 @@ export const keepAnswer = (turn: Turn, step: Step): void => {
     // What tools have added waits for the answer that asks for no more of them: that is the one that is looked at.
     content: contentOf(turn.calls.length > 0 ? [] : takeParts(turn), step),
     ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
-    ...(step.reasoning !== '' && { metadata: { reasoning: step.reasoning } }),
+    ...metadataOf(step),
   });
   step.parts = [];
 };

@@ -55,6 +55,9 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     reasoningEncrypted(value) {
       stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });
     },
+    reasoningItem(item) {
+      step.reasoningItems.push({ ...item, after: { text: step.text.length, calls: calls.count() } });
+    },
     part(given) {
       hear();
       rest += PART;
@@ -91,6 +94,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       attempts.restart();
       step.text = '';
       step.reasoning = '';
+      step.reasoningItems = [];
       step.parts = [];
       turn.calls = [];
       doubtful = [];
@@ -149,6 +153,7 @@ const createNames = () => {
       known.set(given, named);
       return named;
     },
+    count: () => taken.size,
     of: (given: string): Named => known.get(given) ?? { id: given, name: '' },
     remove(given: string): void {
       taken.delete(known.get(given)?.id ?? given);

@@ -45,6 +45,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     startedAt: monotonic(turn.clock),
     text: '',
     reasoning: '',
+    reasoningItems: [],
     parts: [],
     reported: true,
     completed: false,

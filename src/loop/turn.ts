@@ -6,7 +6,7 @@ import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Tokens } from '../schema/cut-off.ts';
-import type { Message, ToolCall } from '../schema/message.ts';
+import type { Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
 import type { RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
@@ -110,6 +110,8 @@ export type Step = {
   readonly startedAt: number;
   text: string;
   reasoning: string;
+  /** What the model wants back with the next request. */
+  reasoningItems: ReasoningItem[];
   /** What the answer holds besides its text, and behind how many characters of it. */
   parts: { at: number; block: PartBlock }[];
   /** Of its inference; undefined for a step without one. */
@@ -244,7 +246,12 @@ export const argumentsOf = ({ call, edited }: Pick<StepCall, 'call' | 'edited'>)
 /** Appends a message to what the next commit takes, attributed to the run and the step. */
 export const produce = (
   turn: Turn,
-  { metadata, ...message }: Omit<Message, 'metadata'> & { metadata?: { denied?: true; reasoning?: string } },
+  {
+    metadata,
+    ...message
+  }: Omit<Message, 'metadata'> & {
+    metadata?: Pick<MessageMetadata, 'denied' | 'reasoning' | 'reasoning_items'>;
+  },
 ): Message => {
   const attributed: Message = { ...message };
   attributed.metadata = turn.step

@@ -13,11 +13,11 @@ type Named = Extract<ReasoningEffort, string>;
 
 const BUDGET: Record<Named, number> = { none: 0, low: 1024, medium: 8192, high: 24_576, max: 32_000 };
 
-const budgetOf = (effort: ReasoningEffort): number =>
+export const budgetOf = (effort: ReasoningEffort): number =>
   typeof effort === 'string' ? BUDGET[effort] : effort.budget;
 
 /** The highest effort that the budget pays for; a budget too small for the lowest still asks for some. */
-const nameOf = (effort: ReasoningEffort): Named => {
+export const nameOf = (effort: ReasoningEffort): Named => {
   if (typeof effort === 'string') return effort;
   if (effort.budget === 0) return 'none';
   const affordable = (['max', 'high', 'medium'] as const).find((name) => BUDGET[name] <= effort.budget);

@@ -1,5 +1,5 @@
 import type { AnswerPart } from '../schema/answer-part.ts';
-import type { Message } from '../schema/message.ts';
+import type { Message, ReasoningItem } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { Usage } from '../schema/run-event.ts';
@@ -42,6 +42,8 @@ export type InferenceSink = {
   reasoning(delta: string): void;
   /** Opaque text that a provider wants back; complete. */
   reasoningEncrypted(value: string): void;
+  /** Reasoning that the same model wants back in the next request, where it comes in the answer. */
+  reasoningItem?(item: Omit<ReasoningItem, 'after'>): void;
   /** A part of the answer that is not text, where it comes in the text. One that cannot be taken is left out. */
   part?(part: AnswerPart): void;
   /** What the answer refers to; readers are shown it, and it is no part of the answer. */
@@ -66,6 +68,8 @@ export type StopReason = 'EndTurn' | 'MaxTokens' | 'ToolUse' | 'StopSequence';
 export type InferenceEnd = {
   usage?: Usage;
   stop: StopReason;
+  /** The provider did not say that its answer ended, although the body of its response ended in order. */
+  cutShort?: boolean;
   /** The model that answered, where it is not the one that was asked: a member of a pool. */
   by?: Pick<Model, 'id' | 'provider' | 'upstream'>;
   /** For the model to read before its next answer, as a user message after the results of its calls. */

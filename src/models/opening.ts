@@ -1,4 +1,5 @@
 import type { AnswerPart } from '../schema/answer-part.ts';
+import type { ReasoningItem } from '../schema/message.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import type { InferenceEnd, InferenceSink, InferenceSource } from './model.ts';
 import { backoffMs, type Pause, type Random, type RetrySettings, spread } from './retry.ts';
@@ -81,6 +82,9 @@ export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink
       text: noting((delta: string) => sink.text(delta)),
       reasoning: noting((delta: string) => sink.reasoning(delta)),
       reasoningEncrypted: noting((value: string) => sink.reasoningEncrypted(value)),
+      ...(sink.reasoningItem && {
+        reasoningItem: noting((item: Omit<ReasoningItem, 'after'>) => sink.reasoningItem?.(item)),
+      }),
       ...(sink.part && { part: noting((part: AnswerPart) => sink.part?.(part)) }),
       ...(sink.source && { source: noting((source: InferenceSource) => sink.source?.(source)) }),
       toolStart: noting((id: string, name: string) => sink.toolStart(id, name)),

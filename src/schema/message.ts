@@ -60,6 +60,22 @@ export type ToolCall = z.infer<typeof ToolCall>;
 export const Role = z.enum(['system', 'user', 'assistant', 'tool']);
 export type Role = z.infer<typeof Role>;
 
+export const ReasoningItem = z
+  .object({
+    provider: z.string().meta({ description: 'id of the provider that made the item' }),
+    model: z.string().meta({ description: 'name of the model at the provider' }),
+    format: z.string().meta({ description: "the provider's protocol, such as `anthropic`" }),
+    after: z
+      .object({ text: z.int(), calls: z.int() })
+      .meta({ description: 'the place of the item: behind so many characters of text and so many calls' }),
+    item: JsonObject.meta({ description: 'what the protocol wants back, unchanged' }),
+  })
+  .meta({
+    id: 'ReasoningItem',
+    description: 'Reasoning that a provider wants back; opaque to everyone else.',
+  });
+export type ReasoningItem = z.infer<typeof ReasoningItem>;
+
 export const MessageMetadata = z.object({
   run_id: z.string().optional(),
   step_index: z.int().optional().meta({ description: '0-based step of the run that produced it' }),
@@ -75,10 +91,10 @@ export const MessageMetadata = z.object({
     .optional()
     .meta({ description: 'what an A2A client sent with the message, and with the request that carried it' }),
   compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
-  reasoning: z
-    .string()
-    .optional()
-    .meta({ description: 'what the model has thought before its answer; it is not told of it again' }),
+  reasoning: z.string().optional().meta({ description: 'what the model has thought before its answer' }),
+  reasoning_items: z.array(ReasoningItem).optional().meta({
+    description: 'sent back to the model that made them with the next request, and to no other model',
+  }),
   rewind: z.object({ from_seq: z.int() }).optional().meta({
     description: 'a mark: from this message on, what came before the mark is not in the history any more',
   }),

@@ -1,0 +1,366 @@
+import { createHash } from 'node:crypto';
+import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { isObject } from '../../schema/endpoint.ts';
+import type { Json, JsonObject } from '../../schema/json.ts';
+import type { MediaBlock } from '../../schema/media.ts';
+import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
+import type { ModelSpec } from '../../schema/model.ts';
+import { nameForModel } from '../../schema/model-tool.ts';
+import { ModelError } from '../errors.ts';
+import type { InferenceRequest } from '../model.ts';
+
+/**
+ * The history of a thread in the form that every provider accepts, piece by piece, in order.
+ *
+ * Guarantees: no text is blank and none has half a character; the name of a call, its id and its arguments (an object)
+ * are what the strictest provider accepts, whatever a model wrote; all results that follow one answer come as one
+ * piece, and each result has the name of its call. A block of a user that the model is known not to accept is refused
+ * before the provider is called. Reasoning that a provider wants back is written at its place, and only for the model
+ * that made it. What an answer held in addition to text is described in words, unless the model accepts its own
+ * pictures.
+ * Costs one pass over the history; nothing is kept.
+ */
+
+export type TextPart = { type: 'text'; text: string };
+
+export type FilePart = {
+  type: 'file';
+  kind: MediaBlock['type'];
+  /** Where a URL does not say what it leads to: `image/*`, `application/pdf`, `audio/mpeg`, `video/mp4`. */
+  mediaType: string;
+  data: { base64: string } | { url: string };
+  filename?: string;
+};
+
+export type CallPart = { type: 'call'; id: string; name: string; input: JsonObject };
+
+/** Text of reasoning that came as a block of a message, from a client or another service. */
+export type ThoughtPart = { type: 'thought'; text: string };
+
+/** What the decoder of the same format gave to `reasoningItem`; it belongs to what follows it. */
+export type ItemPart = { type: 'item'; item: JsonObject };
+
+export type AssistantPart = TextPart | FilePart | CallPart | ThoughtPart | ItemPart;
+export type UserPart = TextPart | FilePart;
+export type ResultPart = { id: string; name: string; text: string };
+
+/** `isStable`: the provider may keep everything up to here, because the next request begins with it. */
+export type PromptWriter = {
+  system(text: string, isStable: boolean): void;
+  user(parts: readonly UserPart[], isStable: boolean): void;
+  assistant(parts: readonly AssistantPart[], isStable: boolean): void;
+  results(results: readonly ResultPart[], isStable: boolean): void;
+};
+
+export type PromptRules = {
+  modalities: ModelSpec['modalities'];
+  /** The provider accepts system texts only before everything else; later ones are moved there. */
+  systemFirst: boolean;
+  /** The model accepts pictures that it has answered with; others only read that there was one. */
+  ownPictures: boolean;
+  /** Whose reasoning is sent back. */
+  origin: Pick<ReasoningItem, 'provider' | 'model' | 'format'>;
+};
+
+/** @throws ModelError `invalid_request` for a block that the model does not accept, or a URL that is none */
+export const writePrompt = (
+  { system, messages, cache }: Pick<InferenceRequest, 'system' | 'messages' | 'cache'>,
+  rules: PromptRules,
+  writer: PromptWriter,
+): void => {
+  const walk: Walk = { rules, pictures: picturesIn(messages, rules), names: new Map(), results: [] };
+  const pieces = createPieces();
+  for (const text of system) pieces.add(systemPiece(writer, text));
+  if (cache) pieces.mark('first');
+  if (rules.systemFirst) {
+    for (const message of messages)
+      if (message.role === 'system') pieces.add(systemPiece(writer, textOf(message.content)));
+  }
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'system' || !rules.systemFirst) {
+      for (const piece of piecesOf(walk, message, writer)) pieces.add(piece);
+    }
+    if (messages[index + 1]?.role !== 'tool') {
+      for (const piece of resultPieces(walk, writer)) pieces.add(piece);
+      pieces.add(returnedPictures(walk, messages, index, writer));
+    }
+    if (index + 1 === cache?.stable_messages) pieces.mark('last');
+  }
+  pieces.write();
+};
+
+type Walk = {
+  readonly rules: PromptRules;
+  readonly pictures: ReadonlySet<ContentBlock>;
+  /** Names of calls by their ids. */
+  readonly names: Map<string, string>;
+  /** Results that wait for the rest of their piece. */
+  results: ResultPart[];
+};
+
+type Piece = (isStable: boolean) => void;
+
+/** Whether a piece is stable is known only after it. Where nothing is written for a message, the piece before is marked. */
+const createPieces = () => {
+  const pieces: { write: Piece; isStable: boolean }[] = [];
+  return {
+    add(write: Piece | undefined): void {
+      if (write) pieces.push({ write, isStable: false });
+    },
+    mark(place: 'first' | 'last'): void {
+      const piece = place === 'first' ? pieces[0] : pieces.at(-1);
+      if (piece) piece.isStable = true;
+    },
+    write(): void {
+      for (const { write, isStable } of pieces) write(isStable);
+    },
+  };
+};
+
+const systemPiece = (writer: PromptWriter, text: string): Piece | undefined =>
+  isBlank(text) ? undefined : (isStable) => writer.system(text.toWellFormed(), isStable);
+
+const piecesOf = (walk: Walk, message: Message, writer: PromptWriter): Piece[] => {
+  switch (message.role) {
+    case 'system':
+      return present([systemPiece(writer, textOf(message.content))]);
+    case 'tool':
+      walk.results.push(resultPart(walk, message.tool_call_id ?? '', toolText(walk, message)));
+      return [];
+    case 'user':
+      return userPieces(walk, message, writer);
+    case 'assistant': {
+      const parts = assistantParts(walk, message);
+      return parts.length === 0 ? [] : [(isStable) => writer.assistant(parts, isStable)];
+    }
+  }
+};
+
+const present = (pieces: readonly (Piece | undefined)[]): Piece[] =>
+  pieces.filter((piece) => piece !== undefined);
+
+const resultPieces = (walk: Walk, writer: PromptWriter): Piece[] => {
+  const { results } = walk;
+  if (results.length === 0) return [];
+  walk.results = [];
+  return [(isStable) => writer.results(results, isStable)];
+};
+
+/** A user who wrote nothing waits for an answer nevertheless, and providers refuse a message without content. */
+const NOTHING_WRITTEN: TextPart = { type: 'text', text: '(empty message)' };
+
+const userPieces = (walk: Walk, { content }: Message, writer: PromptWriter): Piece[] => {
+  let hasResults = false;
+  const parts: UserPart[] = [];
+  for (const block of content) {
+    if (block.type === 'tool_result') {
+      hasResults = true;
+      walk.results.push(resultPart(walk, block.tool_use_id, textOf(block.content)));
+    } else if (block.type === 'text') parts.push(...textParts(block.text));
+    else if ('source' in block) parts.push(filePart(block, walk.rules));
+  }
+  if (parts.length === 0 && hasResults) return [];
+  if (parts.length === 0) parts.push(NOTHING_WRITTEN);
+  return [...resultPieces(walk, writer), (isStable) => writer.user(parts, isStable)];
+};
+
+const isBlank = (text: string): boolean => text.trim() === '';
+
+const textParts = (text: string): TextPart[] =>
+  isBlank(text) ? [] : [{ type: 'text', text: text.toWellFormed() }];
+
+const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Message): AssistantPart[] => {
+  const items = createItems(walk.rules.origin, metadata?.reasoning_items);
+  const parts: AssistantPart[] = [];
+  for (const [index, block] of content.entries()) {
+    if (block.type === 'text') parts.push(...items.within(block.text));
+    else if (block.type === 'thinking') {
+      if (!isBlank(block.thinking)) parts.push({ type: 'thought', text: block.thinking.toWellFormed() });
+    } else if (block.type === 'tool_use') parts.push(callPart(walk, block.id, block.name, block.input));
+    else if ('source' in block && walk.pictures.has(block)) parts.push(filePart(block, walk.rules));
+    else if (isPartBlock(block)) parts.push({ type: 'text', text: onItsOwnLine(block, content, index) });
+  }
+  for (const [index, { id, name, arguments: input }] of tool_calls.entries()) {
+    parts.push(...items.before(index), callPart(walk, id, name, input));
+  }
+  parts.push(...items.rest());
+  // An answer that consists of reasoning alone is not sent: no provider accepts one.
+  return parts.some(({ type }) => type !== 'item' && type !== 'thought') ? parts : [];
+};
+
+/** Hands out the items of an answer at their places, which are counted in characters of its text and in calls. */
+const createItems = (origin: PromptRules['origin'], all: readonly ReasoningItem[] = []) => {
+  const own = all.filter(
+    ({ provider, model, format }) =>
+      provider === origin.provider && model === origin.model && format === origin.format,
+  );
+  let next = 0;
+  let texted = 0;
+  const due = (isDue: (after: ReasoningItem['after']) => boolean): ItemPart[] => {
+    const parts: ItemPart[] = [];
+    for (let each = own[next]; each && isDue(each.after); each = own[next]) {
+      parts.push({ type: 'item', item: each.item });
+      next += 1;
+    }
+    return parts;
+  };
+  return {
+    /** A text of the answer, with the items that stand before and in it. */
+    within(text: string): AssistantPart[] {
+      const parts: AssistantPart[] = [];
+      let from = 0;
+      for (let each = own[next]; each && each.after.calls === 0; each = own[next]) {
+        const at = each.after.text - texted;
+        if (at >= text.length) break;
+        parts.push(...textParts(text.slice(from, at)), { type: 'item', item: each.item });
+        from = Math.max(from, at);
+        next += 1;
+      }
+      texted += text.length;
+      return [...parts, ...textParts(text.slice(from))];
+    },
+    before: (call: number): ItemPart[] => due(({ calls }) => calls <= call),
+    rest: (): ItemPart[] => due(() => true),
+  };
+};
+
+/** Some formats join texts as they are. */
+const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index: number): string => {
+  const words = wordsForPart(block).toWellFormed();
+  const isText = (each: ContentBlock | undefined) => each?.type === 'text' || (each && isPartBlock(each));
+  return `${isText(content[index - 1]) ? '\n' : ''}${words}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
+};
+
+const callPart = (walk: Walk, id: string, called: string, input: Json): CallPart => {
+  const name = nameForModel(called);
+  walk.names.set(id, name);
+  // The result of a call whose arguments are no object says so; providers refuse such arguments.
+  return { type: 'call', id: idForModel(id), name, input: isObject(input) ? wellFormed(input) : {} };
+};
+
+const resultPart = (walk: Walk, id: string, text: string): ResultPart => ({
+  id: idForModel(id),
+  name: walk.names.get(id) ?? nameForModel(id),
+  text: text.toWellFormed(),
+});
+
+const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const HASH_LENGTH = 12;
+
+/** The same id for the same call, and different ids for different calls: other services write ids that many refuse. */
+export const idForModel = (id: string): string => {
+  if (LEGAL_ID.test(id)) return id;
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH);
+  return `${id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 64 - HASH_LENGTH - 1)}_${hash}`;
+};
+
+/** A copy only where half a character stands somewhere, which is rare. */
+const wellFormed = (input: JsonObject): JsonObject =>
+  JSON.stringify(input).includes('\\ud') ? (repaired(input) as JsonObject) : input;
+
+const repaired = (value: Json): Json => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(repaired);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), repaired(each)]));
+};
+
+const toolText = ({ pictures }: Walk, { content }: Message): string => {
+  const lost = content.flatMap((block) =>
+    block.type === 'image' && block.source.type === 'base64' && !pictures.has(block)
+      ? [`[a picture of ${sizeInKb(block)} KB and type ${block.source.media_type} was left out]`]
+      : [],
+  );
+  return [textOf(content), ...lost].join('\n');
+};
+
+const sizeInKb = (block: PartBlock): number => Math.max(1, Math.round(sizeOfBlock(block) / 1024));
+
+/** Types that models which draw read as well. */
+const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
+
+/** Bytes of pictures in a request: services accept 20 MB in all, as base64. */
+const MOST_PICTURES = 8 * 1024 * 1024;
+
+/** The newest pictures of answers and of results, as many as go into a request. */
+const picturesIn = (
+  messages: readonly Message[],
+  { modalities, ownPictures }: PromptRules,
+): Set<ContentBlock> => {
+  const found = new Set<ContentBlock>();
+  const takes = modalities?.input?.length ? modalities.input.includes('image') : undefined;
+  const ofAnswers = ownPictures && takes !== false;
+  // A model refuses a request for a picture that it does not accept, and results stay in each request after them.
+  const ofResults = takes === true;
+  if (!ofAnswers && !ofResults) return found;
+  let bytes = 0;
+  for (const { role, content } of messages.toReversed()) {
+    if (!(role === 'assistant' ? ofAnswers : role === 'tool' && ofResults)) continue;
+    for (const block of content) {
+      if (block.type !== 'image' || block.source.type !== 'base64') continue;
+      bytes += sizeOfBlock(block);
+      if (bytes > MOST_PICTURES) return found;
+      if (PICTURES.has(block.source.media_type.toLowerCase())) found.add(block);
+    }
+  }
+  return found;
+};
+
+/**
+ * Pictures of the results that end here, in a message of the user behind them: not every provider accepts a picture in
+ * a result, and all of them accept one there.
+ */
+const returnedPictures = (
+  { rules, pictures }: Walk,
+  messages: readonly Message[],
+  last: number,
+  writer: PromptWriter,
+): Piece | undefined => {
+  let first = last;
+  while (messages[first]?.role === 'tool') first -= 1;
+  const parts = messages
+    .slice(first + 1, last + 1)
+    .flatMap(({ content }) =>
+      content.flatMap((block) => ('source' in block && pictures.has(block) ? [filePart(block, rules)] : [])),
+    );
+  if (parts.length === 0) return undefined;
+  return (isStable) =>
+    writer.user([{ type: 'text', text: 'Pictures of the results above:' }, ...parts], isStable);
+};
+
+/** A URL does not say what it leads to; these are the types that providers accept in its place. */
+const ASSUMED_TYPE: Record<MediaBlock['type'], string> = {
+  image: 'image/*',
+  document: 'application/pdf',
+  audio: 'audio/mpeg',
+  video: 'video/mp4',
+};
+
+const filePart = (block: MediaBlock, { modalities }: PromptRules): FilePart => {
+  const { source, title } = block;
+  const mediaType = source.type === 'base64' ? source.media_type : ASSUMED_TYPE[block.type];
+  const modality = modalityOf(block.type, mediaType);
+  if (modalities?.input?.length && !modalities.input.includes(modality)) {
+    throw new ModelError('invalid_request', `this model does not take ${modality} input`);
+  }
+  return {
+    type: 'file',
+    kind: block.type,
+    mediaType,
+    data: source.type === 'base64' ? { base64: source.data } : { url: checkedUrl(source.url) },
+    ...(title !== undefined && { filename: title.toWellFormed() }),
+  };
+};
+
+const modalityOf = (
+  type: MediaBlock['type'],
+  mediaType: string,
+): 'text' | 'image' | 'audio' | 'video' | 'pdf' => {
+  if (type !== 'document') return type;
+  return mediaType.startsWith('text/') ? 'text' : 'pdf';
+};
+
+const checkedUrl = (text: string): string => {
+  if (URL.canParse(text)) return new URL(text).href;
+  throw new ModelError('invalid_request', `'${text}' is not a URL`);
+};
