@@ -118,6 +118,9 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   }
   attempts.end();
   if (signal.aborted) return NOTHING;
+  if (end.cutShort) {
+    turn.warn({ step_index, model: turn.agent.model.id }, 'the provider did not say that its answer ended');
+  }
   hearing.settle(end.stop);
   observeInference(turn, {
     startedAt: step.startedAt,

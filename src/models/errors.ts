@@ -99,13 +99,23 @@ export class ModelError extends Error {
     return this.again(this.detail, { by, final: passes(this.class) && !this.transient });
   }
 
+  /** The same failure, with the tokens that the provider reported before it. */
+  using(usage: Usage | undefined): ModelError {
+    if (!usage || this.usage) return this;
+    return this.again(this.detail, {
+      final: passes(this.class) && !this.transient,
+      ...(this.by && { by: this.by }),
+      usage,
+    });
+  }
+
   /** The same failure, and nobody tries again: `reason` says why. */
   ended(reason: string): ModelError {
     const said = excerpt(this.detail, BOUNDS.wordsLength / 2);
     return this.again(`${said} (${reason})`, { final: true, ...(this.by && { by: this.by }) });
   }
 
-  private again(detail: string, more: Pick<ModelErrorOptions, 'by' | 'final'>): ModelError {
+  private again(detail: string, more: Pick<ModelErrorOptions, 'by' | 'final' | 'usage'>): ModelError {
     const { status, retryAfterSeconds, heldBack, usage } = this;
     return new ModelError(this.class, detail, {
       heldBack,
