@@ -8,9 +8,9 @@ import {
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import type { Usage } from '../schema/run-event.ts';
-import { BOUNDS } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import { isRefusal, refusalIn, refusalOf } from './reason.ts';
+import { BOUNDS } from './transport/bounds.ts';
 
 /**
  * Turns whatever a provider package throws or streams into a `ModelError` (agent-loop.md 10.1): by HTTP status
@@ -62,11 +62,42 @@ export const toModelError = (error: unknown): ModelError => {
   if (InvalidPromptError.isInstance(error) || InvalidArgumentError.isInstance(error)) {
     return new ModelError('invalid_request', error.message);
   }
-  if (APICallError.isInstance(error) && error.statusCode !== undefined)
-    return ofStatus(error, error.statusCode);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
+    const { statusCode: status, responseHeaders: headers = {}, responseBody: body = '', message } = error;
+    return toRefusal({ status, headers, body, message });
+  }
   const broken = brokenStream(error);
   if (broken) return broken;
   return ofText(textOf(error), refusalOf(jsonOf(error)).status, keptCause(error));
+};
+
+/** A response with a status of failure. `message`: the text of the status line, or of a package. */
+export type Refused = {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** At least its beginning. */
+  body: string;
+  message: string;
+};
+
+export const toRefusal = ({ status, headers, body, message }: Refused): ModelError => {
+  const retryAfterSeconds = retryAfter(headers);
+  const { reason } = refusalIn(body);
+  return new ModelError(
+    classOfStatus(status, `${message} ${body}`),
+    reason || message || `status ${status}`,
+    { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+  );
+};
+
+/** No response began: the connection failed, or was closed before the first byte. */
+export const toConnectError = (error: Error): ModelError =>
+  ofText(`Cannot connect to API: ${connectProblem(error)}`, undefined, keptCause(error));
+
+/** An error for several addresses has no text; each address has an error with one. */
+const connectProblem = (error: Error): string => {
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  return error.message || (first instanceof Error ? first.message : '') || codeOf(error) || error.name;
 };
 
 /** By the status that the words name, else by the words. */
@@ -165,17 +196,6 @@ const brokenStream = (error: unknown): ModelError | undefined => {
   return words.some((word) => RESET.test(word)) ? interrupted('connection reset', error) : undefined;
 };
 
-const ofStatus = (error: APICallError, status: number): ModelError => {
-  const { message, responseBody = '', responseHeaders } = error;
-  const retryAfterSeconds = retryAfter(responseHeaders);
-  const { reason } = refusalIn(responseBody);
-  return new ModelError(
-    classOfStatus(status, `${message} ${responseBody}`),
-    reason || message || `status ${status}`,
-    { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
-  );
-};
-
 const classOfStatus = (status: number, body: string): ModelErrorClass => {
   const refused = status === 400 || status === 422;
   if (status === 400 && OVERFLOW.test(body)) return 'context_overflow';
@@ -184,8 +204,8 @@ const classOfStatus = (status: number, body: string): ModelErrorClass => {
 };
 
 /** Only the form in seconds; a date would need the provider's clock. */
-const retryAfter = (headers: Record<string, string> | undefined): number | undefined => {
-  const value = headers?.['retry-after']?.trim() ?? '';
+const retryAfter = ({ 'retry-after': given }: Refused['headers']): number | undefined => {
+  const value = (Array.isArray(given) ? given[0] : given)?.trim() ?? '';
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 };
 

@@ -1,7 +1,7 @@
 import type { ProviderSpec } from '../schema/model.ts';
-import { BOUNDS } from './bounds.ts';
 import { addressOf, listRequestOf, sendListRequest } from './list-request.ts';
 import { firstName } from './model-list.ts';
+import { BOUNDS } from './transport/bounds.ts';
 import { readText } from './transport.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
-import { BOUNDS } from './bounds.ts';
 import { ModelError } from './errors.ts';
+import { BOUNDS } from './transport/bounds.ts';
 import { readText } from './transport.ts';
 
 /**

@@ -5,10 +5,10 @@ import type {
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
 import type { Usage } from '../schema/run-event.ts';
-import { BOUNDS } from './bounds.ts';
 import { interrupted, toStreamError } from './classify.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from './model.ts';
+import { BOUNDS } from './transport/bounds.ts';
 
 /**
  * Parts of a provider's stream, one by one, into the sink.

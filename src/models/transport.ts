@@ -1,6 +1,6 @@
-import { BOUNDS, excerpt } from './bounds.ts';
 import { notAStream } from './classify.ts';
 import { ModelError } from './errors.ts';
+import { BOUNDS, excerpt } from './transport/bounds.ts';
 
 /**
  * How providers are asked: `fetch`, as far as a stranger may be trusted with it.

@@ -1,16 +1,15 @@
-import { timerMs } from '../schema/timer.ts';
 import { interrupted } from './classify.ts';
 import { ModelError } from './errors.ts';
+import { deadline, WHEEL, type Wheel } from './transport/wheel.ts';
 
 /**
  * Ends a provider call that takes too long, or whose run was cancelled.
  *
  * Guarantees: `signal` fires once, for the first of: the caller's signal, no stream within the limit, no event
- * within the limit; `cause()` then says which. Node runs timers before it reads sockets, so events may have arrived
- * that were not read yet: the sockets are read once before the call ends. Where the timer itself ran late, the process
- * stood still (a stopped process, a suspended host, a blocked event loop) and the call gets a second more.
- * Costs one timer a call: an event only notes the time, and the timer, when it runs out, is set again for what is
- * left. The monotonic clock is used because this measures durations of a real connection, not moments.
+ * within the limit; `cause()` then says which. Events that have arrived and were not read yet count, and so does time
+ * in which the process stood still (see `transport/wheel.ts`).
+ * Costs one deadline on the wheel a call: an event only notes the time, and the deadline, when it passes, is set again
+ * for what is left.
  */
 
 export type Watchdog = {
@@ -28,19 +27,15 @@ export type Watchdog = {
 /** Seconds. `idle` is for the gap between events, where it is shorter than what holds for the whole call. */
 export type WatchdogLimits = { call: number; idle?: number | undefined };
 
-/** A timer that is late by more than this shows that the process stood still. */
-const STANDSTILL_MS = 1000;
-const GRACE_MS = 1000;
-
 export const createWatchdog = (
   limits: WatchdogLimits,
   caller: AbortSignal,
-  now: () => number = () => performance.now(),
+  wheel: Wheel = WHEEL,
 ): Watchdog => {
   const abort = new AbortController();
   let limit = limits.call;
   let cause: ModelError | undefined;
-  let last = now();
+  let last = wheel.now();
   let tooLate = (): ModelError => new ModelError('timeout', `inference timeout after ${limit}s`);
   const end = (error: ModelError): void => {
     if (cause) return;
@@ -48,37 +43,22 @@ export const createWatchdog = (
     close();
     abort.abort(error);
   };
-  const leftMs = (): number => limit * 1000 - (now() - last);
-  const watch = (ms: number): void => {
-    const waits = timerMs(ms);
-    dueAt = now() + waits;
-    timer = setTimeout(check, waits);
-  };
-  const check = (): void => {
+  const leftMs = (): number => limit * 1000 - (wheel.now() - last);
+  const due = deadline(() => {
     const left = leftMs();
-    if (left > 0) watch(left);
-    else if (now() - dueAt > STANDSTILL_MS) timer = setTimeout(confirm, GRACE_MS);
-    else unread = setImmediate(confirm);
-  };
-  const confirm = (): void => {
-    const left = leftMs();
-    if (left > 0) watch(left);
+    if (left > 0) wheel.set(due, left);
     else end(tooLate());
-  };
+  });
   const cancel = (): void => end(new ModelError('cancelled', ''));
-  let dueAt = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let unread: NodeJS.Immediate | undefined;
   const close = (): void => {
-    clearTimeout(timer);
-    clearImmediate(unread);
+    wheel.remove(due);
     caller.removeEventListener('abort', cancel);
   };
-  watch(limit * 1000);
+  wheel.set(due, limit * 1000);
   caller.addEventListener('abort', cancel);
   if (caller.aborted) cancel();
   const touch = (): void => {
-    last = now();
+    last = wheel.now();
   };
   return {
     signal: abort.signal,
@@ -88,9 +68,7 @@ export const createWatchdog = (
       if (cause || limits.idle === undefined || limits.idle >= limit) return;
       limit = limits.idle;
       tooLate = () => interrupted('idle stall');
-      clearTimeout(timer);
-      clearImmediate(unread);
-      watch(leftMs());
+      wheel.set(due, leftMs());
     },
     touch,
     cause: () => cause,

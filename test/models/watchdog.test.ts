@@ -1,11 +1,16 @@
 import { mock } from 'node:test';
 import t from 'tap';
+import { createWheel } from '../../src/models/transport/wheel.ts';
 import { createWatchdog } from '../../src/models/watchdog.ts';
 
 /** A watchdog of ten seconds on a clock that only moves when told. */
 const watch = (caller: AbortSignal = new AbortController().signal, idle?: number) => {
   let time = 0;
-  const watchdog = createWatchdog({ call: 10, idle }, caller, () => time);
+  const watchdog = createWatchdog(
+    { call: 10, idle },
+    caller,
+    createWheel(() => time),
+  );
   return {
     watchdog,
     /** In steps, since a clock that jumps is a process that stood still. */
@@ -107,7 +112,11 @@ t.test('a longer limit for gaps changes nothing', async (t) => {
 t.test('a limit of more days than a timer has is waited for in parts', async (t) => {
   let time = 0;
   const asked = t.capture(globalThis, 'setTimeout', globalThis.setTimeout);
-  const watchdog = createWatchdog({ call: 3_000_000 }, new AbortController().signal, () => time);
+  const watchdog = createWatchdog(
+    { call: 3_000_000 },
+    new AbortController().signal,
+    createWheel(() => time),
+  );
   time = 2 ** 31 - 1;
   mock.timers.tick(time);
   t.strictSame(
@@ -130,7 +139,11 @@ t.test('a stream that opens after the cancel sets no timer again', async (t) => 
 /** The process stands still: the clock moves, and timers run afterwards. */
 const standStill = () => {
   let time = 0;
-  const watchdog = createWatchdog({ call: 10, idle: undefined }, new AbortController().signal, () => time);
+  const watchdog = createWatchdog(
+    { call: 10, idle: undefined },
+    new AbortController().signal,
+    createWheel(() => time),
+  );
   watchdog.opened();
   time = 60_000;
   mock.timers.tick(10_000);
@@ -170,7 +183,11 @@ t.test('an event that is read after the timer ran, in the same iteration, counts
   let time = 0;
   mock.timers.reset();
   mock.timers.enable({ apis: ['setTimeout'] });
-  const watchdog = createWatchdog({ call: 1, idle: undefined }, new AbortController().signal, () => time);
+  const watchdog = createWatchdog(
+    { call: 1, idle: undefined },
+    new AbortController().signal,
+    createWheel(() => time),
+  );
   watchdog.opened();
   time = 1000;
   // The timer runs and leaves the decision to the end of the iteration of the event loop, which is a real one.

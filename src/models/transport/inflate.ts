@@ -1,0 +1,72 @@
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ModelError } from '../errors.ts';
+
+/**
+ * Decompresses a body that was compressed although `identity` was asked for.
+ *
+ * Guarantees: no more of the body is read than has been decompressed and taken, apart from one buffer; nothing is
+ * called after `destroy`.
+ */
+export type Inflater = {
+  write(chunk: Buffer): void;
+  end(): void;
+  destroy(): void;
+};
+
+type Output = { data(chunk: Buffer): void; end(): void; fail(error: Error): void };
+
+type Flow = { pause(): void; resume(): void };
+
+const CODINGS = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const;
+
+/**
+ * Undefined for a body that is not compressed.
+ *
+ * @throws ModelError for a coding that is not supported
+ */
+export const createInflater = (
+  encoding: string | string[] | undefined,
+  flow: Flow,
+  output: Output,
+): Inflater | undefined => {
+  const coding = String(encoding ?? '')
+    .trim()
+    .toLowerCase();
+  if (coding === '' || coding === 'identity') return undefined;
+  if (!isCoding(coding)) {
+    const supported = Object.keys(CODINGS).join(', ');
+    throw new ModelError('provider', `content-encoding must be one of ${supported} (got ${coding})`, {
+      final: true,
+    });
+  }
+  const stream = CODINGS[coding]();
+  let destroyed = false;
+  stream.on('data', (chunk: Buffer) => {
+    if (!destroyed) output.data(chunk);
+  });
+  stream.on('drain', () => flow.resume());
+  stream.on('end', () => {
+    if (!destroyed) output.end();
+  });
+  stream.on('error', (error) => {
+    if (!destroyed) output.fail(error);
+  });
+  return {
+    write(chunk) {
+      if (!stream.write(chunk)) flow.pause();
+    },
+    end: () => void stream.end(),
+    destroy() {
+      destroyed = true;
+      flow.resume();
+      stream.destroy();
+    },
+  };
+};
+
+const isCoding = (coding: string): coding is keyof typeof CODINGS => Object.hasOwn(CODINGS, coding);
