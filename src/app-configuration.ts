@@ -5,6 +5,7 @@ import type { Breakers } from './models/breakers.ts';
 import { readFirstModel } from './models/first-model.ts';
 import { ADAPTER_DEFAULTS } from './models/provider.ts';
 import { createRoutes } from './models/route.ts';
+import type { Transport } from './models/transport/transport.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
 import type { RemoteAgents } from './registry/agents.ts';
 import { readAgentsFile } from './registry/agents-file.ts';
@@ -42,6 +43,7 @@ export const configurationOf = async (
     a2a: A2aServers;
     mcp: McpManager;
     breakers: Breakers;
+    transport: Transport;
     assistant(): JsonObject;
   },
 ): Promise<Configuration> => {
@@ -97,11 +99,11 @@ const secretsOf = (settings: Settings, env: NonNullable<AppInput['env']>): (stri
  */
 const withListedModel = async (
   settings: Settings,
-  { store, log }: { store: Store; log: Log },
+  { store, log, transport }: { store: Store; log: Log; transport: Transport },
 ): Promise<Settings> => {
   if (!settings.leader_seed || !needsListedModel(settings)) return settings;
   const provider = defaultProvider(settings);
-  const found = await readFirstModel(provider);
+  const found = await readFirstModel(provider, transport);
   const withModel = (model: string): Settings => ({ ...settings, seed: { ...settings.seed, model } });
   if ('upstream' in found) return withModel(found.upstream);
   const { problem } = found;

@@ -20,6 +20,7 @@ import { createInspector } from './inspection/inspector.ts';
 import { nameOf, type WorksFor } from './inspection/name.ts';
 import { createMcpManager } from './mcp/index.ts';
 import { createBreakers } from './models/breakers.ts';
+import { createTransport } from './models/transport/transport.ts';
 import { startObservability } from './observability.ts';
 import { LIMITS } from './programs/limits.ts';
 import { type Listener, listenForPrograms } from './programs/listener.ts';
@@ -95,6 +96,11 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
   const startedAt = monotonic(clock);
   const breakers = createBreakers(clock, { threshold: settings.models.breaker_failures });
+  const transport = createTransport({
+    keepAliveSeconds: settings.models.keep_alive_secs,
+    connections: settings.models.connections_per_origin,
+    env: input.env ?? {},
+  });
 
   const subAgents: SubAgents = {
     start: (request) => runtime.subAgents.start(request),
@@ -130,7 +136,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   });
   const closePeers = async (): Promise<void> => {
     a2aServers.close();
-    await mcpServers.close();
+    await Promise.all([mcpServers.close(), transport.close()]);
   };
   const config = await configurationOf(input, {
     store,
@@ -143,6 +149,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     a2a: a2aServers,
     mcp: mcpServers,
     breakers,
+    transport,
     assistant: () => assistant.capabilities(),
   }).catch(async (error) => {
     await closePeers();
@@ -232,7 +239,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     evals,
     mcp: mcpServers,
     readCard: createCardReader({ clock }),
-    testProvider: createStoredProviderTest({ clock, env: input.env ?? {} }),
+    testProvider: createStoredProviderTest({ clock, env: input.env ?? {}, transport }),
     settings,
     system: {
       version,

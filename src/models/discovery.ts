@@ -6,7 +6,7 @@ import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './l
 import { lacksWhatListsTell, listName, type ModelList, parseModelList } from './model-list.ts';
 import { type Environment, timeoutSecondsOf } from './provider-options.ts';
 import { BOUNDS } from './transport/bounds.ts';
-import { readText } from './transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 /**
  * What providers tell of their models (config.md 7.1).
@@ -34,7 +34,9 @@ const LONGEST_TIMEOUT_SECONDS = 30;
 
 type Kept = { definition: string; list: ModelList; until: number };
 
-export const createDiscovery = ({ clock, env }: { clock: Clock; env: Environment }): Discovery => {
+export type DiscoveryDeps = { clock: Clock; env: Environment; transport: Pick<Transport, 'text'> };
+
+export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Discovery => {
   const kept = new Map<string, Kept>();
 
   /** A key that comes from the environment belongs to the definition too. */
@@ -70,7 +72,7 @@ export const createDiscovery = ({ clock, env }: { clock: Clock; env: Environment
     const definition = definitionOf(spec, request);
     const entry = current(spec.id, definition) ?? {
       definition,
-      list: await readList(request, timeoutSecondsOf(spec)),
+      list: await readList(transport, request, timeoutSecondsOf(spec)),
       until: monotonic(clock) + KEPT_MS,
     };
     return {
@@ -99,18 +101,18 @@ const saidOf = (list: ModelList, { upstream_model }: ModelSpec): Capabilities =>
   list.get(listName(upstream_model)) ?? {};
 
 /** @throws Error */
-const readList = async (request: ListRequest, timeoutSeconds: number): Promise<ModelList> => {
+const readList = async (
+  transport: Pick<Transport, 'text'>,
+  request: ListRequest,
+  timeoutSeconds: number,
+): Promise<ModelList> => {
   const seconds = Math.min(timeoutSeconds, LONGEST_TIMEOUT_SECONDS);
-  const response = await sendListRequest(request, AbortSignal.timeout(seconds * 1000));
+  const signal = AbortSignal.timeout(seconds * 1000);
+  const { status, body } = await sendListRequest(transport, request, { most: BOUNDS.listBytes, signal });
   const failure = (problem: string): Error => new Error(`${addressOf(request.url)}: ${problem}`);
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw failure(`status ${response.status}`);
-  }
-  const text = await readText(response, BOUNDS.listBytes).catch(() => undefined);
-  if (text === undefined) throw failure(`the answer broke off or has more than ${BOUNDS.listBytes} bytes`);
+  if (status >= 300) throw failure(`status ${status}`);
   try {
-    return parseModelList(request.schema, JSON.parse(text));
+    return parseModelList(request.schema, JSON.parse(body));
   } catch (error) {
     throw failure(error instanceof SyntaxError ? 'the answer is not JSON' : String(error));
   }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
 import { ModelError } from './errors.ts';
 import { BOUNDS } from './transport/bounds.ts';
-import { readText } from './transport.ts';
+import { reasonOf, type TextResponse, UnreadableBody } from './transport/text.ts';
+import type { Transport } from './transport/transport.ts';
 
 /**
  * Access tokens for a Google service account: a signed assertion is exchanged for a token (RFC 7523, RS256).
@@ -51,9 +52,7 @@ const parseJson = (json: string): unknown => {
   }
 };
 
-type TokenDeps = { fetch: typeof fetch; now(): number };
-
-const PLATFORM: TokenDeps = { fetch: (...args) => fetch(...args), now: () => Date.now() };
+export type TokenDeps = { text: Transport['text']; now(): number };
 
 const LIFETIME_SECONDS = 3600;
 /** A token this close to its end is not used any more. */
@@ -67,7 +66,7 @@ const Granted = z.object({ access_token: Token, expires_in: z.number().positive(
 export const createTokenSource = (
   account: ServiceAccount,
   scopes: readonly string[],
-  deps: TokenDeps = PLATFORM,
+  deps: TokenDeps,
 ): (() => Promise<string>) => {
   const key = readKey(account.private_key);
   let current: { token: Promise<string>; until: number } | undefined;
@@ -120,16 +119,24 @@ const assertionOf = async (
 };
 
 const exchange = async (assertion: string, deps: TokenDeps): Promise<z.infer<typeof Granted>> => {
-  const response = await deps.fetch(TOKEN_URI, {
+  const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion });
+  const request = {
     method: 'POST',
-    body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
-    redirect: 'manual',
+    url: TOKEN_URI,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: form.toString(),
+    most: BOUNDS.tokenBytes,
     signal: AbortSignal.timeout(30_000),
-  });
-  const granted = Granted.safeParse(parseJson(await readText(response, BOUNDS.tokenBytes).catch(() => '')));
-  if (response.ok && granted.success) return granted.data;
-  const kind = response.status >= 500 || response.status === 429 ? 'provider' : 'unauthorized';
-  throw new ModelError(kind, `Google refused the service account (status ${response.status})`, {
-    status: response.status,
-  });
+  } as const;
+  const { status, body } = await deps.text(request).catch(withoutBody);
+  const granted = Granted.safeParse(parseJson(body));
+  if (status < 300 && granted.success) return granted.data;
+  const kind = status >= 500 || status === 429 ? 'provider' : 'unauthorized';
+  throw new ModelError(kind, `Google refused the service account (status ${status})`, { status });
+};
+
+/** What cannot be read grants no token, and its status says why. */
+const withoutBody = (error: unknown): Pick<TextResponse, 'status' | 'body'> => {
+  if (error instanceof UnreadableBody) return { status: error.status, body: '' };
+  throw new ModelError('provider', `the token service of Google: ${reasonOf(error)}`);
 };

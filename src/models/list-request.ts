@@ -3,6 +3,8 @@ import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
 import type { ListSchema } from './model-list.ts';
 import { adapterName } from './provider.ts';
 import { apiKeyOf, baseUrlOf, credentialsKindOf, type Environment, headersOf } from './provider-options.ts';
+import { reasonOf, type TextResponse, UnreadableBody } from './transport/text.ts';
+import type { Transport } from './transport/transport.ts';
 
 /**
  * How a provider is asked for its list of models (config.md 7.1), by discovery and by the provider test.
@@ -105,24 +107,26 @@ const listHeaders = (spec: ProviderSpec, schema: ListSchema, key: string | undef
   return headers;
 };
 
-/** @throws Error that names the address, and why there was no answer */
+/**
+ * Reads at most `most` bytes of the body.
+ *
+ * @throws Error that names the address, and why there was no answer
+ */
 export const sendListRequest = async (
+  transport: Pick<Transport, 'text'>,
   { url, headers }: ListRequest,
-  signal: AbortSignal,
-): Promise<Response> => {
+  { most, signal }: { most: number; signal: AbortSignal },
+): Promise<TextResponse> => {
   try {
-    return await fetch(url, { headers, redirect: 'manual', signal });
+    const sent = { method: 'GET', url: url.href, headers: Object.fromEntries(headers) } as const;
+    return await transport.text({ ...sent, most, signal });
   } catch (cause) {
-    throw new Error(`${addressOf(url)}: ${reasonOf(cause)}`);
+    const reason =
+      cause instanceof UnreadableBody
+        ? `the answer broke off or has more than ${most} bytes`
+        : reasonOf(cause);
+    throw new Error(`${addressOf(url)}: ${reason}`);
   }
 };
 
 export const addressOf = (url: URL): string => `${url.origin}${url.pathname}`;
-
-/** `fetch` says why it failed in the cause of its error, and may quote the whole address in the message. */
-export const reasonOf = (error: unknown): string => {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
-};

@@ -6,10 +6,12 @@ import { maskForeign } from '../schema/redaction/foreign.ts';
 import { secretsOf } from '../schema/redaction/masking.ts';
 import { ModelError } from './errors.ts';
 import { createTokenSource, parseServiceAccount } from './google-token.ts';
-import { addressOf, type ListRequest, listRequestOf, reasonOf, sendListRequest } from './list-request.ts';
+import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
 import { createProvider } from './provider.ts';
 import { credentialsKindOf, type Environment, scopesOf, timeoutSecondsOf } from './provider-options.ts';
 import { backoffMs, DEFAULT_RETRY, type Pause, pause as pauseReally } from './retry.ts';
+import { reasonOf } from './transport/text.ts';
+import type { Transport } from './transport/transport.ts';
 
 /**
  * Can a provider be used (config.md 12)? It is built, and then asked for its list of models, or Google for a token.
@@ -30,26 +32,20 @@ export type ProviderTest = z.infer<typeof ProviderTest>;
 type ProviderTestDeps = {
   clock: Clock;
   env: Environment;
+  transport: Pick<Transport, 'text'>;
   pause?: Pause;
-  /** For the token of a service account. */
-  fetch?: typeof fetch;
 };
 
 const LONGEST_SECONDS = 15;
 const TOKEN_ATTEMPTS = 3;
 
-export const createProviderTest = ({
-  clock,
-  env,
-  pause = pauseReally,
-  fetch: post = fetch,
-}: ProviderTestDeps) => {
+export const createProviderTest = ({ clock, env, transport, pause = pauseReally }: ProviderTestDeps) => {
   const mint = async (spec: ProviderSpec): Promise<void> => {
     // Each attempt has its own time; the one that the source would give is longer.
-    const inTime: typeof fetch = (to, init) =>
-      post(to, { ...init, signal: AbortSignal.timeout(LONGEST_SECONDS * 1000) });
+    const inTime: Transport['text'] = (request) =>
+      transport.text({ ...request, signal: AbortSignal.timeout(LONGEST_SECONDS * 1000) });
     const account = parseServiceAccount(spec.api_key ?? '');
-    const token = createTokenSource(account, scopesOf(spec), { fetch: inTime, now: () => clock.now() });
+    const token = createTokenSource(account, scopesOf(spec), { text: inTime, now: () => clock.now() });
     for (let attempt = 0; ; attempt += 1) {
       try {
         await token();
@@ -67,7 +63,7 @@ export const createProviderTest = ({
     createProvider(spec, env);
     if (credentialsKindOf(spec) === 'service_account_json') return () => mint(spec);
     const request = listRequestOf(spec, env);
-    return request && (() => ask(request, timeoutSecondsOf(spec)));
+    return request && (() => ask(transport, request, timeoutSecondsOf(spec)));
   };
 
   return async (spec: ProviderSpec): Promise<ProviderTest> => {
@@ -95,11 +91,14 @@ const NEVER = new AbortController().signal;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
 
 /** Any answer but a refusal or a failure of the service tells that it is there. */
-const ask = async (request: ListRequest, timeoutSeconds: number): Promise<void> => {
+const ask = async (
+  transport: Pick<Transport, 'text'>,
+  request: ListRequest,
+  timeoutSeconds: number,
+): Promise<void> => {
   const seconds = Math.min(timeoutSeconds, LONGEST_SECONDS);
-  const response = await sendListRequest(request, AbortSignal.timeout(seconds * 1000));
-  await response.body?.cancel();
-  const { status } = response;
+  const signal = AbortSignal.timeout(seconds * 1000);
+  const { status } = await sendListRequest(transport, request, { most: 0, signal });
   if (REFUSALS.has(status) || status >= 500) throw new Error(`${addressOf(request.url)}: status ${status}`);
 };
 

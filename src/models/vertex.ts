@@ -2,8 +2,9 @@ import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { AiSdkAdapter } from './ai-sdk.ts';
 import { googleLanguage } from './google.ts';
-import { createTokenSource, parseServiceAccount } from './google-token.ts';
+import { createTokenSource, parseServiceAccount, type TokenDeps } from './google-token.ts';
 import { credentialsKindOf, scopesOf, textOptionOf } from './provider-options.ts';
+import { createTransport } from './transport/transport.ts';
 
 /**
  * Gemini on Vertex AI: the protocol of the Gemini API at another address, with a token of Google Cloud in place
@@ -36,13 +37,14 @@ type Connection = { baseURL: string; apiKey: string; headers: Record<string, str
 export const connectVertex = (
   { baseURL, apiKey, headers, fetch: send }: Connection,
   spec: ProviderSpec,
+  tokens: TokenDeps = { text: createTransport({ env: process.env }).text, now: () => Date.now() },
 ): AiSdkAdapter['language'] => {
   // The package leaves out what Vertex does not take when it is told this name.
   const name = 'google.vertex.chat';
   const takesKey = !spec.base_url && projectOf(spec) === undefined;
   if (takesKey) return googleLanguage({ name, baseURL, apiKey, headers, fetch: send });
   const token = isServiceAccount(spec)
-    ? createTokenSource(parseServiceAccount(apiKey), scopesOf(spec))
+    ? createTokenSource(parseServiceAccount(apiKey), scopesOf(spec), tokens)
     : async () => apiKey;
   return googleLanguage({
     name,

@@ -5,6 +5,7 @@ import { createDiscovery, type Looked } from '../../src/models/discovery.ts';
 import { parseModelList } from '../../src/models/model-list.ts';
 import type { ModelSpec, ProviderSpec } from '../../src/schema/model.ts';
 import { type SeenRequest, startSseServer } from './sse-server.ts';
+import { openTransport } from './transport/open.ts';
 
 /** config.md 7.1. */
 
@@ -41,7 +42,13 @@ const start = async (t: Test, { answer = json(LIST), env = {} }: Options = {}) =
     base_url: `${url}/v1`,
     ...more,
   });
-  return { url, requests, clock, provider, discovery: createDiscovery({ clock, env }) };
+  return {
+    url,
+    requests,
+    clock,
+    provider,
+    discovery: createDiscovery({ clock, env, transport: openTransport(t) }),
+  };
 };
 
 const found = (looked: Looked) => {

@@ -1,5 +1,7 @@
 import t from 'tap';
-import { reasonOf, sendListRequest } from '../../src/models/list-request.ts';
+import { sendListRequest } from '../../src/models/list-request.ts';
+import { reasonOf } from '../../src/models/transport/text.ts';
+import { openTransport } from './transport/open.ts';
 
 t.test('why there was no answer is told by a code alone, and never with the words of the error', (t) => {
   const secret = 'https://h/?key=hush';
@@ -21,7 +23,7 @@ t.test('why there was no answer is told by a code alone, and never with the word
 t.test('a request that was given up before it was sent names its address without the query', async (t) => {
   const url = new URL('http://127.0.0.1:9/v1/models?key=hush');
   const request = { url, headers: new Headers(), schema: 'openai' } as const;
-  await t.rejects(sendListRequest(request, AbortSignal.abort()), {
+  await t.rejects(sendListRequest(openTransport(t), request, { most: 1, signal: AbortSignal.abort() }), {
     message: 'http://127.0.0.1:9/v1/models: no connection',
   });
 });

@@ -2,9 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { createProviderTest, ProviderTest } from '../../src/models/provider-test.ts';
+import type { Transport } from '../../src/models/transport/transport.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { recordingPause } from './fakes.ts';
 import { type SeenRequest, startSseServer } from './sse-server.ts';
+import { openTransport } from './transport/open.ts';
 
 /** config.md 12 and 16, check 62. */
 
@@ -20,7 +22,7 @@ type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
 const start = async (t: Test, answer: Answer = status(200)) => {
   const { url, requests } = await startSseServer(t, answer);
-  const test = createProviderTest({ clock, env: {} });
+  const test = createProviderTest({ clock, env: {}, transport: openTransport(t) });
   const run = async (more: Partial<ProviderSpec> = {}): Promise<ProviderTest> => {
     const spec = { id: 'p', adapter: 'openai', api_key: 'the-key', base_url: `${url}/v1`, ...more };
     const result = await test(spec);
@@ -132,7 +134,9 @@ const google = async (t: Test, codes: number[]) => {
     response.end(JSON.stringify({ access_token: 'secret-token', expires_in: 3600 }));
   });
   const { pause, waited } = recordingPause();
-  const test = createProviderTest({ clock, env: {}, pause, fetch: (_, init) => fetch(`${url}/token`, init) });
+  const { text } = openTransport(t);
+  const transport: Pick<Transport, 'text'> = { text: (request) => text({ ...request, url: `${url}/token` }) };
+  const test = createProviderTest({ clock, env: {}, pause, transport });
   return { test, requests, waited };
 };
 

@@ -1,11 +1,13 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import { createTokenSource, parseServiceAccount } from '../../src/models/google-token.ts';
+import { createTokenSource, parseServiceAccount, type TokenDeps } from '../../src/models/google-token.ts';
 import { createProvider } from '../../src/models/provider.ts';
-import { vertexBaseUrl } from '../../src/models/vertex.ts';
+import { connectVertex, vertexBaseUrl } from '../../src/models/vertex.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
-import { infer, inferenceFailure, joined, requestOf } from './infer.ts';
+import { infer, joined, requestOf } from './infer.ts';
 import { sendEvents, startSseServer } from './sse-server.ts';
+import { openTransport } from './transport/open.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -31,13 +33,13 @@ const withAccount = (key: object, more: object = {}): ProviderSpec =>
 const tokenService = (answers: readonly { status?: number; body?: object }[]) => {
   const asked: URLSearchParams[] = [];
   const clock = { time: 1_700_000_000_000 };
-  const fetch: typeof globalThis.fetch = async (_url, init) => {
+  const text: TokenDeps['text'] = async (request) => {
     const answer = answers[Math.min(asked.length, answers.length - 1)] ?? {};
-    asked.push(new URLSearchParams(String(init?.body)));
+    asked.push(new URLSearchParams(request.body));
     const body = answer.body ?? { access_token: `token-${asked.length}`, expires_in: 3600 };
-    return Response.json(body, { status: answer.status ?? 200 });
+    return { status: answer.status ?? 200, headers: {}, body: JSON.stringify(body) };
   };
-  return { asked, clock, deps: { fetch, now: () => clock.time } };
+  return { asked, clock, deps: { text, now: () => clock.time } };
 };
 
 t.test('the assertion is signed by the account, for Google, for one hour', async (t) => {
@@ -78,34 +80,27 @@ t.test('an exchange that fails is tried again by the next call', async (t) => {
   t.equal(await token(), 'token-3');
 });
 
-const answersOfToken: [name: string, answer: () => Response][] = [
-  [
-    'without an end',
-    () => new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) })),
-  ],
-  ['with a token that no header can carry', () => Response.json({ access_token: 'a\nb', expires_in: 9 })],
-  [
-    'with a token of 20,000 characters',
-    () => Response.json({ access_token: 'x'.repeat(20_000), expires_in: 9 }),
-  ],
+const granting = (access_token: string) => (response: ServerResponse) => {
+  response.end(JSON.stringify({ access_token, expires_in: 9 }));
+};
+const answersOfToken: [name: string, answer: (response: ServerResponse) => void][] = [
+  ['without an end', (response) => response.write(Buffer.alloc(100_000))],
+  ['with a token that no header can carry', granting('a\nb')],
+  ['with a token of 20,000 characters', granting('x'.repeat(20_000))],
   [
     'that leads elsewhere',
-    () => new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:1' } }),
+    (response) => response.writeHead(307, { location: 'http://127.0.0.1:1/never' }).end(),
   ],
 ];
 for (const [name, answer] of answersOfToken) {
   t.test(`an answer to the exchange ${name} is none`, async (t) => {
-    let redirect: string | undefined;
-    const fetch: typeof globalThis.fetch = async (_, init) => {
-      redirect = init?.redirect;
-      return answer();
-    };
-    const deps = { fetch, now: () => 0 };
+    const { url } = await startSseServer(t, answer);
+    const { text } = openTransport(t);
+    const deps: TokenDeps = { text: (request) => text({ ...request, url }), now: () => 0 };
     const token = createTokenSource(parseServiceAccount(JSON.stringify(account)), [], deps);
     await t.rejects(token(), {
       message: /^unauthorized: Google refused the service account \(status \d+\)$/,
     });
-    t.equal(redirect, 'manual');
   });
 }
 
@@ -198,23 +193,24 @@ t.test('a bearer token goes along as such, and no key', async (t) => {
 
 t.test('a cancel ends the wait for a token, and not the exchange that others share', async (t) => {
   const abort = new AbortController();
-  const exchanges: (AbortSignal | null | undefined)[] = [];
-  t.intercept(globalThis, 'fetch', {
-    value: (_url: unknown, init?: RequestInit) => {
-      exchanges.push(init?.signal);
-      setImmediate(() => abort.abort());
-      return new Promise<never>(() => {});
-    },
-  });
-  const model = createProvider(withAccount(account), {}).model({
-    id: 'm',
-    provider_id: 'v',
-    upstream_model: 'gemini-2.5-pro',
-  });
-  const { error } = await inferenceFailure(model, requestOf('x'), abort.signal);
-  t.equal(error.class, 'cancelled');
+  const exchanges: AbortSignal[] = [];
+  const text: TokenDeps['text'] = ({ signal }) => {
+    exchanges.push(signal);
+    setImmediate(() => abort.abort());
+    return new Promise<never>(() => {});
+  };
+  const connection = {
+    baseURL: 'http://127.0.0.1:1/',
+    apiKey: JSON.stringify(account),
+    headers: {},
+    fetch,
+  };
+  const language = connectVertex(connection, withAccount(account), { text, now: () => 0 });
+  const model = await language('gemini-2.5-pro');
+  const streamed = Promise.resolve(model.doStream({ prompt: [], abortSignal: abort.signal }));
+  await t.rejects(streamed, { name: 'AbortError' });
   t.strictSame(
-    exchanges.map((signal) => signal?.aborted),
+    exchanges.map((signal) => signal.aborted),
     [false],
   );
 });

@@ -49,6 +49,8 @@ export const contractRows: readonly ContractRow[] = [
   // Not in settings.md: additions of this service.
   ['SERVICE_MODELS_MAX_RETRY_AFTER_MS', 'models.max_retry_after_ms', 'int', '60000'],
   ['SERVICE_MODELS_BREAKER_FAILURES', 'models.breaker_failures', 'int', '5'],
+  ['SERVICE_MODELS_KEEP_ALIVE_SECS', 'models.keep_alive_secs', 'int', '300'],
+  ['SERVICE_MODELS_CONNECTIONS_PER_ORIGIN', 'models.connections_per_origin', 'int ≥ 1', '512'],
   ['SERVICE_MODELS_OUTAGE_WAIT_MS', 'models.outage_wait_ms', 'int', '600000'],
   ['SERVICE_LEADER_SEED', 'leader_seed', 'bool', 'true'],
   ['SERVICE_SEED_PROFILE', 'seed.profile', 'minimal | demo', 'minimal'],

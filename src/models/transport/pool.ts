@@ -18,6 +18,8 @@ export type Pool = {
   ready(): Promise<void> | undefined;
   /** `fresh`: on a connection that no request has used before. Calls the handler with what fails at once. */
   dispatch(options: DispatchOptions, handler: Dispatcher.DispatchHandler, fresh: boolean): void;
+  /** Whether a new connection is being handed to the request that it was opened for. */
+  isOpening(): boolean;
   close(): Promise<void>;
 };
 
@@ -81,6 +83,7 @@ export const createPool = (options: PoolOptions): Pool => {
       if (!loaded || closed) throw new Error('the connections to providers are closed');
       (fresh ? loaded.fresh : loaded.pooled).dispatch(request, handler);
     },
+    isOpening: connector.isOpening,
     async close() {
       closed = true;
       connector.close();
@@ -113,6 +116,7 @@ const addressOf = (host: string, port: number): TcpNetConnectOpts => ({
 const createConnector = ({ wheel, ca }: PoolOptions) => {
   const sessions = new Map<string, Buffer>();
   const connecting = new Set<Socket>();
+  let opening = false;
   const secure = ({ hostname, port, servername }: buildConnector.Options): TLSSocket => {
     const name = servername || (isIP(hostname) === 0 ? hostname : '');
     const key = `${hostname}:${port}`;
@@ -148,7 +152,10 @@ const createConnector = ({ wheel, ca }: PoolOptions) => {
     };
     socket.setNoDelay(true).setKeepAlive(true, 60_000);
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      if (ended()) callback(null, socket);
+      if (!ended()) return;
+      opening = true;
+      callback(null, socket);
+      opening = false;
     });
     // Stays: a socket without a listener for errors would end the process.
     socket.on('error', (error) => {
@@ -160,6 +167,7 @@ const createConnector = ({ wheel, ca }: PoolOptions) => {
   };
   return {
     connect,
+    isOpening: () => opening,
     close() {
       for (const socket of connecting) socket.destroy();
       sessions.clear();

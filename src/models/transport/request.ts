@@ -7,8 +7,8 @@ import { deadline, type Wheel } from './wheel.ts';
  * One request and its response, whatever is read from it.
  *
  * Guarantees: the promise settles once, and the receiver is not called afterwards; an abort ends the request at once,
- * also one that waits for a connection; a request whose connection the server closed before the first byte of the
- * response is sent once more, on a fresh connection; a response that nothing more is read from is drained within
+ * also one that waits for a connection; a request on an idle connection that the server closes before the first byte
+ * of the response is sent once more, on a fresh connection; a response that nothing more is read from is drained within
  * `DRAIN` bounds, so that its connection is used again, or else its connection is closed.
  * Costs: one promise and one handler a request. Nothing is allocated for a chunk.
  */
@@ -61,10 +61,21 @@ export const send = async <Result>(
     origin,
     path: `${pathname}${search}`,
     method: request.method,
-    headers: { 'accept-encoding': 'identity', ...request.headers },
+    headers: headersOf(request.headers),
     body: request.body ?? null,
   };
   return new Promise((resolve, reject) => exchange({ ...deps, options, receiver, signal, resolve, reject }));
+};
+
+/** Some services refuse requests without a user agent. Compressed events arrive late, because compressors hold them. */
+const headersOf = (given: Request['headers']): Record<string, string> => {
+  const headers: Record<string, string> = {
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    'user-agent': 'troupe',
+  };
+  for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
+  return headers;
 };
 
 type Exchange<Result> = Deps & {
@@ -83,6 +94,8 @@ type Phase = 'waiting' | 'sent' | 'started' | 'draining' | 'closed';
 const exchange = <Result>({ pool, wheel, options, receiver, signal, resolve, reject }: Exchange<Result>) => {
   let phase: Phase = 'waiting';
   let seen = false;
+  /** No request was sent on this connection before. */
+  let isFirst = false;
   let retried = false;
   let controller: Controller | undefined;
   let inflater: Inflater | undefined;
@@ -146,6 +159,7 @@ const exchange = <Result>({ pool, wheel, options, receiver, signal, resolve, rej
       // Throwing leaves the connection to the next request; an abort would close it.
       if (phase === 'closed') throw ABANDONED;
       phase = 'sent';
+      isFirst = pool.isOpening();
       controller = given;
     },
     onResponseStarted() {
@@ -179,7 +193,7 @@ const exchange = <Result>({ pool, wheel, options, receiver, signal, resolve, rej
     },
     onResponseError(_, error) {
       controller = undefined;
-      if (phase === 'sent' && !seen && !retried && isClosed(error)) {
+      if (phase === 'sent' && !isFirst && !seen && !retried && isClosed(error)) {
         retried = true;
         begin(true);
       } else {

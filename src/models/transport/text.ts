@@ -6,7 +6,14 @@ import { createBodyText } from './stream.ts';
 export type TextResponse = { status: number; headers: Headers; body: string };
 
 /** The body of a response with a status of success broke off, or is too long. */
-export class UnreadableBody extends Error {}
+export class UnreadableBody extends Error {
+  readonly status: number;
+
+  constructor(problem: string, status: number, options?: ErrorOptions) {
+    super(problem, options);
+    this.status = status;
+  }
+}
 
 /**
  * Reads a body of at most `most` bytes; of a redirect or a refusal at most its beginning. With 0 no body is read.
@@ -30,13 +37,21 @@ export const createTextReceiver = (most: number): Receiver<TextResponse> => {
     data(chunk) {
       if (text.add(chunk)) return undefined;
       if (isRefused) return result();
-      throw new UnreadableBody(`the body has more than ${most} bytes`);
+      throw new UnreadableBody(`the body has more than ${most} bytes`, head.status);
     },
     end: result,
     broke(error, started) {
       if (!started) throw new Error('no connection', { cause: error });
-      throw new UnreadableBody('the body broke off', { cause: error });
+      throw new UnreadableBody('the body broke off', head.status, { cause: error });
     },
     isFinished: () => false,
   };
+};
+
+/** Why a request has no response: a code alone, because the message of an error may quote an address or a header. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
 };

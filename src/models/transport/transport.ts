@@ -44,7 +44,7 @@ export const createTransport = (options: TransportOptions = {}): Transport => {
     stream: ({ url, headers, body }, reader, watchdog) =>
       send(
         deps,
-        { method: 'POST', url, headers, body },
+        { method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, body },
         createStreamReceiver(reader, watchdog),
         watchdog.signal,
       ),

@@ -1,6 +1,7 @@
 import { createDiscovery } from '../../models/discovery.ts';
 import type { Provider } from '../../models/model.ts';
 import type { Routes } from '../../models/route.ts';
+import type { Transport } from '../../models/transport/transport.ts';
 import type { Plugin } from '../../plugins/plugin.ts';
 import type { SkillSet, SkillSource } from '../../plugins/skills/source.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
@@ -66,6 +67,7 @@ export type ConfigDeps = {
   };
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
+  transport: Transport;
   /** Of settings and the environment, which no text of a peer may repeat. */
   secrets?: readonly (string | undefined)[];
   subAgents: SubAgents;

@@ -62,6 +62,20 @@ export const configurationSettings = [
     doc: 'how many runs in a row must fail to reach a model before it is not called for 30 s; failures within a second count once, rate limits and streams that break later not at all; 0 = no circuit breaker',
   }),
   setting({
+    key: 'models.keep_alive_secs',
+    env: 'SERVICE_MODELS_KEEP_ALIVE_SECS',
+    type: integer({ max: MOST_SECS }),
+    default: 300,
+    doc: 'how long an idle connection to a model provider stays open, unless the provider announces a shorter time; 0 = not at all',
+  }),
+  setting({
+    key: 'models.connections_per_origin',
+    env: 'SERVICE_MODELS_CONNECTIONS_PER_ORIGIN',
+    type: integer({ min: 1 }),
+    default: 512,
+    doc: 'most connections to one host of a model provider; further inferences wait for one, and their timeout runs',
+  }),
+  setting({
     key: 'models.outage_wait_ms',
     env: 'SERVICE_MODELS_OUTAGE_WAIT_MS',
     type: milliseconds(),

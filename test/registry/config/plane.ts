@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { monotonicFactory } from 'ulid';
 import { z } from 'zod';
 import { createIds } from '../../../src/ids.ts';
+import { createTransport } from '../../../src/models/transport/transport.ts';
 import { definePlugin } from '../../../src/plugins/define.ts';
 import { permissionPlugin } from '../../../src/plugins/permission/plugin.ts';
 import type { Plugin } from '../../../src/plugins/plugin.ts';
@@ -94,6 +95,7 @@ const open = async (dir: string, options: PlaneOptions) => {
     },
     routes: plainRoutes,
     env: {},
+    transport: createTransport(),
     subAgents: NO_SUB_AGENTS,
     ...options.more,
   };
