@@ -54,7 +54,7 @@ export const createInflater = (
     if (!destroyed) output.end();
   });
   stream.on('error', (error) => {
-    if (!destroyed) output.fail(error);
+    if (!destroyed) output.fail(isCut(error) ? error : malformed(coding, error));
   });
   return {
     write(chunk) {
@@ -68,5 +68,11 @@ export const createInflater = (
     },
   };
 };
+
+/** The body ended too early, as after a broken connection. */
+const isCut = (error: Error): boolean => 'code' in error && error.code === 'Z_BUF_ERROR';
+
+const malformed = (coding: string, cause: Error): ModelError =>
+  new ModelError('provider', `the response is not compressed with ${coding} as it declares`, { cause });
 
 const isCoding = (coding: string): coding is keyof typeof CODINGS => Object.hasOwn(CODINGS, coding);

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { buildConnector, Dispatcher } from 'undici';
+import type { buildConnector, Pool as ConnectionPool, Dispatcher } from 'undici';
 import { type Deadline, deadline, type Wheel } from './wheel.ts';
 
 /**
@@ -10,6 +10,7 @@ import { type Deadline, deadline, type Wheel } from './wheel.ts';
  * that is shorter; no more than `connections` are open to an origin, and further requests wait for one; TLS sessions
  * are resumed; the proxy variables of the environment hold, except for this host itself; `close` leaves no socket.
  * Relies on: undici, which is loaded by the first request, so that a start of the service does not pay for it.
+ * Costs: undici replaces a connection that a cancel closed by a new one.
  * HTTP/2 is not offered: a model provider streams one answer for each request, and the streams of one connection share
  * its window and its loss.
  */
@@ -30,8 +31,6 @@ export type PoolOptions = {
   connections: number;
   env: Readonly<Record<string, string | undefined>>;
   wheel: Wheel;
-  /** Certificates of authorities in addition to those of Node. */
-  ca?: string;
 };
 
 const CONNECT_MS = 10_000;
@@ -48,12 +47,14 @@ export const createPool = (options: PoolOptions): Pool => {
   let loaded: Loaded | undefined;
   let closed = false;
   const load = async (): Promise<void> => {
-    const { EnvHttpProxyAgent } = await import('undici');
+    const { EnvHttpProxyAgent, Pool: ConnectionPool } = await import('undici');
     const idleMs = options.keepAliveSeconds * 1000;
     const shared = {
       ...proxiesOf(options.env),
       // A proxy for plain HTTP gets the whole address; most allow tunnels to TLS ports only.
       proxyTunnel: false,
+      clientFactory: (proxy: URL, given: object) =>
+        reportingFailures(new ConnectionPool(proxy, { ...given, headersTimeout: CONNECT_MS })),
       connect: connector.connect,
       connections: options.connections,
       keepAliveTimeout: Math.max(1, idleMs),
@@ -93,6 +94,19 @@ export const createPool = (options: PoolOptions): Pool => {
   };
 };
 
+/**
+ * undici takes the code of a closed connection to a proxy for that of an idle connection to the origin, and connects
+ * again at once and without an end. An error without that code fails the requests that wait.
+ */
+const reportingFailures = (proxy: ConnectionPool): ConnectionPool => {
+  const connect = proxy.connect.bind(proxy);
+  const checked = (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> =>
+    connect(options).catch((cause: Error) => {
+      throw new Error(`proxy: ${cause.message}`, { cause });
+    });
+  return Object.assign(proxy, { connect: checked });
+};
+
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /** An empty address is none; without one the client would read the variables of the process. */
@@ -113,7 +127,7 @@ const addressOf = (host: string, port: number): TcpNetConnectOpts => ({
 });
 
 /** Opens sockets. Sessions are held here, because the connector of undici holds them weakly. */
-const createConnector = ({ wheel, ca }: PoolOptions) => {
+const createConnector = ({ wheel }: PoolOptions) => {
   const sessions = new Map<string, Buffer>();
   const connecting = new Set<Socket>();
   let opening = false;
@@ -126,7 +140,6 @@ const createConnector = ({ wheel, ca }: PoolOptions) => {
       servername: name,
       ALPNProtocols: ['http/1.1'],
       ...(session && { session }),
-      ...(ca !== undefined && { ca }),
     };
     const socket = connectTls(options);
     socket.on('session', (latest) => sessions.set(key, latest));
