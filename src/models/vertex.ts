@@ -1,10 +1,7 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { AiSdkAdapter } from './ai-sdk.ts';
-import { googleLanguage } from './google.ts';
 import { createTokenSource, parseServiceAccount, type TokenDeps } from './google-token.ts';
 import { credentialsKindOf, scopesOf, textOptionOf } from './provider-options.ts';
-import { createTransport } from './transport/transport.ts';
 
 /**
  * Gemini on Vertex AI: the protocol of the Gemini API at another address, with a token of Google Cloud in place
@@ -31,43 +28,31 @@ const projectOf = (spec: ProviderSpec): string | undefined =>
 
 const isServiceAccount = (spec: ProviderSpec): boolean => credentialsKindOf(spec) === 'service_account_json';
 
-type Connection = { baseURL: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch };
+const takesKey = (spec: ProviderSpec): boolean => !spec.base_url && projectOf(spec) === undefined;
 
-/** @throws Invalid when the service account's key is none */
-export const connectVertex = (
-  { baseURL, apiKey, headers, fetch: send }: Connection,
+/**
+ * The headers that authorize a request: the key where the address accepts one, else a token of Google Cloud. A token may
+ * be shared by several calls, so the signal of a call ends its wait and not the exchange.
+ *
+ * @throws Invalid when the key of a service account cannot be read
+ */
+export const vertexAuthorization = (
+  apiKey: string,
   spec: ProviderSpec,
-  tokens: TokenDeps = { text: createTransport({ env: process.env }).text, now: () => Date.now() },
-): AiSdkAdapter['language'] => {
-  // The package leaves out what Vertex does not take when it is told this name.
-  const name = 'google.vertex.chat';
-  const takesKey = !spec.base_url && projectOf(spec) === undefined;
-  if (takesKey) return googleLanguage({ name, baseURL, apiKey, headers, fetch: send });
+  tokens: TokenDeps,
+): ((signal: AbortSignal) => Promise<Record<string, string>>) => {
+  if (takesKey(spec)) return async () => ({ 'x-goog-api-key': apiKey });
   const token = isServiceAccount(spec)
     ? createTokenSource(parseServiceAccount(apiKey), scopesOf(spec), tokens)
     : async () => apiKey;
-  return googleLanguage({
-    name,
-    baseURL,
-    // The package insists on a key; it is taken out again below.
-    apiKey: 'none',
-    headers,
-    fetch: async (input, init) => {
-      const sent = new Headers(init?.headers);
-      sent.delete('x-goog-api-key');
-      sent.set('authorization', `Bearer ${await orAborted(token(), init?.signal)}`);
-      return send(input, { ...init, headers: sent });
-    },
-  });
+  return async (signal) => ({ authorization: `Bearer ${await orAborted(token(), signal)}` });
 };
 
-/** A token may be shared by several calls, so a cancel ends the wait and not the exchange. */
-const orAborted = <Value>(value: Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> => {
-  if (!signal) return value;
-  return Promise.race([
-    value,
-    new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    }),
-  ]);
+const orAborted = <Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+  return new Promise<Value>((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 };

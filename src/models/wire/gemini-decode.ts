@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../schema/json.ts';
+import { toStreamError } from '../classify.ts';
+import { signatureOfCall, signatureOfText, signedThought } from './gemini-items.ts';
+import { reportGrounding } from './gemini-sources.ts';
+import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
+import type { AnswerWriter, Decoder, Finish } from './wire.ts';
+
+/**
+ * Guarantees: parts are reported in the order of the stream; of several candidates only the first is read; a prompt
+ * that the provider has blocked has no answer, whatever else the stream brings.
+ * Costs one `JSON.parse` an event.
+ */
+
+type Answering = {
+  readonly answer: AnswerWriter;
+  /** Ids of the calls of this answer. */
+  ids: Set<string> | undefined;
+  /** What the answer has referred to so far: each chunk repeats the list. */
+  sources: Set<string> | undefined;
+  /** Why the prompt was refused. */
+  blocked: string | undefined;
+  /** The provider's word for how the answer ended, and its explanation. */
+  finish: string | undefined;
+  explained: string | undefined;
+  /** What a request for the rest of the answer must contain. */
+  continuation: string | undefined;
+};
+
+export const decodeGemini = (answer: AnswerWriter): Decoder => {
+  const answering: Answering = {
+    answer,
+    ids: undefined,
+    sources: undefined,
+    blocked: undefined,
+    finish: undefined,
+    explained: undefined,
+    continuation: undefined,
+  };
+  return {
+    push(event, data) {
+      // The protocol has no such event; services that translate into it send one.
+      if (data === '[DONE]') return true;
+      const chunk = objectIn(data);
+      if (!chunk) return false;
+      if (isFailure(chunk, event)) throw toStreamError(withStatus(chunk), answer.hasBegun());
+      readChunk(answering, chunk);
+      return false;
+    },
+    isFinished: () => answering.finish !== undefined || answering.blocked !== undefined,
+    whole(json) {
+      // Without `alt=sse` the chunks are an array.
+      const chunks = (Array.isArray(json) ? json : [json]).map(objectOf);
+      if (!chunks.some((chunk) => chunk && isAnswer(chunk))) return false;
+      if (chunks.some((chunk) => chunk && isFailure(chunk, ''))) return false;
+      for (const chunk of chunks) if (chunk) readChunk(answering, chunk);
+      return true;
+    },
+    end: () => finishOf(answering),
+  };
+};
+
+const isFailure = ({ error }: JsonObject, event: string): boolean =>
+  event === 'error' || objectOf(error) !== undefined || (typeof error === 'string' && error !== '');
+
+const isAnswer = ({ candidates, promptFeedback }: JsonObject): boolean =>
+  objectOf(listOf(candidates)[0]) !== undefined || blockReasonOf(promptFeedback) !== undefined;
+
+/** Canonical codes (google.rpc.Code) as status: an error may name only the code. */
+const STATUS: ReadonlyMap<unknown, number> = new Map([
+  ['CANCELLED', 499],
+  ['INVALID_ARGUMENT', 400],
+  ['FAILED_PRECONDITION', 400],
+  ['OUT_OF_RANGE', 400],
+  ['UNAUTHENTICATED', 401],
+  ['PERMISSION_DENIED', 403],
+  ['NOT_FOUND', 404],
+  ['ABORTED', 409],
+  ['ALREADY_EXISTS', 409],
+  ['RESOURCE_EXHAUSTED', 429],
+  ['INTERNAL', 500],
+  ['UNKNOWN', 500],
+  ['DATA_LOSS', 500],
+  ['UNIMPLEMENTED', 501],
+  ['UNAVAILABLE', 503],
+  ['DEADLINE_EXCEEDED', 504],
+]);
+
+const withStatus = (chunk: JsonObject): JsonObject => {
+  const error = objectOf(chunk.error);
+  const code = STATUS.get(error?.status);
+  return error && code !== undefined && typeof error.code !== 'number'
+    ? { ...chunk, error: { ...error, code } }
+    : chunk;
+};
+
+const readChunk = (answering: Answering, chunk: JsonObject): void => {
+  readUsage(answering.answer, objectOf(chunk.usageMetadata));
+  answering.blocked ??= blockReasonOf(chunk.promptFeedback);
+  if (answering.blocked !== undefined) return;
+  const candidate = firstCandidate(chunk.candidates);
+  if (!candidate) return;
+  const grounding = objectOf(candidate.groundingMetadata);
+  if (grounding) {
+    answering.sources ??= new Set();
+    reportGrounding(answering.answer, grounding, answering.sources);
+  }
+  for (const part of listOf(objectOf(candidate.content)?.parts)) {
+    const read = objectOf(part);
+    if (read) readPart(answering, read);
+  }
+  const finish = textOf(candidate.finishReason);
+  if (finish && finish !== 'FINISH_REASON_UNSPECIFIED') answering.finish = finish;
+  answering.explained = textOf(candidate.finishMessage) ?? answering.explained;
+  answering.continuation = textOf(candidate.continuationToken) ?? answering.continuation;
+};
+
+const firstCandidate = (candidates: unknown): JsonObject | undefined => {
+  for (const each of listOf(candidates)) {
+    const candidate = objectOf(each);
+    if (candidate && (candidate.index == null || candidate.index === 0)) return candidate;
+  }
+  return undefined;
+};
+
+/** Fields of 0 are left out of this protocol's JSON. */
+const readUsage = (answer: AnswerWriter, usage: JsonObject | undefined): void => {
+  if (!usage) return;
+  const prompt = countOf(usage.promptTokenCount);
+  const written = countOf(usage.candidatesTokenCount);
+  const thinking = countOf(usage.thoughtsTokenCount);
+  if (prompt === undefined && written === undefined && thinking === undefined) return;
+  reportUsage(answer, {
+    prompt: prompt ?? 0,
+    completion: (written ?? 0) + (thinking ?? 0),
+    cacheRead: countOf(usage.cachedContentTokenCount),
+    thinking,
+  });
+};
+
+const blockReasonOf = (given: unknown): string | undefined => {
+  const feedback = objectOf(given);
+  const reason = textOf(feedback?.blockReason);
+  if (!reason || /^BLOCK(ED)?_REASON_UNSPECIFIED$/.test(reason)) return undefined;
+  return explainedBy(reason, textOf(feedback?.blockReasonMessage));
+};
+
+const explainedBy = (word: string, words: string | undefined): string => (words ? `${word}: ${words}` : word);
+
+/**
+ * Code that the provider has executed, and its own calls and their results, are not parts of the answer: what they led
+ * to is in its text.
+ */
+const readPart = (answering: Answering, part: JsonObject): void => {
+  const { answer } = answering;
+  const signature = textOf(part.thoughtSignature) || undefined;
+  const call = objectOf(part.functionCall);
+  const file = objectOf(part.inlineData);
+  const text = textOf(part.text);
+  if (call) readCall(answering, call, signature);
+  else if (file) readFile(answer, file);
+  else if (part.thought === true) readThought(answer, text ?? '', signature);
+  else if (text !== undefined) {
+    if (signature !== undefined) answer.reasoningItem(signatureOfText(signature, text));
+    answer.text(text);
+  }
+};
+
+const readFile = (answer: AnswerWriter, file: JsonObject): void => {
+  const mediaType = textOf(file.mimeType);
+  const data = textOf(file.data);
+  if (mediaType !== undefined && data !== undefined) answer.file(mediaType, data);
+};
+
+const readThought = (answer: AnswerWriter, text: string, signature: string | undefined): void => {
+  answer.reasoning(text);
+  if (signature === undefined) return;
+  answer.reasoningEncrypted(signature);
+  answer.reasoningItem(signedThought(signature, text));
+};
+
+const readCall = (answering: Answering, call: JsonObject, signature: string | undefined): void => {
+  const { answer } = answering;
+  const name = textOf(call.name);
+  // A call without a name is reported, so that the model learns of its mistake; an empty object is no call.
+  if (name === undefined && objectOf(call.args) === undefined) return;
+  if (signature !== undefined) answer.reasoningItem(signatureOfCall(signature));
+  const id = idOf(answering, textOf(call.id));
+  answer.callStart(id, name ?? '');
+  const args = argumentsOf(call.args);
+  if (call.args != null) answer.callDelta(id, args);
+  answer.callEnd(id, args);
+};
+
+const argumentsOf = (args: unknown): string => (typeof args === 'string' ? args : JSON.stringify(args ?? {}));
+
+/** An id of the provider that another call of the answer has already is replaced. */
+const idOf = (answering: Answering, given: string | undefined): string => {
+  answering.ids ??= new Set();
+  const id = given && !answering.ids.has(given) ? given : `call_${randomUUID()}`;
+  answering.ids.add(id);
+  return id;
+};
+
+const REASON: ReadonlyMap<string, Finish['reason']> = new Map([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['CONTINUATION', 'length'],
+  ['SAFETY', 'filtered'],
+  ['RECITATION', 'filtered'],
+  ['LANGUAGE', 'filtered'],
+  ['BLOCKLIST', 'filtered'],
+  ['PROHIBITED_CONTENT', 'filtered'],
+  ['SPII', 'filtered'],
+  ['MODEL_ARMOR', 'filtered'],
+  ['IMAGE_SAFETY', 'filtered'],
+  ['IMAGE_PROHIBITED_CONTENT', 'filtered'],
+  ['IMAGE_RECITATION', 'filtered'],
+  ['MALFORMED_FUNCTION_CALL', 'failed'],
+  ['MALFORMED_RESPONSE', 'failed'],
+  ['UNEXPECTED_TOOL_CALL', 'failed'],
+  ['TOO_MANY_TOOL_CALLS', 'failed'],
+  ['MISSING_THOUGHT_SIGNATURE', 'failed'],
+  ['NO_IMAGE', 'failed'],
+  ['IMAGE_OTHER', 'failed'],
+]);
+
+const finishOf = ({ answer, blocked, finish, explained, continuation }: Answering): Finish => {
+  if (blocked !== undefined) return { reason: 'filtered', raw: blocked };
+  if (finish === undefined) return { reason: 'missing' };
+  if (finish === 'CONTINUATION' && continuation !== undefined)
+    return { reason: 'paused', raw: finish, pause: { continuationToken: continuation } };
+  const reason = REASON.get(finish) ?? 'other';
+  // An end for a reason without a name, before anything was written, is no answer.
+  if (reason === 'other' && !answer.hasBegun())
+    return { reason: 'failed', raw: explainedBy(finish, explained) };
+  return { reason, raw: explainedBy(finish, explained) };
+};

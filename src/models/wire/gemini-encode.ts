@@ -1,0 +1,85 @@
+import type { JsonObject } from '../../schema/json.ts';
+import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { ModelError } from '../errors.ts';
+import type { InferenceRequest } from '../model.ts';
+import { createContents } from './gemini-contents.ts';
+import { geminiThinking } from './gemini-effort.ts';
+import { parametersOf } from './gemini-schema.ts';
+import { writePrompt } from './prompt.ts';
+import { textOf } from './read.ts';
+import type { WireCall, WireRequest } from './wire.ts';
+
+export type GeminiRules = {
+  /** Vertex AI refuses ids of calls and results, and has the models of Google under `publishers/google/`. */
+  platform: 'gemini' | 'vertex';
+};
+
+export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireRequest => {
+  const { upstream, provider, spec, request, pauses } = call;
+  const contents = createContents({
+    callIds: platform === 'gemini',
+    needsSignatures: needsSignatures(upstream),
+    systemInContents: /(^|\/)gemma-/i.test(upstream),
+  });
+  const rules = {
+    modalities: spec.modalities,
+    systemFirst: true,
+    ownPictures: takesOwnPictures(upstream),
+    origin: { provider, model: upstream, format: 'gemini' },
+  };
+  writePrompt(request, rules, contents);
+  const continuationToken = textOf(pauses.at(-1)?.continuationToken);
+  return {
+    path: `${modelPath(upstream, platform)}:streamGenerateContent?alt=sse`,
+    headers: {},
+    body: {
+      generationConfig: generationConfigOf(request, upstream, spec.max_output_tokens),
+      ...contents.body(),
+      ...(request.tools.length > 0 && {
+        tools: [{ functionDeclarations: request.tools.map(declarationOf) }],
+      }),
+      ...(continuationToken !== undefined && { continuationToken }),
+    },
+  };
+};
+
+/** Gemini 3 refuses calls of the history without a signature. A name of an unknown generation is taken for a newer one. */
+const needsSignatures = (upstream: string): boolean =>
+  /(^|\/)gemini-/i.test(upstream) &&
+  !/(^|\/)gemini-([12]([.-]|$)|pro(-vision)?$|robotics-er-1\.5([.-]|$))/i.test(upstream);
+
+/** Later models refuse a picture without the signature of the thought behind it, which is not kept. */
+const takesOwnPictures = (upstream: string): boolean => /(^|\/)gemini-[12]\b/.test(upstream);
+
+/** `gemini-2.5-pro`, `models/gemini-2.5-pro`, `tunedModels/a`; at Vertex also `publishers/google/models/gemini-2.5-pro`. */
+const modelPath = (upstream: string, platform: GeminiRules['platform']): string => {
+  const name = platform === 'vertex' ? upstream.replace(/^publishers\/google\//, '') : upstream;
+  const segments = name.split('/');
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw new ModelError('invalid_request', `'${upstream}' is not the name of a model`);
+  const path = segments.map((segment) => encodeURIComponent(segment).replaceAll('%40', '@')).join('/');
+  return segments.length > 1 ? path : `models/${path}`;
+};
+
+const generationConfigOf = (
+  { overrides }: InferenceRequest,
+  upstream: string,
+  limit: number | undefined,
+): JsonObject => {
+  const { temperature, top_p, max_tokens, reasoning_effort } = overrides;
+  const maxOutputTokens = max_tokens ?? limit;
+  return {
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(temperature != null && { temperature }),
+    ...(top_p != null && { topP: top_p }),
+    ...(reasoning_effort != null && { thinkingConfig: geminiThinking(reasoning_effort, upstream) }),
+  };
+};
+
+const declarationOf = ({ id, description, parameters: given }: ToolDescriptor): JsonObject => {
+  const fitted = schemaForModel(given);
+  // A client may declare a tool whose schema no provider accepts; its arguments go to the client as they are.
+  const parameters = 'schema' in fitted ? parametersOf(fitted.schema) : undefined;
+  return { name: nameForModel(id), description, ...(parameters && { parameters }) };
+};
