@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../schema/json.ts';
 import { toStreamError } from '../classify.ts';
+import { ModelError } from '../errors.ts';
 import { signatureOfCall, signatureOfText, signedThought } from './gemini-items.ts';
 import { reportGrounding } from './gemini-sources.ts';
 import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
@@ -160,9 +161,9 @@ const readPart = (answering: Answering, part: JsonObject): void => {
   if (call) readCall(answering, call, signature);
   else if (file) readFile(answer, file);
   else if (part.thought === true) readThought(answer, text ?? '', signature);
-  else if (text !== undefined) {
-    if (signature !== undefined) answer.reasoningItem(signatureOfText(signature, text));
-    answer.text(text);
+  else if (text !== undefined || Object.keys(part).length === 1) {
+    if (signature !== undefined) answer.reasoningItem(signatureOfText(signature, text ?? ''));
+    answer.text(text ?? '');
   }
 };
 
@@ -184,6 +185,10 @@ const readCall = (answering: Answering, call: JsonObject, signature: string | un
   const name = textOf(call.name);
   // A call without a name is reported, so that the model learns of its mistake; an empty object is no call.
   if (name === undefined && objectOf(call.args) === undefined) return;
+  if (call.partialArgs != null || call.willContinue === true)
+    throw new ModelError('provider', 'the arguments of a call came in parts, which was not asked for', {
+      final: true,
+    });
   if (signature !== undefined) answer.reasoningItem(signatureOfCall(signature));
   const id = idOf(answering, textOf(call.id));
   answer.callStart(id, name ?? '');
