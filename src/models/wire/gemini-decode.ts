@@ -87,12 +87,13 @@ const STATUS: ReadonlyMap<unknown, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
+/** The same failure with its status as a number only: the code would be repeated in its words. */
 const withStatus = (chunk: JsonObject): JsonObject => {
   const error = objectOf(chunk.error);
-  const code = STATUS.get(error?.status);
-  return error && code !== undefined && typeof error.code !== 'number'
-    ? { ...chunk, error: { ...error, code } }
-    : chunk;
+  if (!error) return chunk;
+  const { code, status: name, ...rest } = error;
+  const status = typeof code === 'number' ? code : STATUS.get(name);
+  return { error: status === undefined ? error : { ...rest, status } };
 };
 
 const readChunk = (answering: Answering, chunk: JsonObject): void => {

@@ -1,0 +1,176 @@
+import { listOf, objectOf, textOf } from '../../../src/models/wire/read.ts';
+import type { WireRequest } from '../../../src/models/wire/wire.ts';
+
+/** What the Gemini API, or Vertex AI, is documented or reported to refuse in a request; undefined: nothing. */
+export const refusalOfGemini = (
+  { path, body }: WireRequest,
+  platform: 'gemini' | 'vertex',
+): string | undefined => {
+  const refuse = new Refusals();
+  refuse.unless(
+    /^[\w@%./-]+:streamGenerateContent\?alt=sse$/.test(path) && !path.includes('..'),
+    `path ${path}`,
+  );
+  const known = ['contents', 'systemInstruction', 'tools', 'generationConfig', 'continuationToken'];
+  for (const key of Object.keys(body)) refuse.unless(known.includes(key), `Unknown name "${key}"`);
+  refuse.unless(
+    JSON.stringify(body).isWellFormed() && !/\\ud[89a-f]/i.test(JSON.stringify(body)),
+    'half a character',
+  );
+  if (body.systemInstruction !== undefined)
+    checkParts(refuse, listOf(objectOf(body.systemInstruction)?.parts), 'system', platform);
+  checkContents(refuse, listOf(body.contents), String(path), platform);
+  for (const tool of listOf(body.tools))
+    for (const declaration of listOf(objectOf(tool)?.functionDeclarations))
+      checkDeclaration(refuse, declaration);
+  return refuse.first;
+};
+
+class Refusals {
+  first: string | undefined;
+  unless(holds: boolean, why: string): void {
+    if (!holds) this.first ??= why;
+  }
+}
+
+type Platform = 'gemini' | 'vertex';
+
+const checkContents = (
+  refuse: Refusals,
+  contents: readonly unknown[],
+  path: string,
+  platform: Platform,
+): void => {
+  refuse.unless(contents.length > 0, 'contents is not specified');
+  const isNewer = /gemini-3/.test(path);
+  for (const [index, given] of contents.entries()) {
+    const { role, parts: list, ...rest } = objectOf(given) ?? {};
+    const parts = listOf(list);
+    refuse.unless(Object.keys(rest).length === 0, 'unknown field of a content');
+    refuse.unless(role === 'user' || role === 'model', 'role must be user or model');
+    checkParts(refuse, parts, role === 'model' ? 'model' : 'user', platform);
+    const calls = parts
+      .map((part) => objectOf(objectOf(part)?.functionCall))
+      .filter((call) => call !== undefined);
+    const previous = objectOf(contents[index - 1]);
+    const next = listOf(objectOf(contents[index + 1])?.parts);
+    const responses = next
+      .map((part) => objectOf(objectOf(part)?.functionResponse))
+      .filter((response) => response !== undefined);
+    if (calls.length > 0) {
+      refuse.unless(previous?.role === 'user', 'function call turn comes immediately after a user turn');
+      refuse.unless(
+        JSON.stringify(calls.map(({ id, name }) => [id, name])) ===
+          JSON.stringify(responses.map(({ id, name }) => [id, name])),
+        'the number of function response parts is equal to the number of function call parts',
+      );
+      const signed = parts.some((part) => objectOf(part)?.functionCall && objectOf(part)?.thoughtSignature);
+      refuse.unless(!isNewer || signed, 'Function call is missing a thought_signature');
+    } else
+      refuse.unless(
+        responses.length === 0,
+        'function response turn comes immediately after a function call turn',
+      );
+  }
+};
+
+const KINDS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
+
+const checkParts = (
+  refuse: Refusals,
+  parts: readonly unknown[],
+  role: 'system' | 'user' | 'model',
+  platform: Platform,
+): void => {
+  refuse.unless(parts.length > 0, 'contents.parts must not be empty');
+  for (const given of parts) {
+    const part = objectOf(given) ?? {};
+    const { thought, thoughtSignature, ...data } = part;
+    const [kind = '', ...more] = Object.keys(data);
+    refuse.unless(KINDS.includes(kind) && more.length === 0, `part with ${Object.keys(part)}`);
+    refuse.unless(
+      role === 'model' || (thought === undefined && thoughtSignature === undefined),
+      'thought of a user',
+    );
+    if (kind === 'text')
+      refuse.unless(
+        (textOf(part.text) ?? '').trim() !== '' || thoughtSignature !== undefined,
+        'empty text parameter',
+      );
+    if (kind === 'functionCall' || kind === 'functionResponse')
+      checkCall(refuse, objectOf(part[kind]) ?? {}, kind === 'functionCall' ? 'args' : 'response', platform);
+    refuse.unless(kind !== 'functionCall' || role === 'model', 'call of a user');
+    refuse.unless(kind !== 'functionResponse' || role === 'user', 'response of a model');
+    const file = objectOf(part.inlineData) ?? objectOf(part.fileData);
+    if (file) {
+      refuse.unless(/^[\w.+-]+\/[\w.+-]+/.test(String(file.mimeType)), `mime type ${file.mimeType}`);
+      refuse.unless(!String(file.fileUri).startsWith('data:'), 'unsupported file URI');
+    }
+  }
+};
+
+const checkCall = (
+  refuse: Refusals,
+  { id, name, ...rest }: Record<string, unknown>,
+  value: 'args' | 'response',
+  platform: Platform,
+): void => {
+  refuse.unless(/^[A-Za-z_][\w.:-]{0,63}$/.test(String(name)), `invalid function name ${name}`);
+  refuse.unless((id !== undefined) === (platform === 'gemini'), 'id of a call');
+  refuse.unless(
+    Object.keys(rest).join() === value && objectOf(rest[value]) !== undefined,
+    `${value} is an object`,
+  );
+};
+
+const checkDeclaration = (refuse: Refusals, given: unknown): void => {
+  const { name, description, parameters, ...rest } = objectOf(given) ?? {};
+  refuse.unless(Object.keys(rest).length === 0, 'unknown field of a declaration');
+  refuse.unless(/^[A-Za-z_][\w.:-]{0,63}$/.test(String(name)), `invalid function name ${name}`);
+  refuse.unless(typeof description === 'string', 'description');
+  if (parameters === undefined) return;
+  refuse.unless(objectOf(parameters)?.type === 'object', 'parameters are an object');
+  checkSchema(refuse, parameters);
+};
+
+const FIELDS = 'type format description nullable enum items properties required anyOf minLength'.split(' ');
+const TYPES = 'string number integer boolean array object null'.split(' ');
+
+const checkSchema = (refuse: Refusals, given: unknown): void => {
+  const schema = objectOf(given);
+  if (!schema) {
+    refuse.unless(false, 'a schema is an object');
+    return;
+  }
+  const { type, format, enum: values, items, properties, required, anyOf } = schema;
+  for (const key of Object.keys(schema))
+    refuse.unless(FIELDS.includes(key), `Unknown name "${key}" at schema`);
+  if (anyOf !== undefined) {
+    refuse.unless(
+      Object.keys(schema).every((key) => ['anyOf', 'description', 'nullable'].includes(key)),
+      'when using any_of, it must be the only field set',
+    );
+    for (const each of listOf(anyOf)) checkSchema(refuse, each);
+    return;
+  }
+  refuse.unless(TYPES.includes(String(type)), 'type must be specified');
+  refuse.unless(
+    format === undefined || values !== undefined || allowed(type, format),
+    `format ${format} of ${type}`,
+  );
+  for (const value of listOf(values))
+    refuse.unless(typeof value === 'string' && value !== '', 'enum: cannot be empty');
+  refuse.unless((type === 'array') === (items !== undefined), 'items: missing field');
+  if (items !== undefined) checkSchema(refuse, items);
+  for (const each of Object.values(objectOf(properties) ?? {})) checkSchema(refuse, each);
+  for (const name of listOf(required))
+    refuse.unless(
+      Object.hasOwn(objectOf(properties) ?? {}, String(name)),
+      'required: property is not defined',
+    );
+};
+
+const allowed = (type: unknown, format: unknown): boolean =>
+  ({ string: ['date-time'], number: ['float', 'double'], integer: ['int32', 'int64'] })[
+    String(type)
+  ]?.includes(String(format)) === true;
