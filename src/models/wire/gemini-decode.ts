@@ -92,7 +92,8 @@ const withStatus = (chunk: JsonObject): JsonObject => {
   const error = objectOf(chunk.error);
   if (!error) return chunk;
   const { code, status: name, ...rest } = error;
-  const status = typeof code === 'number' ? code : STATUS.get(name);
+  // Some services put the number of the canonical code here.
+  const status = typeof code === 'number' && code >= 400 ? code : STATUS.get(name);
   return { error: status === undefined ? error : { ...rest, status } };
 };
 
