@@ -62,7 +62,8 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const propertiesOf = ({ properties, required }: JsonObject): JsonObject => {
-  if (!isObject(properties)) return {};
+  // An object of any properties has no list of them: an empty one is refused.
+  if (!isObject(properties) || Object.keys(properties).length === 0) return {};
   const names = (Array.isArray(required) ? required : []).filter(
     (name) => typeof name === 'string' && Object.hasOwn(properties, name),
   );

@@ -310,7 +310,7 @@ const tool = (parameters: JsonObject): ToolDescriptor => ({
 const schemas: [name: string, given: JsonObject, sent: JsonObject | undefined][] = [
   ['no arguments', { type: 'object', properties: {} }, undefined],
   ['a schema that no provider accepts', { type: 'string' }, undefined],
-  ['any arguments', { type: 'object', additionalProperties: true }, { properties: {} }],
+  ['any arguments', { type: 'object', additionalProperties: true }, {}],
   [
     'keywords that the protocol does not have',
     {

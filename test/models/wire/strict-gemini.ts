@@ -162,6 +162,10 @@ const checkSchema = (refuse: Refusals, given: unknown): void => {
     refuse.unless(typeof value === 'string' && value !== '', 'enum: cannot be empty');
   refuse.unless((type === 'array') === (items !== undefined), 'items: missing field');
   if (items !== undefined) checkSchema(refuse, items);
+  refuse.unless(
+    properties === undefined || Object.keys(objectOf(properties) ?? {}).length > 0,
+    'properties: should be non-empty for OBJECT type',
+  );
   for (const each of Object.values(objectOf(properties) ?? {})) checkSchema(refuse, each);
   for (const name of listOf(required))
     refuse.unless(
