@@ -1,0 +1,196 @@
+import type { JsonObject } from '../../schema/json.ts';
+import { BOUNDS } from '../bounds.ts';
+import { ModelError } from '../errors.ts';
+import type { InferenceSource } from '../model.ts';
+import {
+  argumentsOf,
+  type Block,
+  contentOf,
+  newBlock,
+  sourcesOfCitation,
+  sourcesOfResult,
+  thinkingItem,
+} from './anthropic-blocks.ts';
+import { countOf, objectOf, reportUsage, textOf } from './read.ts';
+import type { AnswerWriter, Finish } from './wire.ts';
+
+/** A message of the assistant while it is received: its blocks, its tokens and its end. */
+
+export type State = {
+  readonly answer: AnswerWriter;
+  /** Blocks in order. */
+  readonly blocks: Block[];
+  readonly open: Map<number, Block>;
+  /** The block that events without an index belong to, and nearly all events with one. */
+  last: Block | undefined;
+  readonly callIds: Set<string>;
+  readonly sources: Set<string>;
+  messageId: string | undefined;
+  /** Tokens; those of the cache are not part of `input`. */
+  input: number | undefined;
+  cacheRead: number | undefined;
+  cacheWrite: number | undefined;
+  /** Why the answer ended, as `message_start` has it for an answer that was already complete. */
+  startReason: string | undefined;
+  reason: string | undefined;
+  explanation: string | undefined;
+  isStopped: boolean;
+  /** Characters of what is kept only for a pause. */
+  kept: number;
+};
+
+export const newState = (answer: AnswerWriter): State => ({
+  answer,
+  blocks: [],
+  open: new Map(),
+  last: undefined,
+  callIds: new Set(),
+  sources: new Set(),
+  messageId: undefined,
+  input: undefined,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  startReason: undefined,
+  reason: undefined,
+  explanation: undefined,
+  isStopped: false,
+  kept: 0,
+});
+
+export const begin = (state: State, index: number, start: JsonObject): Block => {
+  const block = newBlock(index, start);
+  state.blocks.push(block);
+  state.open.set(index, block);
+  state.last = block;
+  switch (block.type) {
+    case 'text':
+      readText(state, block, textOf(start.text) ?? '');
+      break;
+    case 'thinking':
+      readThinking(state, block, textOf(start.thinking) ?? '');
+      break;
+    case 'tool_use':
+      block.id = callId(state, textOf(start.id) ?? '');
+      state.answer.callStart(block.id, block.name);
+      break;
+    default:
+      for (const source of sourcesOfResult(start)) report(state, source);
+  }
+  return block;
+};
+
+/** Other services leave ids out, or use one twice. */
+const callId = ({ callIds }: State, given: string): string => {
+  const base = given.trim() === '' ? 'call' : given;
+  let id = base;
+  for (let count = 1; callIds.has(id) || id === 'call'; count += 1) id = `${base}_${count}`;
+  callIds.add(id);
+  return id;
+};
+
+export const readText = ({ answer }: State, block: Block, delta: string): void => {
+  block.text += delta;
+  answer.text(delta);
+};
+
+export const readThinking = ({ answer }: State, block: Block, delta: string): void => {
+  block.text += delta;
+  answer.reasoning(delta);
+};
+
+export const readArguments = (state: State, block: Block, delta: string): void => {
+  block.args += delta;
+  if (block.type === 'tool_use') state.answer.callDelta(block.id, delta);
+  else keep(state, delta.length);
+};
+
+export const readCitation = (
+  state: State,
+  block: Block | undefined,
+  citation: JsonObject | undefined,
+): void => {
+  if (!citation) return;
+  block?.citations.push(citation);
+  for (const source of sourcesOfCitation(citation)) report(state, source);
+};
+
+/** An answer refers to the same page many times. */
+const report = ({ answer, sources }: State, source: InferenceSource): void => {
+  if (sources.has(source.id)) return;
+  sources.add(source.id);
+  answer.source(source);
+};
+
+/** Measures what the writer does not receive. @throws ModelError */
+export const keep = (state: State, length: number): void => {
+  state.kept += length;
+  if (state.kept <= BOUNDS.answerLength) return;
+  throw new ModelError('provider', `the answer has more than ${BOUNDS.answerLength} characters`, {
+    final: true,
+  });
+};
+
+/** `isWhole`: the service has said so. Thinking that it has neither ended nor signed is cut off. */
+export const close = (state: State, block: Block, isWhole: boolean): void => {
+  const { answer, open } = state;
+  if (open.get(block.index) === block) open.delete(block.index);
+  if (state.last === block) state.last = undefined;
+  if (block.type === 'tool_use') {
+    if (block.args === '') answer.callDelta(block.id, block.given);
+    answer.callEnd(block.id, argumentsOf(block));
+    return;
+  }
+  if (block.type !== 'thinking' && block.type !== 'redacted_thinking') return;
+  const item = isWhole || block.signature !== '' ? thinkingItem(block) : undefined;
+  if (!item) return;
+  answer.reasoningEncrypted(textOf(item.signature) ?? textOf(item.data) ?? '');
+  answer.reasoningItem(item);
+};
+
+/** Counts grow while an answer is made; a 0 behind another count is what some proxies write for none. */
+export const readUsage = (state: State, usage: JsonObject | undefined, isEnd: boolean): void => {
+  if (!usage) return;
+  state.input = countOf(usage.input_tokens) || state.input;
+  state.cacheRead = countOf(usage.cache_read_input_tokens) || state.cacheRead;
+  state.cacheWrite = countOf(usage.cache_creation_input_tokens) || state.cacheWrite;
+  const { input, cacheRead, cacheWrite } = state;
+  const isCounted = input !== undefined || cacheRead !== undefined || cacheWrite !== undefined;
+  reportUsage(state.answer, {
+    prompt: isCounted ? (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) : countOf(usage.input_tokens),
+    cacheRead,
+    cacheWrite,
+    // The count of the start is that of the first token, which would stand for all of a broken-off answer.
+    completion: isEnd ? countOf(usage.output_tokens) : undefined,
+    thinking: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens),
+  });
+};
+
+/**
+ * An answer that has filled the context window ends as one that has reached `max_tokens`: what there is of it is valid,
+ * and the next request either fits or is an overflow, which is compacted.
+ */
+const REASONS: ReadonlyMap<string, Finish['reason']> = new Map([
+  ['end_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['stop_sequence', 'stop_sequence'],
+  ['tool_use', 'calls'],
+  ['refusal', 'filtered'],
+]);
+
+export const finishOf = (state: State): Finish => {
+  const { answer, explanation, blocks } = state;
+  const raw = state.reason ?? (state.isStopped ? state.startReason : undefined);
+  if (raw === undefined) {
+    // The service has ended its message, and has only not said why.
+    return { reason: state.isStopped && answer.hasBegun() ? 'other' : 'missing' };
+  }
+  if (raw === 'pause_turn') {
+    const content = contentOf(blocks);
+    // Calls have to be answered before the message can be continued.
+    if (state.callIds.size > 0) return { reason: 'calls', raw };
+    return content.length > 0 ? { reason: 'paused', raw, pause: { content } } : { reason: 'other', raw };
+  }
+  const reason = REASONS.get(raw) ?? 'other';
+  return { reason, raw: reason === 'filtered' && explanation ? `${raw}: ${explanation}` : raw };
+};

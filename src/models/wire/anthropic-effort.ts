@@ -1,0 +1,103 @@
+import type { JsonObject } from '../../schema/json.ts';
+import type { ModelSpec } from '../../schema/model.ts';
+import { budgetOf, nameOf } from '../effort.ts';
+import type { InferenceRequest } from '../model.ts';
+import { bindsThinking, isAdaptive, isClaude, limitsOf, thinksUnasked } from './anthropic-models.ts';
+
+/** Fields of a body that say how much the model thinks, samples and writes. */
+
+type Overrides = InferenceRequest['overrides'];
+
+export type Thinking = {
+  /** Absent: the request does not mention thinking. */
+  type?: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
+  /** Tokens, with `enabled`. */
+  budget?: number;
+  /** With `adaptive`. */
+  effort?: string;
+  /** Thinking blocks of earlier answers are sent. The service refuses some of them when the model does not think. */
+  sendsBlocks: boolean;
+};
+
+/** Less is refused. */
+const LEAST_BUDGET = 1024;
+
+export const thinkingFor = (effort: Overrides['reasoning_effort'], upstream: string): Thinking => {
+  if (effort == null) return { sendsBlocks: thinksUnasked(upstream) };
+  const name = nameOf(effort);
+  if (name !== 'none') {
+    return isAdaptive(upstream)
+      ? { type: 'adaptive', effort: name, sendsBlocks: true }
+      : { type: 'enabled', budget: Math.max(LEAST_BUDGET, budgetOf(effort)), sendsBlocks: true };
+  }
+  const { alwaysThinks, betweenTools } = limitsOf(upstream);
+  if (!alwaysThinks) return { type: 'disabled', sendsBlocks: false };
+  // With `between_tools` the service accepts no `block_binding`, so a block behind a changed prefix would be refused.
+  return betweenTools ? { type: 'between_tools', sendsBlocks: false } : { sendsBlocks: true };
+};
+
+/** In place of thinking that the history does not allow. */
+export const WITHOUT_THINKING: Thinking = { sendsBlocks: false };
+
+/** Headers that belong to `block_binding`. */
+const BINDING_BETA = { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' };
+
+/**
+ * Context messages, compaction and plugins change what stands before an earlier thinking block. A model that checks
+ * this refuses the whole request, unless it is asked to drop such blocks.
+ */
+export const bindingHeaders = (upstream: string, hasBlocks: boolean): Record<string, string> =>
+  hasBlocks && bindsThinking(upstream) ? BINDING_BETA : {};
+
+/** `hasBlocks`: the messages contain thinking blocks. */
+export const thinkingFields = (
+  { type, budget, effort }: Thinking,
+  upstream: string,
+  hasBlocks: boolean,
+): JsonObject => {
+  const drops = hasBlocks && bindsThinking(upstream);
+  // A model that checks its blocks thinks adaptively by default, so naming this type changes nothing.
+  const named = type ?? (drops ? 'adaptive' : undefined);
+  if (named === undefined) return {};
+  return {
+    thinking: {
+      type: named,
+      ...(budget !== undefined && { budget_tokens: budget }),
+      ...(effort !== undefined && { display: 'summarized' }),
+      ...(drops && { block_binding: { prefix_mismatch_behavior: 'drop_block' } }),
+    },
+    ...(effort !== undefined && { output_config: { effort } }),
+  };
+};
+
+const isThinking = ({ type }: Thinking): boolean => type !== undefined && type !== 'disabled';
+
+/** The service refuses them with thinking; Claude refuses both at once, and newer models refuse each. */
+export const samplingFields = (
+  { temperature, top_p }: Overrides,
+  upstream: string,
+  thinking: Thinking,
+): JsonObject => {
+  if (isThinking(thinking) || limitsOf(upstream).fixedSampling) return {};
+  const takesTopP = temperature == null || !isClaude(upstream);
+  return {
+    ...(temperature != null && { temperature: Math.min(1, Math.max(0, temperature)) }),
+    ...(top_p != null && takesTopP && { top_p }),
+  };
+};
+
+/** `max_tokens` is required, and counts thinking too: the answer gets what the request allows it, behind the budget. */
+export const tokenFields = (
+  { max_tokens }: Overrides,
+  spec: Pick<ModelSpec, 'max_output_tokens'>,
+  upstream: string,
+  thinking: Thinking,
+): { max_tokens: number; thinking: Thinking } => {
+  const limits = limitsOf(upstream);
+  const { budget = 0 } = thinking;
+  const wanted = (max_tokens ?? spec.max_output_tokens ?? limits.maxTokens) + budget;
+  const most = limits.isKnown ? Math.min(wanted, limits.maxTokens) : wanted;
+  // A budget that leaves nothing for the answer is refused.
+  if (budget === 0 || budget < most) return { max_tokens: most, thinking };
+  return { max_tokens: most, thinking: { ...thinking, budget: Math.floor((most * 3) / 4) } };
+};

@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../schema/json.ts';
+import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import {
+  bindingHeaders,
+  samplingFields,
+  type Thinking,
+  thinkingFields,
+  thinkingFor,
+  tokenFields,
+  WITHOUT_THINKING,
+} from './anthropic-effort.ts';
+import { isThinkingBlock, type Messages, type Turn, userTurn, writeMessages } from './anthropic-messages.ts';
+import { isAdaptive } from './anthropic-models.ts';
+import type { WireCall, WireRequest } from './wire.ts';
+
+/**
+ * The body of `POST messages`.
+ *
+ * Thinking with a budget needs the thinking block that the current turn of the assistant began with: all messages
+ * since a user last wrote something. Where there is none (another model began the turn, or the answer came without
+ * one), the service refuses the request, so the rest of this turn is answered without thinking, and no thinking
+ * block is sent. Models that think adaptively accept such a turn.
+ */
+export const encodeMessages = (call: WireCall): WireRequest => {
+  const { upstream, spec, request } = call;
+  const { overrides, tools } = request;
+  const { thinking: wanted, messages: written } = withThinking(
+    call,
+    thinkingFor(overrides.reasoning_effort, upstream),
+  );
+  const { max_tokens, thinking } = tokenFields(overrides, spec, upstream, wanted);
+  const hasBlocks = written.messages.some(({ content }) => content.some(isThinkingBlock));
+  const messages =
+    call.pauses.length > 0 ? written.messages : endedByUser(written.messages, upstream, thinking);
+  return {
+    path: 'messages',
+    headers: { 'anthropic-version': '2023-06-01', ...bindingHeaders(upstream, hasBlocks) },
+    body: {
+      model: upstream,
+      max_tokens,
+      ...samplingFields(overrides, upstream, thinking),
+      ...thinkingFields(thinking, upstream, hasBlocks),
+      ...(written.system.length > 0 && { system: written.system }),
+      messages,
+      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      stream: true,
+    },
+  };
+};
+
+const withThinking = (call: WireCall, thinking: Thinking): { thinking: Thinking; messages: Messages } => {
+  const messages = writeMessages(call, thinking.sendsBlocks);
+  if (thinking.type !== 'enabled' || mayThink(messages.messages)) return { thinking, messages };
+  return { thinking: WITHOUT_THINKING, messages: writeMessages(call, false) };
+};
+
+/**
+ * Whether the current turn of the assistant begins with thinking, or has not begun. Results with other content
+ * behind them may begin a turn or not, so both turns that are possible then have to begin so.
+ */
+const mayThink = (messages: readonly Turn[]): boolean => {
+  const isWritten = ({ type }: JsonObject): boolean => type !== 'tool_result';
+  const since = (isBegin: (turn: Turn) => boolean): Turn | undefined =>
+    messages[messages.findLastIndex((turn) => turn.role === 'user' && isBegin(turn)) + 1];
+  const begins = [
+    since(({ content }) => content.some(isWritten)),
+    since(({ content }) => content.every(isWritten)),
+  ];
+  return begins.every((turn) => {
+    const first = turn?.content[0];
+    return first === undefined || isThinkingBlock(first);
+  });
+};
+
+/** A message of the assistant at the end is the beginning of the answer, which models that think refuse. */
+const endedByUser = (messages: Turn[], upstream: string, { type }: Thinking): Turn[] => {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return messages;
+  if (type === 'enabled' || isAdaptive(upstream)) return [...messages, userTurn('Continue.')];
+  const end = last.content.at(-1);
+  // Blanks at its end are refused.
+  if (typeof end?.text !== 'string') return messages;
+  return [
+    ...messages.slice(0, -1),
+    { ...last, content: last.content.with(-1, { ...end, text: end.text.trimEnd() }) },
+  ];
+};
+
+const toolOf = ({ id, description, parameters }: ToolDescriptor): JsonObject => ({
+  name: nameForModel(id),
+  ...(description.trim() !== '' && { description }),
+  input_schema: sentSchema(parameters),
+  // Arguments come as the model writes them, and not only when they are complete.
+  eager_input_streaming: true,
+});
+
+/** A client may declare a tool whose schema no provider accepts; the client gets its arguments as the model wrote them. */
+const sentSchema = (parameters: ToolDescriptor['parameters']): JsonObject => {
+  const fitted = schemaForModel(parameters);
+  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
+};

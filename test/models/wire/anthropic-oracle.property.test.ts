@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import t from 'tap';
+import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
+import type { Json, JsonObject } from '../../../src/schema/json.ts';
+import fc from '../../random.ts';
+import { type Heard, joined } from '../infer.ts';
+import { type Read, readBySdk } from './anthropic-oracle.ts';
+import { type Decoded, decode, named } from './decode.ts';
+
+/**
+ * Generated streams, right ones and broken ones, are read as the package `@ai-sdk/anthropic` reads them, except for
+ * the differences listed here. `TROUPE_ORACLE_RUNS` sets how many.
+ */
+
+const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 300);
+
+type Event = JsonObject & { type: string };
+
+const words = fc.string({ maxLength: 6 });
+const pieces = fc.array(words, { maxLength: 4 });
+const count = fc.nat(50);
+
+const textBlock = pieces.map((deltas) => ({
+  start: { type: 'text', text: '' },
+  deltas: deltas.map((text): JsonObject => ({ type: 'text_delta', text })),
+}));
+const thinkingBlock = fc.tuple(pieces, fc.boolean()).map(([deltas, isSigned]) => ({
+  start: { type: 'thinking', thinking: '', signature: '' },
+  deltas: [
+    ...deltas.map((thinking): JsonObject => ({ type: 'thinking_delta', thinking })),
+    ...(isSigned ? [{ type: 'signature_delta', signature: 'sig' }] : []),
+  ],
+}));
+const redactedBlock = words.map((data) => ({ start: { type: 'redacted_thinking', data }, deltas: [] }));
+const callBlock = fc
+  .record({
+    id: fc.constantFrom('a', 'b', 'c', 'd'),
+    name: fc.constantFrom('get', 'put'),
+    args: fc.oneof(fc.constant(''), fc.json({ maxDepth: 1 }), fc.constant('{"cut":')),
+    cut: fc.nat(9),
+    isWhole: fc.boolean(),
+  })
+  .map(({ id, name, args, cut, isWhole }) => ({
+    start: { type: 'tool_use', id, name, input: (isWhole ? { a: cut } : {}) as JsonObject },
+    deltas: isWhole
+      ? []
+      : ['', args.slice(0, cut), args.slice(cut)].map(
+          (partial_json): JsonObject => ({ type: 'input_json_delta', partial_json }),
+        ),
+  }));
+const serverBlock = fc.constantFrom<{ start: JsonObject; deltas: JsonObject[] }>(
+  { start: { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, deltas: [] },
+  { start: { type: 'web_search_tool_result', tool_use_id: 's', content: [] }, deltas: [] },
+);
+const anyBlock = fc.oneof(
+  { weight: 4, arbitrary: textBlock },
+  { weight: 2, arbitrary: thinkingBlock },
+  { weight: 4, arbitrary: callBlock },
+  redactedBlock,
+  serverBlock,
+);
+const usage = fc.record(
+  {
+    input_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    output_tokens: count,
+  },
+  { requiredKeys: ['input_tokens', 'output_tokens'] },
+);
+const endUsage = fc.record(
+  {
+    output_tokens: count,
+    input_tokens: fc.integer({ min: 1, max: 50 }),
+    output_tokens_details: fc.constant({ thinking_tokens: 3 }),
+  },
+  { requiredKeys: ['output_tokens'] },
+);
+const reason = fc.constantFrom(
+  'end_turn',
+  'tool_use',
+  'max_tokens',
+  'stop_sequence',
+  'pause_turn',
+  'refusal',
+  'model_context_window_exceeded',
+  'compaction',
+  'unheard_of',
+);
+
+/** A stream as the API is documented to send it. */
+const stream = fc
+  .record({
+    blocks: fc.array(anyBlock, { maxLength: 4 }),
+    usage,
+    endUsage,
+    reason,
+    pings: fc.array(count, { maxLength: 2 }),
+  })
+  .map(({ blocks, usage, endUsage, reason, pings }): Event[] => {
+    const ids = new Set<unknown>();
+    const usable = blocks.filter(
+      ({ start }) => !('id' in start) || (!ids.has(start.id) && ids.add(start.id)),
+    );
+    const events: Event[] = [
+      {
+        type: 'message_start',
+        message: { id: 'msg', type: 'message', role: 'assistant', content: [], usage },
+      },
+      ...usable.flatMap(({ start, deltas }, index): Event[] => [
+        { type: 'content_block_start', index, content_block: start },
+        ...deltas.map((delta): Event => ({ type: 'content_block_delta', index, delta })),
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: endUsage },
+      { type: 'message_stop' },
+    ];
+    for (const at of pings) events.splice(at % events.length, 0, { type: 'ping' });
+    return events;
+  });
+
+type Mutation = (events: readonly Event[], at: number) => Event[];
+
+const changed = (events: readonly Event[], at: number, change: (event: Event) => Event): Event[] =>
+  events.map((event, index) => (index === at % events.length ? change(event) : event));
+
+/** Replaces a value somewhere in an event, but not its type. */
+const replaced = (value: Json, at: number, by: Json): Json => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return by;
+  const keys = Object.keys(value).filter((key) => key !== 'type');
+  const key = keys[at % keys.length];
+  return key === undefined ? value : { ...value, [key]: replaced(value[key] ?? null, at >> 2, by) };
+};
+
+const replace =
+  (by: Json): Mutation =>
+  (events, at) =>
+    changed(events, at, (event) => ({ ...event, ...(replaced(event, at >> 3, by) as JsonObject) }));
+
+const mutations: Record<string, Mutation> = {
+  drop: (events, at) => events.filter((_, index) => index !== at % events.length),
+  duplicate: (events, at) =>
+    events.flatMap((event, index) => (index === at % events.length ? [event, event] : [event])),
+  reorder: (events, at) => {
+    const first = at % events.length;
+    const [event] = events.slice(first, first + 1);
+    const rest = events.filter((_, index) => index !== first);
+    return event ? rest.toSpliced(Math.min(first + 1, rest.length), 0, event) : rest;
+  },
+  field: (events, at) => changed(events, at, (event) => ({ ...event, future: { a: [1] } })),
+  event: (events, at) =>
+    events.toSpliced(at % events.length, 0, { type: 'future_event', delta: { text: 'no' } }),
+  type: (events, at) =>
+    changed(events, at, (event) => {
+      const [key, inner] = Object.entries(event).find(([, value]) => typeof value === 'object') ?? [];
+      return key === undefined
+        ? event
+        : { ...event, [key]: { ...(inner as JsonObject), type: 'future_type' } };
+    }),
+  null: replace(null),
+  number: replace(7),
+  text: replace('7'),
+  list: replace([]),
+};
+
+const broken = fc
+  .tuple(
+    stream,
+    fc.array(fc.tuple(fc.constantFrom(...Object.keys(mutations)), fc.nat(1000)), { maxLength: 2 }),
+  )
+  .map(([events, steps]) =>
+    steps.reduce((now, [name, at]) => (now.length > 0 ? (mutations[name]?.(now, at) ?? now) : now), events),
+  );
+
+type Call = { name: string; args: string };
+
+/** Arguments that a model did not write are those of an empty object. */
+const callsIn = (heard: readonly Heard[]): Call[] => {
+  const names = new Map(heard.flatMap(([kind, id, value]) => (kind === 'start' ? [[id, value ?? '']] : [])));
+  return heard.flatMap(([kind, id, value]) =>
+    kind === 'end' ? [{ name: names.get(id) ?? '', args: value === '' ? '{}' : (value ?? '') }] : [],
+  );
+};
+
+/** The package reports counts that it was not given as 0. */
+const countsOf = ({ end, error }: Pick<Decoded, 'end' | 'error'>): object => {
+  const { prompt_tokens, completion_tokens, total_tokens: _, ...rest } = end?.usage ?? error?.usage ?? {};
+  return { prompt_tokens: prompt_tokens || 0, completion_tokens: completion_tokens || 0, ...rest };
+};
+
+type Difference = { why: string; applies(ours: Decoded, theirs: Read, events: readonly Event[]): boolean };
+
+const types = (events: readonly Event[]): string[] => events.map(({ type }) => type);
+
+/** What stands behind `message_stop` is not read by either. */
+const isEnded = (events: readonly Event[], start: Event): boolean =>
+  events
+    .slice(events.indexOf(start) + 1, types(events).indexOf('message_stop'))
+    .some(({ type, index }) => type === 'content_block_stop' && index === start.index);
+
+const DIFFERENCES: readonly Difference[] = [
+  {
+    why: 'An event that the package cannot read ends its answer. The API asks clients to ignore it.',
+    applies: (_, { unfit }) => unfit.length > 0,
+  },
+  {
+    why: 'A body that ends in order without message_stop is an answer, if there is one at all.',
+    applies: (ours, { end, error }, events) =>
+      !end &&
+      !error &&
+      !types(events).includes('message_stop') &&
+      (ours.end !== undefined || ours.error?.transient === true),
+  },
+  {
+    why: 'message_stop without a reason is the end of the answer. The package reports an interrupted stream.',
+    applies: ({ end }, { error }) => error?.class === 'stream_interrupted' && end !== undefined,
+  },
+  {
+    why: 'A call whose block the service did not end is the last thing that it wrote. The package drops the call.',
+    applies: (ours, theirs, events) =>
+      callsIn(ours.heard).length > callsIn(theirs.heard).length &&
+      events.some(
+        (event) =>
+          event.type === 'content_block_start' &&
+          (event.content_block as JsonObject).type === 'tool_use' &&
+          !isEnded(events, event),
+      ),
+  },
+];
+
+const same = (ours: Decoded, theirs: Read): boolean => {
+  try {
+    assert.deepEqual(
+      { calls: callsIn(ours.heard), usage: countsOf(ours), stop: ours.end?.stop, error: ours.error?.class },
+      {
+        calls: callsIn(theirs.heard),
+        usage: countsOf(theirs),
+        stop: theirs.end?.stop,
+        error: theirs.error?.class,
+      },
+    );
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const seen = new Map<string, number>();
+
+/** What can be read of an event that the package does not read is text that only Troupe has. */
+const checkTexts = (ours: Decoded, theirs: Read): void => {
+  for (const kind of ['text', 'reasoning'] as const) {
+    const [all, some] = [joined(ours.heard, kind), joined(theirs.heard, kind)];
+    if (theirs.unfit.length === 0) assert.equal(all, some);
+    let found = 0;
+    for (const character of all) if (character === some[found]) found += 1;
+    assert.equal(found, some.length, `${some} is not part of ${all}`);
+  }
+};
+
+const compare = async (events: readonly Event[]): Promise<void> => {
+  const ours = decode(anthropicWire(), named(events));
+  const theirs = await readBySdk(events);
+  checkTexts(ours, theirs);
+  if (same(ours, theirs)) return;
+  const difference = DIFFERENCES.find(({ applies }) => applies(ours, theirs, events));
+  if (!difference) assert.fail(`not listed: ${JSON.stringify({ ours, theirs })}`);
+  seen.set(difference.why, (seen.get(difference.why) ?? 0) + 1);
+};
+
+t.test('a right stream is read as the package reads it', async () => {
+  await fc.assert(
+    fc.asyncProperty(stream, async (events) => {
+      const ours = decode(anthropicWire(), named(events));
+      const theirs = await readBySdk(events);
+      checkTexts(ours, theirs);
+      assert.ok(same(ours, theirs), JSON.stringify({ ours, theirs }));
+    }),
+    { numRuns: Math.ceil(RUNS / 4) },
+  );
+});
+
+t.test('a broken stream is read as the package reads it, or better', async (t) => {
+  await fc.assert(fc.asyncProperty(broken, compare), { numRuns: Math.ceil((RUNS * 3) / 4) });
+  for (const { why } of DIFFERENCES) t.ok(seen.has(why), why);
+});

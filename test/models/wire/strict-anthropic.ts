@@ -1,0 +1,253 @@
+import { listOf, objectOf } from '../../../src/models/wire/read.ts';
+import type { WireRequest } from '../../../src/models/wire/wire.ts';
+import { isObject } from '../../../src/schema/endpoint.ts';
+import type { JsonObject } from '../../../src/schema/json.ts';
+
+/**
+ * Refuses what the Messages API is documented or reported to refuse, and what some services with the same protocol
+ * refuse. Returns the reasons in the words of the service.
+ */
+export const refusalsOf = ({ headers, body, path }: WireRequest): string[] => {
+  const problems: string[] = [];
+  const check = (holds: boolean, problem: string): void => {
+    if (!holds) problems.push(problem);
+  };
+  check(path === 'messages', `unknown path ${path}`);
+  check(headers['anthropic-version'] === '2023-06-01', 'anthropic-version: header is required');
+  for (const field of Object.keys(body)) check(FIELDS.has(field), `${field}: Extra inputs are not permitted`);
+  const written = JSON.stringify(body);
+  check(!/\\ud[89a-f]/i.test(written), 'The request body is not valid JSON: no low surrogate in string');
+  check(
+    written.split('"cache_control"').length <= 5,
+    'A maximum of 4 blocks with cache_control may be provided',
+  );
+  const messages = listOf(body.messages).map((message) => objectOf(message) ?? {});
+  checkLimits(body, check);
+  for (const block of listOf(body.system)) checkBlock(objectOf(block) ?? {}, 'system', check);
+  checkMessages(messages, check);
+  checkThinking(body, headers, messages, check);
+  for (const tool of listOf(body.tools)) {
+    const { name, description, input_schema } = objectOf(tool) ?? {};
+    check(typeof name === 'string' && NAME.test(name), 'tools.name: String should match pattern');
+    check(
+      description === undefined || description !== '',
+      'tools.description: String should have at least 1 character',
+    );
+    check(objectOf(input_schema)?.type === 'object', 'tools.input_schema.type: Field required');
+  }
+  return problems;
+};
+
+type Check = (holds: boolean, problem: string) => void;
+
+const FIELDS = new Set([
+  'model',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'thinking',
+  'output_config',
+  'system',
+  'messages',
+  'tools',
+  'stream',
+]);
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const ID = /^[a-zA-Z0-9_-]+$/;
+
+const checkLimits = ({ max_tokens, thinking, temperature, top_p }: JsonObject, check: Check): void => {
+  check(Number.isInteger(max_tokens) && Number(max_tokens) > 0, 'max_tokens: Field required');
+  const { type, budget_tokens } = objectOf(thinking) ?? {};
+  if (type === 'enabled') {
+    check(
+      Number(budget_tokens) >= 1024,
+      'thinking.budget_tokens: Input should be greater than or equal to 1024',
+    );
+    check(
+      Number(max_tokens) > Number(budget_tokens),
+      '`max_tokens` must be greater than `thinking.budget_tokens`',
+    );
+  } else check(budget_tokens === undefined, 'thinking.budget_tokens: Extra inputs are not permitted');
+  if (type !== undefined && type !== 'disabled') {
+    check(temperature === undefined, '`temperature` may only be set to 1 when thinking is enabled');
+    check(top_p === undefined, '`top_p` must be unset when thinking is enabled');
+  }
+  check(
+    temperature === undefined || (Number(temperature) >= 0 && Number(temperature) <= 1),
+    'temperature: range: 0..1',
+  );
+};
+
+const contentOf = ({ content }: JsonObject): JsonObject[] =>
+  listOf(content).map((block) => objectOf(block) ?? {});
+
+export const isThinking = ({ type }: JsonObject): boolean =>
+  type === 'thinking' || type === 'redacted_thinking';
+
+const checkMessages = (messages: readonly JsonObject[], check: Check): void => {
+  check(messages.length > 0, 'messages: at least one message is required');
+  check(messages[0]?.role === 'user', 'messages: first message must use the "user" role');
+  const ids = new Set<unknown>();
+  for (const [index, message] of messages.entries()) {
+    const at = `messages.${index}`;
+    const content = contentOf(message);
+    check(message.role !== messages[index - 1]?.role, `${at}: roles must alternate`);
+    check(content.length > 0, `${at}: all messages must have non-empty content`);
+    for (const block of content) checkBlock(block, at, check);
+    const called = index === 0 ? [] : callsOf(messages[index - 1] ?? {});
+    const results = content
+      .filter(({ type }) => type === 'tool_result')
+      .map(({ tool_use_id }) => tool_use_id);
+    if (message.role === 'assistant') {
+      check(results.length === 0, `${at}: tool_result in a message of the assistant`);
+      for (const id of callsOf(message)) {
+        check(!ids.has(id), `${at}: \`tool_use\` ids must be unique`);
+        ids.add(id);
+      }
+      const last = content.at(-1);
+      check(
+        !last || !isThinking(last),
+        `${at}: The final block in an assistant message cannot be \`thinking\``,
+      );
+      checkOrder(content, at, check);
+      if (index === messages.length - 1) {
+        check(last?.type !== 'tool_use', `${at}: \`tool_use\` ids were found without \`tool_result\` blocks`);
+        const { text } = last ?? {};
+        check(
+          typeof text !== 'string' || text === text.trimEnd(),
+          'final assistant content cannot end with whitespace',
+        );
+      }
+    } else {
+      const first = content.slice(0, called.length);
+      check(
+        first.every(({ type }) => type === 'tool_result'),
+        `${at}: tool_result blocks must come first`,
+      );
+      check(
+        called.length === results.length && new Set([...called, ...results]).size === called.length,
+        `${at}: \`tool_use\` ids and \`tool_result\` blocks do not match: ${called} ${results}`,
+      );
+    }
+  }
+};
+
+const callsOf = (message: JsonObject): unknown[] =>
+  contentOf(message)
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id }) => id);
+
+const checkOrder = (content: readonly JsonObject[], at: string, check: Check): void => {
+  for (const [index, { type }] of content.entries()) {
+    const next = content[index + 1]?.type;
+    if (type === 'tool_use') check(next !== 'text', `${at}: \`tool_use\` is followed by text`);
+  }
+};
+
+const checkBlock = (block: JsonObject, at: string, check: Check): void => {
+  const { type, text, source, title } = block;
+  const { type: from, media_type, data, url } = objectOf(source) ?? {};
+  switch (type) {
+    case 'text':
+      check(typeof text === 'string' && text.trim() !== '', `${at}: text content blocks must be non-empty`);
+      break;
+    case 'tool_use':
+      check(
+        typeof block.id === 'string' && ID.test(block.id),
+        `${at}.tool_use.id: String should match pattern`,
+      );
+      check(
+        typeof block.name === 'string' && NAME.test(block.name),
+        `${at}.tool_use.name: String should match pattern`,
+      );
+      check(isObject(block.input), `${at}.tool_use.input: Input should be a valid dictionary`);
+      break;
+    case 'tool_result':
+      check(block.content === undefined || String(block.content).trim() !== '', `${at}: blank tool_result`);
+      break;
+    case 'image':
+      check(
+        from === 'url' || /^image\/(jpeg|png|gif|webp)$/.test(String(media_type)),
+        `${at}.image.source.media_type`,
+      );
+      break;
+    case 'document':
+      check(from !== 'base64' || media_type === 'application/pdf', `${at}.document.source.media_type`);
+      check(
+        from !== 'text' || (typeof data === 'string' && data.trim() !== ''),
+        `${at}.document.source.data is blank`,
+      );
+      check(from !== 'url' || typeof url === 'string', `${at}.document.source.url`);
+      check(
+        title === undefined || (typeof title === 'string' && title.length > 0 && title.length <= 500),
+        `${at}.title`,
+      );
+      break;
+    case 'thinking':
+      check(typeof block.thinking === 'string', `${at}.thinking: Field required`);
+      check(block.cache_control === undefined, `${at}: thinking blocks cannot have cache_control`);
+      break;
+    case 'redacted_thinking':
+      check(typeof block.data === 'string', `${at}.data: Field required`);
+      check(block.cache_control === undefined, `${at}: thinking blocks cannot have cache_control`);
+      break;
+    default:
+      check(false, `${at}: Input tag '${type}' does not match any of the expected tags`);
+  }
+};
+
+/** The messages of the assistant since a user last wrote, if results with other content begin a turn, and if not. */
+const turnsOf = (messages: readonly JsonObject[]): JsonObject[][] => {
+  const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
+  return [
+    (message: JsonObject) => contentOf(message).some((block) => !isResult(block)),
+    (message: JsonObject) => !contentOf(message).some(isResult),
+  ].map((isBegin) =>
+    messages
+      .slice(messages.findLastIndex((message) => message.role === 'user' && isBegin(message)) + 1)
+      .filter(({ role }) => role === 'assistant'),
+  );
+};
+
+const WHEN_ASKED = /claude-(3|sonnet-4|opus-4|haiku-4)/;
+const BINDING = /claude-(fable-5-1|opus-5-5|sonnet-5-5|haiku-5-5)/;
+
+const checkThinking = (
+  { model, thinking }: JsonObject,
+  headers: WireRequest['headers'],
+  messages: readonly JsonObject[],
+  check: Check,
+): void => {
+  const { type, block_binding } = objectOf(thinking) ?? {};
+  const name = String(model);
+  for (const turn of turnsOf(messages)) {
+    const [first] = turn.map(contentOf);
+    if (type === 'enabled' && first) {
+      check(
+        first.slice(0, 1).every(isThinking),
+        'Expected `thinking` or `redacted_thinking`, but found something else',
+      );
+    }
+    if (type === 'disabled' || (type === undefined && WHEN_ASKED.test(name))) {
+      const isFree = turn.every((message) => !contentOf(message).some(isThinking));
+      check(
+        isFree,
+        'When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`',
+      );
+    }
+  }
+  const hasBlocks = messages.some((message) => contentOf(message).some(isThinking));
+  const drops = objectOf(block_binding)?.prefix_mismatch_behavior === 'drop_block';
+  if (hasBlocks && BINDING.test(name)) check(drops, 'The block is bound to a different conversation');
+  if (block_binding !== undefined) {
+    check(BINDING.test(name), 'thinking.block_binding: not supported by this model');
+    check(
+      /thinking-binding-controls/.test(headers['anthropic-beta'] ?? ''),
+      'block_binding needs a beta header',
+    );
+  }
+  const isPrefilled = messages.at(-1)?.role === 'assistant';
+  if (isPrefilled)
+    check(!/claude-(opus|sonnet|haiku|fable)-(4-[6-9]|[5-9])/.test(name), 'model does not support prefill');
+  if (isPrefilled && type === 'enabled') check(false, 'prefill is not possible with thinking');
+};
