@@ -1,0 +1,147 @@
+import type { JsonObject } from '../../schema/json.ts';
+import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { isOpenAiThinker } from '../effort.ts';
+import { ModelError } from '../errors.ts';
+import { cacheFields, effortFields, limitFields, samplingFields } from './openai-chat-effort.ts';
+import type { ChatOptions } from './openai-chat-options.ts';
+import { joinReasoning } from './openai-chat-reasoning.ts';
+import {
+  type AssistantPart,
+  type CallPart,
+  type FilePart,
+  type PromptWriter,
+  type UserPart,
+  writePrompt,
+} from './prompt.ts';
+import { objectOf } from './read.ts';
+import type { WireCall, WireRequest } from './wire.ts';
+
+/** The request of one inference in Chat Completions. */
+export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
+  const { upstream, spec, request } = call;
+  const { overrides, tools } = request;
+  const limit = overrides.max_tokens ?? spec.max_output_tokens;
+  return {
+    path: 'chat/completions',
+    headers: {},
+    body: {
+      model: upstream,
+      ...limitFields(limit, upstream),
+      ...samplingFields(overrides, upstream),
+      ...effortFields(overrides.reasoning_effort, upstream, options),
+      ...cacheFields(request, options),
+      messages: messagesOf(call, options),
+      ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+  };
+}
+
+function functionTool({ id, description, parameters }: ToolDescriptor): JsonObject {
+  const fitted = schemaForModel(parameters);
+  // Arguments of a tool whose schema no provider accepts go to the client as the model wrote them.
+  const schema = 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
+  return { type: 'function', function: { name: nameForModel(id), description, parameters: schema } };
+}
+
+function messagesOf({ upstream, provider, spec, request }: WireCall, options: ChatOptions): JsonObject[] {
+  const messages: JsonObject[] = [];
+  const role = options.service === 'openai' && isOpenAiThinker(upstream) ? 'developer' : 'system';
+  const writer: PromptWriter = {
+    system: (content) => messages.push({ role, content }),
+    user: (parts) => messages.push({ role: 'user', content: userContent(parts) }),
+    assistant: (parts) => messages.push(assistantMessage(parts, options)),
+    results(results) {
+      for (const { id, text } of results) messages.push({ role: 'tool', tool_call_id: id, content: text });
+    },
+  };
+  const origin = { provider, model: upstream, format: 'openai-chat' };
+  writePrompt(
+    request,
+    { modalities: spec.modalities, systemFirst: false, ownPictures: false, origin },
+    writer,
+  );
+  return messages;
+}
+
+function assistantMessage(parts: readonly AssistantPart[], { reasoning }: ChatOptions): JsonObject {
+  let text = '';
+  let thoughts = '';
+  const calls: JsonObject[] = [];
+  const items: JsonObject[] = [];
+  /** What Gemini wants back with the next call. */
+  let extra: JsonObject | undefined;
+  for (const part of parts) {
+    if (part.type === 'text') text += part.text;
+    else if (part.type === 'thought') thoughts += part.text;
+    else if (part.type === 'call') {
+      calls.push(callOf(part, extra));
+      extra = undefined;
+    } else if (part.type === 'item' && reasoning !== 'none') {
+      extra = objectOf(part.item.extra_content) ?? extra;
+      items.push(part.item);
+    }
+  }
+  return {
+    role: 'assistant',
+    content: calls.length > 0 ? text || null : text,
+    ...(reasoning === 'required' && calls.length > 0 && { reasoning_content: thoughts }),
+    ...joinReasoning(items),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function callOf({ id, name, input }: CallPart, extra: JsonObject | undefined): JsonObject {
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+    ...(extra && { extra_content: extra }),
+  };
+}
+
+function userContent(parts: readonly UserPart[]): string | JsonObject[] {
+  const [first] = parts;
+  if (parts.length === 1 && first?.type === 'text') return first.text;
+  return parts.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : fileOf(part)));
+}
+
+const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/mp3', 'mp3'],
+  ['audio/mpeg', 'mp3'],
+]);
+
+function fileOf({ mediaType, data, filename }: FilePart): JsonObject {
+  if (mediaType.startsWith('image/')) {
+    return {
+      type: 'image_url',
+      image_url: { url: 'url' in data ? data.url : dataUrl(mediaType, data.base64) },
+    };
+  }
+  if (mediaType.startsWith('audio/')) {
+    if ('url' in data) throw unsupported('audio file parts with URLs');
+    const format = AUDIO_FORMATS.get(mediaType);
+    if (format === undefined) throw unsupported(`audio media type ${mediaType}`);
+    return { type: 'input_audio', input_audio: { data: data.base64, format } };
+  }
+  if (mediaType === 'application/pdf') {
+    if ('url' in data) throw unsupported('PDF file parts with URLs');
+    const file_data = dataUrl(mediaType, data.base64);
+    return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data } };
+  }
+  if (mediaType.startsWith('text/') && 'base64' in data) {
+    return { type: 'text', text: Buffer.from(data.base64, 'base64').toString('utf8') };
+  }
+  throw unsupported(`file part media type ${mediaType}`);
+}
+
+function dataUrl(mediaType: string, base64: string): string {
+  return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${base64}`;
+}
+
+function unsupported(what: string): ModelError {
+  return new ModelError('invalid_request', `${what} not supported by this provider`);
+}

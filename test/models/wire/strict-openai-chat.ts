@@ -1,0 +1,143 @@
+import { isObject } from '../../../src/schema/endpoint.ts';
+
+/**
+ * The body of a request of Chat Completions as the strictest services check it: each rule is one that some service is
+ * documented or reported to reject a request for.
+ */
+
+export type StrictRules = {
+  /** Fields of reasoning that the service knows in messages of the assistant. */
+  reasoning?: readonly string[];
+  /** DeepSeek: a message with calls has `reasoning_content`. */
+  reasoningRequired?: boolean;
+  /** OpenAI's reasoning models. */
+  reasons?: boolean;
+};
+
+const FIELDS = [
+  'model',
+  'messages',
+  'tools',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'reasoning_effort',
+  'prompt_cache_key',
+];
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const PARTS: Record<string, string> = {
+  text: 'text',
+  image_url: 'image_url',
+  input_audio: 'input_audio',
+  file: 'file',
+};
+
+/** Why the service would reject the request. */
+export const problemsOfChat = (body: unknown, rules: StrictRules = {}): string[] => {
+  const problems: string[] = [];
+  const must = (holds: boolean, problem: string): void => {
+    if (!holds) problems.push(problem);
+  };
+  if (!isObject(body)) return ['the body is not an object'];
+  // A parser that is strict rejects half of a pair.
+  must(!/\\ud[89a-f]/i.test(JSON.stringify(body)), 'half a character');
+  for (const name of Object.keys(body)) must(FIELDS.includes(name), `the field ${name} is unknown`);
+  must(typeof body.model === 'string' && body.model !== '', 'no model');
+  must(body.stream === true, 'no stream');
+  if (rules.reasons) {
+    for (const name of ['max_tokens', 'temperature', 'top_p']) must(!(name in body), `${name} is refused`);
+  }
+  if ('tools' in body) checkTools(body.tools, must);
+  if (!Array.isArray(body.messages) || body.messages.length === 0) return [...problems, 'no messages'];
+  checkMessages(body.messages, rules, must);
+  return problems;
+};
+
+type Must = (holds: boolean, problem: string) => void;
+
+const checkTools = (tools: unknown, must: Must): void => {
+  must(Array.isArray(tools) && tools.length > 0, 'tools is no list with an entry');
+  const names = new Set<unknown>();
+  for (const tool of Array.isArray(tools) ? tools : []) {
+    const { name, parameters } = tool.function;
+    must(NAME.test(name), `the tool name ${name} is refused`);
+    must(!names.has(name), `the tool name ${name} is there twice`);
+    must(
+      parameters?.type === 'object' && isObject(parameters.properties),
+      'parameters is no schema of an object',
+    );
+    names.add(name);
+  }
+};
+
+const checkMessages = (messages: readonly unknown[], rules: StrictRules, must: Must): void => {
+  let open = new Set<unknown>();
+  for (const [index, message] of messages.entries()) {
+    const at = `messages.${index}`;
+    if (!isObject(message)) {
+      must(false, `${at} is no object`);
+      continue;
+    }
+    if (message.role === 'tool') {
+      must(open.delete(message.tool_call_id), `${at}: ${message.tool_call_id} is no open call`);
+      must(typeof message.content === 'string', `${at}: no content`);
+      continue;
+    }
+    must(open.size === 0, `${at}: calls without results`);
+    if (message.role === 'assistant') open = checkAssistant(message, at, rules, must);
+    else if (message.role === 'user') checkContent(message.content, at, must);
+    else {
+      must(message.role === 'system' || message.role === 'developer', `${at}: role ${message.role}`);
+      must(isWritten(message.content), `${at}: blank text`);
+    }
+  }
+  must(open.size === 0, 'calls without results at the end');
+};
+
+const isWritten = (text: unknown): boolean => typeof text === 'string' && text.trim() !== '';
+
+const checkContent = (content: unknown, at: string, must: Must): void => {
+  if (!Array.isArray(content)) {
+    must(isWritten(content), `${at}: blank text`);
+    return;
+  }
+  must(content.length > 0, `${at}: no content`);
+  for (const part of content) {
+    const field = PARTS[part.type];
+    must(field !== undefined && field in part, `${at}: a part of type ${part.type}`);
+    if (part.type === 'text') must(isWritten(part.text), `${at}: blank text`);
+  }
+};
+
+const checkAssistant = (
+  message: Record<string, unknown>,
+  at: string,
+  { reasoning = [], reasoningRequired }: StrictRules,
+  must: Must,
+): Set<unknown> => {
+  const { content, tool_calls: calls } = message;
+  for (const name of Object.keys(message)) {
+    const isKnown = ['role', 'content', 'tool_calls', ...reasoning].includes(name);
+    must(isKnown, `${at}: property '${name}' is unsupported`);
+  }
+  must(isWritten(content) || (content === null && calls !== undefined), `${at}: blank text`);
+  const ids = new Set<unknown>();
+  if (calls === undefined) return ids;
+  if (!Array.isArray(calls) || calls.length === 0) {
+    must(false, `${at}: tool_calls is no list with an entry`);
+    return ids;
+  }
+  if (reasoningRequired)
+    must(typeof message.reasoning_content === 'string', `${at}: Missing reasoning_content`);
+  for (const { id, type, function: called } of calls) {
+    must(ID.test(id) && !ids.has(id), `${at}: the id ${id} is refused`);
+    must(type === 'function' && NAME.test(called.name), `${at}: the name ${called.name} is refused`);
+    must(isObject(JSON.parse(called.arguments)), `${at}: arguments that are no object`);
+    ids.add(id);
+  }
+  return ids;
+};
