@@ -1,0 +1,207 @@
+import { isObject } from '../../schema/endpoint.ts';
+import type { Json, JsonObject } from '../../schema/json.ts';
+import { BOUNDS } from '../bounds.ts';
+import { toStreamError } from '../classify.ts';
+import { ModelError } from '../errors.ts';
+import { countOf, objectIn, objectOf, textOf } from './read.ts';
+import type { AnswerWriter } from './wire.ts';
+
+/**
+ * Calls of one streamed response.
+ *
+ * Guarantees: each call starts and ends once, with an id that no other call of the answer has. Its arguments are
+ * those of its finished item; where that is missing, the deltas.
+ * Cost per delta: a search among the calls, which finds the last one first.
+ */
+export type Calls = {
+  open(item: JsonObject, place: number | undefined): void;
+  delta(event: JsonObject): void;
+  /** The whole arguments, before the item is finished. */
+  arguments(event: JsonObject): void;
+  end(item: JsonObject, place: number | undefined): void;
+  /** Ends a call that was not ended before with its item in the response at the end. */
+  complete(item: JsonObject): void;
+  /** Nothing follows. `isFinished`: the provider has reported the end of the answer. */
+  endAll(isFinished: boolean): void;
+  any(): boolean;
+};
+
+type Call = {
+  /** The id under which the call is written. */
+  readonly id: string;
+  /** The id that the provider gave it. */
+  readonly given: string;
+  readonly item: string | undefined;
+  readonly place: number | undefined;
+  name: string;
+  /** From deltas. */
+  args: string;
+  /** Complete, before the item is finished. */
+  whole: string;
+  /** From the start of the item; most services leave it empty. */
+  readonly initial: string;
+  isStarted: boolean;
+  hasEnded: boolean;
+};
+
+export const createCalls = (answer: AnswerWriter): Calls => {
+  const calls: Call[] = [];
+
+  const open = (item: JsonObject, place: number | undefined): Call => {
+    const given = textOf(item.call_id) || textOf(item.id) || 'call';
+    const call: Call = {
+      id: freeId(given, calls),
+      given,
+      item: textOf(item.id),
+      place,
+      name: textOf(item.name) ?? '',
+      args: '',
+      whole: '',
+      initial: argumentsOf(item),
+      isStarted: false,
+      hasEnded: false,
+    };
+    calls.push(call);
+    within(calls.length, BOUNDS.calls, 'calls');
+    // A call without a name may get one with its finished item; a wrapper is replaced by what it holds.
+    if (call.name !== '' && call.name !== WRAPPER) start(answer, call);
+    return call;
+  };
+
+  const find = (event: JsonObject): Call | undefined => {
+    const item = textOf(event.item_id);
+    const place = countOf(event.output_index);
+    if (item === undefined && place === undefined) return calls.findLast(({ hasEnded }) => !hasEnded);
+    const last = calls.at(-1);
+    if (last && last.item === item && last.place === place) return last;
+    return (
+      (item !== undefined && calls.findLast((call) => call.item === item)) ||
+      (place !== undefined && calls.findLast((call) => call.place === place)) ||
+      undefined
+    );
+  };
+
+  const finish = (call: Call, item: JsonObject): void => {
+    if (call.hasEnded) return;
+    call.name ||= textOf(item.name) ?? '';
+    call.whole = argumentsOf(item) || call.whole || call.args || call.initial;
+    end(answer, call);
+  };
+
+  return {
+    open(item, place) {
+      if (!calls.some((call) => isSame(call, item, place))) open(item, place);
+    },
+    delta(event) {
+      const { delta } = event;
+      const call = typeof delta === 'string' ? find(event) : undefined;
+      if (typeof delta !== 'string' || !call || call.hasEnded) return;
+      call.args += delta;
+      if (!call.isStarted)
+        within(call.args.length, BOUNDS.argumentsLength, 'characters of arguments of one call');
+      else answer.callDelta(call.id, delta);
+    },
+    arguments(event) {
+      const call = find(event);
+      if (call) call.whole = argumentsOf(event) || call.whole;
+    },
+    end(item, place) {
+      const call =
+        calls.findLast((each) => isSame(each, item, place)) ??
+        calls.findLast((each) => !each.hasEnded && isAt(each, item, place)) ??
+        open(item, place);
+      finish(call, item);
+    },
+    complete(item) {
+      const call = calls.find(({ given, hasEnded }) => !hasEnded && given === item.call_id);
+      if (call) finish(call, item);
+    },
+    endAll(isFinished) {
+      for (const call of calls) {
+        if (call.hasEnded || (call.name === '' && !isFinished)) continue;
+        finish(call, {});
+      }
+    },
+    any: () => calls.length > 0,
+  };
+};
+
+/** Services may give two calls of an answer one id; an event that comes twice has the same place, too. */
+const isSame = (call: Call, item: JsonObject, place: number | undefined): boolean => {
+  if (place !== undefined && call.place !== undefined && place !== call.place) return false;
+  const id = textOf(item.id);
+  const given = textOf(item.call_id) || id;
+  if (given !== undefined && given !== call.given) return false;
+  return place !== undefined || id === undefined || call.item === undefined || id === call.item;
+};
+
+/** The same item, although its call has another id now. */
+const isAt = (call: Call, item: JsonObject, place: number | undefined): boolean =>
+  place === undefined ? call.item !== undefined && call.item === item.id : call.place === place;
+
+const freeId = (given: string, calls: readonly Call[]): string => {
+  let id = given;
+  for (let n = 2; calls.some((call) => call.id === id); n += 1) id = `${given}_${n}`;
+  return id;
+};
+
+/** The writer checks the bounds of a call only after its start. */
+const within = (value: number, most: number, what: string): void => {
+  if (value > most)
+    throw new ModelError('provider', `the answer has more than ${most} ${what}`, { final: true });
+};
+
+/** A custom tool has text as its input. */
+const argumentsOf = (item: JsonObject): string => {
+  const args: Json | undefined = item.arguments ?? item.input;
+  if (typeof args === 'string') return args;
+  return isObject(args) ? JSON.stringify(args) : '';
+};
+
+const start = (answer: AnswerWriter, call: Call): void => {
+  call.isStarted = true;
+  answer.callStart(call.id, call.name);
+};
+
+const end = (answer: AnswerWriter, call: Call): void => {
+  call.hasEnded = true;
+  if (call.name === '') {
+    const error = new ModelError('provider', `the answer has a call without a name (id '${call.id}')`);
+    throw toStreamError(error, answer.hasBegun());
+  }
+  if (!call.isStarted) {
+    const wrapped = call.name === WRAPPER ? wrappedCalls(call.whole) : undefined;
+    for (const [index, { name, args }] of (wrapped ?? []).entries()) {
+      writeCall(answer, `${call.id}_${index}`, name, args);
+    }
+    if (wrapped) return;
+    start(answer, call);
+    answer.callDelta(call.id, call.whole);
+  }
+  answer.callEnd(call.id, call.whole);
+};
+
+const writeCall = (answer: AnswerWriter, id: string, name: string, args: string): void => {
+  answer.callStart(id, name);
+  answer.callDelta(id, args);
+  answer.callEnd(id, args);
+};
+
+/** Some models of OpenAI write several calls as one call of a tool that does not exist. */
+const WRAPPER = 'parallel';
+const PREFIX = 'functions.';
+
+/** Undefined unless all of it is such calls. */
+const wrappedCalls = (args: string): { name: string; args: string }[] | undefined => {
+  const uses = objectIn(args)?.tool_uses;
+  if (!Array.isArray(uses) || uses.length === 0) return undefined;
+  const calls: { name: string; args: string }[] = [];
+  for (const each of uses) {
+    const use = objectOf(each);
+    const name = textOf(use?.recipient_name);
+    const parameters = objectOf(use?.parameters);
+    if (!name?.startsWith(PREFIX) || name.length === PREFIX.length || !parameters) return undefined;
+    calls.push({ name: name.slice(PREFIX.length), args: JSON.stringify(parameters) });
+  }
+  return calls;
+};

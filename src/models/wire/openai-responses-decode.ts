@@ -1,0 +1,247 @@
+import type { JsonObject } from '../../schema/json.ts';
+import { toStreamError } from '../classify.ts';
+import { ModelError } from '../errors.ts';
+import { isRefusal } from '../reason.ts';
+import { type Calls, createCalls } from './openai-responses-calls.ts';
+import { failureOf } from './openai-responses-failure.ts';
+import {
+  encryptedOf,
+  reasoningItemOf,
+  reasoningTextOf,
+  sourceOfAnnotation,
+  sourcesOfItem,
+  textOfMessage,
+} from './openai-responses-items.ts';
+import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
+import type { AnswerWriter, Decoder, Finish } from './wire.ts';
+
+/**
+ * Events of a streamed response.
+ *
+ * Guarantees: each text, call, source and reasoning item is written once, whether it came in deltas, in its finished
+ * item, in the response at the end, or in all of them. Items are told apart by `output_index`, because some services
+ * change the ids of items within a stream. Built-in tools run at the provider: their items are ignored, except for the
+ * sources that they found.
+ * Cost per delta: one JSON.parse, one switch and a call of the writer.
+ */
+export const createResponsesDecoder = (answer: AnswerWriter): Decoder => {
+  const state: State = {
+    answer,
+    calls: createCalls(answer),
+    texted: new Set(),
+    sourced: new Set(),
+    returned: new Set(),
+    sources: 0,
+    latest: -1,
+    finish: undefined,
+  };
+  return {
+    push(event, data) {
+      const json = objectIn(data);
+      if (!json) return data === '[DONE]';
+      read(state, textOf(json.type) ?? event, json);
+      return state.finish !== undefined;
+    },
+    isFinished: () => state.finish !== undefined,
+    whole: (json) => readWhole(state, objectOf(json)),
+    end() {
+      state.calls.endAll(state.finish !== undefined);
+      return state.finish ?? { reason: 'missing' };
+    },
+  };
+};
+
+/** `output_index` of an item; undefined where an event lacks it. */
+type Place = number | undefined;
+
+type State = {
+  readonly answer: AnswerWriter;
+  readonly calls: Calls;
+  /** Items whose text or reasoning was written. */
+  readonly texted: Set<Place>;
+  /** Items whose sources were written. */
+  readonly sourced: Set<Place>;
+  /** Encrypted content of the reasoning items that were written. */
+  readonly returned: Set<string>;
+  sources: number;
+  /** Last place of a text or call that was written. */
+  latest: number;
+  finish: Finish | undefined;
+};
+
+const read = (state: State, type: string, json: JsonObject): void => {
+  const place = countOf(json.output_index);
+  switch (type) {
+    case 'response.output_text.delta':
+    case 'response.refusal.delta':
+      readText(state, textOf(json.delta), place);
+      break;
+    case 'response.reasoning_summary_text.delta':
+    case 'response.reasoning_text.delta':
+      readReasoning(state, textOf(json.delta), place);
+      break;
+    case 'response.function_call_arguments.delta':
+    case 'response.custom_tool_call_input.delta':
+      state.calls.delta(json);
+      break;
+    case 'response.function_call_arguments.done':
+    case 'response.custom_tool_call_input.done':
+      state.calls.arguments(json);
+      break;
+    case 'response.output_item.added':
+      readAdded(state, objectOf(json.item), place);
+      break;
+    case 'response.output_item.done':
+      readItem(state, objectOf(json.item), place);
+      break;
+    case 'response.output_text.annotation.added':
+      readAnnotation(state, json, place);
+      break;
+    case 'response.completed':
+    case 'response.incomplete':
+    case 'response.failed':
+      readEnd(state, type, objectOf(json.response) ?? {});
+      break;
+    case 'error':
+      throw toStreamError(failureOf(json) ?? json, state.answer.hasBegun());
+    default:
+      // An event of a later version of the protocol, or one that only repeats others.
+      if (json.type === undefined) refuseForeign(state, json);
+  }
+};
+
+const readText = (state: State, text: string | undefined, place: Place): void => {
+  if (text === undefined || text === '') return;
+  state.texted.add(place);
+  passed(state, place);
+  state.answer.text(text);
+};
+
+const readReasoning = (state: State, text: string | undefined, place: Place): void => {
+  if (text === undefined || text === '') return;
+  state.texted.add(place);
+  state.answer.reasoning(text);
+};
+
+const passed = (state: State, place: Place): void => {
+  if (place !== undefined && place > state.latest) state.latest = place;
+};
+
+/** Without a place, anything that was written before may be the same. */
+const isIn = (places: ReadonlySet<Place>, place: Place): boolean =>
+  place === undefined ? places.size > 0 : places.has(place) || places.has(undefined);
+
+const readAdded = (state: State, item: JsonObject | undefined, place: Place): void => {
+  if (!item || !isCall(item)) return;
+  passed(state, place);
+  state.calls.open(item, place);
+};
+
+const isCall = ({ type }: JsonObject): boolean => type === 'function_call' || type === 'custom_tool_call';
+
+/** A finished item, which repeats what came of it in deltas. */
+const readItem = (state: State, item: JsonObject | undefined, place: Place): void => {
+  if (!item) return;
+  if (isCall(item)) {
+    passed(state, place);
+    state.calls.end(item, place);
+  } else if (item.type === 'reasoning') readReasoningItem(state, item, place);
+  else if (item.type === 'message' && !isIn(state.texted, place)) readText(state, textOfMessage(item), place);
+  readSources(state, item, place);
+};
+
+const readReasoningItem = (state: State, item: JsonObject, place: Place): void => {
+  const { answer } = state;
+  if (!isIn(state.texted, place)) readReasoning(state, reasoningTextOf(item), place);
+  const encrypted = encryptedOf(item);
+  if (encrypted === undefined || state.returned.has(encrypted)) return;
+  state.returned.add(encrypted);
+  answer.reasoningEncrypted(encrypted);
+  // Its place is before what belongs to it. The provider accepts calls and texts without their reasoning, but no
+  // reasoning at another place.
+  if (place === undefined || place > state.latest) answer.reasoningItem(reasoningItemOf(item, encrypted));
+};
+
+const readAnnotation = (state: State, json: JsonObject, place: Place): void => {
+  const annotation = objectOf(json.annotation);
+  const source = annotation && sourceOfAnnotation(annotation, nextSource(state, json.item_id));
+  if (!source) return;
+  state.sourced.add(place);
+  state.answer.source(source);
+};
+
+const readSources = (state: State, item: JsonObject, place: Place): void => {
+  if (isIn(state.sourced, place)) return;
+  for (const source of sourcesOfItem(item, () => nextSource(state, item.id))) {
+    state.sourced.add(place);
+    state.answer.source(source);
+  }
+};
+
+/** The protocol has no ids for sources; the ids of its items differ between answers. */
+const nextSource = (state: State, item: unknown): string => {
+  state.sources += 1;
+  return `${textOf(item) || 'source'}-${state.sources}`;
+};
+
+const readEnd = (state: State, type: string, response: JsonObject): void => {
+  readUsage(state.answer, response);
+  if (type === 'response.failed') {
+    const error = failureOf(response);
+    if (error) throw toStreamError(error, state.answer.hasBegun());
+  }
+  readOutput(state, listOf(response.output));
+  state.finish = finishOf(type, response, state.calls);
+};
+
+/** The whole output, where some services send nothing else; otherwise only what completes a call. */
+const readOutput = (state: State, output: readonly unknown[]): void => {
+  const isAll = !state.answer.hasBegun();
+  for (const [place, each] of output.entries()) {
+    const item = objectOf(each);
+    if (item && isAll) readItem(state, item, place);
+    else if (item && isCall(item)) state.calls.complete(item);
+  }
+};
+
+const readWhole = (state: State, response: JsonObject | undefined): boolean => {
+  if (!response || !Array.isArray(response.output) || response.error != null) return false;
+  const status = response.status ?? 'completed';
+  if (status !== 'completed' && status !== 'incomplete') return false;
+  readEnd(state, `response.${status}`, response);
+  return true;
+};
+
+const readUsage = (answer: AnswerWriter, response: JsonObject): void => {
+  const usage = objectOf(response.usage);
+  if (!usage) return;
+  const input = objectOf(usage.input_tokens_details);
+  const output = objectOf(usage.output_tokens_details);
+  reportUsage(answer, {
+    prompt: countOf(usage.input_tokens),
+    completion: countOf(usage.output_tokens),
+    cacheRead: countOf(input?.cached_tokens),
+    cacheWrite: countOf(input?.cache_write_tokens),
+    thinking: countOf(output?.reasoning_tokens),
+  });
+};
+
+const finishOf = (type: string, response: JsonObject, calls: Calls): Finish => {
+  const raw = textOf(objectOf(response.incomplete_details)?.reason);
+  if (raw === 'max_output_tokens') return { reason: 'length', raw };
+  if (raw === 'content_filter') return { reason: 'filtered', raw };
+  if (raw !== undefined) return { reason: 'other', raw };
+  if (type === 'response.failed') return { reason: 'failed', raw: 'failed' };
+  return { reason: calls.any() ? 'calls' : 'stop' };
+};
+
+/** Every event of this protocol has a type: what has none is an error, or another protocol. */
+const refuseForeign = ({ answer }: State, json: JsonObject): void => {
+  if (isRefusal(json)) throw toStreamError(json, answer.hasBegun());
+  if (!Array.isArray(json.choices)) return;
+  throw new ModelError(
+    'provider',
+    "the provider responds in the Chat Completions protocol, which the adapter 'openai' reads",
+    { final: true },
+  );
+};

@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../schema/json.ts';
+import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { isOpenAiThinker } from '../effort.ts';
+import { ModelError } from '../errors.ts';
+import { cacheFields, modelFields } from './openai-responses-effort.ts';
+import {
+  type AssistantPart,
+  type FilePart,
+  type PromptWriter,
+  type ResultPart,
+  type UserPart,
+  writePrompt,
+} from './prompt.ts';
+import type { WireCall, WireRequest } from './wire.ts';
+
+/** A request of the Responses protocol: messages, calls, results and reasoning are items of one list. */
+export const encodeResponses = (call: WireCall): WireRequest => {
+  const { upstream, spec, request } = call;
+  const maxTokens = request.overrides.max_tokens ?? spec.max_output_tokens;
+  return {
+    path: 'responses',
+    headers: {},
+    body: {
+      model: upstream,
+      input: inputOf(call),
+      ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+      ...modelFields(upstream, request.overrides),
+      ...cacheFields(request),
+      store: false,
+      ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
+      stream: true,
+    },
+  };
+};
+
+const functionTool = ({ id, description, parameters }: ToolDescriptor): JsonObject => ({
+  type: 'function',
+  name: nameForModel(id),
+  description,
+  parameters: sentSchema(parameters),
+});
+
+/** A client may declare a tool whose schema no provider accepts; the client still receives the arguments. */
+const sentSchema = (parameters: ToolDescriptor['parameters']): JsonObject => {
+  const fitted = schemaForModel(parameters);
+  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
+};
+
+const inputOf = ({ upstream, provider, spec, request }: WireCall): JsonObject[] => {
+  const input: JsonObject[] = [];
+  const systemRole = isOpenAiThinker(upstream) ? 'developer' : 'system';
+  const writer: PromptWriter = {
+    system(text) {
+      input.push({ role: systemRole, content: text });
+    },
+    user(parts) {
+      input.push({ role: 'user', content: parts.map(userContent) });
+    },
+    assistant(parts) {
+      input.push(...assistantItems(parts));
+    },
+    results(results) {
+      input.push(...results.map(resultItem));
+    },
+  };
+  writePrompt(
+    request,
+    {
+      modalities: spec.modalities,
+      systemFirst: false,
+      ownPictures: false,
+      origin: { provider, model: upstream, format: 'openai-responses' },
+    },
+    writer,
+  );
+  return input;
+};
+
+const resultItem = ({ id, text }: ResultPart): JsonObject => ({
+  type: 'function_call_output',
+  call_id: id,
+  output: text,
+});
+
+/**
+ * Calls and texts carry no ids of the provider: it stores none. Reasoning that nothing of the same answer follows is
+ * left out, because the provider rejects it ('without its required following item'), and so is reasoning of another
+ * service, for which the protocol has no item.
+ */
+const assistantItems = (parts: readonly AssistantPart[]): JsonObject[] => {
+  const items: JsonObject[] = [];
+  let reasoning: JsonObject[] = [];
+  for (const part of parts) {
+    if (part.type === 'item') reasoning.push(part.item);
+    if (part.type !== 'text' && part.type !== 'call') continue;
+    items.push(
+      ...reasoning,
+      part.type === 'text'
+        ? { role: 'assistant', content: [{ type: 'output_text', text: part.text }] }
+        : { type: 'function_call', call_id: part.id, name: part.name, arguments: JSON.stringify(part.input) },
+    );
+    reasoning = [];
+  }
+  return items;
+};
+
+const userContent = (part: UserPart, index: number): JsonObject =>
+  part.type === 'text' ? { type: 'input_text', text: part.text } : fileContent(part, index);
+
+const fileContent = ({ mediaType, data, filename }: FilePart, index: number): JsonObject => {
+  if (mediaType.startsWith('image/')) {
+    // A data URL needs one type.
+    const type = mediaType === 'image/*' ? 'image/jpeg' : mediaType;
+    return {
+      type: 'input_image',
+      image_url: 'url' in data ? data.url : `data:${type};base64,${data.base64}`,
+    };
+  }
+  if ('url' in data) return { type: 'input_file', file_url: data.url };
+  if (mediaType !== 'application/pdf') {
+    throw new ModelError(
+      'invalid_request',
+      `file part media type ${mediaType} not supported by this provider`,
+    );
+  }
+  return {
+    type: 'input_file',
+    filename: filename ?? `part-${index}.pdf`,
+    file_data: `data:${mediaType};base64,${data.base64}`,
+  };
+};

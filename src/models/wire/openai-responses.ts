@@ -1,0 +1,15 @@
+import { createResponsesDecoder } from './openai-responses-decode.ts';
+import { encodeResponses } from './openai-responses-encode.ts';
+import type { Wire } from './wire.ts';
+
+/**
+ * The Responses protocol of OpenAI.
+ *
+ * The whole history is sent with each request and the provider stores nothing (`store: false`), so reasoning models
+ * return their reasoning encrypted, and the next request contains it at the same places.
+ */
+export const openaiResponsesWire = (): Wire => ({
+  format: 'openai-responses',
+  encode: encodeResponses,
+  decoder: createResponsesDecoder,
+});
