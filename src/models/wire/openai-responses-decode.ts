@@ -31,6 +31,8 @@ export const createResponsesDecoder = (answer: AnswerWriter): Decoder => {
     texted: new Set(),
     sourced: new Set(),
     returned: new Set(),
+    textRead: new Set(),
+    sourcesRead: new Set(),
     sources: 0,
     latest: -1,
     finish: undefined,
@@ -61,6 +63,9 @@ type State = {
   readonly texted: Set<Place>;
   /** Items whose sources were written. */
   readonly sourced: Set<Place>;
+  /** Ids of items whose finished form was written; a delta that comes after it repeats it. */
+  readonly textRead: Set<unknown>;
+  readonly sourcesRead: Set<unknown>;
   /** Encrypted content of the reasoning items that were written. */
   readonly returned: Set<string>;
   sources: number;
@@ -74,11 +79,11 @@ const read = (state: State, type: string, json: JsonObject): void => {
   switch (type) {
     case 'response.output_text.delta':
     case 'response.refusal.delta':
-      readText(state, textOf(json.delta), place);
+      if (!isRepeated(state.textRead, json)) readText(state, textOf(json.delta), place);
       break;
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
-      readReasoning(state, textOf(json.delta), place);
+      if (!isRepeated(state.textRead, json)) readReasoning(state, textOf(json.delta), place);
       break;
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
@@ -123,6 +128,9 @@ const readReasoning = (state: State, text: string | undefined, place: Place): vo
   state.answer.reasoning(text);
 };
 
+const isRepeated = (ids: ReadonlySet<unknown>, { item_id }: JsonObject): boolean =>
+  ids.size > 0 && typeof item_id === 'string' && item_id !== '' && ids.has(item_id);
+
 const passed = (state: State, place: Place): void => {
   if (place !== undefined && place > state.latest) state.latest = place;
 };
@@ -146,13 +154,21 @@ const readItem = (state: State, item: JsonObject | undefined, place: Place): voi
     passed(state, place);
     state.calls.end(item, place);
   } else if (item.type === 'reasoning') readReasoningItem(state, item, place);
-  else if (item.type === 'message' && !isIn(state.texted, place)) readText(state, textOfMessage(item), place);
+  else if (item.type === 'message' && !isIn(state.texted, place)) {
+    const text = textOfMessage(item);
+    if (text !== '') state.textRead.add(item.id);
+    readText(state, text, place);
+  }
   readSources(state, item, place);
 };
 
 const readReasoningItem = (state: State, item: JsonObject, place: Place): void => {
   const { answer } = state;
-  if (!isIn(state.texted, place)) readReasoning(state, reasoningTextOf(item), place);
+  if (!isIn(state.texted, place)) {
+    const text = reasoningTextOf(item);
+    if (text !== '') state.textRead.add(item.id);
+    readReasoning(state, text, place);
+  }
   const encrypted = encryptedOf(item);
   if (encrypted === undefined || state.returned.has(encrypted)) return;
   state.returned.add(encrypted);
@@ -163,6 +179,7 @@ const readReasoningItem = (state: State, item: JsonObject, place: Place): void =
 };
 
 const readAnnotation = (state: State, json: JsonObject, place: Place): void => {
+  if (isRepeated(state.sourcesRead, json)) return;
   const annotation = objectOf(json.annotation);
   const source = annotation && sourceOfAnnotation(annotation, nextSource(state, json.item_id));
   if (!source) return;
@@ -173,6 +190,7 @@ const readAnnotation = (state: State, json: JsonObject, place: Place): void => {
 const readSources = (state: State, item: JsonObject, place: Place): void => {
   if (isIn(state.sourced, place)) return;
   for (const source of sourcesOfItem(item, () => nextSource(state, item.id))) {
+    state.sourcesRead.add(item.id);
     state.sourced.add(place);
     state.answer.source(source);
   }
