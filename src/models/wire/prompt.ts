@@ -173,12 +173,12 @@ const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Mess
   const items = createItems(walk.rules.origin, metadata?.reasoning_items);
   const parts: AssistantPart[] = [];
   for (const [index, block] of content.entries()) {
-    if (block.type === 'text') parts.push(...items.within(block.text));
+    if ('source' in block && walk.pictures.has(block)) parts.push(filePart(block, walk.rules));
+    else if (isPartBlock(block)) parts.push({ type: 'text', text: onItsOwnLine(block, content, index) });
+    else if (block.type === 'text') parts.push(...items.within(block.text));
     else if (block.type === 'thinking') {
       if (!isBlank(block.thinking)) parts.push({ type: 'thought', text: block.thinking.toWellFormed() });
     } else if (block.type === 'tool_use') parts.push(callPart(walk, block.id, block.name, block.input));
-    else if ('source' in block && walk.pictures.has(block)) parts.push(filePart(block, walk.rules));
-    else if (isPartBlock(block)) parts.push({ type: 'text', text: onItsOwnLine(block, content, index) });
   }
   for (const [index, { id, name, arguments: input }] of tool_calls.entries()) {
     parts.push(...items.before(index), callPart(walk, id, name, input));
