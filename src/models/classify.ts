@@ -143,7 +143,7 @@ const bodyTypeOf = (json: unknown): string => {
 };
 
 /** Packages wrap what the transport throws, sometimes more than once. */
-const ownFailure = (error: unknown): ModelError | undefined => {
+export const ownFailure = (error: unknown): ModelError | undefined => {
   let inner = error;
   for (let depth = 0; depth < 4 && inner instanceof Error; depth += 1) {
     if (inner instanceof ModelError) return inner;
