@@ -59,6 +59,12 @@ export const createAnswer = (
       measure.part();
       sink.part?.({ file: data, media_type: mediaType });
     },
+    fileAt(mediaType, url) {
+      begun = true;
+      measure.part();
+      measure.answer(url);
+      sink.part?.({ url, media_type: mediaType });
+    },
     source(source) {
       begun = true;
       measure.part();

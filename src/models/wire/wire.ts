@@ -47,6 +47,8 @@ export type AnswerWriter = {
   reasoningItem(item: JsonObject): void;
   /** `data` is base64. */
   file(mediaType: string, data: string): void;
+  /** A file that the provider keeps at an address. */
+  fileAt(mediaType: string, url: string): void;
   source(source: InferenceSource): void;
   /** A second start with the same id has no effect. */
   callStart(id: string, name: string): void;
