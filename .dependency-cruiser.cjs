@@ -17,6 +17,7 @@ const rooms = {
   'src/processes': [],
   'src/store': ['src/processes', 'src/schema'],
   'src/models': ['machines', 'src/schema'],
+  'src/ai-sdk': ['src/models', 'src/schema'],
   'src/tools': ['src/schema'],
   'src/plugins': ['src/processes', 'src/tools', 'src/models', 'src/schema'],
   'src/registry': ['src/store', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],

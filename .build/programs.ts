@@ -84,7 +84,13 @@ const PROGRAMS: BuildOptions[] = [
   {
     ...SERVICE,
     external: OUTSIDE,
-    entryPoints: ['src/main.ts', 'src/index.ts', 'src/testing/index.ts', 'machines/index.ts'],
+    entryPoints: [
+      'src/main.ts',
+      'src/index.ts',
+      'src/ai-sdk/index.ts',
+      'src/testing/index.ts',
+      'machines/index.ts',
+    ],
     splitting: true,
     plugins: [onlyUsedParts, nodeHttp],
     outdir: 'dist',

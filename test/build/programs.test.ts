@@ -3,7 +3,7 @@ import { buildPrograms } from '../../.build/programs.ts';
 
 /** What is bundled into the programs of the package. */
 
-const { outputs } = await buildPrograms({ write: false });
+const { inputs, outputs } = await buildPrograms({ write: false });
 
 const bundled = new Set(
   Object.values(outputs).flatMap(({ inputs }) =>
@@ -41,6 +41,16 @@ t.test('bundles one JSON Schema validator, one locale and one API of zod', (t) =
 
 t.test('leaves gRPC to the installations that use it', (t) => {
   t.strictSame(isFrom(/@grpc|protobufjs|otlp-grpc/), []);
+  t.end();
+});
+
+t.test('imports only types of the AI SDK, whose packages a program brings itself', (t) => {
+  const sources = Object.entries(inputs).filter(([path]) => path.startsWith('src/ai-sdk/'));
+  t.ok(sources.length > 5);
+  const packages = sources.flatMap(([, { imports }]) =>
+    imports.flatMap(({ path }) => PACKAGE.exec(path)?.[1] ?? []),
+  );
+  t.strictSame([...new Set(packages)], ['zod']);
   t.end();
 });
 

@@ -1,0 +1,53 @@
+import type { LanguageModelV3CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions } from 'ai-sdk-provider-4';
+import { nameOf } from '../models/effort.ts';
+import type { InferenceRequest } from '../models/model.ts';
+import { schemaToSend } from '../models/tool-names.ts';
+import type { ModelSpec } from '../schema/model.ts';
+import { nameForModel } from '../schema/model-tool.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { AiSdkModel, AiSdkProviderOptions } from './model.ts';
+import { type PromptRules, toPrompt, toPrompt4 } from './prompt.ts';
+
+/** An inference as the options of an AI SDK call. */
+
+export type CallRules = PromptRules & {
+  spec: Pick<ModelSpec, 'max_output_tokens'>;
+  providerOptions: AiSdkProviderOptions | undefined;
+};
+
+export type CallOptions = LanguageModelV3CallOptions | LanguageModelV4CallOptions;
+
+/** @throws ModelError for content that the model does not accept */
+export function toCall(
+  version: AiSdkModel['specificationVersion'],
+  request: InferenceRequest,
+  { spec, providerOptions, ...rules }: CallRules,
+): CallOptions {
+  const { temperature, top_p, max_tokens, reasoning_effort } = request.overrides;
+  const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
+  const shared = {
+    ...(request.tools.length > 0 && { tools: request.tools.map(toFunctionTool) }),
+    ...(temperature != null && { temperature }),
+    ...(top_p != null && { topP: top_p }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(providerOptions && { providerOptions }),
+    ...(request.trace && { headers: { ...request.trace } }),
+  };
+  if (version === 'v3') return { ...shared, prompt: toPrompt(request, rules) };
+  return {
+    ...shared,
+    prompt: toPrompt4(request, rules),
+    ...(reasoning_effort != null && { reasoning: nameOf(reasoning_effort) }),
+  };
+}
+
+type FunctionTool = Extract<NonNullable<LanguageModelV3CallOptions['tools']>[number], { type: 'function' }>;
+
+const toFunctionTool = ({ id, description, parameters }: ToolDescriptor): FunctionTool => ({
+  type: 'function',
+  name: nameForModel(id),
+  description,
+  // The parameters of a descriptor are a JSON Schema by definition; the type of the package is stricter than JSON.
+  inputSchema: schemaToSend(parameters) as FunctionTool['inputSchema'],
+});

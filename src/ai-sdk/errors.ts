@@ -1,0 +1,115 @@
+import * as classify from '../models/classify.ts';
+import { ModelError } from '../models/errors.ts';
+import { isRefusal } from '../models/reason.ts';
+import { isObject } from '../schema/endpoint.ts';
+
+/**
+ * Errors of AI SDK packages as `ModelError` (agent-loop.md 10.1).
+ *
+ * Errors are recognised by the markers that every copy and version of `@ai-sdk/provider` sets, so none of its classes is
+ * imported. Such an error refers to the request and quotes the response; what it says is copied, and it is not kept as
+ * the cause.
+ */
+
+/** Classifies a failure before any output. */
+export function toModelError(error: unknown): ModelError {
+  const own = classify.ownFailure(error);
+  if (own) return own;
+  const refused = refusalFrom(error);
+  if (refused) return classify.toRefusal(refused);
+  if (!isPackageError(error)) return classify.toModelError(error);
+  const row = BY_NAME.find(([name]) => hasMarker(error, name));
+  return row ? row[1](error) : classify.toModelError(error.message);
+}
+
+/** Classifies an error that the model reported inside its stream. */
+export function toStreamError(error: unknown, begun: boolean): ModelError {
+  if (hasMarker(error, 'AI_InvalidResponseDataError')) return classify.interrupted('connection reset');
+  return classify.toStreamError(toModelError(error), begun);
+}
+
+/** Classifies why a stream cannot be read any more. */
+export function toBrokenStream(error: unknown, begun: boolean): ModelError {
+  return refusalFrom(error) || isPackageError(error)
+    ? toStreamError(error, begun)
+    : classify.toBrokenStream(error);
+}
+
+const unsendable = ({ message }: Error): ModelError => new ModelError('invalid_request', message);
+
+/** What the errors without a status mean. A missing key or setting remains missing, so no call is repeated. */
+const BY_NAME: readonly [name: string, toError: (error: Error) => ModelError][] = [
+  ['AI_UnsupportedFunctionalityError', unsupported],
+  ['AI_InvalidPromptError', unsendable],
+  ['AI_InvalidArgumentError', unsendable],
+  ['AI_LoadSettingError', unsendable],
+  ['AI_LoadAPIKeyError', ({ message }) => new ModelError('unauthorized', message)],
+  ['AI_NoSuchModelError', ({ message }) => new ModelError('model_not_found', message)],
+  ['AI_TypeValidationError', unreadable],
+];
+
+function unsupported(error: Error): ModelError {
+  const functionality = 'functionality' in error ? error.functionality : error.message;
+  return new ModelError('invalid_request', `${functionality} not supported by this provider`);
+}
+
+/** The value that a package could not read may be an error of the provider, in the provider's words. */
+function unreadable(error: Error): ModelError {
+  const value = 'value' in error ? error.value : undefined;
+  return classify.toModelError(isRefusal(value) ? value : error.message);
+}
+
+const MARKER = 'vercel.ai.error';
+
+/** Only an own marker counts as one: data of a provider is JSON, which has no symbols. */
+function isMarked(error: unknown, marker: string): error is Error {
+  return error instanceof Error && Reflect.get(error, Symbol.for(marker)) === true;
+}
+
+const hasMarker = (error: unknown, name: string): boolean =>
+  isMarked(error, `${MARKER}.${name}`) || (error instanceof Error && error.name === name);
+
+const isPackageError = (error: unknown): error is Error =>
+  isMarked(error, MARKER) || (error instanceof Error && error.name.startsWith('AI_'));
+
+const DEEPEST = 4;
+
+/**
+ * The response behind an error, as plain data. Packages wrap it: the gateway and libraries for credentials put its
+ * status into an error of theirs, whose cause has the headers and the body.
+ */
+export function refusalFrom(error: unknown): classify.Refused | undefined {
+  let found: classify.Refused | undefined;
+  let inner = error;
+  for (let depth = 0; depth < DEEPEST && inner instanceof Error; depth += 1) {
+    const response = responseIn(inner);
+    if (response) found = { ...response, ...(found && { status: found.status, message: found.message }) };
+    if (found && found.body !== '') return found;
+    inner = inner.cause;
+  }
+  return found;
+}
+
+function responseIn(error: Error): classify.Refused | undefined {
+  const {
+    statusCode: status,
+    responseHeaders: headers,
+    responseBody: body,
+  }: Record<string, unknown> = {
+    ...error,
+  };
+  if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
+  return {
+    status,
+    headers: isObject(headers) ? textsIn(headers) : {},
+    body: typeof body === 'string' ? body : '',
+    message: error.message,
+  };
+}
+
+const textsIn = (headers: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name.toLowerCase(), value]] : [],
+    ),
+  );

@@ -1,0 +1,24 @@
+import type { JsonObject } from '../schema/json.ts';
+import { nameForModel, schemaForModel } from '../schema/model-tool.ts';
+import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import type { InferenceSink } from './model.ts';
+
+/** Calls arrive with the names that the model was sent; the returned sink passes them on with the ids of the tools. */
+export function withToolIds(sink: InferenceSink, tools: readonly ToolDescriptor[]): InferenceSink {
+  const ids = new Map<string, string>();
+  for (const { id } of tools) if (nameForModel(id) !== id) ids.set(nameForModel(id), id);
+  if (ids.size === 0) return sink;
+  return {
+    ...sink,
+    toolStart: (call, name) => sink.toolStart(call, ids.get(name) ?? name),
+    ...(sink.toolCancel && {
+      toolCancel: (call, name, reason) => sink.toolCancel?.(call, ids.get(name) ?? name, reason),
+    }),
+  };
+}
+
+/** A client may declare a tool whose schema no provider accepts; its arguments go to the client as the model wrote them. */
+export function schemaToSend(parameters: JsonObject): JsonObject {
+  const fitted = schemaForModel(parameters);
+  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
+}
