@@ -46,6 +46,7 @@ const BY_NAME: readonly [name: string, toError: (error: Error) => ModelError][] 
   ['AI_LoadAPIKeyError', ({ message }) => new ModelError('unauthorized', message)],
   ['AI_NoSuchModelError', ({ message }) => new ModelError('model_not_found', message)],
   ['AI_TypeValidationError', unreadable],
+  ['AI_APICallError', unanswered],
 ];
 
 function unsupported(error: Error): ModelError {
@@ -57,6 +58,14 @@ function unsupported(error: Error): ModelError {
 function unreadable(error: Error): ModelError {
   const value = 'value' in error ? error.value : undefined;
   return classify.toModelError(isRefusal(value) ? value : error.message);
+}
+
+/** No response arrived, or its body could not be read; the cause says why. */
+function unanswered(error: Error): ModelError {
+  const wasAccepted = 'statusCode' in error && error.statusCode !== undefined;
+  return wasAccepted && error.cause instanceof Error
+    ? toModelError(error.cause)
+    : classify.toModelError(error.message);
 }
 
 const MARKER = 'vercel.ai.error';
@@ -73,6 +82,8 @@ const isPackageError = (error: unknown): error is Error =>
   isMarked(error, MARKER) || (error instanceof Error && error.name.startsWith('AI_'));
 
 const DEEPEST = 4;
+/** A response with a lower status was accepted, and then could not be read. */
+const LEAST_FAILURE = 400;
 
 /**
  * The response behind an error, as plain data. Packages wrap it: the gateway and libraries for credentials put its
@@ -98,7 +109,7 @@ function responseIn(error: Error): classify.Refused | undefined {
   }: Record<string, unknown> = {
     ...error,
   };
-  if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
+  if (typeof status !== 'number' || !(status >= LEAST_FAILURE)) return undefined;
   return {
     status,
     headers: isObject(headers) ? textsIn(headers) : {},

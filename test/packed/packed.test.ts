@@ -49,7 +49,10 @@ const FILES = [
 
 /** What must hold for whoever writes programs with the package. */
 const CONTRACT = `
-import { createTroupe, defineTool } from 'troupe';
+import type { LanguageModelV3 } from '@ai-sdk/provider';
+import type { LanguageModelV4 } from 'ai-sdk-provider-4';
+import { createTroupe, defineProvider, defineTool } from 'troupe';
+import { fromAiSdk } from 'troupe/ai-sdk';
 import { createClient, NotFound, type RunEvent } from 'troupe/client';
 import { type MachineName, machines, runMachine } from 'troupe/machines';
 import { scriptedModel, startTestTroupe, type TestRun } from 'troupe/testing';
@@ -86,6 +89,14 @@ export const wrong = () => createTroupe({ tool: [forecast] });
 
 // @ts-expect-error An agent has an id.
 export const nameless = () => createTroupe({ agents: [{ model_id: 'x' }] });
+
+export const ofAiSdk = (model: LanguageModelV3 | LanguageModelV4, named: (id: string) => LanguageModelV4) => [
+  defineProvider({ id: 'one', stream: fromAiSdk(model) }),
+  defineProvider({ id: 'named', stream: fromAiSdk(named, { timeoutSeconds: 10 }) }),
+];
+
+// @ts-expect-error A model has a stream.
+fromAiSdk({ specificationVersion: 'v3', provider: 'x', modelId: 'x' });
 
 export const names: MachineName[] = ['thread', 'run'];
 export const states: string = machines[names[0] ?? 'run'].id + runMachine.id;

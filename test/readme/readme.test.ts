@@ -44,6 +44,7 @@ const here = (block: string, url: string): string =>
 const dev = await serveHere(t, ['dev', '--storage-dir', join(t.testdir(), 'data')]);
 
 const CLIENT = join(dirname(INDEX), 'client', 'index.js');
+const AI_SDK = join(dirname(INDEX), 'ai-sdk', 'index.js');
 
 /** A program of the README with what is built, as a module, and no data but its own. */
 const programOf = async (t: Test, name: string, example: string): Promise<string> => {
@@ -55,6 +56,7 @@ const programOf = async (t: Test, name: string, example: string): Promise<string
   const given = here(code, dev.url)
     .replace(/["']troupe["']/, `'${pathToFileURL(INDEX).href}'`)
     .replace(/["']troupe\/client["']/, `'${pathToFileURL(CLIENT).href}'`)
+    .replace(/["']troupe\/ai-sdk["']/, `'${pathToFileURL(AI_SDK).href}'`)
     .replace(/["']\.\/data["']/, `'${join(dir, 'data')}'`);
   writeFileSync(file, given);
   return pathToFileURL(file).href;
@@ -254,6 +256,37 @@ t.test('runs are streamed inside the program, and by a client', async (t) => {
     const program = await programOf(t, `readme-${call}`, example);
     t.match(await outputOf(() => import(program)), 'Scripted response to: Hello', call);
   }
+});
+
+/** A stream of Cohere's own protocol. */
+const COHERE_ANSWER = [
+  { type: 'message-start', id: 'm' },
+  { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
+  { type: 'content-delta', index: 0, delta: { message: { content: { text: 'Bonjour' } } } },
+  { type: 'content-end', index: 0 },
+  {
+    type: 'message-end',
+    delta: { finish_reason: 'COMPLETE', usage: { tokens: { input_tokens: 1, output_tokens: 1 } } },
+  },
+];
+
+t.test('a provider of the AI SDK answers', async (t) => {
+  const asked: { url: string; body: { model?: string; messages?: object[] } }[] = [];
+  t.intercept(globalThis, 'fetch', {
+    value: async (url: string, { body }: RequestInit) => {
+      asked.push({ url, body: JSON.parse(String(body)) });
+      const events = COHERE_ANSWER.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+      return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
+    },
+  });
+  process.env.COHERE_API_KEY = 'key';
+  t.teardown(() => delete process.env.COHERE_API_KEY);
+  const example = blocks('ts').find((each) => each.includes('fromAiSdk')) ?? '';
+  const program = await programOf(t, 'readme-ai-sdk', example);
+  t.equal(await outputOf(() => import(program)), 'Bonjour\n');
+  t.match(asked, [
+    { url: 'https://api.cohere.com/v2/chat', body: { model: 'command-a-03-2025', messages: [{}] } },
+  ]);
 });
 
 t.test('a service that is mounted in an app streams a run', async (t) => {
