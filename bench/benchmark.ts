@@ -12,6 +12,10 @@ export type Context = {
   openRuns: number;
   /** The root folder of another Linux, whose C library a benchmark may use. */
   root: string | undefined;
+  /** The command of LiteLLM, which a benchmark may start. */
+  litellm: string | undefined;
+  /** The folder for profiles: a benchmark that can write one measures only the rows that it profiles. */
+  profile: string | undefined;
   /** Below the table. */
   note(text: string): void;
   /** At once: how far it is. */

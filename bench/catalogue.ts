@@ -10,6 +10,7 @@ import { install } from './install.ts';
 import { longRun } from './long-run.ts';
 import { paced } from './paced.ts';
 import { protocols } from './protocols.ts';
+import { provider } from './provider/index.ts';
 import { recovery } from './recovery.ts';
 import { resume } from './resume.ts';
 import { soak } from './soak.ts';
@@ -23,6 +24,7 @@ import { watched } from './watched.ts';
 
 /** All benchmarks, in the order in which they run. */
 export const BENCHMARKS: readonly Benchmark[] = [
+  provider,
   store,
   streams,
   costs,

@@ -1,5 +1,6 @@
 import { runOf } from '../src/load/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
+import { createGcTrace, type GcTrace } from './gc-trace.ts';
 import { type Played, playLoad } from './load.ts';
 import type { Aim, Measured, Round } from './row.ts';
 import { type Server, startTroupe } from './servers.ts';
@@ -17,26 +18,15 @@ const MIB = 2 ** 20;
 /** Bytes that each collection of the young generation has moved. */
 type Scavenges = { copied: number[]; promoted: number[] };
 
-/** Reads what node prints with `--trace-gc-nvp`, which comes in pieces. */
-const createScavenges = (): Scavenges & { hear(printed: string): void } => {
+const createScavenges = (): Scavenges & GcTrace => {
   const scavenges: Scavenges = { copied: [], promoted: [] };
-  let unread = '';
-  return {
-    ...scavenges,
-    hear(printed) {
-      const lines = (unread + printed).split('\n');
-      unread = lines.pop() ?? '';
-      for (const line of lines) {
-        if (!line.includes(' gc=s ')) continue;
-        scavenges.copied.push(numberOf(line, 'new_space_survived'));
-        scavenges.promoted.push(numberOf(line, 'promoted'));
-      }
-    },
-  };
+  const trace = createGcTrace(({ kind, figure }) => {
+    if (kind !== 's') return;
+    scavenges.copied.push(figure('new_space_survived'));
+    scavenges.promoted.push(figure('promoted'));
+  });
+  return { ...scavenges, ...trace };
 };
-
-const numberOf = (line: string, name: string): number =>
-  Number(new RegExp(` ${name}=(\\d+)`).exec(line)?.[1] ?? Number.NaN);
 
 const meanFrom = (values: readonly number[], from: number): number => {
   const counted = values.slice(from);

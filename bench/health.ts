@@ -13,20 +13,20 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-const isHealthy = (url: string): Promise<boolean> =>
+const isHealthy = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
-    get(`${url}/health`, { agent: false }, (response) => {
+    get(address, { agent: false }, (response) => {
       response.resume().on('close', () => resolve(response.statusCode === 200));
     }).on('error', () => resolve(false));
   });
 
 /** Asks every millisecond until it is ready. @throws Error when the process ends instead */
-export const untilHealthy = async (child: Child, url: string): Promise<void> => {
+export const untilHealthy = async (child: Child, url: string, path = '/health'): Promise<void> => {
   let ended = false;
   const exited = child.exited.then(() => {
     ended = true;
   });
-  while (!(await isHealthy(url))) {
+  while (!(await isHealthy(url + path))) {
     // It rejects with what the process has printed.
     if (ended) await child.line(/never printed/);
     await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 1))]);

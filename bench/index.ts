@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceTable } from '../test/readme/replace-table.ts';
 import { type Build, buildIn, makeBuild, ROOT } from './build.ts';
 import { BENCHMARKS } from './catalogue.ts';
 import { compareResults, incomparable, losses } from './compare.ts';
@@ -87,6 +88,16 @@ const readmeText = ({ at, commit, machine, benchmarks }: Result, { names }: Opti
   return `Measured on ${machineLine(machine)}; commit ${commit}, ${at.slice(0, 10)}.\n\n${readmeTable(shown)}`;
 };
 
+const showReadme = (result: Result, options: Options): void => {
+  if (options.readme) print(`\n${readmeText(result, options)}`);
+  const [name] = options.names;
+  if (!options.updateReadme || name === undefined) return;
+  replaceTable(markOf(name), readmeText(result, options).trimEnd());
+  print(`written to README.md, between the marks ${markOf(name)}\n`);
+};
+
+const markOf = (name: string): string => `benchmark-${name}`;
+
 /** @returns whether nothing was lost */
 const compared = (before: readonly Outcome[], now: readonly Outcome[], of: string): boolean => {
   const comparisons = compareResults(before, now);
@@ -109,7 +120,7 @@ const fromFile = async (options: Options, file: string): Promise<boolean> => {
   const result = readResult(file);
   const { names } = options;
   const chosen = result.benchmarks.filter(({ name }) => names.length === 0 || names.includes(name));
-  if (options.readme) print(readmeText(result, options));
+  if (options.readme || options.updateReadme) showReadme(result, options);
   else for (const outcome of chosen) print(`${formatOutcome(outcome)}\n`);
   if (!other) return true;
   if (!('result' in other)) throw new BenchError('--against: with --from it is a result, not a build');
@@ -130,7 +141,7 @@ const measured = async (options: Options): Promise<boolean> => {
     writeResult(file, resultWith(outcomes)),
   );
   print(`written to ${file}\n`);
-  if (options.readme) print(`\n${readmeText(resultWith(now), options)}`);
+  showReadme(resultWith(now), options);
   if (!other) return true;
   return compared(
     before,

@@ -19,8 +19,13 @@ export type Options = {
   from: string | undefined;
   /** The root folder of another Linux. */
   root: string | undefined;
+  /** The command that starts LiteLLM. */
+  litellm: string | undefined;
+  /** A folder. */
+  profile: string | undefined;
   json: string | undefined;
   readme: boolean;
+  updateReadme: boolean;
   help: boolean;
 };
 
@@ -38,8 +43,17 @@ const ROWS = {
     'FOLDER',
     'root of a Linux whose C library `streams` uses where uWebSockets.js needs it (.ci/debian-13-root)',
   ],
+  litellm: ['COMMAND', 'starts LiteLLM, which `provider` measures too'],
+  profile: [
+    'FOLDER',
+    'write a CPU and an allocation profile of `provider` here, print them by module, measure nothing else',
+  ],
   json: ['FILE', 'where the result is written (.bench/TIME-COMMIT.json)'],
   readme: [undefined, 'print the rows as a table for the README'],
+  'update-readme': [
+    undefined,
+    'write the table of the benchmark into README.md, between its marks: one benchmark must be named',
+  ],
   short: [undefined, 'see that everything runs: the figures mean nothing'],
   help: [undefined, 'this text'],
 } as const satisfies Record<string, readonly [string | undefined, string]>;
@@ -79,12 +93,21 @@ export const parseOptions = (args: readonly string[], benchmarks: readonly strin
     against: values.against,
     from: values.from,
     root: values.root,
+    litellm: values.litellm,
+    profile: values.profile,
     json: values.json,
     readme: values.readme ?? false,
+    updateReadme: values['update-readme'] ?? false,
     help: values.help ?? false,
   };
   if (options.from !== undefined && (options.build !== undefined || options.json !== undefined)) {
     throw new BenchError('--from takes a result as it is: neither --build nor --json goes with it');
+  }
+  if (options.profile !== undefined && options.names.join() !== 'provider') {
+    throw new BenchError('--profile: name the benchmark provider, and no other');
+  }
+  if (options.updateReadme && options.names.length !== 1) {
+    throw new BenchError('--update-readme: name one benchmark, such as provider');
   }
   return options;
 };
@@ -103,7 +126,10 @@ const parsed = (args: readonly string[]) => {
         build: { type: 'string' },
         root: { type: 'string' },
         json: { type: 'string' },
+        litellm: { type: 'string' },
+        profile: { type: 'string' },
         readme: { type: 'boolean' },
+        'update-readme': { type: 'boolean' },
         short: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -3,6 +3,7 @@ import { runLoad, runOf } from '../src/load/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { createDelivery } from './delivery.ts';
 import type { Measured } from './row.ts';
+import { type Found, searchMost } from './search.ts';
 import { framesOf, type Server, startBare, startTroupe, stopAll } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
@@ -81,31 +82,10 @@ const shareOfCore = async (
 
 const holds = (step: Step): boolean => step.failed === 0 && step.tokens > 0 && step.p99 <= LIMIT_MS;
 
-/** Twice as many until it does not hold, then halfway between the last that did and the first that did not. */
-const search = async (
-  context: Context,
-  target: Target,
-): Promise<{ best: Step | undefined; steps: Step[] }> => {
-  const steps: Step[] = [];
-  let best: Step | undefined;
-  let tooMany = Number.POSITIVE_INFINITY;
-  const attempt = async (streams: number): Promise<void> => {
-    // A second try, because a machine that stood still for a moment says nothing about the server.
-    for (let tries = 0; tries < 2 && best?.streams !== streams; tries += 1) {
-      const step = await play(context, target, streams);
-      steps.push(step);
-      if (holds(step)) best = step;
-    }
-    if (best?.streams !== streams) tooMany = streams;
-  };
-  if (context.short) await attempt(SHORT_STREAMS);
-  else {
-    for (let streams = 500; streams < tooMany && streams <= MOST; streams *= 2) await attempt(streams);
-    for (let halving = 0; halving < HALVINGS && tooMany <= MOST; halving += 1) {
-      await attempt(Math.round((tooMany + (best?.streams ?? 0)) / 2));
-    }
-  }
-  return { best, steps };
+const search = async (context: Context, target: Target): Promise<Found<Step>> => {
+  const attempt = (streams: number): Promise<Step> => play(context, target, streams);
+  const [from, most] = context.short ? [SHORT_STREAMS, SHORT_STREAMS] : [500, MOST];
+  return searchMost({ attempt, holds, from, most, halvings: context.short ? 0 : HALVINGS });
 };
 
 const describe = (name: string, steps: readonly Step[]): string[] =>
@@ -128,7 +108,7 @@ export const paced: Benchmark = {
       const theirs = await search(context, { server: bare, path: '/paced', leading: 0 });
       for (const note of [...describe('Troupe', mine.steps), ...describe('bare', theirs.steps)])
         context.note(note);
-      return [rowOf(mine.best, theirs.best)];
+      return [rowOf(mine.best?.step, theirs.best?.step)];
     } finally {
       await stopAll([server, bare]);
     }

@@ -18,11 +18,11 @@ export const tallyOf = (build: Build): Tally => ({ build, notes: [], measured: [
 /** Each build has its turn in every round, so that what changes on the machine meets all of them. */
 export const runRounds = async (
   benchmark: Benchmark,
-  options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns' | 'root'>,
+  options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns' | 'root' | 'litellm' | 'profile'>,
   tallies: readonly Tally[],
 ): Promise<void> => {
-  const { duration, short, openRuns, root } = options;
-  const rounds = options.rounds ?? (short ? 1 : (benchmark.rounds ?? ROUNDS));
+  const { duration, short, openRuns, root, litellm, profile } = options;
+  const rounds = options.rounds ?? (short || profile !== undefined ? 1 : (benchmark.rounds ?? ROUNDS));
   for (let round = 0; round < rounds; round += 1) {
     for (const tally of tallies) {
       const measured = await benchmark.run({
@@ -30,6 +30,8 @@ export const runRounds = async (
         build: tally.build,
         openRuns,
         root,
+        litellm,
+        profile,
         folder: newFolder,
         roundMs: (usual) =>
           duration === undefined ? (short ? SHORT_ROUND_MS : usual) : Math.round(duration * 1000),

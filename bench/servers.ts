@@ -59,6 +59,8 @@ export type TroupeOptions = {
   nodeArguments?: readonly string[];
   /** Of the service, such as `--config`. */
   flags?: readonly string[];
+  /** Entries of the settings file, in addition to those that every benchmark has. */
+  settings?: Partial<Record<keyof typeof SETTINGS, readonly object[]>>;
   /** What it finds in its environment, besides what is there. */
   variables?: Record<string, string>;
   place?: Place;
@@ -71,7 +73,13 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
   const { durability = 'process', dir = context.folder(), port = 0, flags = [] } = options;
   const { place, variables, hear, node } = options;
   const settings = join(context.folder(), 'settings.json');
-  writeFileSync(settings, JSON.stringify(SETTINGS));
+  const { providers = [], models = [], agents = [] } = options.settings ?? {};
+  const entries = {
+    providers: [...SETTINGS.providers, ...providers],
+    models: [...SETTINGS.models, ...models],
+    agents: [...SETTINGS.agents, ...agents],
+  };
+  writeFileSync(settings, JSON.stringify(entries));
   const named = {
     'settings-file': settings,
     'http-addr': `127.0.0.1:${port}`,
@@ -124,13 +132,15 @@ export const askJson = async ({ name, url }: Server, path: string, body?: object
   return JSON.parse(text);
 };
 
-const startBaseline = async (
+/** One of `programs/` that prints where it listens. */
+export const startProgram = async (
   { build }: Context,
   name: string,
   program: string,
   args: readonly string[],
+  place?: Place,
 ): Promise<Server> => {
-  const process = startMeasured(build, program, args);
+  const process = startMeasured(build, program, args, place);
   const [, url = ''] = await process.line(/listens on (\S+)/);
   return { name, url, process };
 };
@@ -139,8 +149,8 @@ const startBaseline = async (
 export const startBare = (context: Context, frames: readonly string[]): Promise<Server> => {
   const file = join(context.folder(), 'frames.json');
   writeFileSync(file, JSON.stringify(frames));
-  return startBaseline(context, 'bare loop', 'bare-server', [file]);
+  return startProgram(context, 'bare loop', 'bare-server', [file]);
 };
 
 export const startAi = (context: Context, tokens: number): Promise<Server> =>
-  startBaseline(context, 'ai 6 on node:http', 'ai-server', [String(tokens)]);
+  startProgram(context, 'ai 6 on node:http', 'ai-server', [String(tokens)]);

@@ -102,7 +102,7 @@ const readmeCells = (row: Row): string[] => [
     ? `${figure(row.baseline.value.median)}${beside(row.rates?.baseline)}, ${row.baseline.name}`
     : '',
   row.ratio ? `${figure(row.ratio.median)}${spread(row.ratio)}` : '',
-  row.aim ? wanted(row.aim) : '',
+  aimText(row),
 ];
 
 const beside = (rate: number | undefined): string => (rate === undefined ? '' : ` (${figure(rate)}/s)`);

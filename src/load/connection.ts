@@ -91,8 +91,10 @@ export const createConnection = (load: Load, target: Target, owner: ConnectionOw
       refusal = '';
     },
     body: (piece, from, to) => {
-      if (status === 200) arrived += frames.push(piece, from, to);
-      else if (refusal.length < REFUSAL_BYTES) refusal += piece.toString('utf8', from, to);
+      if (status === 200) {
+        load.onBytes?.(piece, from, to);
+        arrived += frames.push(piece, from, to);
+      } else if (refusal.length < REFUSAL_BYTES) refusal += piece.toString('utf8', from, to);
     },
     end: (reusable) => {
       if (stream === undefined) return;

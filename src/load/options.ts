@@ -22,6 +22,9 @@ export type OnEvents = (stream: number, events: number, at: number) => void;
 
 const DAY = 86_400_000;
 
+/** Body bytes of any stream. The buffer is reused: its content is valid only during the call. */
+export type OnBytes = (piece: Buffer, from: number, to: number) => void;
+
 export const LoadOptions = z
   .strictObject({
     url: z.url({ protocol: /^http$/, error: 'must be an http:// address' }).meta({
@@ -64,6 +67,7 @@ export const LoadOptions = z
     terminal: z.string().min(1).default('"run_finish"').meta({ description: 'text in the last frame' }),
     onSample: z.custom<(sample: Sample) => void>(isFunction, 'must be a function').optional(),
     onEvents: z.custom<OnEvents>(isFunction, 'must be a function').optional(),
+    onBytes: z.custom<OnBytes>(isFunction, 'must be a function').optional(),
   })
   .refine((load) => load.duration_ms !== undefined || load.streams !== undefined, {
     path: ['duration_ms'],

@@ -32,7 +32,7 @@ const bench = async (args: readonly string[]) => {
 /** Between them they start nearly every kind of server, client and store that there is; the long form runs all. */
 const SMOKE = process.env.TROUPE_TEST_LONG
   ? BENCHMARKS.map(({ name }) => name)
-  : ['streams', 'resume', 'soak'];
+  : ['provider', 'streams', 'resume', 'soak'];
 
 t.test('a short run prints tables, writes every figure and counts none of them', async (t) => {
   t.ok(MAIN, 'it is built');

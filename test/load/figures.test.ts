@@ -1,9 +1,14 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { compareResults, incomparable, losses } from '../../bench/compare.ts';
+import { createGcTrace } from '../../bench/gc-trace.ts';
 import { growthOf } from '../../bench/growing.ts';
+import { groupOf, moduleAt } from '../../bench/modules.ts';
 import { helpText, parseOptions } from '../../bench/options.ts';
 import type { Outcome, Settings } from '../../bench/result-file.ts';
 import { joined, type Measured, meetsAim, rowOf } from '../../bench/row.ts';
+import { searchMost } from '../../bench/search.ts';
 import { formatOutcome, readmeTable } from '../../bench/table.ts';
 
 /** What the benchmarks make of the figures that they have measured, and of the words that they are asked with. */
@@ -89,7 +94,7 @@ t.test('a row tells its median, its range, the ratio of each round and whether i
   t.equal(meetsAim({ ...row, aim: { of: 'value', least: 3 } }), true);
   t.equal(
     readmeTable([{ name: 'x', title: 'x', rows: [row], notes: [] }]).split('\n')[2],
-    '| a stream | 3 ms (400/s) | 2 (900/s), bare | 1.5 (1 to 2) | ratio at most 1.5 |',
+    '| a stream | 3 ms (400/s) | 2 (900/s), bare | 1.5 (1 to 2) | ratio at most 1.5, met |',
   );
   t.end();
 });
@@ -127,6 +132,46 @@ t.test('results of two machines, or of two kinds of run, are not compared', (t) 
   t.end();
 });
 
+t.test('a search doubles a load until it does not hold, then halves the distance', async (t) => {
+  const found = async (limit: number, halvings: number) => {
+    const { best, steps } = await searchMost({
+      attempt: async (load) => load,
+      holds: (load) => load <= limit,
+      from: 50,
+      most: 800,
+      halvings,
+    });
+    return { best: best?.load, steps };
+  };
+  t.strictSame(await found(340, 2), { best: 300, steps: [50, 100, 200, 400, 400, 300, 350, 350] });
+  t.strictSame(await found(10, 1), { best: undefined, steps: [50, 50, 25, 25] });
+  t.match(await found(10_000, 3), { best: 800 }, 'no more than the largest');
+});
+
+t.test('collections are read from output that is cut anywhere', (t) => {
+  const line = '[1:0x1] 79 ms: pause=3.0 gc=s reduce_memory=0 allocated=4074344 promoted=7\n';
+  const found: unknown[] = [];
+  const trace = createGcTrace(({ kind, figure }) =>
+    found.push([kind, figure('allocated'), figure('promoted')]),
+  );
+  for (const part of ['other\n', line.slice(0, 30), line.slice(30), line.slice(0, 20)]) trace.hear(part);
+  t.strictSame(found, [['s', 4_074_344, 7]]);
+  t.end();
+});
+
+t.test('a place of a bundle is told by the path above it, and grouped by package or folder', (t) => {
+  const dir = t.testdir({
+    'bundle.js':
+      'start();\n// node_modules/@ai-sdk/openai/dist/index.mjs\na();\n// src/models/wire/sse.ts\nb();\nc();\n',
+  });
+  const url = pathToFileURL(join(dir, 'bundle.js')).href;
+  const groups = [0, 2, 4, 5].map((line) => groupOf(moduleAt(url, line)));
+  t.strictSame(groups.slice(1), ['@ai-sdk/openai', 'src/models', 'src/models']);
+  t.equal(moduleAt(url, 0), url, 'no path is above it');
+  t.equal(groupOf('node:internal/streams'), 'node');
+  t.end();
+});
+
 const readings = (values: readonly number[]) => values.map((value, index) => ({ hours: index / 10, value }));
 
 t.test('what rises on and on grows; what has found its level, or jumps, does not', (t) => {
@@ -160,6 +205,8 @@ t.test('options are read, and each that is wrong is refused with what is allowed
     [['--duration', '-1'], /--duration/],
     [['--duration', '10s'], /--duration: '10s' is not a time; allowed: seconds/],
     [['--from', 'x', '--json', 'y'], /--from takes a result as it is/],
+    [['--update-readme'], /--update-readme: name one benchmark/],
+    [['streams', '--profile', 'x'], /--profile: name the benchmark provider/],
   ];
   for (const [args, message] of wrong) t.throws(() => parse(...args), { message }, args.join(' '));
   const help = helpText([{ name: 'store', title: 'store: commits' }]);

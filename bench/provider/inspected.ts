@@ -1,0 +1,13 @@
+import { pathToFileURL } from 'node:url';
+import type { Context } from '../benchmark.ts';
+import { programFile } from '../program.ts';
+import type { Question } from '../programs/inspected.ts';
+import type { Server, TroupeOptions } from '../servers.ts';
+
+/** Flags of a Troupe that answers what V8 has recorded of it. */
+export const inspectedFlags = ({ build }: Context): TroupeOptions => ({
+  nodeArguments: [`--import=${pathToFileURL(programFile(build, 'inspected')).href}`],
+});
+
+/** The type of the answer is that of the question in `programs/inspected.ts`. */
+export const inspect = ({ process }: Server, question: Question): Promise<unknown> => process.ask(question);
