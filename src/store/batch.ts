@@ -76,6 +76,6 @@ export const postNotes = ({ notes }: Batch): void => {
   for (const note of notes) note.board.set(note.key, note);
 };
 
-export const takeNotesDown = ({ notes }: Batch): void => {
+export const takeNotesDown = ({ notes }: Pick<Batch, 'notes'>): void => {
   for (const note of notes) if (note.board.get(note.key) === note) note.board.delete(note.key);
 };

@@ -1,6 +1,6 @@
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Run } from '../schema/run.ts';
-import { createBatch, type Rows } from './batch.ts';
+import { type Batch, createBatch, postNotes, type Rows, takeNotesDown } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
 import type { Counters } from './counters.ts';
 import { createDispatchTable } from './dispatches.ts';
@@ -45,18 +45,22 @@ export type Entry = { key: Key; value: unknown };
 
 const EMPTY = { get: () => undefined, getRange: () => [], getKeys: () => [] };
 
+const NOTHING = Buffer.alloc(0);
+
 const emptyEnvironment = () => {
-  const names = new Map<Rows, { name: string; codec: Codec }>();
+  const derived = new Map<Rows, { name: DerivedName; codec: Codec }>();
   const env: Pick<Environment, 'table'> = {
     table<V>(name: string) {
       const codec = createCodec(name, undefined);
       // Only what `createTable` reads with; there is nothing to read.
       const rows = { ...EMPTY } as unknown as Rows;
-      names.set(rows, { name, codec });
+      if (isDerived(name)) derived.set(rows, { name, codec });
+      // Records can be large, and their encoded rows are discarded: encoding them would double the garbage.
+      else codec.encode = () => NOTHING;
       return createTable<V>(rows, codec, { reads: 0, closed: false });
     },
   };
-  return { env: env as Environment, names };
+  return { env: env as Environment, derived };
 };
 
 /** Where derived rows go. */
@@ -65,9 +69,9 @@ type Sink = {
   counter(key: Key, count: number): void;
 };
 
-/** Holds only the counters in memory. */
+/** Holds one record in memory, the counters, and a count for each run of one thread. */
 export const deriveInto = (records: Records, sink: Sink): void => {
-  const { env, names } = emptyEnvironment();
+  const { env, derived } = emptyEnvironment();
   const counts = new Map<string, { key: Key; value: number }>();
   const counters: Counters = {
     get: () => 0,
@@ -85,12 +89,12 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   const events = createEventTable(env, runs);
 
   /** Writes of a batch into derived tables; the others are records. */
-  const collect = (fill: (batch: ReturnType<typeof createBatch>) => void): void => {
+  const collect = (fill: (batch: Batch) => void): void => {
     const batch = createBatch();
     fill(batch);
     for (const write of batch.writes) {
-      const table = names.get(write.rows);
-      if (!table || !isDerived(table.name) || !('value' in write)) continue;
+      const table = derived.get(write.rows);
+      if (!table || !('value' in write)) continue;
       sink.row(table.name, { key: write.key, value: write.value, codec: table.codec });
     }
     for (const [key, by] of batch.counts) {
@@ -112,8 +116,13 @@ export const deriveInto = (records: Records, sink: Sink): void => {
     at = row.order;
     collect((batch) => dispatches.put(batch, String(key[0]), row.dispatch, undefined));
   }
-  for (const [key, rows] of byThread(records.messages))
-    collect((batch) => messages.append(batch, String(key[0]), String(key[1]), rows as MessageRow[]));
+  const counted = createThreadNotes();
+  for (const { key, value } of records.messages)
+    collect((batch) => {
+      counted.enter(key);
+      messages.append(batch, String(key[0]), String(key[1]), [value as MessageRow]);
+      counted.keep(batch);
+    });
   for (const { key, value } of records.events) {
     const list = eventsIn(value as StoredEvents);
     const from = Number(key[2]) - list.length + 1;
@@ -122,17 +131,20 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
 };
 
-/** The counts of a run's messages go on from message to message, so those of a thread belong together. */
-function* byThread(entries: Iterable<Entry>): Iterable<[Key, unknown[]]> {
-  let thread: Key | undefined;
-  let rows: unknown[] = [];
-  for (const { key, value } of entries) {
-    if (thread && (thread[0] !== key[0] || thread[1] !== key[1])) {
-      yield [thread, rows];
-      rows = [];
-    }
-    thread = key;
-    rows.push(value);
-  }
-  if (thread) yield [thread, rows];
-}
+/** The count of a run's messages continues from message to message, within one thread. */
+const createThreadNotes = () => {
+  let thread: Key = [];
+  let notes = new Map<string, Batch['notes'][number]>();
+  return {
+    enter([scope = '', thread_id = '']: Key): void {
+      if (thread[0] === scope && thread[1] === thread_id) return;
+      takeNotesDown({ notes: [...notes.values()] });
+      thread = [scope, thread_id];
+      notes = new Map();
+    },
+    keep(batch: Batch): void {
+      postNotes(batch);
+      for (const note of batch.notes) notes.set(note.key, note);
+    },
+  };
+};

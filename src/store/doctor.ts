@@ -23,8 +23,8 @@ import { eventsIn, holderOf, placesIn, type StoredEvents } from './stored-events
  * that follow from others do. Nothing is changed without `repair`, which copies the folder first and then rebuilds rows
  * that follow from others. Lost records cannot be rebuilt.
  *
- * Costs: one pass over all rows, in memory for the longest thread and the counters; the size of the derived tables on
- * disk, in the temporary folder of the system.
+ * Costs: one pass over all rows; memory for one row, the counters, the runs of one thread and the runs that are recorded
+ * as running; the size of the derived tables on disk, in the temporary folder of the system.
  */
 
 export type Finding = {

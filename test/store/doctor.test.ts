@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -191,35 +191,42 @@ t.test('a folder that a service has is left alone', async (t) => {
 
 /** More rows than one transaction of a repair has. */
 const MANY = 6000;
+/** The messages of one thread alone are larger than the heap. */
+const LONG = 4500;
 const HEAP_MB = 40;
+/** A full collection promotes the young generation, so V8 exits where both do not fit into the old one. */
+const YOUNG = ['--min-semi-space-size=1', '--max-semi-space-size=4'];
 
 t.test('checks and repairs a folder that has more rows than memory', async (t) => {
   const dir = join(t.testdir(), 'store');
   const store = await openStore({ dir, durability: 'process' });
   const text = 'x'.repeat(10_000);
+  const row = (seq: number, run_id: string) => ({
+    seq,
+    message: { ...message('m1', run_id), content: [{ type: 'text' as const, text }] },
+    created_at: 1,
+    external: 1,
+  });
   for (let first = 0; first < MANY; first += 500) {
     await write(store, (batch) => {
       for (let number = first; number < first + 500; number += 1) {
-        const thread_id = `t${number}`;
-        store.threads.put(batch, SCOPE, threadRecord(thread_id, number, {}), undefined);
-        store.messages.append(batch, SCOPE, thread_id, [
-          {
-            seq: 1,
-            message: { ...message('m1', 'r1'), content: [{ type: 'text', text }] },
-            created_at: 1,
-            external: 1,
-          },
-        ]);
+        const isLong = number < LONG;
+        const thread_id = isLong ? 'long' : `t${number}`;
+        if (!isLong || number === 0)
+          store.threads.put(batch, SCOPE, threadRecord(thread_id, number, {}), undefined);
+        store.messages.append(batch, SCOPE, thread_id, [row(isLong ? number + 1 : 1, `r${number % 7}`)]);
       }
     });
   }
   await store.close();
-  t.ok(statSync(join(dir, 'data.mdb')).size > HEAP_MB * 1_000_000);
+  t.ok(LONG * text.length > HEAP_MB * 1_000_000);
+  const before = await rawRows(dir);
   const root = openRoot(dir);
   await root.openDB('message_by_run', {}).clearAsync();
   await root.close();
 
   const [command, args] = nodeCommand([
+    ...YOUNG,
     `--max-old-space-size=${HEAP_MB}`,
     bundled(fileURLToPath(new URL('examine.ts', import.meta.url))),
     dir,
@@ -232,5 +239,6 @@ t.test('checks and repairs a folder that has more rows than memory', async (t) =
   });
 
   await examine({ dir, repair: { backup: join(t.testdirName, 'backup') } });
+  t.strictSame(await rawRows(dir), before);
   t.strictSame(await problemsIn(dir), []);
 });
