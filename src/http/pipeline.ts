@@ -1,3 +1,4 @@
+import { inOwnTurn as waitForTurn } from '../schema/turns.ts';
 import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { Call, Caller } from './call.ts';
@@ -22,7 +23,6 @@ import type { Found, Paths } from './paths.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { resolveScope, type ScopeProvider } from './scope.ts';
 import { createSenders, type SenderDeps } from './senders.ts';
-import { inOwnTurn as waitForTurn } from './turns.ts';
 import type { Unrouted } from './unrouted.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 

@@ -12,7 +12,7 @@ import { createPendingEdits, type PendingEdits } from './pending-edits.ts';
 import { createRecovery } from './recovery.ts';
 import { createSubAgents } from './sub-agents.ts';
 import type { Accepted, DecisionInput, Submission } from './submission.ts';
-import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { createSupervisor, type Use } from './supervisor.ts';
 import { cancelTarget, NOTHING_TO_CANCEL, nothingOn, targetsOf } from './targets.ts';
 import { releaseThread } from './thread-life.ts';
 import {
@@ -111,11 +111,15 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
 
   const executing = () => supervisor.busy().filter(isExecuting);
 
-  const use: Supervisor['use'] = (scope, thread_id, act) =>
-    supervisor.use(scope, thread_id, (thread) => {
-      if (stopping) throw new Unavailable(STOPPING);
-      return act(thread);
-    });
+  const unlessStopping =
+    (use: Use): Use =>
+    (scope, thread_id, act) =>
+      use(scope, thread_id, (thread) => {
+        if (stopping) throw new Unavailable(STOPPING);
+        return act(thread);
+      });
+  const use = unlessStopping(supervisor.use);
+  const reach = unlessStopping(supervisor.reach);
 
   return {
     threads: createThreads(deps, supervisor),
@@ -131,7 +135,7 @@ export const createRuntime = (deps: RuntimeDeps): Runtime => {
         return submission && submit(thread, submission);
       }),
     follow: ({ run_id, thread_id }, scope, attach) =>
-      use(scope, thread_id, (thread) => followInThread(thread, run_id, attach)),
+      reach(scope, thread_id, (thread) => followInThread(thread, run_id, attach)),
     async decide(scope, id, kind, decision) {
       for (const { thread_id, ...target } of targetsOf(store, scope, id)) {
         const decided = await use(scope, thread_id, (thread) =>

@@ -15,7 +15,8 @@ import { applyRewinds } from './rewind.ts';
  * Guarantees: the memory is ahead of the store by exactly the commits that are under way, in order; after a commit
  * that failed the ledger is broken and refuses everything, so that nobody decides on rows that do not exist. Relies
  * on being the only ledger of its thread in the process.
- * Costs what is written: the history is read once, when somebody asks for it, and appended to after that.
+ * Costs what is written: the history is read once, when somebody asks for it, and appended to after that. A long one is
+ * read in windows before the first request that needs it (`history-loading.ts`).
  */
 
 /** What a ledger needs of a store: all of it, or what `unstored.ts` has in its place. */
@@ -109,6 +110,8 @@ export type Ledger = {
   writtenAt: number;
   /** Everything committed or about to be, oldest first, with stand-ins (`rewind.ts`); once somebody has asked for it. */
   history: Message[] | undefined;
+  /** While `history-loading.ts` reads the history. */
+  loading: Promise<void> | undefined;
   /** Ids of the history, once somebody has asked for one. */
   known: Set<string> | undefined;
   tail: Tail;
@@ -146,6 +149,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     epoch: record?.epoch ?? 0,
     writtenAt: record?.thread.metadata.updated_at ?? 0,
     history: undefined,
+    loading: undefined,
     known: undefined,
     // A thread that is not there has no messages, and nothing of it waits.
     tail: (record && store.messages.last(scope, id)) ?? NO_MESSAGES,

@@ -6,7 +6,7 @@ import type { RuntimeDeps } from './deps.ts';
 import { historyOf } from './ledger.ts';
 import type { UserMessage } from './submission.ts';
 import { userMessage } from './submission.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Use } from './supervisor.ts';
 import type { Thread } from './thread.ts';
 import { steerThread } from './thread-requests.ts';
 import { commit, openWrite, restage, stage } from './write.ts';
@@ -38,9 +38,9 @@ export type PendingAt = { pending_id: string; revision: number };
 
 export const createPendingEdits = (
   { clock, ids }: Pick<RuntimeDeps, 'clock' | 'ids'>,
-  use: Supervisor['use'],
+  use: Use,
 ): PendingEdits => {
-  const inThread: Supervisor['use'] = (scope, thread_id, act) =>
+  const inThread: Use = (scope, thread_id, act) =>
     use(scope, thread_id, (thread) => {
       if (!thread.ledger.record) throw new NotFound(`thread not found: ${thread_id}`);
       return act(thread);

@@ -6,7 +6,7 @@ import type { SubAgentCall, SubAgentEnd, SubAgentOutcome, SubAgents } from '../t
 import type { Attach, Protocol } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { DecisionInput, Submission } from './submission.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Use } from './supervisor.ts';
 import { cancelInThread, restedRun, submit } from './thread-requests.ts';
 import { isOfDelegate, ticketsBelow, ticketsOf } from './wait.ts';
 
@@ -20,11 +20,7 @@ import { isOfDelegate, ticketsBelow, ticketsOf } from './wait.ts';
 
 const MAX_DEPTH = 8;
 
-export const createSubAgents = (
-  deps: RuntimeDeps,
-  use: Supervisor['use'],
-  isLetGo: () => boolean,
-): SubAgents => {
+export const createSubAgents = (deps: RuntimeDeps, use: Use, isLetGo: () => boolean): SubAgents => {
   const { ids, log, store } = deps;
 
   const cancel = (scope: string, { run_id, thread_id }: Pick<Run, 'run_id' | 'thread_id'>): void => {

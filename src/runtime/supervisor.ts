@@ -2,12 +2,13 @@ import type { ThreadRecord } from '../store/index.ts';
 import { type Abandoned, createAbandoned } from './abandoned.ts';
 import { createChildRuns } from './child-runs.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { isLoaded, loadHistory } from './history-loading.ts';
 import type { Peers } from './mail.ts';
 import { createSlots, inLine, slotOf } from './slots.ts';
 import { createTaskBoard } from './tasks.ts';
 import { NO_PAST, type Thread } from './thread.ts';
 import { wakeThread } from './thread-alarm.ts';
-import { adoptReaders, closeThread, isPassive, makeThread } from './thread-life.ts';
+import { adoptReaders, closeThread, isPassive, isWithoutWork, makeThread } from './thread-life.ts';
 import { cancelInThread, decideInThread, submit, tellThread } from './thread-requests.ts';
 
 /**
@@ -24,9 +25,11 @@ export type Supervisor = {
   /**
    * Asks the actor, once the last one of the thread has written what it had: two actors that write the log of one
    * thread at a time would give out the same sequence numbers. `act` asks before it waits for anything, since an
-   * actor that has been retired meanwhile does not answer.
+   * actor that has been retired meanwhile does not answer. The history is loaded before `act` is called.
    */
-  use<Answer>(scope: string, id: string, act: (thread: Thread) => Answer | Promise<Answer>): Promise<Answer>;
+  use: Use;
+  /** The same for a request that needs no history: that of a thread without work is not loaded. */
+  reach: Use;
   /** The record as the newest commit, also one under way, has it. Makes no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   /** Those that are not passive. */
@@ -38,6 +41,12 @@ export type Supervisor = {
   /** Threads whose actor failed with work left. */
   readonly abandoned: Abandoned;
 };
+
+export type Use = <Answer>(
+  scope: string,
+  id: string,
+  act: (thread: Thread) => Answer | Promise<Answer>,
+) => Promise<Answer>;
 
 export type SupervisorOptions = {
   /** False while the service stops. */
@@ -128,25 +137,45 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
     oldest.thread = undefined;
   };
 
-  const use: Supervisor['use'] = async (scope, id, act) => {
-    const key = keyOf(scope, id);
-    for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
-    // A thread that gets the id of a deleted one must not inherit its rows.
-    if (deps.store.removals.isMarked(scope, id)) await deps.store.removals.finish(scope, id);
-    const isNew = !busy.has(key) && !passive.has(key);
-    const cell = engage(scope, id);
-    const { thread } = cell;
-    if (!thread) throw new Error(`thread '${id}' has no actor`);
+  /** Undefined when the actor was retired while it loaded: `act` has not been called. */
+  const actOn = async <Answer>(
+    cell: Cell,
+    thread: Thread,
+    { isNew, needsHistory }: { isNew: boolean; needsHistory: boolean },
+    act: (thread: Thread) => Answer | Promise<Answer>,
+  ): Promise<{ answer: Answer } | undefined> => {
     cell.users += 1;
     try {
+      if ((needsHistory || !isWithoutWork(thread)) && !isLoaded(thread.ledger)) {
+        await loadHistory(thread.ledger);
+        if (cell.thread !== thread) return undefined;
+      }
       // Work that was left goes on before anybody adds to it.
       if (isNew && !isPassive(thread)) wakeThread(thread);
-      return await act(thread);
+      return { answer: await act(thread) };
     } finally {
       cell.users -= 1;
       settle(cell);
     }
   };
+
+  const createUse =
+    (needsHistory: boolean): Use =>
+    async (scope, id, act) => {
+      const key = keyOf(scope, id);
+      for (;;) {
+        for (let gone = retired.get(key); gone; gone = retired.get(key)) await gone;
+        // A thread that gets the id of a deleted one must not inherit its rows.
+        if (deps.store.removals.isMarked(scope, id)) await deps.store.removals.finish(scope, id);
+        const isNew = !busy.has(key) && !passive.has(key);
+        const cell = engage(scope, id);
+        const { thread } = cell;
+        if (!thread) throw new Error(`thread '${id}' has no actor`);
+        const used = await actOn(cell, thread, { isNew, needsHistory }, act);
+        if (used) return used.answer;
+      }
+    };
+  const use = createUse(true);
 
   const slots = createSlots(deps.settings.max_concurrent_runs, (scope, thread_id) =>
     use(scope, thread_id, wakeThread).catch((err) =>
@@ -174,6 +203,7 @@ export const createSupervisor = (deps: RuntimeDeps, { accepting, onMake }: Super
 
   return {
     use,
+    reach: createUse(false),
     record,
     busy: () => Array.from(busy.values()).flatMap(({ thread }) => thread ?? []),
     inLine: () => inLine(slots),

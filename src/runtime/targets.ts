@@ -24,7 +24,7 @@ export const targetsOf = (store: Store, scope: string, id: string): Target[] => 
 
 export const NOTHING_TO_CANCEL = 'nothing to cancel';
 
-type Places = { store: Store; supervisor: Pick<Supervisor, 'record' | 'use'> };
+type Places = { store: Store; supervisor: Pick<Supervisor, 'record' | 'reach'> };
 
 /** Of something that is there it is said what it does not have: a reader of the text looks for it no further. */
 export const nothingOn = (
@@ -46,7 +46,7 @@ export const cancelTarget = async (
 ): Promise<Required<Target>> => {
   const runs = new Map<string, Required<Target>>();
   for (const { thread_id, run_id } of targetsOf(store, scope, id)) {
-    const named = run_id ?? (await supervisor.use(scope, thread_id, cancellableRun));
+    const named = run_id ?? (await supervisor.reach(scope, thread_id, cancellableRun));
     if (named !== undefined) runs.set(named, { thread_id, run_id: named });
   }
   const [only, another] = runs.values();

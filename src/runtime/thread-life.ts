@@ -178,6 +178,10 @@ export const isPassive = ({ active, held, queue, slot, claimant, readers, rests,
   rests.size() === 0 &&
   ledger.underWay === 0;
 
+/** No run executes, waits or is queued. */
+export const isWithoutWork = ({ active, queue, ledger }: Thread): boolean =>
+  active === undefined && queue.waiting.length === 0 && ledger.waiting.size === 0;
+
 /** The actor is not used any more. */
 export const closeThread = ({ alarm, gone }: Thread): void => {
   clearTimeout(alarm);

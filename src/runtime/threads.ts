@@ -39,7 +39,7 @@ export const createThreads = (
   };
 
   const detach = (scope: string, child: string): Promise<void> =>
-    supervisor.use(scope, child, async ({ ledger }) => {
+    supervisor.reach(scope, child, async ({ ledger }) => {
       const write = openWrite(ledger, clock.now());
       changeThread(write, ({ parent_thread_id: _gone, ...thread }) => thread);
       await commit(write, 'input');
@@ -49,7 +49,7 @@ export const createThreads = (
     async create(scope, input) {
       const id = ids.uuid();
       const parent = input.parent_thread_id && parentOf(scope, id, input.parent_thread_id);
-      return supervisor.use(scope, id, async ({ ledger }) => {
+      return supervisor.reach(scope, id, async ({ ledger }) => {
         const write = openWrite(ledger, clock.now());
         const thread: Thread = {
           id,
@@ -68,7 +68,7 @@ export const createThreads = (
     },
 
     update: (scope, id, patch) =>
-      supervisor.use(scope, id, async ({ ledger }) => {
+      supervisor.reach(scope, id, async ({ ledger }) => {
         const before = existing(supervisor, scope, id);
         if (patch.parent_thread_id) parentOf(scope, id, patch.parent_thread_id);
         const write = openWrite(ledger, clock.now());
@@ -87,7 +87,7 @@ export const createThreads = (
       }),
 
     remove: (scope, id, strategy) =>
-      supervisor.use(scope, id, async (thread) => {
+      supervisor.reach(scope, id, async (thread) => {
         existing(supervisor, scope, id);
         const children = store.threads.children(scope, id);
         if (strategy === 'reject' && children.length > 0) {
@@ -96,7 +96,7 @@ export const createThreads = (
         const below = strategy === 'cascade' ? descendants(store.threads.children, scope, id) : [];
         await Promise.all([
           deleteThread(thread, strategy),
-          ...below.map((each) => supervisor.use(scope, each, (doomed) => removeIfThere(doomed, strategy))),
+          ...below.map((each) => supervisor.reach(scope, each, (doomed) => removeIfThere(doomed, strategy))),
           ...(strategy === 'cascade' ? [] : children.map((child) => detach(scope, child))),
         ]);
       }),

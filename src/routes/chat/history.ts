@@ -1,4 +1,3 @@
-import { ownTurn } from '../../http/turns.ts';
 import { toUIMessage, type UIMessage } from '../../protocols/ai-sdk/messages.ts';
 import { createOutline, type Outline } from '../../protocols/ai-sdk/outline.ts';
 import { type Suspensions, suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
@@ -10,6 +9,7 @@ import {
   WINDOW_ROWS,
 } from '../../runtime/index.ts';
 import { fillPage } from '../../schema/page-rows.ts';
+import { ownTurn } from '../../schema/turns.ts';
 import type { Store } from '../../store/index.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { inOwnTurn } from '../../src/http/turns.ts';
+import { inOwnTurn } from '../../src/schema/turns.ts';
 
 t.test(
   'long work is done one piece a turn, in its order, and none in the turn that asks for it',
