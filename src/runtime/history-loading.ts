@@ -29,9 +29,11 @@ const readAll = async (ledger: Ledger): Promise<void> => {
   for (let from = 1; from <= last; ) {
     await ownTurn();
     if (ledger.history) return;
+    const known = read.length;
     from = readWindow(ledger, from, read);
+    applyRewinds(read, known);
   }
-  ledger.history ??= applyRewinds(read);
+  ledger.history ??= read;
 };
 
 /** Returns where the next one begins. Rows of older programs have no count of bytes; their number bounds them. */

@@ -28,10 +28,11 @@ const standIn = ({ id, metadata }: Message): Message => ({
   metadata: { rewind: REWOUND, ...(metadata?.replaces !== undefined && { replaces: metadata.replaces }) },
 });
 
-/** As it is stored, with stand-ins; changes the list. */
-export const applyRewinds = (history: Message[]): Message[] => {
-  for (const [index, message] of history.entries()) {
-    const mark = markIn(message);
+/** Puts stand-ins where marks from this index on say so; changes the list. */
+export const applyRewinds = (history: Message[], from = 0): Message[] => {
+  for (let index = from; index < history.length; index += 1) {
+    const message = history[index];
+    const mark = message && markIn(message);
     if (mark && mark.from_seq > 0) replaceFrom(history, mark.from_seq - 1, index);
   }
   return history;
