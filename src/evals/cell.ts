@@ -1,7 +1,9 @@
 import { costUsd } from '../models/cost.ts';
+import type { InferenceEnd } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
 import type { Live } from '../registry/config/live.ts';
 import { monotonic } from '../schema/clock.ts';
+import type { Tokens } from '../schema/cut-off.ts';
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
 import { Unavailable } from '../schema/outcome.ts';
@@ -11,7 +13,7 @@ import { type CellTask, itemOf, type Outcome, runtimeError } from './item.ts';
 import { judge, questionOf, revisionOf, type Verdict } from './judge.ts';
 import { createReplay, playTurn, type Replay, type ReplayDeps } from './replay.ts';
 import { createScriptedModel } from './scripted-model.ts';
-import { spentTokens } from './tally.ts';
+import { countJudged, spentTokens } from './tally.ts';
 
 /**
  * One fixture played in one cell, and what is said of it (evals-and-traces.md 5).
@@ -114,7 +116,7 @@ const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Pr
         ...failureOf(task, replay),
         revisions: played.revisions,
         ...judged,
-        cost_usd: costOf(deps, cell, replay),
+        ...costOf(deps, task, replay),
       });
     });
   } catch (error) {
@@ -163,16 +165,29 @@ const playAndRevise = async (deps: CellDeps, task: LiveTask, replay: Replay): Pr
 
 /** @throws what the model throws, the reason of the signal, or Error when its answer is no verdict */
 const verdictOn = async (
-  { live }: CellDeps,
+  { live, clock, observe }: CellDeps,
   { plan, unit: { fixture } }: LiveTask,
-  { answer, signal, thread_id }: Replay,
+  { answer, signal, thread_id, agent, tally }: Replay,
 ): Promise<Verdict> => {
   signal.throwIfAborted();
+  const startedAt = monotonic(clock);
   const { model_id = '', rubric = '' } = plan.judge ?? {};
   const model = live.models().target(model_id).route(DEFAULT_RETRY);
   const inputs = [fixture.user_input, ...(fixture.continued_turns ?? []).map((turn) => turn.user_input)];
   const question = questionOf({ inputs, answer, rubric }, { thread_id, run_id: thread_id });
-  return unlessAborted(judge(model, question, signal), signal);
+  const answered = (end: InferenceEnd): void => {
+    countJudged(tally, end);
+    const { provider, upstream } = end.by ?? model;
+    observe.inference.ended({
+      status: 'ok',
+      agent: agent.spec.id,
+      model: upstream,
+      provider,
+      seconds: (monotonic(clock) - startedAt) / 1000,
+      ...(end.usage && { usage: end.usage }),
+    });
+  };
+  return unlessAborted(judge(model, question, signal, answered), signal);
 };
 
 /** A judge that hears nothing of the signal holds nobody. */
@@ -221,9 +236,18 @@ const failureOf = (
     : { error_type, runtime_failure: runtimeError(error) };
 };
 
-const costOf = ({ live }: CellDeps, { model_id }: EvalCell, { tally }: Replay): number | undefined => {
-  const prices = live.models().models.find(({ id }) => id === model_id);
-  const { input, output, lost } = tally;
-  const spent = { prompt_tokens: input + lost.input, completion_tokens: output + lost.output };
-  return prices && costUsd(spent, prices);
+const costOf = (
+  { live }: CellDeps,
+  { plan, cell }: LiveTask,
+  { tally }: Replay,
+): Pick<Outcome, 'cost_usd' | 'judge_cost_usd'> => {
+  const costAt = (model_id: string | undefined, { input, output }: Tokens): number | undefined => {
+    const prices = live.models().models.find(({ id }) => id === model_id);
+    return prices && costUsd({ prompt_tokens: input, completion_tokens: output }, prices);
+  };
+  const { input, output, lost, judged } = tally;
+  return {
+    cost_usd: costAt(cell.model_id, { input: input + lost.input, output: output + lost.output }),
+    judge_cost_usd: costAt(plan.judge?.model_id, judged),
+  };
 };

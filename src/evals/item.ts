@@ -26,6 +26,7 @@ export type Outcome = {
   /** Why nobody knows what the judge would say. */
   unscored?: string | undefined;
   cost_usd?: number | undefined;
+  judge_cost_usd?: number | undefined;
 };
 
 export const runtimeError = (message: string): RuntimeFailure => ({ kind: 'runtime_error', message });
@@ -63,7 +64,7 @@ const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport>
     failures.push({ kind: 'replay_runtime_failure', failure: scoring });
   }
   const tools = toolsOf(tally);
-  const { cost_usd, revisions = 0 } = outcome;
+  const { cost_usd, judge_cost_usd, revisions = 0 } = outcome;
   return {
     fixture_id: fixture.id,
     passed: failures.length === 0,
@@ -77,6 +78,7 @@ const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport>
     ...(tally.inference_error_count > 0 && { inference_error_count: tally.inference_error_count }),
     ...(runtime_failure && { runtime_failure }),
     ...(cost_usd !== undefined && { cost_usd }),
+    ...(judge_cost_usd !== undefined && { judge_cost_usd }),
     ...(revisions > 0 && { revision_count: revisions }),
     ...(verdict && { judge_score: verdict.score }),
     ...(verdict?.reasoning !== undefined && { judge_reasoning: verdict.reasoning }),

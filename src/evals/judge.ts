@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEAF } from '../models/deaf.ts';
-import type { InferenceRequest, Model } from '../models/model.ts';
+import type { InferenceEnd, InferenceRequest, Model } from '../models/model.ts';
 import { BOUNDS, excerpt } from '../models/transport/bounds.ts';
 import type { Message, Role } from '../schema/message.ts';
 import { describeIssues, phrases } from '../schema/phrases.ts';
@@ -52,14 +52,15 @@ export const questionOf = (
   session,
 });
 
-/** @throws what the model throws, or Error when its answer is no verdict */
+/** @throws what the model throws, or Error when its answer is no verdict, after `answered` was called */
 export const judge = async (
   model: Model,
   request: InferenceRequest,
   signal: AbortSignal,
+  answered: (end: InferenceEnd) => void,
 ): Promise<Verdict> => {
   let text = '';
-  await model.stream(
+  const end = await model.stream(
     request,
     {
       ...DEAF,
@@ -73,6 +74,7 @@ export const judge = async (
     },
     signal,
   );
+  answered(end);
   return verdictIn(text);
 };
 

@@ -2,6 +2,7 @@ import { type Actor, createActor, fromPromise } from 'xstate';
 import { evalRunMachine } from '../../machines/eval-run.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import { seconds } from '../schema/clock.ts';
+import { spentUsd } from '../schema/eval-report.ts';
 import type { EvalItem, EvalStatus } from '../schema/eval-run.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Batch, EvalRunHead, Store } from '../store/index.ts';
@@ -103,7 +104,7 @@ const recount = (run: LiveRun): void => {
 
 const tally = (run: LiveRun, { report }: EvalItem): void => {
   if (report.passed) run.passed += 1;
-  run.cost_usd += report.cost_usd ?? 0;
+  run.cost_usd += spentUsd(report) ?? 0;
 };
 
 export const plannedCount = ({ plan }: Pick<LiveRun, 'plan'>): number => unitCount(plan);

@@ -1,4 +1,5 @@
 import type { TraceFact } from '../loop/trace-fact.ts';
+import type { InferenceEnd } from '../models/model.ts';
 import { cutOffOf, type Tokens } from '../schema/cut-off.ts';
 import type { EvalReport, ToolTally } from '../schema/eval-report.ts';
 import type { ToolCall } from '../schema/message.ts';
@@ -16,6 +17,8 @@ export type Tally = {
   total: number;
   /** Estimated tokens of attempts that broke off; not part of the others. */
   lost: Tokens;
+  /** Of judges; not part of the others. */
+  judged: Tokens;
   readonly calls: ObservedCall[];
   readonly tools: Map<string, ToolTally>;
   /** Class of the last inference that failed. */
@@ -31,6 +34,7 @@ export const newTally = (): Tally => ({
   output: 0,
   total: 0,
   lost: { input: 0, output: 0 },
+  judged: { input: 0, output: 0 },
   calls: [],
   tools: new Map(),
   errorClass: undefined,
@@ -62,6 +66,11 @@ const countInference = (tally: Tally, { end, error, cut_off }: Fact<'inference'>
   tally.input += input;
   tally.output += output;
   tally.total += end.usage?.total_tokens === undefined ? input + output : known(end.usage.total_tokens);
+};
+
+export const countJudged = ({ judged }: Tally, { usage }: InferenceEnd): void => {
+  judged.input += known(usage?.prompt_tokens);
+  judged.output += known(usage?.completion_tokens);
 };
 
 /** What limits of tokens are compared with. */
@@ -109,10 +118,13 @@ type Counted = Pick<
   | 'total_output_tokens'
   | 'total_tokens'
   | 'cut_off'
+  | 'judge_input_tokens'
+  | 'judge_output_tokens'
 >;
 
 export const counted = (tally: Tally): Counted => {
   const cut_off = cutOffOf(tally.lost);
+  const { judged } = tally;
   return {
     inference_count: tally.inference_count,
     tool_count: tally.tool_count,
@@ -121,6 +133,8 @@ export const counted = (tally: Tally): Counted => {
     total_output_tokens: tally.output,
     total_tokens: tally.total,
     ...(cut_off && { cut_off }),
+    ...(judged.input > 0 && { judge_input_tokens: judged.input }),
+    ...(judged.output > 0 && { judge_output_tokens: judged.output }),
   };
 };
 

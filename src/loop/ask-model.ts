@@ -5,6 +5,7 @@ import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
 import { trackAttempts } from './attempts.ts';
 import { observeInference } from './observe-inference.ts';
+import { countUsage } from './rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -66,8 +67,7 @@ export const askModel = async (
       attempts.end();
       signal.removeEventListener('abort', cutOff);
     });
-  turn.inputTokens += end.usage?.prompt_tokens ?? 0;
-  turn.outputTokens += end.usage?.completion_tokens ?? 0;
+  countUsage(turn, end.usage);
   observeInference(turn, {
     startedAt,
     end,

@@ -1,7 +1,7 @@
 import type { InferenceRequest } from '../models/model.ts';
 import { estimateMessages, estimateText, estimateTools } from '../plugins/context/estimate.ts';
 import type { Tokens } from '../schema/cut-off.ts';
-import { countLost } from './rounds.ts';
+import { countTokens } from './rounds.ts';
 import type { Attempts, Turn } from './turn.ts';
 
 /**
@@ -59,11 +59,12 @@ export const noteLostAttempt = (turn: Turn, request: InferenceRequest): void => 
   noteLost(turn, { input: estimateRequest(request), output: 0 });
 };
 
-const noteLost = (turn: Turn, tokens: Tokens): void => {
+/** Tokens of an attempt that broke off. */
+export const noteLost = (turn: Turn, tokens: Tokens): void => {
   const { lost, agent, observe } = turn;
   lost.input += tokens.input;
   lost.output += tokens.output;
-  countLost(turn, tokens);
+  countTokens(turn, tokens);
   const { provider, upstream } = agent.model;
   observe.inference.cutOff({ agent: agent.spec.id, model: upstream, provider, ...tokens });
 };

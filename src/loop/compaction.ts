@@ -1,3 +1,4 @@
+import { usageIn } from '../models/errors.ts';
 import type { InferenceRequest } from '../models/model.ts';
 import { isCompactionDue, planCompaction } from '../plugins/context/compaction.ts';
 import {
@@ -9,8 +10,12 @@ import {
   compactionStarted,
   NO_COMPACTIONS,
 } from '../plugins/context/compaction-marks.ts';
+import type { SummaryInference } from '../plugins/context/compactor.ts';
 import { foldHistory } from '../plugins/context/fold.ts';
 import { update } from '../tools/state.ts';
+import { noteLost } from './attempts.ts';
+import { observeInference } from './observe-inference.ts';
+import { countUsage } from './rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -35,12 +40,26 @@ export const beginCompaction = (turn: Turn, request: InferenceRequest): void => 
 export const takeCompaction = (turn: Turn): void => {
   const outcome = turn.compactor?.take();
   if (!outcome) return;
+  if (outcome.inference) countSummary(turn, outcome.inference);
   const marks = turn.state.view().get(compactionMarks) ?? NO_COMPACTIONS;
   if (outcome.result.kind === 'completed') {
     const { message } = outcome.result;
     turn.produced.push({ ...message, metadata: { ...message.metadata, run_id: turn.run_id } });
   }
   tell(turn, compactionEnded(turn.thread_id, marks, outcome));
+};
+
+/** The run that takes the summary over has used its tokens, also when it was begun by an earlier one. */
+const countSummary = (turn: Turn, { seconds, text, end, error, ...by }: SummaryInference): void => {
+  const spent = { startedAt: 0, endedAt: seconds * 1000, by };
+  if (end) {
+    countUsage(turn, end.usage);
+    observeInference(turn, { ...spent, end, traced: { content: [{ type: 'text', text }] } });
+    return;
+  }
+  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usageIn(error) ?? {};
+  if (input + output > 0) noteLost(turn, { input, output });
+  observeInference(turn, { ...spent, error, traced: { lost: { input, output } } });
 };
 
 const tell = (turn: Turn, { marks, event }: { marks: CompactionMarks; event: CompactionEvent }): void => {

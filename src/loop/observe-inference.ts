@@ -4,9 +4,13 @@ import { monotonic } from '../schema/clock.ts';
 import { type TracedInference, traceInference } from './trace.ts';
 import type { Turn } from './turn.ts';
 
-/** One call of a model, as the clock of its turn tells. `end`: it was answered, otherwise `error` says why not. */
+/** One call of a model. `end`: it was answered, otherwise `error` says why not. */
 export type Called = {
   startedAt: number;
+  /** By the clock of the turn; without it, now. */
+  endedAt?: number;
+  /** Without it, the model of the agent. */
+  by?: { provider: string; upstream: string };
   /** When the first piece of the answer came. */
   firstAt?: number | undefined;
   end?: InferenceEnd;
@@ -15,13 +19,15 @@ export type Called = {
   traced?: Pick<TracedInference, 'step_index' | 'request' | 'content' | 'calls' | 'lost'>;
 };
 
-export const observeInference = (turn: Turn, { startedAt, firstAt, end, error, traced }: Called): void => {
+export const observeInference = (turn: Turn, called: Called): void => {
+  const { startedAt, endedAt = monotonic(turn.clock), firstAt, end, error, traced } = called;
   const { model, spec } = turn.agent;
+  const by = end?.by ?? called.by ?? model;
   const call = {
     agent: spec.id,
-    model: end?.by?.upstream ?? model.upstream,
-    provider: end?.by?.provider ?? model.provider,
-    seconds: (monotonic(turn.clock) - startedAt) / 1000,
+    model: by.upstream,
+    provider: by.provider,
+    seconds: (endedAt - startedAt) / 1000,
     ...(firstAt !== undefined && { firstSeconds: (firstAt - startedAt) / 1000 }),
   };
   if (end) turn.observe.inference.ended({ status: 'ok', ...call, ...(end.usage && { usage: end.usage }) });

@@ -1,7 +1,8 @@
 import type { StopVerdict } from '../plugins/stop/policies.ts';
 import type { Inference } from '../plugins/stop/stats.ts';
-import { addLost, nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
+import { addTokens, nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
 import type { Tokens } from '../schema/cut-off.ts';
+import type { Usage } from '../schema/run-event.ts';
 import { update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
@@ -26,9 +27,21 @@ export const countFailure = (turn: Turn): StopVerdict | undefined => {
   return turn.agent.stop.evaluateFailure(stats);
 };
 
-/** Tokens of an attempt that broke off count towards a token budget, which is looked at after the next answer. */
-export const countLost = (turn: Turn, tokens: Tokens): void =>
-  turn.state.apply([update(stopStats, addLost(statsOf(turn), tokens))]);
+/**
+ * Tokens of an attempt that broke off, or of an inference that is no step, count towards a token budget, which is
+ * checked after the next completion.
+ */
+export const countTokens = (turn: Turn, tokens: Tokens): void =>
+  turn.state.apply([update(stopStats, addTokens(statsOf(turn), tokens))]);
+
+/** Counts an inference that is no step for its run, and for the token budget. */
+export const countUsage = (turn: Turn, usage: Usage | undefined): void => {
+  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usage ?? {};
+  if (input + output === 0) return;
+  turn.inputTokens += input;
+  turn.outputTokens += output;
+  countTokens(turn, { input, output });
+};
 
 /** New user input: everything is counted from here. */
 export const restartCount = (turn: Turn): void =>

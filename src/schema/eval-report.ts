@@ -81,9 +81,20 @@ export const EvalReport = z
     inference_error_count: total.optional(),
     runtime_failure: RuntimeFailure.optional(),
     cost_usd: z.number().optional(),
+    judge_input_tokens: total
+      .optional()
+      .meta({ description: 'of all judgements; not included in the other counts' }),
+    judge_output_tokens: total.optional(),
+    judge_cost_usd: z.number().optional().meta({ description: 'not included in cost_usd' }),
     revision_count: total.optional(),
     judge_score: z.number().optional(),
     judge_reasoning: z.string().optional(),
   })
   .meta({ id: 'EvalReport', description: 'What came of an item.' });
 export type EvalReport = z.infer<typeof EvalReport>;
+
+/** The replay and its judgements; undefined when neither is known. */
+export const spentUsd = ({ cost_usd, judge_cost_usd }: EvalReport): number | undefined =>
+  cost_usd === undefined && judge_cost_usd === undefined
+    ? undefined
+    : (cost_usd ?? 0) + (judge_cost_usd ?? 0);

@@ -41,7 +41,12 @@ t.test(
 t.test('an answer that starts over is the later one, and one without an end is none', async (t) => {
   const question = questionOf({ inputs: ['One'], answer: 'x', rubric: 'y' }, { thread_id: 't', run_id: 'r' });
   const asking = (stream: Model['stream']) =>
-    judge({ id: 'j', provider: 'p', upstream: 'j', stream }, question, new AbortController().signal);
+    judge(
+      { id: 'j', provider: 'p', upstream: 'j', stream },
+      question,
+      new AbortController().signal,
+      () => {},
+    );
   t.match(
     await asking(async (_request, sink) => {
       sink.text('{"score": 0');

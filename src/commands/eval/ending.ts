@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeReports } from '../../evals/report.ts';
+import { spentUsd } from '../../schema/eval-report.ts';
 import type { EvalRun } from '../../schema/eval-run.ts';
 import { Usage } from '../usage.ts';
 import { failureText } from './failure-text.ts';
@@ -37,7 +38,8 @@ const SILENT: Watcher = { item() {}, progress() {} };
 
 const TELLING: Watcher = {
   item(item, { finished, planned }) {
-    const { passed, failures, cost_usd } = item.report;
+    const { passed, failures } = item.report;
+    const cost_usd = spentUsd(item.report);
     const cost = cost_usd === undefined ? '' : ` ${dollars(cost_usd)}`;
     tell(`${finished}/${planned} ${passed ? 'ok  ' : 'FAIL'} ${nameOf(item)}${cost}`);
     for (const failure of failures) tell(`      ${failureText(failure)}`);

@@ -1,3 +1,4 @@
+import { spentUsd } from '../../schema/eval-report.ts';
 import type { DiffEntry, EvalDiff, EvalItem, EvalRun } from '../../schema/eval-run.ts';
 
 /** Whether an eval run is good enough, and if not, why (evals-and-traces.md 6.5, 8.2). */
@@ -45,7 +46,7 @@ const isBlocking = (entry: DiffEntry, allowed: readonly Difference[]): boolean =
 };
 
 const totalsOf = ({ items, planned_item_count }: EvalRun): Totals => {
-  const costs = items.flatMap(({ report }) => report.cost_usd ?? []);
+  const costs = items.flatMap(({ report }) => spentUsd(report) ?? []);
   return {
     items: items.length,
     planned: planned_item_count ?? items.length,

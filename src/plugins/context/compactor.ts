@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Model } from '../../models/model.ts';
-import type { Clock, Ids } from '../../schema/clock.ts';
+import type { InferenceEnd, Model } from '../../models/model.ts';
+import { type Clock, type Ids, monotonic } from '../../schema/clock.ts';
 import { type Message, textOf } from '../../schema/message.ts';
 import type { CompactionPlan } from './compaction.ts';
 import { estimateMessage } from './estimate.ts';
 import type { CompactionSettings } from './settings.ts';
 import type { ShorteningLimits } from './shorten.ts';
 import { summarize } from './summarize.ts';
-import { savesEnough, summaryMessage, summaryPrompt } from './summary.ts';
+import { type SummaryPrompt, savesEnough, summaryMessage, summaryPrompt } from './summary.ts';
 
 /**
  * Compaction in the background (agent-loop.md 12.3).
@@ -18,9 +18,21 @@ import { savesEnough, summaryMessage, summaryPrompt } from './summary.ts';
  * Costs: one inference of the summarizer a task.
  */
 
+/** The inference of a summary. `end`: it was answered, otherwise `error` says why not. */
+export type SummaryInference = {
+  seconds: number;
+  provider: string;
+  upstream: string;
+  text: string;
+  end?: InferenceEnd;
+  error?: unknown;
+};
+
 export type CompactionOutcome = {
   task_id: string;
   plan: CompactionPlan;
+  /** Undefined when the task was cancelled before it ended. */
+  inference: SummaryInference | undefined;
   /** milliseconds */
   ended_at_ms: number;
   result:
@@ -67,9 +79,13 @@ export const createCompactor = (deps: CompactorDeps): Compactor => {
       const controller = new AbortController();
       running = controller;
       const task_id = deps.ids.uuid();
-      const outcome = outcomeOf(deps, plan, controller.signal).then((result) => {
+      let inference: SummaryInference | undefined;
+      const observe = (observed: SummaryInference): void => {
+        inference = observed;
+      };
+      const outcome = outcomeOf({ ...deps, observe }, plan, controller.signal).then((result) => {
         running = undefined;
-        ended = { task_id, plan, ended_at_ms: deps.clock.now(), result };
+        ended = { task_id, plan, inference, ended_at_ms: deps.clock.now(), result };
         return ended;
       });
       return { task_id, plan, started_at_ms: deps.clock.now(), outcome };
@@ -84,8 +100,9 @@ export const createCompactor = (deps: CompactorDeps): Compactor => {
 };
 
 type Result = CompactionOutcome['result'];
+type TaskDeps = CompactorDeps & { observe(inference: SummaryInference): void };
 
-const outcomeOf = (deps: CompactorDeps, plan: CompactionPlan, signal: AbortSignal): Promise<Result> =>
+const outcomeOf = (deps: TaskDeps, plan: CompactionPlan, signal: AbortSignal): Promise<Result> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
     compact(deps, plan, signal).then(resolve, (error: unknown) =>
@@ -93,10 +110,10 @@ const outcomeOf = (deps: CompactorDeps, plan: CompactionPlan, signal: AbortSigna
     );
   });
 
-const compact = async (deps: CompactorDeps, plan: CompactionPlan, signal: AbortSignal): Promise<Result> => {
-  const { model, settings, limits, view, ids } = deps;
+const compact = async (deps: TaskDeps, plan: CompactionPlan, signal: AbortSignal): Promise<Result> => {
+  const { settings, limits, view, ids } = deps;
   const prompt = summaryPrompt({ ...plan, messages: view(plan.messages) }, settings, limits);
-  const text = await summarize(model, prompt, signal);
+  const text = await observed(deps, prompt, signal);
   if (text.trim() === '') return { kind: 'failed', error: 'the summarizer answered nothing' };
   const message = summaryMessage(ids.uuid(), text, plan);
   const post_tokens = estimateMessage(message);
@@ -105,4 +122,23 @@ const compact = async (deps: CompactorDeps, plan: CompactionPlan, signal: AbortS
   }
   const summary_hash = createHash('sha256').update(textOf(message.content)).digest('hex');
   return { kind: 'completed', message, post_tokens, summary_hash };
+};
+
+/** @throws ModelError */
+const observed = async (
+  { model, clock, observe }: TaskDeps,
+  prompt: SummaryPrompt,
+  signal: AbortSignal,
+): Promise<string> => {
+  const startedAt = monotonic(clock);
+  const of = { provider: model.provider, upstream: prompt.upstream_model ?? model.upstream };
+  const seconds = (): number => (monotonic(clock) - startedAt) / 1000;
+  try {
+    const { text, end } = await summarize(model, prompt, signal);
+    observe({ seconds: seconds(), ...of, text, end });
+    return text;
+  } catch (error) {
+    observe({ seconds: seconds(), ...of, text: '', error });
+    throw error;
+  }
 };

@@ -56,8 +56,8 @@ export const nextStats = (stats: StopStats, inference: Inference | 'failed', kee
   };
 };
 
-/** With the tokens of an attempt that broke off. */
-export const addLost = (stats: StopStats, { input, output }: Tokens): StopStats => ({
+/** With the tokens of an attempt that broke off, or of an inference that is no step. */
+export const addTokens = (stats: StopStats, { input, output }: Tokens): StopStats => ({
   ...stats,
   total_input_tokens: stats.total_input_tokens + input,
   total_output_tokens: stats.total_output_tokens + output,

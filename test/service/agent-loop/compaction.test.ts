@@ -1,7 +1,8 @@
 import t from 'tap';
 import { textOf } from '../../../src/schema/message.ts';
-import type { Inference } from '../models.ts';
-import { eventually, type Troupe } from '../troupe.ts';
+import { asks, type Inference } from '../models.ts';
+import { createTestTools } from '../tools.ts';
+import { ADMIN_TOKEN, eventually, type Troupe } from '../troupe.ts';
 import { type View, viewOf } from '../view.ts';
 import { endOf, requestsOf, say, seenIn, startWith } from './agents.ts';
 
@@ -103,6 +104,47 @@ t.test('the old part of a long thread is summarized for the model, and stays for
   await troupe.restart();
   await turn(troupe, 40);
   t.match(seenIn(turns(troupe).at(-1))[0], /<conversation-summary>/, 'also after a restart');
+});
+
+const SPENT = { prompt_tokens: 10_000, completion_tokens: 500, total_tokens: 10_500 };
+
+/** A summarizer that reports its tokens, and turns that report none. */
+const charging: Inference = async (sink, request, signal) => {
+  const end = await answering(() => 'short')(sink, request, signal);
+  return request.overrides.upstream_model === 'summarizer' ? { ...end, usage: SPENT } : end;
+};
+
+t.test('counts the tokens of a summary for the run that takes it over', async (t) => {
+  const troupe = await startWith(t, { agents: [agent()] });
+  troupe.models.steps.push(...Array.from({ length: 100 }, () => charging));
+  const view = viewOf(troupe, 'T');
+  let n = 0;
+  for (; (await compactions(view, 'Completed')).length === 0; n += 1) await turn(troupe, n);
+  const { items } = (await troupe.call('GET', '/v1/threads/T/runs')).body;
+  const spent = { input_tokens: 10_000, output_tokens: 500 };
+  t.match(items, [...Array.from({ length: n - 1 }, () => ({ input_tokens: 0, output_tokens: 0 })), spent]);
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const stats = (await troupe.call('GET', '/v1/agents/own/runtime-stats', undefined, headers)).body;
+  t.match(stats, { input_tokens: 10_000, output_tokens: 500, inference_count: n + 1 });
+});
+
+t.test('the tokens of a summary count towards a token budget', async (t) => {
+  const limited = { ...agent(), stop_conditions: [{ type: 'token_budget' as const, max_total: 5000 }] };
+  const { tools } = createTestTools();
+  const troupe = await startWith(t, { agents: [limited], tools });
+  // Each turn has two steps: a summary that is taken over after the first is known at the second.
+  const inSteps: Inference = async (sink, request, signal) => {
+    const { overrides, messages } = request;
+    const isFirst = overrides.upstream_model !== 'summarizer' && messages.at(-1)?.role === 'user';
+    return (isFirst ? asks([`c${messages.length}`, 'note']) : charging)(sink, request, signal);
+  };
+  troupe.models.steps.push(...Array.from({ length: 100 }, () => inSteps));
+  let stopped: unknown;
+  for (let n = 0; n < 40 && !stopped; n += 1) {
+    const { termination } = endOf(await troupe.runToEnd(say('own', long(n), 'T')));
+    if (Object(termination).type !== 'natural_end') stopped = termination;
+  }
+  t.match(stopped, { type: 'stopped', value: { code: 'token_budget' } });
 });
 
 t.test('a turn does not wait for its summary', async (t) => {

@@ -34,6 +34,26 @@ t.test('a score below the threshold fails, and its reasoning is kept, also in th
   t.match((await admin('GET', '/v1/traces')).body, { runs: [{ run_id: id, judge_score: 0.4 }] });
 });
 
+t.test('counts tokens and cost of every judgement, apart from those of the replay', async (t) => {
+  const { dataset, evaluate, speak, call } = await startEvals(t);
+  await dataset('D', [judged('f')]);
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000, total_tokens: 1_500_000 };
+  speak('m1', says('first'), says('second'));
+  speak('priced', says('no JSON', usage), says('{"score": 0.9}', usage));
+  const body = run({ model_id: 'priced', revise_max_retries: 1 });
+  const report = only(await evaluate(body));
+  t.match(report, {
+    judge_score: 0.9,
+    total_tokens: 15,
+    judge_input_tokens: 2_000_000,
+    judge_output_tokens: 1_000_000,
+    judge_cost_usd: 4,
+  });
+  t.notOk('cost_usd' in report);
+  const { text } = (await call('GET', '/metrics')).body;
+  t.match(text, /inference_tokens_total\{model="priced[^}]*type="input"\} 2000000/);
+});
+
 t.test('a fixture that expects no score is not judged', async (t) => {
   const { dataset, evaluate, asked } = await startEvals(t);
   await dataset('D', [{ id: 'f', user_input: 'Hello' }]);
