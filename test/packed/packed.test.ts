@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { transform } from 'esbuild';
 import t from 'tap';
 import { pack } from '../../bench/package.ts';
@@ -153,8 +154,9 @@ t.test('the files are those that are needed, and no others', async (t) => {
 t.test('the bill of materials lists each package of the license texts', async (t) => {
   const text = (path: string): string =>
     readFileSync(join(project, 'node_modules/troupe/dist', path), 'utf8');
-  const { specVersion, components, dependencies } = JSON.parse(text('sbom.cdx.json'));
-  t.equal(specVersion, '1.6');
+  const sbom = text('sbom.cdx.json');
+  t.equal(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(sbom), null);
+  const { components, dependencies } = JSON.parse(sbom);
   const listed = new Set<string>();
   for (const { group, name, version, licenses, purl } of components) {
     t.ok(licenses[0].license?.id ?? licenses[0].expression, purl);

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
+import { ModelError } from '../../src/models/errors.ts';
 import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { SettingsInput } from '../../src/settings.ts';
@@ -197,7 +198,6 @@ t.test('a background task hangs under the call that started it, a part of one un
 t.test('a failed inference is a span with its error, and the run too', async (t) => {
   const receiver = await startReceiver(t);
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
-  const { ModelError } = await import('../../src/models/errors.ts');
   troupe.models.failures.push(new ModelError('unauthorized', 'the secret reason'));
   await run(troupe, 'flaky');
   await troupe.app.stop();
@@ -207,6 +207,28 @@ t.test('a failed inference is a span with its error, and the run too', async (t)
     attributes: { 'error.type': 'unauthorized' },
   });
   t.match(named(receiver, 'invoke_agent flaky'), failed);
+});
+
+t.test('tokens of an attempt that broke off are attributes of the inference and of the run', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  troupe.models.steps.push((sink) => {
+    sink.text('x'.repeat(400));
+    throw new ModelError('stream_interrupted', 'connection reset', {
+      usage: { prompt_tokens: 777, completion_tokens: 1 },
+    });
+  });
+  const run_id = await run(troupe, 'boss');
+  const { cut_off } = (await troupe.call('GET', `/v1/runs/${run_id}`)).body;
+  await troupe.app.stop();
+  t.match(cut_off, { input_tokens: 777, output_tokens: 104 });
+  const attributes = {
+    'agent_service.cut_off.input_tokens': 777,
+    'agent_service.cut_off.output_tokens': 104,
+    'gen_ai.usage.input_tokens': 10,
+  };
+  t.match(named(receiver, 'chat steps-upstream'), { attributes });
+  t.match(named(receiver, 'invoke_agent boss'), { attributes });
 });
 
 t.test('what the provider is asked belongs to the span of the inference', async (t) => {
