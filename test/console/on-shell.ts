@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
-import type { House } from './visit.ts';
+import { type House, NOTICES } from './visit.ts';
 
 /** What is around all screens: the token, the states, the palette, the list, the theme. */
 
@@ -237,6 +237,20 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     const file = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export CSV' }).click();
     t.match(readFileSync(await (await file).path(), 'utf8'), /^time,actor,action,resource,summary\r\n/);
+  });
+
+  t.test('the notices of the System screen open as text', async (t) => {
+    const { page, context, go } = await house.visit(t);
+    await go('/system');
+    const link = page.getByRole('link', { name: 'licenses.txt' });
+    await link.waitFor();
+    const answered = page.waitForResponse((response) => response.url().endsWith('/licenses.txt'));
+    await link.click();
+    const response = await answered;
+    t.equal(response.status(), 200);
+    t.match(response.headers()['content-type'], /^text\/plain/);
+    t.equal(await response.text(), NOTICES);
+    t.equal(context.pages().length, 1);
   });
 
   t.test('the theme is there before anything is painted, and follows nobody but its user', async (t) => {

@@ -1,3 +1,5 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import type { Test } from 'tap';
@@ -89,10 +91,17 @@ const goInside = (path: string): string => `new Promise((resolve) => {
 /** What an answer changes is on the screen by then, and what that asks for is under way. */
 const twoFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
 
+export const NOTICES = 'react 1.0.0 (MIT)\n';
+
 export const startHouse = async (t: Test): Promise<House> => {
   await buildConsole();
+  // As in a package, whose build puts the notices alongside the console.
+  const dist = mkdtempSync(join(tmpdir(), 'console-'));
+  t.teardown(() => rmSync(dist, { recursive: true }));
+  cpSync(join(ROOT, 'dist/console'), join(dist, 'console'), { recursive: true });
+  writeFileSync(join(dist, 'LICENSES.txt'), NOTICES);
   const troupe = await startDemo(t, {
-    app: { consoleFolder: join(ROOT, 'dist/console'), plugins: [handsOver] },
+    app: { consoleFolder: join(dist, 'console'), plugins: [handsOver] },
     settings: {
       inspection_addr: '127.0.0.1:0',
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
