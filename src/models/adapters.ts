@@ -1,138 +1,100 @@
-import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible';
 import type { ProviderSpec } from '../schema/model.ts';
-import { type AiSdkAdapter, onceLoaded } from './ai-sdk.ts';
-import { anthropicCache, compatibleCache, openaiCache } from './cache-hints.ts';
+import type { TokenDeps } from './google-token.ts';
+import { vertexAuthorization, vertexBaseUrl } from './vertex.ts';
 import {
-  anthropicEffort,
-  compatibleEffort,
-  foreignEffort,
-  geminiEffort,
-  isOpenAiThinker,
-  openaiChatEffort,
-  openaiResponsesEffort,
-} from './effort.ts';
-import { googleLanguage } from './google.ts';
-import { connectVertex, vertexBaseUrl } from './vertex.ts';
+  type ChatOptions,
+  COMPATIBLE_CHAT,
+  DEEPSEEK_CHAT,
+  FOREIGN_CHAT,
+  OPENAI_CHAT,
+} from './wire/openai-chat-options.ts';
+import type { Endpoint } from './wire-model.ts';
 
 /**
- * Every real adapter as a row: where its service is, which variable holds its key, and how to speak to it. A row
- * always passes its base URL and key on: left out, the packages would read the environment by themselves.
+ * Every real adapter as a row: the address of its service, the variable that holds its key, and the wire format that
+ * its service speaks. A format is loaded by the first inference of a provider that speaks it.
  */
 
 export type Connection = {
+  /** Ends with `/`. */
   baseURL: string;
+  /** Empty where the service also answers without one. */
   apiKey: string;
+  /** Sent with every request, in addition to those of the format. */
   headers: Record<string, string>;
-  fetch: typeof fetch;
+  tokens: TokenDeps;
 };
 
 export type AdapterRow = {
-  /** Where the service is unless the spec says so itself. */
+  /** Where the service is unless the spec names another address. */
   baseUrl: string | ((spec: ProviderSpec) => string);
   keyVariable: string;
   /** The service also answers without a key. */
   keyOptional?: boolean;
-  connect(connection: Connection, spec: ProviderSpec): AiSdkAdapter;
+  connect(connection: Connection, spec: ProviderSpec): Pick<Endpoint, 'wire' | 'headers'>;
 };
 
 /** Where an adapter sends its requests unless the spec names another address. */
 export const homeOf = ({ baseUrl }: AdapterRow, spec: ProviderSpec): string =>
   typeof baseUrl === 'string' ? baseUrl : baseUrl(spec);
 
-const compatibleChat = (
-  options: Connection & Pick<OpenAICompatibleProviderSettings, 'transformRequestBody'>,
-): AiSdkAdapter['language'] =>
-  onceLoaded(async () => {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    return createOpenAICompatible({ name: 'compatible', includeUsage: true, ...options }).chatModel;
-  });
+type Headers = Record<string, string>;
 
-const compatible = (baseUrl: string, keyVariable: string): AdapterRow => ({
+const always =
+  (headers: Headers): Endpoint['headers'] =>
+  () =>
+    headers;
+
+const bearer = ({ apiKey, headers }: Connection): Endpoint['headers'] =>
+  always({ ...(apiKey !== '' && { authorization: `Bearer ${apiKey}` }), ...headers });
+
+const chat = (options: ChatOptions) => async () =>
+  (await import('./wire/openai-chat.ts')).openaiChatWire(options);
+
+const compatible = (baseUrl: string, keyVariable: string, options = COMPATIBLE_CHAT): AdapterRow => ({
   baseUrl,
   keyVariable,
-  connect: (connection) => ({
-    language: compatibleChat(connection),
-    effort: compatibleEffort,
-    systemFirst: false,
-  }),
+  connect: (connection) => ({ wire: chat(options), headers: bearer(connection) }),
 });
 
 const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
 
-/**
- * OpenAI's own protocol has no reasoning text; most other services that speak it stream some, which the package for
- * them reads. What models of OpenAI refuse is left out of what they are sent, also through somebody else.
- */
-const foreign = (connection: Connection): AiSdkAdapter => ({
-  language: compatibleChat({ ...connection, transformRequestBody: withoutRefused }),
-  effort: foreignEffort,
-  cache: compatibleCache,
-  systemFirst: false,
-});
-
-const withoutRefused = (body: Record<string, unknown>): Record<string, unknown> => {
-  const { max_tokens, temperature, top_p, ...rest } = body;
-  if (!isOpenAiThinker(String(body.model))) return body;
-  return max_tokens === undefined ? rest : { ...rest, max_completion_tokens: max_tokens };
-};
-
-/** Later ones refuse a picture without the signature of the thought behind it, which is not kept. */
-const takesOwnPictures = (upstream: string): boolean => /(^|\/)gemini-[12]\b/.test(upstream);
-
-const openai = async (connection: Connection) => {
-  const { createOpenAI } = await import('@ai-sdk/openai');
-  return createOpenAI(connection);
-};
+const gemini = (platform: 'gemini' | 'vertex') => async () =>
+  (await import('./wire/gemini.ts')).geminiWire({ platform });
 
 /** In the order in which `capabilities.supported_adapters` lists them. */
 export const ADAPTERS = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1/',
     keyVariable: 'ANTHROPIC_API_KEY',
-    connect: (connection) => ({
-      language: onceLoaded(async () => {
-        const { createAnthropic } = await import('@ai-sdk/anthropic');
-        return createAnthropic(connection).languageModel;
-      }),
-      effort: anthropicEffort,
-      cache: anthropicCache,
-      systemFirst: true,
+    connect: ({ apiKey, headers }) => ({
+      wire: async () => (await import('./wire/anthropic.ts')).anthropicWire(),
+      headers: always({ 'x-api-key': apiKey, ...headers }),
     }),
   },
   openai: {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
-    connect: (connection) =>
-      OPENAI_HOSTS.test(new URL(connection.baseURL).hostname)
-        ? {
-            language: onceLoaded(async () => (await openai(connection)).chat),
-            effort: openaiChatEffort,
-            cache: openaiCache,
-            systemFirst: false,
-          }
-        : foreign(connection),
+    connect: (connection) => ({
+      wire: chat(OPENAI_HOSTS.test(new URL(connection.baseURL).hostname) ? OPENAI_CHAT : FOREIGN_CHAT),
+      headers: bearer(connection),
+    }),
   },
   openai_resp: {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
     connect: (connection) => ({
-      language: onceLoaded(async () => (await openai(connection)).responses),
-      effort: openaiResponsesEffort,
-      cache: openaiCache,
-      // The history is sent whole every time; without a stored copy the service returns its reasoning encrypted.
-      options: { openai: { store: false } },
-      systemFirst: false,
+      wire: async () => (await import('./wire/openai-responses.ts')).openaiResponsesWire(),
+      headers: bearer(connection),
     }),
   },
-  deepseek: compatible('https://api.deepseek.com/v1/', 'DEEPSEEK_API_KEY'),
+  deepseek: compatible('https://api.deepseek.com/v1/', 'DEEPSEEK_API_KEY', DEEPSEEK_CHAT),
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/',
     keyVariable: 'GEMINI_API_KEY',
-    connect: (connection) => ({
-      language: googleLanguage(connection),
-      effort: geminiEffort,
-      systemFirst: true,
-      ownPictures: takesOwnPictures,
+    connect: ({ apiKey, headers }) => ({
+      wire: gemini('gemini'),
+      headers: always({ 'x-goog-api-key': apiKey, ...headers }),
     }),
   },
   ollama: { ...compatible('http://localhost:11434/v1/', 'OLLAMA_API_KEY'), keyOptional: true },
@@ -150,12 +112,13 @@ export const ADAPTERS = {
   vertex: {
     baseUrl: vertexBaseUrl,
     keyVariable: 'VERTEX_API_KEY',
-    connect: (connection, spec) => ({
-      language: connectVertex(connection, spec),
-      effort: geminiEffort,
-      systemFirst: true,
-      ownPictures: takesOwnPictures,
-    }),
+    connect: ({ apiKey, headers, tokens }, spec) => {
+      const authorization = vertexAuthorization(apiKey, spec, tokens);
+      return {
+        wire: gemini('vertex'),
+        headers: async (signal) => ({ ...(await authorization(signal)), ...headers }),
+      };
+    },
   },
   // Which headers a program has to name itself by is between its owner and the service: `adapter_options.headers`.
   github_copilot: compatible('https://api.githubcopilot.com/', 'GITHUB_COPILOT_TOKEN'),

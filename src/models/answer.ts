@@ -17,6 +17,8 @@ import type { AnswerWriter, Finish } from './wire/wire.ts';
 export type Answer = AnswerWriter & {
   /** What the provider has reported so far; undefined before it reports any. */
   reported(): Usage | undefined;
+  /** The provider continues the answer in another response, which has counts of its own. */
+  paused(): void;
   /** @throws ModelError where there is no answer */
   end(finish: Finish): InferenceEnd;
 };
@@ -31,6 +33,8 @@ export const createAnswer = (
   let begun = false;
   let encrypted: string | undefined;
   let usage: Usage | undefined;
+  let earlier: Usage | undefined;
+  const counted = (): Usage | undefined => totalled(summed(earlier, usage));
   return {
     text(delta) {
       if (delta === '') return;
@@ -90,19 +94,38 @@ export const createAnswer = (
       usage = { ...usage, ...more };
     },
     hasBegun: () => begun,
-    reported: () => totalled(usage),
+    reported: counted,
+    paused() {
+      earlier = summed(earlier, usage);
+      usage = undefined;
+    },
     end(finish) {
-      const counted = totalled(usage);
-      const stop = stopOf(finish, { begun, calls, usage: counted });
+      const reported = counted();
+      const stop = stopOf(finish, { begun, calls, usage: reported });
       calls.release();
       return {
         stop,
-        ...(counted && { usage: counted }),
+        ...(reported && { usage: reported }),
         ...(finish.reason === 'missing' && { cutShort: true }),
       };
     },
   };
 };
+
+const summed = (some: Usage | undefined, more: Usage | undefined): Usage | undefined => {
+  if (!some || !more) return some ?? more;
+  const sum: Usage = { ...some };
+  for (const key of COUNTS) if (more[key] !== undefined) sum[key] = (sum[key] ?? 0) + more[key];
+  return sum;
+};
+
+const COUNTS = [
+  'prompt_tokens',
+  'completion_tokens',
+  'cache_read_tokens',
+  'cache_creation_tokens',
+  'thinking_tokens',
+] as const;
 
 const totalled = (usage: Usage | undefined): Usage | undefined => {
   if (!usage) return undefined;

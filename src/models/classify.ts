@@ -1,19 +1,10 @@
-import {
-  AISDKError,
-  APICallError,
-  InvalidArgumentError,
-  InvalidPromptError,
-  InvalidResponseDataError,
-  TypeValidationError,
-  UnsupportedFunctionalityError,
-} from '@ai-sdk/provider';
 import type { Usage } from '../schema/run-event.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import { isRefusal, refusalIn, refusalOf } from './reason.ts';
 import { BOUNDS } from './transport/bounds.ts';
 
 /**
- * Turns whatever a provider package throws or streams into a `ModelError` (agent-loop.md 10.1): by HTTP status
+ * Turns what a transport throws and what a provider reports into a `ModelError` (agent-loop.md 10.1): by HTTP status
  * where there is one, else by the words of the text. Rows are tried in order; the first that applies decides.
  */
 
@@ -56,19 +47,13 @@ const STATUS_OF: Partial<Record<ModelErrorClass, number>> = {
 export const toModelError = (error: unknown): ModelError => {
   const own = ownFailure(error);
   if (own) return own;
-  if (UnsupportedFunctionalityError.isInstance(error)) {
-    return new ModelError('invalid_request', `${error.functionality} not supported by this provider`);
-  }
-  if (InvalidPromptError.isInstance(error) || InvalidArgumentError.isInstance(error)) {
-    return new ModelError('invalid_request', error.message);
-  }
-  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
-    const { statusCode: status, responseHeaders: headers = {}, responseBody: body = '', message } = error;
-    return toRefusal({ status, headers, body, message });
-  }
   const broken = brokenStream(error);
   if (broken) return broken;
-  return ofText(textOf(error), refusalOf(jsonOf(error)).status, keptCause(error));
+  return ofText(
+    textOf(error),
+    error instanceof Error ? undefined : refusalOf(error).status,
+    keptCause(error),
+  );
 };
 
 /** A response with a status of failure. `message`: the text of the status line, or of a package. */
@@ -142,7 +127,7 @@ const bodyTypeOf = (json: unknown): string => {
   return typeof first === 'object' && first !== null ? textOf(first) : '';
 };
 
-/** Packages wrap what the transport throws, sometimes more than once. */
+/** What wraps another error is what that error is. */
 export const ownFailure = (error: unknown): ModelError | undefined => {
   let inner = error;
   for (let depth = 0; depth < 4 && inner instanceof Error; depth += 1) {
@@ -157,7 +142,6 @@ export const ownFailure = (error: unknown): ModelError | undefined => {
  * output has begun, so that the loop can go on from there; what cannot is said as it is.
  */
 export const toStreamError = (error: unknown, begun: boolean): ModelError => {
-  if (InvalidResponseDataError.isInstance(error)) return interrupted('connection reset', error);
   const failure = toModelError(error);
   if (!begun || !failure.transient || failure.class === 'stream_interrupted') return failure;
   const status = failure.status ?? STATUS_OF[failure.class] ?? 500;
@@ -177,20 +161,15 @@ export const interrupted = (
   usage?: Usage,
 ): ModelError => new ModelError('stream_interrupted', cause, { cause: keptCause(error), usage });
 
-/**
- * Errors of the packages quote what the provider sent, and hold on to what was sent to it; what they say is in the
- * words of the failure. Where another error came from may be a mistake, and is worth knowing.
- */
+/** What another error came from may be a mistake, and is worth knowing; one with a long text quotes the provider. */
 const keptCause = (error: unknown): unknown =>
-  error instanceof Error && !AISDKError.isInstance(error) && error.message.length <= BOUNDS.wordsLength
-    ? error
-    : undefined;
+  error instanceof Error && error.message.length <= BOUNDS.wordsLength ? error : undefined;
 
 const RESET = /^terminated$|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|socket hang up/i;
 
 /** The transport died after the response had begun; a connection that was never made is not meant. */
 const brokenStream = (error: unknown): ModelError | undefined => {
-  if (!(error instanceof Error) || APICallError.isInstance(error)) return undefined;
+  if (!(error instanceof Error)) return undefined;
   const words = [error.message, codeOf(error), codeOf(error.cause), textOf(error.cause ?? '')];
   if (words.some((word) => /goaway/i.test(word))) return interrupted('goaway', error);
   return words.some((word) => RESET.test(word)) ? interrupted('connection reset', error) : undefined;
@@ -212,22 +191,16 @@ const retryAfter = ({ 'retry-after': given }: Refused['headers']): number | unde
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
-/** What a package could not read is part of its error; the words of the provider are in it. */
-const jsonOf = (error: unknown): unknown => {
-  if (TypeValidationError.isInstance(error)) return error.value;
-  return error instanceof Error ? undefined : error;
-};
-
 /** Errors inside a stream are plain objects of many shapes; their `type` or `code` often says more than the text. */
 const textOf = (error: unknown): string => {
-  const json = jsonOf(error);
-  if (error instanceof Error && !isRefusal(json)) return error.message;
-  if (typeof json !== 'object' || json === null) return String(json);
-  const inner = 'error' in json && typeof json.error === 'object' && json.error !== null ? json.error : json;
+  if (error instanceof Error) return error.message;
+  if (typeof error !== 'object' || error === null) return String(error);
+  const inner =
+    'error' in error && typeof error.error === 'object' && error.error !== null ? error.error : error;
   const codes = ['type', 'code'].flatMap((key) => {
     const value: unknown = Reflect.get(inner, key);
     return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
   });
-  const words = [refusalOf(json).reason, ...codes].filter((word) => word !== '');
-  return words.length > 0 ? words.join(' ') : JSON.stringify(json);
+  const words = [refusalOf(error).reason, ...codes].filter((word) => word !== '');
+  return words.length > 0 ? words.join(' ') : JSON.stringify(error);
 };

@@ -1,13 +1,9 @@
-import type { SharedV3ProviderOptions } from '@ai-sdk/provider';
 import type { ReasoningEffort } from '../schema/run.ts';
 
 /**
- * Reasoning effort in the terms of each provider (agent-loop.md 1.6). Whoever thinks in budgets gets the budget
- * of a named effort, whoever thinks in efforts the effort nearest to a budget; where the provider can return
- * reasoning text, it is asked for it.
+ * Reasoning effort, which a provider takes as a budget of tokens or as a name (agent-loop.md 1.6): a named effort has a
+ * budget, and a budget has the name of the highest effort that it pays for.
  */
-
-export type EffortOptions = (effort: ReasoningEffort, upstream: string) => SharedV3ProviderOptions;
 
 type Named = Extract<ReasoningEffort, string>;
 
@@ -24,62 +20,6 @@ export const nameOf = (effort: ReasoningEffort): Named => {
   return affordable ?? 'low';
 };
 
-const openaiEffort = (effort: ReasoningEffort): string => {
-  const name = nameOf(effort);
-  return name === 'max' ? 'xhigh' : name;
-};
-
-export const openaiChatEffort: EffortOptions = (effort) => ({
-  openai: { reasoningEffort: openaiEffort(effort) },
-});
-
-export const openaiResponsesEffort: EffortOptions = (effort) => ({
-  openai: {
-    reasoningEffort: openaiEffort(effort),
-    ...(nameOf(effort) !== 'none' && { reasoningSummary: 'auto' }),
-  },
-});
-
-/** Compatible services know low, medium and high. */
-export const compatibleEffort: EffortOptions = (effort) => {
-  const name = nameOf(effort);
-  return { openaiCompatible: { reasoningEffort: name === 'max' ? 'high' : name } };
-};
-
 /** Models of OpenAI that think, whoever passes on to them; they know more efforts, and take no other sampling. */
 export const isOpenAiThinker = (upstream: string): boolean =>
   /^(openai\/)?(o\d|gpt-([5-9]|1\d)(?!\d|-chat))/.test(upstream);
-
-/** Of services that speak as OpenAI does, and may be a way to it. */
-export const foreignEffort: EffortOptions = (effort, upstream) =>
-  isOpenAiThinker(upstream)
-    ? { openaiCompatible: { reasoningEffort: openaiEffort(effort) } }
-    : compatibleEffort(effort, upstream);
-
-/** These decide their budget themselves and take an effort instead. */
-const ADAPTIVE_CLAUDE = /claude-(opus|sonnet|haiku|fable)-(4-[6-9]|[5-9])/;
-
-export const anthropicEffort: EffortOptions = (effort, upstream) => {
-  const name = nameOf(effort);
-  if (name === 'none') return { anthropic: { thinking: { type: 'disabled' } } };
-  if (ADAPTIVE_CLAUDE.test(upstream)) {
-    return { anthropic: { thinking: { type: 'adaptive', display: 'summarized' }, effort: name } };
-  }
-  return { anthropic: { thinking: { type: 'enabled', budgetTokens: Math.max(1024, budgetOf(effort)) } } };
-};
-
-const GEMINI_LEVEL: Record<Named, string> = {
-  none: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  max: 'high',
-};
-
-export const geminiEffort: EffortOptions = (effort, upstream) => {
-  const includeThoughts = nameOf(effort) !== 'none';
-  const thinkingConfig = /gemini-[12]/.test(upstream)
-    ? { includeThoughts, thinkingBudget: Math.min(budgetOf(effort), BUDGET.high) }
-    : { includeThoughts, thinkingLevel: GEMINI_LEVEL[nameOf(effort)] };
-  return { google: { thinkingConfig } };
-};

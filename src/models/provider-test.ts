@@ -32,7 +32,7 @@ export type ProviderTest = z.infer<typeof ProviderTest>;
 type ProviderTestDeps = {
   clock: Clock;
   env: Environment;
-  transport: Pick<Transport, 'text'>;
+  transport: Transport;
   pause?: Pause;
 };
 
@@ -60,7 +60,7 @@ export const createProviderTest = ({ clock, env, transport, pause = pauseReally 
 
   /** What there is to try beyond building it. */
   const probeOf = (spec: ProviderSpec): (() => Promise<void>) | undefined => {
-    createProvider(spec, env);
+    createProvider(spec, env, transport);
     if (credentialsKindOf(spec) === 'service_account_json') return () => mint(spec);
     const request = listRequestOf(spec, env);
     return request && (() => ask(transport, request, timeoutSecondsOf(spec)));

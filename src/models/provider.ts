@@ -2,7 +2,6 @@ import type { ProviderSpec } from '../schema/model.ts';
 import { hintOf } from '../schema/nearest.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
-import { createAiSdkModel } from './ai-sdk.ts';
 import type { Provider } from './model.ts';
 import {
   apiKeyOf,
@@ -13,7 +12,8 @@ import {
   timeoutSecondsOf,
 } from './provider-options.ts';
 import { createScriptedProvider } from './scripted.ts';
-import { providerFetch } from './transport.ts';
+import type { Transport } from './transport/transport.ts';
+import { createWireModel, onceLoaded } from './wire-model.ts';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['openai-resp', 'openai_resp'],
@@ -63,26 +63,29 @@ const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
  * Throws `Invalid` when the adapter is unknown, there is no key it may use, or an option is broken.
  *
  * @example
- * const provider = createProvider({ id: 'p', adapter: 'openai', api_key: 'sk-…' }, process.env);
+ * const transport = createTransport({ env: process.env });
+ * const provider = createProvider({ id: 'p', adapter: 'openai', api_key: 'sk-…' }, process.env, transport);
  * const model = provider.model({ id: 'm', provider_id: 'p', upstream_model: 'gpt-4o' });
  */
-export const createProvider = (spec: ProviderSpec, env: Environment): Provider => {
+export const createProvider = (spec: ProviderSpec, env: Environment, transport: Transport): Provider => {
   const name = adapterName(spec.adapter);
   if (name === 'scripted') return createScriptedProvider(spec);
   const row = ROWS.get(name);
   if (!row) throw unsupportedAdapter(spec);
   checkOptions(spec, name);
   const home = homeOf(row, spec);
+  const baseURL = baseUrlOf(spec, home);
   const connection = {
-    baseURL: baseUrlOf(spec, home),
+    baseURL,
     apiKey: apiKeyOf(spec, { variable: row.keyVariable, home, optional: row.keyOptional ?? false }, env),
     headers: headersOf(spec),
-    fetch: providerFetch,
+    tokens: { text: transport.text, now: () => Date.now() },
   };
-  const adapter = row.connect(connection, spec);
+  const { wire, headers } = row.connect(connection, spec);
+  const endpoint = { baseURL, headers, wire: onceLoaded(wire) };
   const timeoutSeconds = timeoutSecondsOf(spec);
   return {
     id: spec.id,
-    model: (model) => createAiSdkModel(adapter, model, { provider: spec.id, timeoutSeconds }),
+    model: (model) => createWireModel(endpoint, model, { provider: spec.id, timeoutSeconds, transport }),
   };
 };

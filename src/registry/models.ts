@@ -3,6 +3,7 @@ import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models
 import type { Model, Provider } from '../models/model.ts';
 import { createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
+import type { Transport } from '../models/transport/transport.ts';
 import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import type { Records } from './records.ts';
 import { type Attempt, attempt, Unmet } from './unmet.ts';
@@ -39,6 +40,7 @@ export type ModelsInput = {
   providers: readonly Provider[];
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
+  transport: Transport;
   /** What the provider's own list says of a model. */
   discovered?: (provider: ProviderSpec, model: ModelSpec) => Capabilities;
   previous?: Built | undefined;
@@ -124,6 +126,7 @@ const buildProviders = ({
   records,
   providers: given,
   env,
+  transport,
   previous,
 }: ModelsInput): Map<string, BuiltProvider> => {
   const own = new Map(given.map((provider) => [provider.id, provider]));
@@ -132,7 +135,10 @@ const buildProviders = ({
     if (own.has(spec.id)) continue;
     const before = previous?.providers.get(spec.id);
     const same = before?.spec !== undefined && isDeepStrictEqual(before.spec, spec);
-    built.set(spec.id, same ? before : { spec, provider: attempt(() => createProvider(spec, env)) });
+    built.set(
+      spec.id,
+      same ? before : { spec, provider: attempt(() => createProvider(spec, env, transport)) },
+    );
   }
   for (const [id, provider] of own) {
     const before = previous?.providers.get(id);

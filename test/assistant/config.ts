@@ -8,6 +8,7 @@ import { createNamespaces } from '../../src/registry/namespaces/namespaces.ts';
 import { NO_RECORDS, type Records } from '../../src/registry/records.ts';
 import type { JsonObject } from '../../src/schema/endpoint.ts';
 import { Conflict } from '../../src/schema/outcome.ts';
+import { NO_TRANSPORT } from '../models/create-provider.ts';
 import { plainRoutes } from '../registry/routes.ts';
 
 /** The part of a configuration that the assistant asks for, in memory: the rules of agents are the real ones. */
@@ -50,7 +51,13 @@ export const memoryConfig = ({ providers = [] }: { providers?: JsonObject[] } = 
 /** As a registry of these records has them. */
 export const liveModels = (records: Partial<Records>, providers: readonly Provider[] = []): LiveModels => {
   const all = { ...NO_RECORDS, ...records };
-  const { target } = createModels({ records: all, providers, routes: plainRoutes, env: {} });
+  const { target } = createModels({
+    records: all,
+    providers,
+    routes: plainRoutes,
+    env: {},
+    transport: NO_TRANSPORT,
+  });
   return {
     ...all,
     providers: [...all.providers, ...providers.map(({ id }) => ({ id }))],

@@ -18,6 +18,7 @@ import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteTask, RemoteTurn } from '../../src/tools/remote-agent.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { type Deferred, defer } from '../http/serve.ts';
+import { NO_TRANSPORT } from '../models/create-provider.ts';
 import { plainRoutes } from '../registry/routes.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
@@ -131,6 +132,7 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
       subAgents: NO_SUB_AGENTS,
       remoteAgents: () => far.remote,
       env: {},
+      transport: NO_TRANSPORT,
       resolution_id: '1',
     });
     const runtime = createRuntime({

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import { createProvider } from '../../src/models/provider.ts';
+import { createProvider } from './create-provider.ts';
 import { inferenceFailure, joined, requestOf } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 

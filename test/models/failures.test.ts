@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { createProvider } from '../../src/models/provider.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
+import { createProvider } from './create-provider.ts';
 import { type Heard, infer, inferenceFailure, joined, recordingSink, requestOf } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 

@@ -4,11 +4,10 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { Model } from '../../src/models/model.ts';
-import { createProvider } from '../../src/models/provider.ts';
 import { BOUNDS, excerpt } from '../../src/models/transport/bounds.ts';
-import { bounded, readText } from '../../src/models/transport.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import fc from '../random.ts';
+import { createProvider } from './create-provider.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
@@ -223,54 +222,6 @@ t.test('numbers of tokens that are none are not reported', async (t) => {
   }
 });
 
-t.test('events come whole, in whatever pieces the network brings them', async () => {
-  const line = fc.stringMatching(/^[a-zé ]{0,12}$/);
-  const end = fc.constantFrom('\n', '\r\n', '\r');
-  const text = fc.array(fc.tuple(line, end), { maxLength: 30 }).map((lines) => lines.flat().join(''));
-  await fc.assert(
-    fc.asyncProperty(
-      text,
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
-      async (sent, sizes) => {
-        const bytes = new TextEncoder().encode(sent);
-        let at = 0;
-        let turn = 0;
-        const body = new ReadableStream<Uint8Array>({
-          pull(controller) {
-            if (at >= bytes.length) return controller.close();
-            const size = sizes[turn % sizes.length] ?? 1;
-            controller.enqueue(bytes.slice(at, at + size));
-            at += size;
-            turn += 1;
-          },
-        });
-        const { body: taken } = await bounded(new Response(body));
-        const pieces: string[] = [];
-        for await (const piece of taken ?? []) pieces.push(Buffer.from(piece).toString('latin1'));
-        const all = Buffer.from(bytes).toString('latin1');
-        const whole = pieces.slice(0, -1).every((piece) => /(\n\r?\n|\r\r)$/.test(piece));
-        return pieces.join('') === all && whole;
-      },
-    ),
-  );
-});
-
-t.test('a long event in small pieces costs what it is long', async (t) => {
-  const piece = new Uint8Array(64).fill(120);
-  let left = MIB / piece.length;
-  const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      left -= 1;
-      if (left < 0) controller.close();
-      else controller.enqueue(piece);
-    },
-  });
-  const { body: taken } = await bounded(new Response(body));
-  const lengths: number[] = [];
-  for await (const whole of taken ?? []) lengths.push(whole.length);
-  t.same(lengths, [MIB]);
-});
-
 t.test('an excerpt is no longer than allowed, says what is missing, and is its own excerpt', async () => {
   fc.assert(
     fc.property(
@@ -297,10 +248,4 @@ t.test('an excerpt cuts no character in two', async (t) => {
     t.equal(excerpt(pair.repeat(50), 60), `${pair.repeat(10)}… (80 more characters)`);
   }
   t.equal(excerpt('\ud7ff'.repeat(100), 60), `${'\ud7ff'.repeat(20)}… (80 more characters)`);
-});
-
-t.test('the text of an answer may have as many bytes as are allowed, and not one more', async (t) => {
-  t.equal(await readText(new Response('Grüße'), 7), 'Grüße');
-  await t.rejects(readText(new Response('Grüße!'), 7), { message: 'more than 7 bytes' });
-  t.equal(await readText(new Response(null), 0), '');
 });

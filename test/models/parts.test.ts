@@ -1,15 +1,14 @@
-import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import t, { type Test } from 'tap';
+import { createAnswer } from '../../src/models/answer.ts';
 import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceSink, InferenceSource } from '../../src/models/model.ts';
 import { isRetried } from '../../src/models/opening.ts';
-import { createProvider } from '../../src/models/provider.ts';
 import { withRecovery } from '../../src/models/recovery.ts';
 import { DEFAULT_RETRY } from '../../src/models/retry.ts';
-import { createPartReceiver } from '../../src/models/stream-parts.ts';
 import { estimateMessage } from '../../src/plugins/context/estimate.ts';
 import { type AnswerPart, blockOfPart, LARGEST_PART } from '../../src/schema/answer-part.ts';
 import type { ContentBlock, Message } from '../../src/schema/message.ts';
+import { createProvider } from './create-provider.ts';
 import { breaksOff, fakeModel, recordingPause, says, withOpeningRetry } from './fakes.ts';
 import { infer, recordingSink, requestOf, userMessage } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
@@ -29,24 +28,22 @@ const hearing = () => {
   return { heard, sink };
 };
 
-const file = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
+const answerTo = (sink: InferenceSink) =>
+  createAnswer(sink, { provider: 'p', model: 'm', format: 'anthropic' });
 
 t.test('files and sources of a stream are heard between the texts', async (t) => {
   const { heard, sink } = hearing();
-  const receive = createPartReceiver(sink);
-  const parts: LanguageModelV3StreamPart[] = [
-    { type: 'text-delta', id: '1', delta: 'one' },
-    file,
-    { type: 'file', mediaType: 'audio/wav', data: new Uint8Array([1]) },
-    { type: 'source', sourceType: 'url', id: 's1', url: 'https://a.example', title: 'A' },
-    { type: 'source', sourceType: 'document', id: 's2', mediaType: 'application/pdf', title: 'B' },
-    { type: 'text-delta', id: '1', delta: 'two' },
-  ];
-  for (const part of parts) receive(part);
+  const answer = answerTo(sink);
+  answer.text('one');
+  answer.file('image/png', 'AAAA');
+  answer.fileAt('image/png', 'https://a.example/b.png');
+  answer.source({ type: 'url', id: 's1', url: 'https://a.example', title: 'A' });
+  answer.source({ type: 'document', id: 's2', media_type: 'application/pdf', title: 'B' });
+  answer.text('two');
   t.strictSame(heard, [
     'one',
     { file: 'AAAA', media_type: 'image/png' },
-    { file: new Uint8Array([1]), media_type: 'audio/wav' },
+    { url: 'https://a.example/b.png', media_type: 'image/png' },
     { type: 'url', id: 's1', url: 'https://a.example', title: 'A' },
     { type: 'document', id: 's2', media_type: 'application/pdf', title: 'B' },
     'two',
@@ -54,9 +51,9 @@ t.test('files and sources of a stream are heard between the texts', async (t) =>
 });
 
 t.test('a provider that sends files without an end is cut off', async (t) => {
-  const receive = createPartReceiver(hearing().sink);
-  for (let n = 0; n < 1024; n += 1) receive(file);
-  t.throws(() => receive(file), { message: /more than 1024 files and sources/ });
+  const answer = answerTo(hearing().sink);
+  for (let n = 0; n < 1024; n += 1) answer.file('image/png', 'AAAA');
+  t.throws(() => answer.file('image/png', 'AAAA'), { message: /more than 1024 files and sources/ });
 });
 
 t.test('whoever has given a part has begun to answer', async (t) => {

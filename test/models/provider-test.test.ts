@@ -134,8 +134,11 @@ const google = async (t: Test, codes: number[]) => {
     response.end(JSON.stringify({ access_token: 'secret-token', expires_in: 3600 }));
   });
   const { pause, waited } = recordingPause();
-  const { text } = openTransport(t);
-  const transport: Pick<Transport, 'text'> = { text: (request) => text({ ...request, url: `${url}/token` }) };
+  const open = openTransport(t);
+  const transport: Transport = {
+    ...open,
+    text: (request) => open.text({ ...request, url: `${url}/token` }),
+  };
   const test = createProviderTest({ clock, env: {}, pause, transport });
   return { test, requests, waited };
 };

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { adapterName, createProvider, SUPPORTED_ADAPTERS } from '../../src/models/provider.ts';
+import { adapterName, SUPPORTED_ADAPTERS } from '../../src/models/provider.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
+import { createProvider } from './create-provider.ts';
 
 const create = (spec: Partial<ProviderSpec>, env: Record<string, string> = {}) =>
   createProvider({ id: 'p', adapter: 'openai', ...spec }, env);

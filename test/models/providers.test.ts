@@ -1,8 +1,8 @@
 import { LLMock } from '@copilotkit/aimock';
 import t from 'tap';
 import type { Model } from '../../src/models/model.ts';
-import { createProvider } from '../../src/models/provider.ts';
 import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
+import { createProvider } from './create-provider.ts';
 import { infer, inferenceFailure, joined, joinedArgs, requestOf, userMessage } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 

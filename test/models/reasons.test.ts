@@ -1,8 +1,8 @@
 import t from 'tap';
 import { toModelError } from '../../src/models/classify.ts';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
-import { createProvider } from '../../src/models/provider.ts';
 import { refusalIn } from '../../src/models/reason.ts';
+import { createProvider } from './create-provider.ts';
 import { inferenceFailure, requestOf } from './infer.ts';
 import { startSseServer } from './sse-server.ts';
 
@@ -117,10 +117,10 @@ const responses: Record<string, Row> = {
     kind: 'provider',
     message: /^provider error: the response is not an event stream but an HTML page: REALCAUSE$/,
   },
-  'a whole answer in place of a stream': {
+  'JSON of another kind in place of a stream': {
     status: 200,
     type: 'application/json',
-    body: '{"choices":[{"message":{"content":"Hi"}}]}',
+    body: '{"object":"list","data":[]}',
     kind: 'provider',
     message: /^provider error: the response is not an event stream but JSON that is no error$/,
   },

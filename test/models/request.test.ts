@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap';
 import type { InferenceRequest } from '../../src/models/model.ts';
-import { createProvider } from '../../src/models/provider.ts';
+import { createProvider as createWith } from '../../src/models/provider.ts';
+import type { Transport } from '../../src/models/transport/transport.ts';
 import type { ContentBlock, Message } from '../../src/schema/message.ts';
 import type { ModelSpec, ProviderSpec } from '../../src/schema/model.ts';
+import { createProvider, NO_TRANSPORT } from './create-provider.ts';
 import { infer, inferenceFailure, requestOf, userMessage } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
@@ -306,16 +308,16 @@ t.test(
 
 t.test('OpenAI itself is asked in its own terms', async (t) => {
   const seen: { url: string; body: unknown }[] = [];
-  t.intercept(globalThis, 'fetch', {
-    value: async (input: string, init: RequestInit) => {
-      seen.push({ url: input, body: JSON.parse(String(init.body)) });
-      return new Response(chatEnd.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''), {
-        headers: { 'content-type': 'text/event-stream' },
-      });
+  const transport: Transport = {
+    ...NO_TRANSPORT,
+    async stream({ url, body }, reader) {
+      seen.push({ url, body: JSON.parse(body) });
+      for (const event of chatEnd) reader.event('', JSON.stringify(event));
+      return 'ended';
     },
-  });
+  };
   for (const base_url of ['', 'https://eu.api.openai.com/v1', 'https://us.openai.azure.com/openai/v1']) {
-    const model = createProvider({ id: 'p', adapter: 'openai', api_key: 'key', base_url }, {}).model({
+    const model = createWith({ id: 'p', adapter: 'openai', api_key: 'key', base_url }, {}, transport).model({
       id: 'm',
       provider_id: 'p',
       upstream_model: 'o3',

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { createProvider } from '../../src/models/provider.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
 import { eventually } from '../service/troupe.ts';
+import { createProvider } from './create-provider.ts';
 import { type Heard, infer, inferenceFailure, recordingSink, requestOf } from './infer.ts';
 
 const scripted = (adapter_options: NonNullable<ProviderSpec['adapter_options']>, upstream_model = 'bench') =>

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { InferenceRequest } from '../../src/models/model.ts';
-import { createProvider } from '../../src/models/provider.ts';
+import { createProvider } from './create-provider.ts';
 import { type Heard, infer, inferenceFailure, requestOf, userMessage } from './infer.ts';
 
 const model = createProvider({ id: 'p', adapter: 'scripted' }, {}).model({

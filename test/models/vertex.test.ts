@@ -2,9 +2,9 @@ import { createVerify, generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { createTokenSource, parseServiceAccount, type TokenDeps } from '../../src/models/google-token.ts';
-import { createProvider } from '../../src/models/provider.ts';
-import { connectVertex, vertexBaseUrl } from '../../src/models/vertex.ts';
+import { vertexAuthorization, vertexBaseUrl } from '../../src/models/vertex.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
+import { createProvider } from './create-provider.ts';
 import { infer, joined, requestOf } from './infer.ts';
 import { sendEvents, startSseServer } from './sse-server.ts';
 import { openTransport } from './transport/open.ts';
@@ -199,16 +199,11 @@ t.test('a cancel ends the wait for a token, and not the exchange that others sha
     setImmediate(() => abort.abort());
     return new Promise<never>(() => {});
   };
-  const connection = {
-    baseURL: 'http://127.0.0.1:1/',
-    apiKey: JSON.stringify(account),
-    headers: {},
-    fetch,
-  };
-  const language = connectVertex(connection, withAccount(account), { text, now: () => 0 });
-  const model = await language('gemini-2.5-pro');
-  const streamed = Promise.resolve(model.doStream({ prompt: [], abortSignal: abort.signal }));
-  await t.rejects(streamed, { name: 'AbortError' });
+  const authorization = vertexAuthorization(JSON.stringify(account), withAccount(account), {
+    text,
+    now: () => 0,
+  });
+  await t.rejects(authorization(abort.signal), { name: 'AbortError' });
   t.strictSame(
     exchanges.map((signal) => signal.aborted),
     [false],

@@ -10,6 +10,7 @@ import type { Run } from '../../src/schema/run.ts';
 import { settingsFrom } from '../../src/settings.ts';
 import type { Store } from '../../src/store/index.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
+import { NO_TRANSPORT } from '../models/create-provider.ts';
 import { plainRoutes } from '../registry/routes.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 import { type GatedStore, gateStore } from './gated-store.ts';
@@ -58,6 +59,7 @@ export const resolverFor = ({ provider, tools }: Steered): RuntimeDeps['resolve'
     routes: plainRoutes,
     subAgents: NO_SUB_AGENTS,
     env: {},
+    transport: NO_TRANSPORT,
     resolution_id: '1',
   }).resolve;
 

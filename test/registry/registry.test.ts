@@ -9,6 +9,7 @@ import type { AgentInput } from '../../src/schema/agent.ts';
 import { type EntriesInput, entriesFrom } from '../../src/settings.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { NO_TRANSPORT } from '../models/create-provider.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 import { plainRoutes } from './routes.ts';
 
@@ -27,6 +28,7 @@ const registryOf = (lists: EntriesInput, more: Partial<RegistryInput> = {}) =>
     routes: plainRoutes,
     subAgents: NO_SUB_AGENTS,
     env: {},
+    transport: NO_TRANSPORT,
     resolution_id: '7',
     ...more,
   });

@@ -11,6 +11,7 @@ import { agentJson } from '../../src/schema/agent-json.ts';
 import { type SettingsInput, settingsFrom } from '../../src/settings.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import { createDemoTools } from '../../src/tools/demo.ts';
+import { NO_TRANSPORT } from '../models/create-provider.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 import { plainRoutes } from './routes.ts';
 
@@ -111,6 +112,7 @@ t.test('every seeded agent can be resolved, with the plugins that are built in',
       routes: plainRoutes,
       subAgents: NO_SUB_AGENTS,
       env: {},
+      transport: NO_TRANSPORT,
       resolution_id: '1',
     });
     t.strictSame(registry.problems(), []);

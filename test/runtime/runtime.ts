@@ -16,6 +16,7 @@ import { createObserver } from '../../src/telemetry/observer.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { type Deferred, defer, settle } from '../http/serve.ts';
+import { NO_TRANSPORT } from '../models/create-provider.ts';
 import { plainRoutes } from '../registry/routes.ts';
 import { unwritable } from '../store/unwritable.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
@@ -109,6 +110,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     routes: plainRoutes,
     subAgents: NO_SUB_AGENTS,
     env: {},
+    transport: NO_TRANSPORT,
     resolution_id: '1',
   });
   const runtime = createRuntime({

@@ -35,6 +35,9 @@ export type EventSink = { event(name: string, data: string): boolean };
 /** `unframed`: the rest is no event stream; `EventDecoder.unframed` holds the bytes so far. */
 export type Decoded = 'more' | 'complete' | 'unframed';
 
+/** `cut`: the body ended in the middle of an event. */
+export type DecodedEnd = Decoded | 'cut';
+
 export const createEventDecoder = (): EventDecoder => ({
   kept: NOTHING,
   keptBytes: 0,
@@ -81,17 +84,19 @@ export const decode = (decoder: EventDecoder, chunk: Buffer, sink: EventSink): D
 };
 
 /** The body has ended. */
-export const decodeEnd = (decoder: EventDecoder, sink: EventSink): Decoded => {
+export const decodeEnd = (decoder: EventDecoder, sink: EventSink): DecodedEnd => {
   if (decoder.keptBytes > 0) {
     const decoded = endLine(decoder, NOTHING, 0, 0, sink);
     if (decoded !== 'more') return decoded;
   }
   const { name, data } = decoder;
-  return data !== undefined && isWholeJson(data) && sink.event(name, data) ? 'complete' : 'more';
+  // Whatever is no object, such as `[DONE]`, is not needed.
+  if (data?.startsWith('{') !== true) return 'more';
+  if (!isWholeJson(data)) return 'cut';
+  return sink.event(name, data) ? 'complete' : 'more';
 };
 
 const isWholeJson = (data: string): boolean => {
-  if (!data.startsWith('{')) return false;
   try {
     JSON.parse(data);
     return true;

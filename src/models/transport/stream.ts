@@ -1,4 +1,4 @@
-import { notAStream, toBrokenStream, toConnectError, toRefusal } from '../classify.ts';
+import { interrupted, notAStream, toBrokenStream, toConnectError, toRefusal } from '../classify.ts';
 import { ModelError } from '../errors.ts';
 import type { Watchdog } from '../watchdog.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
@@ -69,6 +69,7 @@ export const createStreamReceiver = (reader: EventReader, watchdog: Watchdog): R
       if (text) return endOfText(text.read());
       const decoded = decodeEnd(decoder, sink);
       if (decoded === 'unframed') return endOfText(decoder.unframed.toString());
+      if (decoded === 'cut' && !reader.isFinished()) throw interrupted('connection reset');
       return decoded === 'complete' ? 'complete' : 'ended';
     },
     broke(error, started) {

@@ -109,12 +109,13 @@ const readMessage = (state: State, message: JsonObject | undefined): void => {
   if (!message) return;
   const id = textOf(message.id) ?? '';
   const { messageId } = state;
+  // The same event twice.
+  if (messageId === id) return;
   // A proxy that asked again in the middle: two answers in one stream are none.
-  if (messageId !== undefined && messageId !== id && state.answer.hasBegun())
-    throw interrupted('connection reset');
-  if (messageId !== id) readContent(state, message.content);
+  if (messageId !== undefined && state.answer.hasBegun()) throw interrupted('connection reset');
   state.messageId = id;
   state.startReason = textOf(message.stop_reason);
+  readContent(state, message.content);
   readUsage(state, objectOf(message.usage), false);
 };
 

@@ -1,8 +1,8 @@
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
-import { BOUNDS } from '../bounds.ts';
 import { toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
+import { BOUNDS } from '../transport/bounds.ts';
 import { countOf, objectIn, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 
@@ -83,7 +83,7 @@ export const createCalls = (answer: AnswerWriter): Calls => {
 
   const finish = (call: Call, item: JsonObject): void => {
     if (call.hasEnded) return;
-    call.name ||= textOf(item.name) ?? '';
+    if (!call.isStarted) call.name = textOf(item.name) || call.name;
     call.whole = argumentsOf(item) || call.whole || call.args || call.initial;
     end(answer, call);
   };

@@ -94,6 +94,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     providers: program.providers,
     routes: deps.routes,
     env: deps.env,
+    transport: deps.transport,
     subAgents: deps.subAgents,
     remoteAgents: deps.remoteAgents,
   };

@@ -32,7 +32,7 @@ export type Snapshot = {
   pluginTools(): readonly ToolDescriptor[];
 };
 
-export type SnapshotDeps = Pick<ModelsInput, 'providers' | 'routes' | 'env'> & {
+export type SnapshotDeps = Pick<ModelsInput, 'providers' | 'routes' | 'env' | 'transport'> & {
   plugins(skills: SkillSource): readonly Plugin[];
   /** Those of the folder. */
   fileSkills: SkillSet;

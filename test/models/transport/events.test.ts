@@ -90,7 +90,7 @@ t.test('delivers an event without its blank line only if its data is whole JSON'
   for (const [tail, delivered] of ended) {
     const { events, decoded } = read([Buffer.from(`data: 1\n\n${tail}`)]);
     t.equal(events.length, delivered ? 2 : 1, tail);
-    t.equal(decoded, 'more');
+    t.equal(decoded, tail.includes('{') && !delivered ? 'cut' : 'more');
   }
 });
 

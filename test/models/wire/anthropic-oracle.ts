@@ -1,16 +1,15 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from '@ai-sdk/provider';
-import { anthropicCache } from '../../../src/models/cache-hints.ts';
-import { anthropicEffort } from '../../../src/models/effort.ts';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceEnd } from '../../../src/models/model.ts';
-import { toPrompt } from '../../../src/models/prompt.ts';
-import { createPartReceiver } from '../../../src/models/stream-parts.ts';
 import type { WireCall } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { nameForModel, schemaForModel } from '../../../src/schema/model-tool.ts';
 import { type Heard, recordingSink, requestOf } from '../infer.ts';
 import { callOf } from './decode.ts';
+import { anthropicEffort } from './package-effort.ts';
+import { createPartReceiver } from './package-parts.ts';
+import { toPrompt } from './package-prompt.ts';
 
 /** What the package `@ai-sdk/anthropic` sends for a request, and how it reads a stream. */
 
@@ -44,7 +43,7 @@ const optionsFor = ({ upstream, spec, request }: WireCall): LanguageModelV3CallO
       modalities: spec.modalities,
       systemFirst: true,
       ownPictures: false,
-      cacheMark: anthropicCache.mark,
+      cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     }),
     ...(request.tools.length > 0 && {
       tools: request.tools.map(({ id, description, parameters }) => {

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import t from 'tap';
-import { createAiSdkModel } from '../../../src/models/ai-sdk.ts';
-import { geminiEffort } from '../../../src/models/effort.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { geminiWire } from '../../../src/models/wire/gemini.ts';
 import { listOf, objectOf } from '../../../src/models/wire/read.ts';
@@ -12,6 +10,8 @@ import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
 import fc from '../../random.ts';
 import { recordingSink } from '../infer.ts';
 import { callOf } from './decode.ts';
+import { geminiEffort } from './package-effort.ts';
+import { createAiSdkModel } from './package-model.ts';
 import { refusalOfGemini } from './strict-gemini.ts';
 
 /**
@@ -21,7 +21,7 @@ import { refusalOfGemini } from './strict-gemini.ts';
  */
 
 /** Of each platform. */
-const RUNS = Math.ceil(Number(process.env.TROUPE_ORACLE_RUNS ?? 600) / 2);
+const RUNS = Math.ceil(Number(process.env.TROUPE_ORACLE_RUNS ?? 1000) / 2);
 
 const PLATFORMS = [
   ['gemini', 'google.generative-ai'],

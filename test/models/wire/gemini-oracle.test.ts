@@ -11,8 +11,8 @@ import { packageDecodes } from './gemini-package.ts';
  * Where the two disagree, a row of `DIFFERENCES` says why Troupe is right.
  */
 
-/** `TROUPE_ORACLE_RUNS`: how many streams; 100,000 take a quarter of an hour. */
-const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 600);
+/** `TROUPE_ORACLE_RUNS`: how many streams; 100,000 take about ten minutes. */
+const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 1000);
 
 const wire = geminiWire({ platform: 'gemini' });
 
@@ -65,6 +65,13 @@ const NEWER =
   'LANGUAGE MODEL_ARMOR IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE NO_IMAGE IMAGE_OTHER'.split(
     ' ',
   );
+/** Reasons that have a meaning, for Troupe or for the package. */
+const KNOWN = [
+  ...NEWER,
+  ...'STOP MAX_TOKENS CONTINUATION SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MALFORMED_FUNCTION_CALL'.split(
+    ' ',
+  ),
+];
 const hasFinish = (chunks: readonly JsonObject[], reasons: readonly string[]): boolean =>
   candidatesOf(chunks).some(({ finishReason }) => reasons.includes(String(finishReason)));
 
@@ -85,7 +92,10 @@ const DIFFERENCES: Difference[] = [
     ours: { error: 'provider', stop: undefined },
     theirs: { error: undefined, stop: 'EndTurn' },
     fields: ['error', 'stop'],
-    applies: (chunks) => hasFinish(chunks, ['OTHER', 'LATER']),
+    applies: (chunks) =>
+      candidatesOf(chunks).some(
+        ({ finishReason }) => typeof finishReason === 'string' && !KNOWN.includes(finishReason),
+      ),
   },
   {
     name: 'no reason, or one that is not specified',
@@ -428,7 +438,7 @@ type Mutation = typeof mutation extends fc.Arbitrary<infer Each> ? Each : never;
 
 const mutate = (given: readonly JsonObject[], changes: readonly Mutation[]): Json[] => {
   const events: Json[] = structuredClone([...given]);
-  for (const change of changes) {
+  for (const change of changes.map((each) => structuredClone(each))) {
     const at = change.at % Math.max(1, events.length);
     const chosen = events[at];
     if (change.kind === 'drop') events.splice(at, 1);

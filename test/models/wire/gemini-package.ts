@@ -1,9 +1,9 @@
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { type LanguageModelV3StreamPart, TypeValidationError } from '@ai-sdk/provider';
 import { ModelError } from '../../../src/models/errors.ts';
-import { createPartReceiver } from '../../../src/models/stream-parts.ts';
 import { recordingSink } from '../infer.ts';
 import type { Decoded, Sent } from './decode.ts';
+import { createPartReceiver } from './package-parts.ts';
 
 /** What the provider package makes of a stream. `unfit`: it refused an event for its shape. */
 export const packageDecodes = async (events: readonly Sent[]): Promise<Decoded & { unfit: boolean }> => {

@@ -343,6 +343,7 @@ t.test('keeps the signature of a call before the call, for each of several', asy
     callDelta: () => {},
     callEnd: (id) => note('end', id),
     usage: () => {},
+    fileAt: () => {},
     hasBegun: () => true,
   };
   const decoder = wire.decoder(writer);
@@ -449,6 +450,7 @@ const silent: AnswerWriter = {
   callDelta: () => {},
   callEnd: () => {},
   usage: () => {},
+  fileAt: () => {},
   hasBegun: () => false,
 };
 
@@ -599,6 +601,7 @@ t.test('a whole body is an answer, as one object or as an array of chunks', asyn
       text: (delta) => {
         said += delta;
       },
+      fileAt: () => {},
       hasBegun: () => said !== '',
     });
     t.equal(decoder.whole(body), isAnswer, JSON.stringify(body));

@@ -4,7 +4,6 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import t from 'tap';
 import type { InferenceRequest } from '../../../src/models/model.ts';
-import { toPrompt } from '../../../src/models/prompt.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import {
   type ChatOptions,
@@ -19,6 +18,7 @@ import { nameForModel } from '../../../src/schema/model-tool.ts';
 import fc, { anyText } from '../../random.ts';
 import { requestOf, userMessage } from '../infer.ts';
 import { callOf } from './decode.ts';
+import { toPrompt } from './package-prompt.ts';
 import { problemsOfChat, type StrictRules } from './strict-openai-chat.ts';
 
 /** Requests of Chat Completions: against the packages of the AI SDK, and against a service that is strict. */

@@ -5,12 +5,12 @@ import type { LanguageModelV3 } from '@ai-sdk/provider';
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceEnd } from '../../../src/models/model.ts';
-import { createPartReceiver } from '../../../src/models/stream-parts.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import { FOREIGN_CHAT, OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import fc, { anyText } from '../../random.ts';
 import { type Heard, recordingSink } from '../infer.ts';
 import { decode, unnamed } from './decode.ts';
+import { createPartReceiver } from './package-parts.ts';
 
 /**
  * Streams of Chat Completions, generated and then damaged, as the decoder and the packages of the AI SDK read them.
@@ -223,6 +223,9 @@ const areEarly = (deltas: readonly Chunk[]): boolean =>
       !deltas.slice(0, at).some((each) => each?.index === delta.index && !isWithout(each?.function?.name)),
   );
 
+const isEmptyReasonIn = (chunks: readonly Chunk[]): boolean =>
+  chunks.some((chunk) => chunk?.choices?.[0]?.finish_reason === '');
+
 const DIFFERENCES: readonly Difference[] = [
   {
     in: 'error',
@@ -250,6 +253,29 @@ const DIFFERENCES: readonly Difference[] = [
           reasoned > 0 && given.total_tokens === given.prompt_tokens + given.completion_tokens + reasoned
         );
       }),
+  },
+  {
+    in: 'usage',
+    reason: 'a count that is not reported is left out; the package reports 0',
+    applies: ({ chunks }) =>
+      chunks.some(
+        ({ usage: given }) => given && (given.prompt_tokens == null || given.completion_tokens == null),
+      ),
+  },
+  {
+    in: 'usage',
+    reason: 'a later report replaces the fields that it has; in the package it replaces all of them',
+    applies: ({ chunks }) => chunks.filter(({ usage: given }) => given).length > 1,
+  },
+  {
+    in: 'error',
+    reason: 'an empty finish reason is none: an earlier one holds, and an answer without text is broken off',
+    applies: ({ chunks }) => isEmptyReasonIn(chunks),
+  },
+  {
+    in: 'stop',
+    reason: 'an empty finish reason is none: an earlier one holds',
+    applies: ({ chunks }) => isEmptyReasonIn(chunks),
   },
   {
     in: 'calls',

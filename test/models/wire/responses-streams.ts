@@ -309,7 +309,7 @@ const mutateField = (event: Event, kind: 'unset' | 'replace' | 'add', pick: numb
   const keys = Object.keys(target);
   const key = kind === 'add' ? 'future' : (keys[pick % keys.length] ?? 'future');
   if (kind === 'unset') Reflect.deleteProperty(target, key);
-  else Reflect.set(target, key, value);
+  else Reflect.set(target, key, structuredClone(value));
 };
 
 const objectsIn = (value: unknown): object[] => {

@@ -3,22 +3,17 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
 } from '@ai-sdk/provider';
-import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../schema/answer-part.ts';
-import type { MediaBlock } from '../schema/media.ts';
-import { type ContentBlock, type Message, textOf } from '../schema/message.ts';
-import type { ModelSpec } from '../schema/model.ts';
-import { nameForModel } from '../schema/model-tool.ts';
-import { ModelError } from './errors.ts';
-import type { InferenceRequest } from './model.ts';
+import { ModelError } from '../../../src/models/errors.ts';
+import type { InferenceRequest } from '../../../src/models/model.ts';
+import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../../src/schema/answer-part.ts';
+import type { MediaBlock } from '../../../src/schema/media.ts';
+import { type ContentBlock, type Message, textOf } from '../../../src/schema/message.ts';
+import type { ModelSpec } from '../../../src/schema/model.ts';
+import { nameForModel } from '../../../src/schema/model-tool.ts';
 
 /**
- * Stored messages as a prompt of the provider packages.
- *
- * Guarantees: every tool result names the tool of its call; nothing empty is sent (providers refuse empty text
- * and empty messages); a block of a user that the model is known not to take fails here, before the provider is called.
- * What an answer held besides text never makes a provider refuse: it is named in words, unless the model takes its own
- * pictures back.
- * Costs: one pass over the history, nothing kept.
+ * Stored messages as a prompt of the provider packages, as they are: what the encoders are compared with. It shares no
+ * code with them.
  */
 
 export type PromptRules = {

@@ -3,54 +3,29 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from '@ai-sdk/provider';
-import type { ModelSpec } from '../schema/model.ts';
-import { nameForModel, schemaForModel } from '../schema/model-tool.ts';
-import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
-import type { CacheHints } from './cache-hints.ts';
-import { interrupted, toBrokenStream, toModelError } from './classify.ts';
-import type { EffortOptions } from './effort.ts';
-import { ModelError } from './errors.ts';
-import { idleSecondsOf } from './idle.ts';
-import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from './model.ts';
-import { toPrompt } from './prompt.ts';
-import { createPartReceiver, type PartReceiver } from './stream-parts.ts';
-import { createWatchdog, type Watchdog } from './watchdog.ts';
+import { toBrokenStream, toModelError } from '../../../src/ai-sdk/errors.ts';
+import { interrupted } from '../../../src/models/classify.ts';
+import { ModelError } from '../../../src/models/errors.ts';
+import { idleSecondsOf } from '../../../src/models/idle.ts';
+import type { InferenceEnd, InferenceRequest, Model } from '../../../src/models/model.ts';
+import { createWatchdog, type Watchdog } from '../../../src/models/watchdog.ts';
+import type { ModelSpec } from '../../../src/schema/model.ts';
+import { nameForModel, schemaForModel } from '../../../src/schema/model-tool.ts';
+import type { ReasoningEffort } from '../../../src/schema/run.ts';
+import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
+import { createPartReceiver, type PartReceiver } from './package-parts.ts';
+import { toPrompt } from './package-prompt.ts';
 
-/**
- * One model behind a provider package of the AI SDK.
- *
- * Guarantees: one HTTP request an inference (retries are the loop's); the sink hears nothing after a cancel or a
- * timeout; a stream that ends without the provider's word is an interrupted one, whatever it brought before.
- * Relies on: `doStream` rejects, and its stream errors, when the signal it was given fires.
- * Costs: the promises of the package's own stream; this layer adds one read a part.
- */
+/** One model behind a provider package: what the wire formats are compared with. */
 
 export type AiSdkAdapter = {
   language(upstream: string): Promise<LanguageModelV3>;
-  effort: EffortOptions;
+  effort(effort: ReasoningEffort, upstream: string): LanguageModelV3CallOptions['providerOptions'];
   /** Provider options of every call. */
   options?: LanguageModelV3CallOptions['providerOptions'];
-  /** Absent: the provider caches by itself, or not at all. */
-  cache?: CacheHints;
   systemFirst: boolean;
   /** Models that take back the pictures that they have answered with. */
   ownPictures?(upstream: string): boolean;
-};
-
-/** A package is loaded when the first of its models is asked: a start needs none, and most services use one. */
-export const onceLoaded = (
-  load: () => Promise<(upstream: string) => LanguageModelV3>,
-): AiSdkAdapter['language'] => {
-  let loaded: ReturnType<typeof load> | undefined;
-  return async (upstream) => {
-    loaded ??= load().catch((error) => {
-      // The next one tries again.
-      loaded = undefined;
-      throw error;
-    });
-    const language = await loaded;
-    return language(upstream);
-  };
 };
 
 type AiSdkModelOptions = { provider: string; timeoutSeconds: number };
@@ -73,7 +48,7 @@ export const createAiSdkModel = (
         callOptions(adapter, spec, request, watchdog.signal),
       );
       watchdog.opened();
-      return await deliver(reader, createPartReceiver(withToolIds(sink, request.tools)), watchdog);
+      return await deliver(reader, createPartReceiver(sink), watchdog);
     } catch (error) {
       throw watchdog.cause() ?? error;
     } finally {
@@ -96,14 +71,12 @@ const callOptions = (
   const providerOptions = mergeOptions([
     adapter.options,
     reasoning_effort == null ? undefined : adapter.effort(reasoning_effort, upstreamOf(request, spec)),
-    request.cache && adapter.cache?.call?.(request.session),
   ]);
   return {
     prompt: toPrompt(request, {
       modalities: spec.modalities,
       systemFirst: adapter.systemFirst,
       ownPictures: adapter.ownPictures?.(upstreamOf(request, spec)) === true,
-      cacheMark: adapter.cache?.mark,
     }),
     abortSignal,
     ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
@@ -142,20 +115,6 @@ const sentSchema = (parameters: ToolDescriptor['parameters']): object => {
   return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
 };
 
-/** Calls come under the names that the model was given; everything else knows tools by their ids. */
-const withToolIds = (sink: InferenceSink, tools: readonly ToolDescriptor[]): InferenceSink => {
-  const ids = new Map<string, string>();
-  for (const { id } of tools) if (nameForModel(id) !== id) ids.set(nameForModel(id), id);
-  if (ids.size === 0) return sink;
-  return {
-    ...sink,
-    toolStart: (call, name) => sink.toolStart(call, ids.get(name) ?? name),
-    ...(sink.toolCancel && {
-      toolCancel: (call, name, reason) => sink.toolCancel?.(call, ids.get(name) ?? name, reason),
-    }),
-  };
-};
-
 type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
 
 const open = async (language: LanguageModelV3, options: LanguageModelV3CallOptions): Promise<PartReader> => {
@@ -190,7 +149,7 @@ const deliver = async (
 
 const nextPart = async (reader: PartReader): Promise<LanguageModelV3StreamPart> => {
   const { done, value } = await reader.read().catch((error: unknown) => {
-    throw toBrokenStream(error);
+    throw toBrokenStream(error, false);
   });
   if (done) throw interrupted('connection reset');
   return value;

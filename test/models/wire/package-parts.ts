@@ -4,19 +4,16 @@ import type {
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
-import type { Usage } from '../schema/run-event.ts';
-import { interrupted, toStreamError } from './classify.ts';
-import { ModelError } from './errors.ts';
-import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from './model.ts';
-import { BOUNDS } from './transport/bounds.ts';
+import { toStreamError } from '../../../src/ai-sdk/errors.ts';
+import { interrupted } from '../../../src/models/classify.ts';
+import { ModelError } from '../../../src/models/errors.ts';
+import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from '../../../src/models/model.ts';
+import { BOUNDS } from '../../../src/models/transport/bounds.ts';
+import type { Usage } from '../../../src/schema/run-event.ts';
 
 /**
- * Parts of a provider's stream, one by one, into the sink.
- *
- * Guarantees: a tool call is reported complete only when it is. Some packages close every open call when their
- * connection ends, cut arguments and all; a call whose arguments are empty or not JSON is therefore held back
- * until the provider has said that it finished, and so is every call after it, to keep their order. An answer that
- * gets longer than `BOUNDS` allow is a failure that nobody repeats.
+ * Parts that a provider package reports, one by one, into the sink: what the decoders are compared with. It shares no
+ * code with them.
  */
 
 /** Returns the end with the last part, throws `ModelError` for a part that reports a failure. */

@@ -1,0 +1,118 @@
+import type { JsonObject } from '../../../src/schema/json.ts';
+
+/** A request of the Responses protocol as OpenAI checks it; returns why it is rejected, or undefined. */
+export const rejectionOf = (body: JsonObject): string | undefined => {
+  const unknown = Object.keys(body).find((key) => !FIELDS.has(key));
+  if (unknown !== undefined) return `Unknown parameter: '${unknown}'`;
+  if (typeof body.model !== 'string' || body.stream !== true || body.store !== false)
+    return 'model, stream, store';
+  const input = body.input as JsonObject[];
+  if (!Array.isArray(input) || input.length === 0) return "Missing required parameter: 'input'";
+  if (!JSON.stringify(body).isWellFormed() || /\\ud[89a-f]/.test(JSON.stringify(body)))
+    return 'invalid unicode';
+  return rejectedSetting(body) ?? rejectedTool(body) ?? rejectedItems(input);
+};
+
+const FIELDS = new Set([
+  'model',
+  'input',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'include',
+  'reasoning',
+  'prompt_cache_key',
+  'store',
+  'tools',
+  'stream',
+]);
+
+const REASONS = /^(openai\/)?(o\d|gpt-[56](?!-chat))/;
+
+const rejectedSetting = ({ model, temperature, top_p, reasoning, include, prompt_cache_key }: JsonObject) => {
+  const reasons = REASONS.test(String(model));
+  const effort = (reasoning as JsonObject | undefined)?.effort;
+  if (!reasons && (reasoning !== undefined || include !== undefined))
+    return "Unsupported parameter: 'reasoning'";
+  const mayBeSampled = effort === 'none' && String(model).includes('gpt-5.1');
+  if (reasons && !mayBeSampled && (temperature ?? top_p) !== undefined)
+    return "Unsupported parameter: 'temperature'";
+  return typeof prompt_cache_key === 'string' && prompt_cache_key.length > 64
+    ? "Invalid 'prompt_cache_key'"
+    : undefined;
+};
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+const rejectedTool = ({ tools = [] }: JsonObject): string | undefined => {
+  const names = new Set<unknown>();
+  for (const tool of tools as JsonObject[]) {
+    const parameters = tool.parameters as JsonObject | undefined;
+    if (tool.type !== 'function' || !NAME.test(String(tool.name)) || names.has(tool.name)) return 'tool name';
+    if (parameters?.type !== 'object') return `Invalid schema for function '${String(tool.name)}'`;
+    names.add(tool.name);
+  }
+  return undefined;
+};
+
+const rejectedItems = (input: readonly JsonObject[]): string | undefined => {
+  const open = new Set<unknown>();
+  const ids = new Set<unknown>();
+  for (const [index, item] of input.entries()) {
+    const rejected = CHECKS[String(item.type ?? item.role)]?.(item, { open, ids, next: input[index + 1] });
+    if (rejected !== 'fine') return `input[${index}]: ${rejected ?? 'unknown type or role'}`;
+  }
+  return open.size > 0 ? `No tool output found for function call ${[...open].join()}` : undefined;
+};
+
+type Around = { open: Set<unknown>; ids: Set<unknown>; next: JsonObject | undefined };
+type Check = (item: JsonObject, around: Around) => string;
+
+const isBlank = (text: unknown): boolean => typeof text !== 'string' || text.trim() === '';
+
+const systemText: Check = ({ content }) => (isBlank(content) ? 'blank content' : 'fine');
+
+const contentCheck =
+  (types: Record<string, (part: JsonObject) => boolean>): Check =>
+  ({ content }) => {
+    if (!Array.isArray(content) || content.length === 0) return 'empty content';
+    const isFine = (part: JsonObject) => types[String(part.type)]?.(part) === true;
+    return (content as JsonObject[]).every(isFine) ? 'fine' : `Invalid value in ${JSON.stringify(content)}`;
+  };
+
+const CHECKS: Record<string, Check> = {
+  system: systemText,
+  developer: systemText,
+  user: contentCheck({
+    input_text: ({ text }) => !isBlank(text),
+    input_image: ({ image_url }) => /^(https?:|data:image\/[a-z+]+;base64,)/.test(String(image_url)),
+    input_file: ({ file_url, file_data, filename }) =>
+      file_url === undefined
+        ? /^data:application\/pdf;base64,/.test(String(file_data)) && !isBlank(filename)
+        : /^https?:/.test(String(file_url)),
+  }),
+  assistant: contentCheck({ output_text: ({ text }) => !isBlank(text) }),
+  function_call({ call_id, name, arguments: args }, { open, ids }) {
+    if (!NAME.test(String(name)) || !NAME.test(String(call_id)))
+      return `Invalid name or call_id ${String(call_id)}`;
+    if (ids.has(call_id)) return `Duplicate item found with id ${String(call_id)}`;
+    if (!String(args).startsWith('{')) return 'arguments are no object';
+    JSON.parse(String(args));
+    open.add(call_id);
+    ids.add(call_id);
+    return 'fine';
+  },
+  function_call_output({ call_id, output }, { open }) {
+    if (typeof output !== 'string') return 'output is no text';
+    return open.delete(call_id) ? 'fine' : `No tool call found for function call output ${String(call_id)}`;
+  },
+  reasoning({ id, summary, encrypted_content }, { ids, next }) {
+    if (!Array.isArray(summary)) return "Missing required parameter: 'summary'";
+    if (isBlank(encrypted_content)) return `Item '${String(id)}' not found: items are not persisted`;
+    if (id !== undefined && ids.has(id)) return `Duplicate item found with id ${String(id)}`;
+    ids.add(id);
+    return next?.type === 'reasoning' || next?.type === 'function_call' || next?.role === 'assistant'
+      ? 'fine'
+      : `Item '${String(id)}' was provided without its required following item`;
+  },
+};
