@@ -247,6 +247,23 @@ t.test('the sink receives nothing after a cancel, also of parts that were there 
   t.strictSame(received.heard, [['text', 'one']]);
 });
 
+t.test('the sink does not receive a part that was read just before a cancel', async (t) => {
+  const abort = new AbortController();
+  const racing = () =>
+    new ReadableStream(
+      {
+        pull(controller) {
+          controller.enqueue(said('late'));
+          abort.abort();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  const { heard, error } = await inferFrom(modelOf(fakeModel3(racing)), requestOf('x'), abort.signal);
+  t.strictSame(heard, []);
+  t.match(error, { class: 'cancelled' });
+});
+
 t.test('an error of the sink is the error of the inference, and cancels the stream', async (t) => {
   const { sink } = recorded();
   let isCancelled = false;
