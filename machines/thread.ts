@@ -109,6 +109,8 @@ export const threadMachine = setup({
     continuesWhenFull: and(['isFull', 'continuesOpenRun']),
     /** Does the active run still take this input for its next step? */
     takesInput: asked,
+    /** Is the end of the active run in a commit already? */
+    isEnding: asked,
     /** May the input start now, or is it for later? */
     isDelayed: asked,
     /** Are these decisions for the run that executes here, and nothing else? */
@@ -292,11 +294,20 @@ export const threadMachine = setup({
         RUN_PARKED: { target: 'busy', actions: 'startClaimant', description: 'The thread is free.' },
       },
       after: {
-        releaseWait: {
-          target: 'busy',
-          actions: ['reportTimeout', 'refuseClaimant'],
-          description: 'The old run does not let go.',
-        },
+        releaseWait: [
+          {
+            guard: 'isEnding',
+            target: 'displacing',
+            reenter: true,
+            description:
+              'The store has not yet answered the commit that ends the old run: the wait continues.',
+          },
+          {
+            target: 'busy',
+            actions: ['reportTimeout', 'refuseClaimant'],
+            description: 'The old run does not let go.',
+          },
+        ],
       },
     },
     waiting: {

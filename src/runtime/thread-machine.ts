@@ -1,6 +1,6 @@
 import { threadMachine } from '../../machines/thread.ts';
 import type { Cancel, Decision, Input, Interrupt, Refusable, Removal, TaskTold } from './requests.ts';
-import { takesInput } from './run-control.ts';
+import { isStoppable, takesInput } from './run-control.ts';
 import { isSlotFree } from './slots.ts';
 import { isAnswerTo } from './submission.ts';
 import type { Thread } from './thread.ts';
@@ -63,6 +63,9 @@ const runNamedBy = (request: Decision | TaskTold): string =>
 const isTaken = ({ active }: Thread, { into }: Pick<Input, 'into'>): boolean =>
   active !== undefined && takesInput(active) && (into === undefined || into === active.run_id);
 
+/** From then on no event may be logged for it: its terminal event is the last one of its log. */
+const isEnding = ({ active }: Thread): boolean => active !== undefined && !isStoppable(active);
+
 const continuesResting = (thread: Thread, request: Input): boolean =>
   continuesOpen(thread, request) && openFor(thread, request)?.run_id !== thread.active?.run_id;
 
@@ -74,6 +77,7 @@ export const boundThreadMachine: typeof threadMachine = threadMachine.provide({
     hasWaiting: (args) => threadOf(args).ledger.waiting.size > 0,
     continuesOpenRun: (args) => continuesResting(threadOf(args), requestOf<Input>(args)),
     takesInput: (args) => isTaken(threadOf(args), requestOf<Input>(args)),
+    isEnding: (args) => isEnding(threadOf(args)),
     isDelayed: (args) => (requestOf<Input>(args).available_at ?? 0) > threadOf(args).deps.clock.now(),
     answersActive: (args) => isAnswerTo(threadOf(args).active?.run_id, requestOf<Input>(args)),
     executes: (args) => requestOf<Decision>(args).decided.run_id === threadOf(args).active?.run_id,

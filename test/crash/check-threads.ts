@@ -65,8 +65,10 @@ const checkRun = (broken: Broken, run: Run, kinds: readonly string[]): void => {
       'terminal',
       `${about} is ${status} and has ${ends.length} terminal events: ${kinds.slice(-8)}`,
     );
-  else if (status === 'done' && kinds.at(-1) !== ends[0])
-    broken.note('terminal', `${about}: events behind its end: ${kinds.slice(-4)}`);
+  else if (status === 'done' && kinds.at(-1) !== ends[0]) {
+    const end = kinds.findIndex((kind) => TERMINAL.includes(kind));
+    broken.note('terminal', `${about}: events after its ${kinds[end]}: ${kinds.slice(end + 1)}`);
+  }
   if (reason?.type === 'error' && status === 'done')
     broken.note('terminal', `${about} ended with an error: ${JSON.stringify(reason)}, ${kinds.slice(-8)}`);
   const { outcome } = run;

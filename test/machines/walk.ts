@@ -28,6 +28,8 @@ export type World = {
   /** Everything that can arrive from outside. All of it is sent in every state, legal or not. */
   events: readonly AnyEventObject[];
   services?: Readonly<Record<string, readonly Outcome[]>>;
+  /** What the end of a delay may find; `before` gets each of them with the event. */
+  delays?: readonly Readonly<Record<string, unknown>>[];
   /** Makes the world such as the event finds it; a machine begins with 'xstate.init'. */
   before?(event: AnyEventObject): void;
 };
@@ -68,7 +70,9 @@ const eventsIn = (state: AnyMachineSnapshot, world: World, sources: ReadonlyMap<
           : { type: `${DONE}${actorId}`, output: outcome.output, actorId },
       ),
     ),
-    ...[...own].filter((type) => type.startsWith('xstate.after.')).map((type) => ({ type })),
+    ...[...own]
+      .filter((type) => type.startsWith('xstate.after.'))
+      .flatMap((type) => (world.delays ?? [{}]).map((found) => ({ ...found, type }))),
   ];
 };
 

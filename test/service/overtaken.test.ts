@@ -20,7 +20,7 @@ const RENEWALS = 3;
 
 const say = { messages: [{ role: 'user', content: 'x' }] };
 
-const startHeld = async (t: Test) => {
+const startHeld = async (t: Test, { foreground_release_wait_ms = 5000 } = {}) => {
   const models = createTestModels();
   const reached = defer();
   const released = defer();
@@ -44,6 +44,7 @@ const startHeld = async (t: Test) => {
         storage_dir: dir,
         durability: 'process',
         shutdown_timeout_ms: 0,
+        foreground_release_wait_ms,
         mailbox: { lease_renewal_ms: RENEWAL_MS },
         AdminApiConfig: { bearer_token: ADMIN_TOKEN },
         entries: { ...entries, agents: [...agents, heldAgent] },
@@ -157,3 +158,32 @@ for (const [action, overtake] of Object.entries(ACTIONS)) {
     });
   }
 }
+
+t.test(
+  'a run that does not let go in time keeps its thread, and its log says so before its end',
+  async (t) => {
+    const held = await startHeld(t, { foreground_release_wait_ms: 1 });
+    const stream = await held.run({ ...say, agentId: 'held', threadId: 'T' });
+    const { run_id } = await stream.until('run_start');
+    await stream.until('text_delta');
+    const { status, body } = await held.post('/v1/runs', { ...say, agentId: 'slow', threadId: 'T' });
+    t.equal(status, 409);
+    t.match(body, { error: /thread has an active run/ });
+    held.released.resolve();
+    const kinds = await eventually(
+      async () => {
+        const { items } = (await held.call('GET', `/v1/runs/${run_id}/events?limit=200`)).body as {
+          items: { event_kind: string }[];
+        };
+        return items.map(({ event_kind }) => event_kind);
+      },
+      (found) => found.some((kind) => TERMINAL.test(kind)),
+    );
+    const told = ['RunInterrupted', 'MailboxTimeout', 'RunCancelled'];
+    t.strictSame(
+      kinds.filter((kind) => told.includes(kind)),
+      told,
+    );
+    t.equal(kinds.at(-1), 'RunCancelled');
+  },
+);
