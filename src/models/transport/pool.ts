@@ -47,7 +47,8 @@ export const createPool = (options: PoolOptions): Pool => {
   let loaded: Loaded | undefined;
   let closed = false;
   const load = async (): Promise<void> => {
-    const { EnvHttpProxyAgent, Pool: ConnectionPool } = await import('undici');
+    // A bundle has the members of a CommonJS package on its default export alone.
+    const { EnvHttpProxyAgent, Pool: ConnectionPool } = (await import('undici')).default;
     const idleMs = options.keepAliveSeconds * 1000;
     const shared = {
       ...proxiesOf(options.env),

@@ -129,7 +129,7 @@ const readReasoning = (state: State, text: string | undefined, place: Place): vo
 };
 
 const isRepeated = (ids: ReadonlySet<unknown>, { item_id }: JsonObject): boolean =>
-  ids.size > 0 && typeof item_id === 'string' && item_id !== '' && ids.has(item_id);
+  typeof item_id === 'string' && item_id !== '' && ids.has(item_id);
 
 const passed = (state: State, place: Place): void => {
   if (place !== undefined && place > state.latest) state.latest = place;

@@ -87,6 +87,58 @@ const STREAMS: [name: string, events: Event[], expected: Partial<Decoded>][] = [
     },
   ],
   [
+    'a call that ends with all of its arguments and is never finished',
+    [
+      added(call('a', '')),
+      args('a', '{"n"'),
+      {
+        type: 'response.function_call_arguments.done',
+        item_id: 'fc_a',
+        output_index: 0,
+        arguments: '{"n":1}',
+      },
+      completed(),
+    ],
+    {
+      heard: [
+        ['start', 'a', 'search'],
+        ['delta', 'a', '{"n"'],
+        ['end', 'a', '{"n":1}'],
+      ],
+      end: { stop: 'ToolUse' },
+    },
+  ],
+  [
+    'two calls that come whole and have one place',
+    [done(call('a', '{"n":1}')), done(call('b', '{"n":2}')), completed()],
+    {
+      heard: [
+        ['start', 'a', 'search'],
+        ['end', 'a', '{"n":1}'],
+        ['start', 'b', 'search'],
+        ['end', 'b', '{"n":2}'],
+      ],
+      end: { stop: 'ToolUse' },
+    },
+  ],
+  [
+    'two calls of one id, of which the second is never finished',
+    [
+      done(call('a', '{"n":1}')),
+      added(call('a', '', { id: 'y' }), 1),
+      completed({ output: [call('a', '{"n":2}', { id: 'y' })] }),
+    ],
+    {
+      heard: [
+        ['start', 'a', 'search'],
+        ['end', 'a', '{"n":1}'],
+        ['start', 'a_2', 'search'],
+        ['end', 'a_2', '{"n":2}'],
+      ],
+      end: { stop: 'ToolUse' },
+    },
+  ],
+  [
     'a call without arguments, which ends with the answer',
     [added(call('a', '')), done(call('a', '')), done(call('b', '{"n":1}'), 1), completed()],
     {

@@ -288,6 +288,27 @@ const STREAMS: [name: string, events: Event[], expected: Partial<Decoded>][] = [
     { heard: [['text', 'Hello']], end: { stop: 'EndTurn' } },
   ],
   [
+    'deltas and annotations that come after their finished items',
+    [
+      done(reasoning('Hm')),
+      summary('Hm'),
+      done(message('Hello', [CITATION]), 1),
+      { ...text('Hello', 1), item_id: 'msg_0' },
+      { ...annotation(CITATION), output_index: 1 },
+      completed(),
+    ],
+    {
+      heard: [
+        ['reasoning', 'Hm'],
+        ['encrypted', 'ENC'],
+        ['text', 'Hello'],
+      ],
+      items: [reasoning('Hm')],
+      sources: [SOURCE],
+      end: { stop: 'EndTurn' },
+    },
+  ],
+  [
     'an answer that comes only with the end',
     [completed({ output: [reasoning('Hm'), message('Hi', [CITATION]), call('a', '{"n":1}')] })],
     {

@@ -23,6 +23,11 @@ export const upToEnd = (events: readonly Event[]): readonly Event[] => {
 };
 
 const itemOf = (event: Event): JsonObject => (event.item ?? {}) as JsonObject;
+/** Also those of the response at the end. */
+const itemsOf = (event: Event): JsonObject[] => {
+  const { output } = (event.response ?? {}) as { output?: (JsonObject | null)[] };
+  return [itemOf(event), ...(Array.isArray(output) ? output : [])].filter((item) => item !== null);
+};
 const isItem = (event: Event, type: string, stage = /^response\.output_item\./): boolean =>
   stage.test(event.type) && itemOf(event).type === type;
 export const isWebSearch = (event: Event): boolean =>
@@ -170,7 +175,7 @@ export const ROWS: Row[] = [
     ],
     facets: ['calls'],
     applies: (events) => {
-      const done = placesOf(events, DONE);
+      const done = new Set(callsOf(events, DONE).map(({ output_index }) => output_index));
       return callsOf(events, ADDED).some(({ output_index }) => !done.has(output_index));
     },
   },
@@ -202,7 +207,7 @@ export const ROWS: Row[] = [
     why: 'a call without a name is a failure, because no tool is meant',
     example: [added({ ...CALL, name: '' }), done({ ...CALL, name: '' }), completed()],
     facets: ['text', 'reasoning', 'encrypted', 'calls', 'sources', 'usage', 'stop'],
-    applies: (events) => JSON.stringify(events).includes('"name":""'),
+    applies: (events) => events.flatMap(itemsOf).some(({ type, name }) => type === 'function_call' && !name),
   },
   {
     why: 'a finished item without arguments has those of the events before it',
