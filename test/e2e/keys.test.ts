@@ -1,4 +1,7 @@
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 import { join } from 'node:path';
+import tls from 'node:tls';
 import t, { type Test } from 'tap';
 import { startSseServer } from '../models/sse-server.ts';
 import { runHere, serveHere } from './in-process.ts';
@@ -7,40 +10,39 @@ import { runHere, serveHere } from './in-process.ts';
 
 const KEY = 'sk-canary-of-openai-0123456789';
 
-/** Every request to another host than this one is answered by the mock and remembered with the host it was meant for. */
-const capture = (t: Test, mock: string) => {
-  const sent: { host: string; path: string; keys: string }[] = [];
-  const { fetch: real } = globalThis;
-  globalThis.fetch = async (input, init) => {
-    const request = new Request(input, init);
-    const url = new URL(request.url);
-    const isMock = url.origin === mock;
-    if (url.hostname === '127.0.0.1' && !isMock) return real(input, init);
-    sent.push({
-      host: isMock ? 'mock' : url.host,
-      path: url.pathname,
-      keys: JSON.stringify([...request.headers]),
-    });
-    return real(new URL(url.pathname + url.search, mock), {
-      method: request.method,
-      headers: request.headers,
-      ...(request.method === 'POST' && { body: await request.text() }),
-    });
-  };
-  t.teardown(() => {
-    globalThis.fetch = real;
-  });
-  return sent;
-};
+type Sent = { host: string; keys: string };
 
-const startMock = (t: Test) =>
-  startSseServer(t, (response, { url }) => {
+/**
+ * A provider on this host. TLS connections to every other host lead to it as well, without encryption, so that it
+ * receives what they would.
+ */
+const startMock = async (t: Test, isUp = () => true) => {
+  const sent: Sent[] = [];
+  const mock = await startSseServer(t, (response, { url, headers }) => {
+    if (!isUp()) return response.destroy();
+    const { host = '' } = headers;
+    sent.push({ host: host === new URL(mock.url).host ? 'mock' : host, keys: JSON.stringify(headers) });
     if (url.endsWith('/models')) {
       return response.end(JSON.stringify({ data: [{ id: 'Listed-Model' }, { id: 'other' }] }));
     }
     // A refusal ends the run in every protocol, and is not retried.
     response.writeHead(401).end('{"error":{"message":"no"}}');
   });
+  const { connect } = tls;
+  Object.assign(tls, {
+    connect: () => {
+      const socket = net.connect(Number(new URL(mock.url).port), '127.0.0.1');
+      socket.once('connect', () => socket.emit('secureConnect'));
+      return socket;
+    },
+  });
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    Object.assign(tls, { connect });
+    syncBuiltinESMExports();
+  });
+  return { ...mock, sent };
+};
 
 const runOnce = async (url: string): Promise<string> => {
   const response = await fetch(`${url}/v1/runs`, {
@@ -123,7 +125,6 @@ for (const [name, { env, host, model }] of Object.entries(CASES)) {
   for (const command of ['dev', 'serve']) {
     t.test(`${command} with ${name}: the key of OpenAI goes to ${host ?? 'no host'}`, async (t) => {
       const mock = await startMock(t);
-      const sent = capture(t, mock.url);
       const given = Object.entries(env).map(([key, value]) => [key, value.replace('MOCK', mock.url)]);
       const { url, output } = await serveHere(t, [command, '--storage-dir', join(t.testdir(), 'data')], {
         ...Object.fromEntries(given),
@@ -136,7 +137,7 @@ for (const [name, { env, host, model }] of Object.entries(CASES)) {
       );
       t.notMatch(output, KEY);
       await runOnce(url);
-      const hosts = new Set(sent.filter(({ keys }) => keys.includes(KEY)).map((each) => each.host));
+      const hosts = new Set(mock.sent.filter(({ keys }) => keys.includes(KEY)).map((each) => each.host));
       t.strictSame([...hosts], host === undefined ? [] : [host]);
     });
   }
@@ -161,7 +162,8 @@ t.test(
   'an address without a model that responds to nothing stops the first start and no later one',
   async (t) => {
     const dir = join(t.testdir(), 'data');
-    const mock = await startMock(t);
+    let up = true;
+    const mock = await startMock(t, () => up);
     const args = ['serve', '--storage-dir', dir];
     const env = (url: string) => ({
       SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
@@ -174,15 +176,6 @@ t.test(
       refused.errors,
       /OPENAI_BASE_URL: http:\/\/127\.0\.0\.1:9\/v1\/models: no connection.*; start that server first, or set AGENT_MODEL/,
     );
-    let up = true;
-    const { fetch: real } = globalThis;
-    t.teardown(() => {
-      globalThis.fetch = real;
-    });
-    globalThis.fetch = async (input, init) => {
-      if (!up && String(input).startsWith(mock.url)) throw new TypeError('fetch failed');
-      return real(input, init);
-    };
     await t.test('first', async (t) => {
       t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
     });
