@@ -57,10 +57,13 @@ process.stdout.write(
   }),
 );
 
+/** The AI SDK, and packages whose files it reads in the form of its own module system. */
+const OF_AI_SDK = /\/node_modules\/(@ai-sdk|@standard-schema|eventsource-parser)\//;
+
 const filesOf = (of: ts.Program): string[] =>
   of
     .getSourceFiles()
-    .filter(({ fileName }) => !fileName.includes('/typescript-5/'))
+    .filter(({ fileName }) => !fileName.includes('/typescript-5/') && !OF_AI_SDK.test(fileName))
     .map(({ fileName }) => fileName)
     .sort();
 const expected = new Set(filesOf(program));

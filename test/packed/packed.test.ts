@@ -115,8 +115,12 @@ const output = async (...args: string[]): Promise<string> =>
     ({ stdout, stderr }) => `${stdout}${stderr}` || 'it failed without a word',
   );
 
-/** Its own declarations do not hold with `exactOptionalPropertyTypes`; only programs that use statecharts read them. */
-const withoutXstate = (said: string): string => said.replace(/^\S*\/xstate\/.*\n(?: .*\n)*/gm, '');
+/**
+ * Declarations of xstate are not correct with `exactOptionalPropertyTypes`, and those of the AI SDK are not without the
+ * types of a browser. Only programs that use statecharts or the AI SDK read them.
+ */
+const withoutPackages = (said: string): string =>
+  said.replace(/^\S*\/(xstate|@ai-sdk)\/.*\n(?: .*\n)*/gm, '');
 
 // Not in the checkout: there a program would find the packages of the checkout too.
 const folder = mkdtempSync(join(realpathSync(tmpdir()), 'troupe-packed-'));
@@ -220,7 +224,7 @@ t.test('programs of the README have no type errors, however modules are resolved
   t.ok(programs.size >= 3);
   const [node16 = '', nodenext = '', bundler = ''] = addConfigurations(project);
   const tsc = (version: string): string => join(ROOT, 'node_modules', version, 'bin/tsc');
-  const newest = withoutXstate(await output(tsc('typescript'), '-p', bundler, '--singleThreaded'));
+  const newest = withoutPackages(await output(tsc('typescript'), '-p', bundler, '--singleThreaded'));
   t.equal(newest, '', 'TypeScript 7');
   const child = bundled(join(ROOT, 'test/packed/child-types.ts'));
   t.equal(await output(child, nodenext, node16, bundler), '', 'TypeScript 5.9');
@@ -229,8 +233,21 @@ t.test('programs of the README have no type errors, however modules are resolved
   if (!LONG) return;
   for (const version of ['typescript', 'typescript-5']) {
     for (const config of [node16, nodenext, bundler]) {
-      t.equal(withoutXstate(await output(tsc(version), '-p', config)), '', `${version} ${config}`);
+      t.equal(withoutPackages(await output(tsc(version), '-p', config)), '', `${version} ${config}`);
     }
+  }
+});
+
+t.test('troupe/ai-sdk imports nothing but parts of the package', async (t) => {
+  for (const file of ['index.js', 'index.d.ts']) {
+    const text = readFileSync(join(project, 'node_modules/troupe/dist/src/ai-sdk', file), 'utf8');
+    const imported = Array.from(text.matchAll(/\bfrom ?["']([^"']+)/g), ([, path = '']) => path);
+    t.ok(imported.length > 0, file);
+    t.strictSame(
+      imported.filter((path) => !path.startsWith('.') && !path.startsWith('node:')),
+      [],
+      file,
+    );
   }
 });
 
