@@ -1,5 +1,5 @@
 import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { buildConnector, Pool as ConnectionPool, Dispatcher } from 'undici';
 import { type Deadline, deadline, type Wheel } from './wheel.ts';
 
@@ -47,6 +47,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let loaded: Loaded | undefined;
   let closed = false;
   const load = async (): Promise<void> => {
+    await connector.load();
     // A bundle has the members of a CommonJS package on its default export alone.
     const { EnvHttpProxyAgent, Pool: ConnectionPool } = (await import('undici')).default;
     const idleMs = options.keepAliveSeconds * 1000;
@@ -131,6 +132,7 @@ const addressOf = (host: string, port: number): TcpNetConnectOpts => ({
 const createConnector = ({ wheel }: PoolOptions) => {
   const sessions = new Map<string, Buffer>();
   const connecting = new Set<Socket>();
+  let tls: typeof import('node:tls') | undefined;
   let opening = false;
   const secure = ({ hostname, port, servername }: buildConnector.Options): TLSSocket => {
     const name = servername || (isIP(hostname) === 0 ? hostname : '');
@@ -142,7 +144,8 @@ const createConnector = ({ wheel }: PoolOptions) => {
       ALPNProtocols: ['http/1.1'],
       ...(session && { session }),
     };
-    const socket = connectTls(options);
+    if (!tls) throw new Error('TLS is not loaded');
+    const socket = tls.connect(options);
     socket.on('session', (latest) => sessions.set(key, latest));
     return socket;
   };
@@ -182,6 +185,9 @@ const createConnector = ({ wheel }: PoolOptions) => {
   return {
     connect,
     isOpening: () => opening,
+    async load(): Promise<void> {
+      tls ??= await import('node:tls');
+    },
     close() {
       for (const socket of connecting) socket.destroy();
       sessions.clear();

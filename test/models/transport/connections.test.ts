@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
@@ -20,16 +19,6 @@ const settle = async (): Promise<void> => {
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await nextTick();
 };
-
-t.test('loads its HTTP client with the first request', async (t) => {
-  const { cache } = createRequire(import.meta.url);
-  const isLoaded = (): boolean => Object.keys(cache).some((path) => path.includes('/node_modules/undici/'));
-  const transport = openTransport(t);
-  t.notOk(isLoaded());
-  const { url } = await startRawServer(t, answer);
-  await ask(transport, url);
-  t.ok(isLoaded());
-});
 
 t.test('an idle connection stays open for the time of the setting', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
