@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../schema/json.ts';
 import { toStreamError } from '../classify.ts';
+import { ModelError } from '../errors.ts';
 import { BOUNDS, excerpt } from '../transport/bounds.ts';
 import { objectOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
@@ -39,6 +40,10 @@ type Call = {
 
 type Piece = { index: number | undefined; given: string; name: string; args: string };
 
+/** A call that is not announced yet is bounded here, and an announced one by the answer. */
+const tooMuch = (what: string): ModelError =>
+  new ModelError('provider', `the answer has more than ${what}`, { final: true });
+
 /** `before` is called ahead of each announcement. `returns`: the provider is sent additions to its calls again. */
 export function createCallReader(answer: AnswerWriter, before: () => void, returns: boolean): CallReader {
   const calls: Call[] = [];
@@ -62,7 +67,10 @@ export function createCallReader(answer: AnswerWriter, before: () => void, retur
   };
   const open = ({ index, given }: Piece): Call => {
     announce();
-    if (calls.length > BOUNDS.calls) throw nameless(calls[0], answer);
+    if (calls.length >= BOUNDS.calls) throw tooMuch(`${BOUNDS.calls} calls`);
+    if (given.length > BOUNDS.nameLength) {
+      throw tooMuch(`${BOUNDS.nameLength} characters in the id or name of a call`);
+    }
     const call: Call = { index, given, id: '', name: '', args: '', extra: undefined };
     calls.push(call);
     waiting = call;

@@ -820,7 +820,7 @@ const floods: [name: string, piece: (n: number) => JsonObject, why: RegExp][] = 
     () => chunk({ reasoning_details: [{ type: 'x', data: 'x'.repeat(100_000) }] }),
     /characters$/,
   ],
-  ['calls without names', (n) => calling({ index: n, id: `c${n}` }), /a call without a name/],
+  ['calls without names', (n) => calling({ index: n, id: `c${n}` }), /more than 512 calls$/],
   [
     'arguments of a call without a name',
     () => calling({ index: 0, id: 'c', function: { arguments: 'x'.repeat(100_000) } }),
