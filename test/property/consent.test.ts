@@ -196,7 +196,9 @@ const consentOf = (step: Step, shown: readonly Shown[], target: Shown): string[]
   const named = here.filter(({ ticket }) => ticket.ticket_id === id);
   const below = here.flatMap((each) => each.below.filter((one) => one.id === id).map(({ digest }) => digest));
   const ofCall = here.filter(({ ticket }) => ticket.tool_call_id === id);
-  if (named.length > 0) return named.flatMap(({ calls }) => calls);
+  // A part of a chat that has the id for its call as well means that call, also where an earlier ticket has the id.
+  const isOfPart = surface === 'chat' && id === target.ticket.tool_call_id;
+  if (named.length > 0 && !isOfPart) return named.flatMap(({ calls }) => calls);
   return [...below, ...ofCall.flatMap(({ calls }) => calls)];
 };
 
