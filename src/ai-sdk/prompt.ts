@@ -13,13 +13,13 @@ import type {
 import type { InferenceRequest } from '../models/model.ts';
 import {
   type AssistantPart,
-  type FilePart,
   idForModel,
   type ResultPart,
   type UserPart,
   type PromptRules as WritingRules,
   writePrompt,
 } from '../models/wire/prompt.ts';
+import type { FilePart } from '../models/wire/prompt-media.ts';
 import { type ItemOf, readItem } from './items.ts';
 import type { AiSdkProviderOptions } from './model.ts';
 

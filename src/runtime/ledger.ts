@@ -15,7 +15,7 @@ import { applyRewinds } from './rewind.ts';
  * Guarantees: the memory is ahead of the store by exactly the commits that are under way, in order; after a commit
  * that failed the ledger is broken and refuses everything, so that nobody decides on rows that do not exist. Relies
  * on being the only ledger of its thread in the process.
- * Costs what is written: the history is read once, when somebody asks for it, and appended to after that. A long one is
+ * Costs what is written: the history is read once, at its first use, and appended to after that. A long one is
  * read in windows before the first request that needs it (`history-loading.ts`).
  */
 

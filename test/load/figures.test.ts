@@ -159,18 +159,21 @@ t.test('collections are read from output that is cut anywhere', (t) => {
   t.end();
 });
 
-t.test('a place of a bundle is told by the path above it, and grouped by package or folder', (t) => {
-  const dir = t.testdir({
-    'bundle.js':
-      'start();\n// node_modules/@ai-sdk/openai/dist/index.mjs\na();\n// src/models/wire/sse.ts\nb();\nc();\n',
-  });
-  const url = pathToFileURL(join(dir, 'bundle.js')).href;
-  const groups = [0, 2, 4, 5].map((line) => groupOf(moduleAt(url, line)));
-  t.strictSame(groups.slice(1), ['@ai-sdk/openai', 'src/models', 'src/models']);
-  t.equal(moduleAt(url, 0), url, 'no path is above it');
-  t.equal(groupOf('node:internal/streams'), 'node');
-  t.end();
-});
+t.test(
+  'the path comment above a place of a bundle names its source, which is grouped by package or folder',
+  (t) => {
+    const dir = t.testdir({
+      'bundle.js':
+        'start();\n// node_modules/@ai-sdk/openai/dist/index.mjs\na();\n// src/models/wire/sse.ts\nb();\nc();\n',
+    });
+    const url = pathToFileURL(join(dir, 'bundle.js')).href;
+    const groups = [0, 2, 4, 5].map((line) => groupOf(moduleAt(url, line)));
+    t.strictSame(groups.slice(1), ['@ai-sdk/openai', 'src/models', 'src/models']);
+    t.equal(moduleAt(url, 0), url, 'no path is above it');
+    t.equal(groupOf('node:internal/streams'), 'node');
+    t.end();
+  },
+);
 
 const readings = (values: readonly number[]) => values.map((value, index) => ({ hours: index / 10, value }));
 

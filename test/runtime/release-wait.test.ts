@@ -5,7 +5,7 @@ import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
 /**
- * A foreground run waits for the old run to let go of the thread. The commit that ends the old run is held until that
+ * A foreground run waits until the old run releases the thread. The commit that ends the old run is held until that
  * wait is over, as by a slow disk: the terminal event stays the last event of the run (runtime.md 13.5).
  */
 

@@ -20,7 +20,7 @@ import type { AnswerWriter, Decoder } from './wire.ts';
 /**
  * Events of a message, one after the other.
  *
- * Guarantees: blocks are told apart by their index, so interleaved ones stay apart; each call has an id that no other
+ * Guarantees: blocks are identified by their index, so their deltas may be interleaved; each call has an id that no other
  * call of the answer has; thinking becomes an item when its block has ended. Calls of tools that the service executes
  * are not reported, but what they found is, as sources.
  * Costs one parse of an event, and the text of the answer once more for a pause.

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { ModelError } from '../errors.ts';
-import type { FilePart } from './prompt.ts';
+import type { FilePart } from './prompt-media.ts';
 
 /** A file of a user as a block. @throws ModelError `invalid_request` for a type that the protocol has no block for */
 export const fileBlock = (part: FilePart): JsonObject => {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { readSigned } from './gemini-items.ts';
-import type { AssistantPart, CallPart, FilePart, PromptWriter, ResultPart, TextPart } from './prompt.ts';
+import type { AssistantPart, CallPart, PromptWriter, ResultPart, TextPart } from './prompt.ts';
+import type { FilePart } from './prompt-media.ts';
 
 /**
  * The history as `contents` and `systemInstruction`.

@@ -161,7 +161,7 @@ function find(calls: readonly Call[], piece: Piece): Call | undefined {
   return beginsAnother(there, piece) ? undefined : there;
 }
 
-/** A service that uses one id for two calls tells them apart by their index, and each of them has a name. */
+/** Where a service uses one id for two calls, they differ in their index, and each has a name. */
 const isAt = (call: Call, index: number | undefined, name: string): boolean =>
   index === undefined || call.index === undefined || call.index === index || name === '';
 

@@ -27,7 +27,7 @@ export function effortFields(
 
 type Overrides = InferenceRequest['overrides'];
 
-/** Models that accept a temperature while they are told not to reason. */
+/** Models that accept a temperature when the effort of the request is `none`. */
 const SAMPLES_WITHOUT_REASONING = /^(openai\/)?gpt-5\.[1-9]/;
 const SEARCHES = /^(openai\/)?gpt-4o(-mini)?-search-preview/;
 

@@ -9,11 +9,11 @@ import { joinReasoning } from './openai-chat-reasoning.ts';
 import {
   type AssistantPart,
   type CallPart,
-  type FilePart,
   type PromptWriter,
   type UserPart,
   writePrompt,
 } from './prompt.ts';
+import type { FilePart } from './prompt-media.ts';
 import { objectOf } from './read.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 

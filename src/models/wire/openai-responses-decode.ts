@@ -19,7 +19,7 @@ import type { AnswerWriter, Decoder, Finish } from './wire.ts';
  * Events of a streamed response.
  *
  * Guarantees: each text, call, source and reasoning item is written once, whether it came in deltas, in its finished
- * item, in the response at the end, or in all of them. Items are told apart by `output_index`, because some services
+ * item, in the response at the end, or in all of them. Items are identified by `output_index`, because some services
  * change the ids of items within a stream. Built-in tools run at the provider: their items are ignored, except for the
  * sources that they found.
  * Cost per delta: one JSON.parse, one switch and a call of the writer.

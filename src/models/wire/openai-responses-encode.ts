@@ -6,12 +6,12 @@ import { ModelError } from '../errors.ts';
 import { cacheFields, modelFields } from './openai-responses-effort.ts';
 import {
   type AssistantPart,
-  type FilePart,
   type PromptWriter,
   type ResultPart,
   type UserPart,
   writePrompt,
 } from './prompt.ts';
+import type { FilePart } from './prompt-media.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /** A request of the Responses protocol: messages, calls, results and reasoning are items of one list. */

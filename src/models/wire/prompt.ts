@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../schema/answer-part.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
-import type { MediaBlock } from '../../schema/media.ts';
 import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
-import type { ModelSpec } from '../../schema/model.ts';
 import { nameForModel } from '../../schema/model-tool.ts';
-import { ModelError } from '../errors.ts';
 import type { InferenceRequest } from '../model.ts';
+import { type FilePart, filePart, type MediaRules, picturesIn } from './prompt-media.ts';
 
 /**
  * The history of a thread in the form that every provider accepts, piece by piece, in order.
@@ -22,15 +20,6 @@ import type { InferenceRequest } from '../model.ts';
  */
 
 export type TextPart = { type: 'text'; text: string };
-
-export type FilePart = {
-  type: 'file';
-  kind: MediaBlock['type'];
-  /** Where a URL does not say what it leads to: `image/*`, `application/pdf`, `audio/mpeg`, `video/mp4`. */
-  mediaType: string;
-  data: { base64: string } | { url: string };
-  filename?: string;
-};
 
 export type CallPart = { type: 'call'; id: string; name: string; input: JsonObject };
 
@@ -52,12 +41,9 @@ export type PromptWriter = {
   results(results: readonly ResultPart[], isStable: boolean): void;
 };
 
-export type PromptRules = {
-  modalities: ModelSpec['modalities'];
+export type PromptRules = MediaRules & {
   /** The provider accepts system texts only before everything else; later ones are moved there. */
   systemFirst: boolean;
-  /** The model accepts pictures that it has answered with; others only read that there was one. */
-  ownPictures: boolean;
   /** Whose reasoning is sent back. */
   origin: Pick<ReasoningItem, 'provider' | 'model' | 'format'>;
 };
@@ -276,36 +262,6 @@ const toolText = ({ pictures }: Walk, { content }: Message): string => {
 
 const sizeInKb = (block: PartBlock): number => Math.max(1, Math.round(sizeOfBlock(block) / 1024));
 
-/** Types that models which draw read as well. */
-const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
-
-/** Bytes of pictures in a request: services accept 20 MB in all, as base64. */
-const MOST_PICTURES = 8 * 1024 * 1024;
-
-/** The newest pictures of answers and of results, as many as go into a request. */
-const picturesIn = (
-  messages: readonly Message[],
-  { modalities, ownPictures }: PromptRules,
-): Set<ContentBlock> => {
-  const found = new Set<ContentBlock>();
-  const takes = modalities?.input?.length ? modalities.input.includes('image') : undefined;
-  const ofAnswers = ownPictures && takes !== false;
-  // A model refuses a request for a picture that it does not accept, and results stay in each request after them.
-  const ofResults = takes === true;
-  if (!ofAnswers && !ofResults) return found;
-  let bytes = 0;
-  for (const { role, content } of messages.toReversed()) {
-    if (!(role === 'assistant' ? ofAnswers : role === 'tool' && ofResults)) continue;
-    for (const block of content) {
-      if (block.type !== 'image' || block.source.type !== 'base64') continue;
-      bytes += sizeOfBlock(block);
-      if (bytes > MOST_PICTURES) return found;
-      if (PICTURES.has(block.source.media_type.toLowerCase())) found.add(block);
-    }
-  }
-  return found;
-};
-
 /**
  * Pictures of the results that end here, in a message of the user behind them: not every provider accepts a picture in
  * a result, and all of them accept one there.
@@ -326,41 +282,4 @@ const returnedPictures = (
   if (parts.length === 0) return undefined;
   return (isStable) =>
     writer.user([{ type: 'text', text: 'Pictures of the results above:' }, ...parts], isStable);
-};
-
-/** A URL does not say what it leads to; these are the types that providers accept in its place. */
-const ASSUMED_TYPE: Record<MediaBlock['type'], string> = {
-  image: 'image/*',
-  document: 'application/pdf',
-  audio: 'audio/mpeg',
-  video: 'video/mp4',
-};
-
-const filePart = (block: MediaBlock, { modalities }: PromptRules): FilePart => {
-  const { source, title } = block;
-  const mediaType = source.type === 'base64' ? source.media_type : ASSUMED_TYPE[block.type];
-  const modality = modalityOf(block.type, mediaType);
-  if (modalities?.input?.length && !modalities.input.includes(modality)) {
-    throw new ModelError('invalid_request', `this model does not take ${modality} input`);
-  }
-  return {
-    type: 'file',
-    kind: block.type,
-    mediaType,
-    data: source.type === 'base64' ? { base64: source.data } : { url: checkedUrl(source.url) },
-    ...(title !== undefined && { filename: title.toWellFormed() }),
-  };
-};
-
-const modalityOf = (
-  type: MediaBlock['type'],
-  mediaType: string,
-): 'text' | 'image' | 'audio' | 'video' | 'pdf' => {
-  if (type !== 'document') return type;
-  return mediaType.startsWith('text/') ? 'text' : 'pdf';
-};
-
-const checkedUrl = (text: string): string => {
-  if (URL.canParse(text)) return new URL(text).href;
-  throw new ModelError('invalid_request', `'${text}' is not a URL`);
 };

@@ -3,7 +3,7 @@ import { BOUNDS } from '../../../src/models/transport/bounds.ts';
 import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
 import type { Finish } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
-import { type Decoded, decode, named, type Sent } from './decode.ts';
+import { type Decoded, decode, named, type Sent, SILENT } from './decode.ts';
 
 /** Streams of the Messages protocol, event by event, and what is read of them. */
 
@@ -580,30 +580,15 @@ t.test('the name of an event counts where its data has no type', async (t) => {
   t.match(decode(wire, events), { heard: { length: 2 }, end: { stop: 'EndTurn' } });
 });
 
-const silent = {
-  text: () => {},
-  reasoning: () => {},
-  reasoningEncrypted: () => {},
-  reasoningItem: () => {},
-  file: () => {},
-  source: () => {},
-  callStart: () => {},
-  callDelta: () => {},
-  callEnd: () => {},
-  usage: () => {},
-  fileAt: () => {},
-  hasBegun: () => true,
-};
-
 /** How a stream ends, before the writer decides what that means. */
 const finishOf = (events: readonly Event[]): Finish => {
-  const decoder = wire.decoder(silent);
+  const decoder = wire.decoder(SILENT);
   for (const [name, data] of named(events)) decoder.push(name, data);
   return decoder.end();
 };
 
 t.test('the answer is complete with message_stop, and finished as soon as its reason is known', async (t) => {
-  const decoder = wire.decoder(silent);
+  const decoder = wire.decoder(SILENT);
   const events = named([start(), ...hello, ...end()]);
   const seen = events.map(([name, data]) => [decoder.push(name, data), decoder.isFinished()]);
   t.strictSame(seen.slice(-3), [
@@ -611,7 +596,7 @@ t.test('the answer is complete with message_stop, and finished as soon as its re
     [false, true],
     [true, true],
   ]);
-  const late = wire.decoder(silent);
+  const late = wire.decoder(SILENT);
   const [reason] = end();
   if (reason) late.push('message_delta', JSON.stringify(reason));
   t.equal(late.push('error', '{"type":"error","error":{"type":"api_error","message":"late"}}'), true);
@@ -730,7 +715,7 @@ const floods: [name: string, event: (count: number) => Event][] = [
 ];
 for (const [name, event] of floods) {
   t.test(`an answer has not more than so many ${name}`, async (t) => {
-    const decoder = wire.decoder(silent);
+    const decoder = wire.decoder(SILENT);
     decoder.push('content_block_start', JSON.stringify(block({ type: 'text', text: '' })));
     t.throws(
       () => {

@@ -1,7 +1,7 @@
 import { createAnswer } from '../../../src/models/answer.ts';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceEnd, InferenceSource } from '../../../src/models/model.ts';
-import type { Wire, WireCall } from '../../../src/models/wire/wire.ts';
+import type { AnswerWriter, Wire, WireCall } from '../../../src/models/wire/wire.ts';
 import type { AnswerPart } from '../../../src/schema/answer-part.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { type Heard, recordingSink, requestOf } from '../infer.ts';
@@ -56,3 +56,21 @@ export const callOf = (more: Partial<WireCall> = {}): WireCall => ({
   pauses: [],
   ...more,
 });
+
+const ignore = (): void => {};
+
+/** A writer without a reader, for tests of what a decoder returns or throws. */
+export const SILENT: AnswerWriter = {
+  text: ignore,
+  reasoning: ignore,
+  reasoningEncrypted: ignore,
+  reasoningItem: ignore,
+  file: ignore,
+  fileAt: ignore,
+  source: ignore,
+  callStart: ignore,
+  callDelta: ignore,
+  callEnd: ignore,
+  usage: ignore,
+  hasBegun: () => true,
+};

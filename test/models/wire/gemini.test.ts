@@ -2,7 +2,7 @@ import t from 'tap';
 import { geminiWire } from '../../../src/models/wire/gemini.ts';
 import type { AnswerWriter } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
-import { type Decoded, decode, type Sent, unnamed } from './decode.ts';
+import { type Decoded, decode, type Sent, SILENT, unnamed } from './decode.ts';
 
 /** What the decoder of Gemini makes of exact streams. */
 
@@ -333,18 +333,11 @@ t.test('keeps the signature of a call before the call, for each of several', asy
   const order: unknown[] = [];
   const note = (...entry: unknown[]): void => void order.push(entry);
   const writer: AnswerWriter = {
+    ...SILENT,
     text: (delta) => note('text', delta),
-    reasoning: () => {},
-    reasoningEncrypted: () => {},
     reasoningItem: (item) => note('item', item),
-    file: () => {},
-    source: () => {},
     callStart: (id) => note('start', id),
-    callDelta: () => {},
     callEnd: (id) => note('end', id),
-    usage: () => {},
-    fileAt: () => {},
-    hasBegun: () => true,
   };
   const decoder = wire.decoder(writer);
   for (const [name, data] of unnamed([
@@ -439,20 +432,7 @@ t.test('is finished once the reason is known', async (t) => {
   t.equal(blocked.isFinished(), true);
 });
 
-const silent: AnswerWriter = {
-  text: () => {},
-  reasoning: () => {},
-  reasoningEncrypted: () => {},
-  reasoningItem: () => {},
-  file: () => {},
-  source: () => {},
-  callStart: () => {},
-  callDelta: () => {},
-  callEnd: () => {},
-  usage: () => {},
-  fileAt: () => {},
-  hasBegun: () => false,
-};
+const silent: AnswerWriter = { ...SILENT, hasBegun: () => false };
 
 t.test('pauses where the answer exceeds the limit of one request', async (t) => {
   const decoder = wire.decoder(silent);

@@ -3,7 +3,7 @@ import { createAnswer } from '../../../src/models/answer.ts';
 import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { recordingSink } from '../infer.ts';
-import { type Decoded, decode, named, unnamed } from './decode.ts';
+import { type Decoded, decode, named, SILENT, unnamed } from './decode.ts';
 import {
   added,
   args,
@@ -174,19 +174,9 @@ t.test('an event without a type that is no error is ignored', async (t) => {
 
 t.test('the usage of a failed response counts', async (t) => {
   const usages: unknown[] = [];
-  const ignore = (): void => {};
   const decoder = wire.decoder({
-    text: ignore,
-    reasoning: ignore,
-    reasoningEncrypted: ignore,
-    reasoningItem: ignore,
-    file: ignore,
-    source: ignore,
-    callStart: ignore,
-    callDelta: ignore,
-    callEnd: ignore,
+    ...SILENT,
     usage: (usage) => usages.push(usage),
-    fileAt: () => {},
     hasBegun: () => false,
   });
   const event = failed(
@@ -198,7 +188,7 @@ t.test('the usage of a failed response counts', async (t) => {
 });
 
 t.test('the answer is finished when the response is', async (t) => {
-  const decoder = wire.decoder({ hasBegun: () => true, text: () => {} } as never);
+  const decoder = wire.decoder(SILENT);
   t.equal(decoder.push('', JSON.stringify(text('Hi'))), false);
   t.equal(decoder.isFinished(), false);
   t.equal(decoder.push('', JSON.stringify(completed())), true);
