@@ -80,12 +80,16 @@ const measureAll = async (
 };
 
 /** What stands in the README between the marks of the benchmarks. */
-const readmeText = ({ at, commit, machine, benchmarks }: Result, { names }: Options): string => {
+const readmeText = (
+  { at, commit, machine, settings: { rounds }, benchmarks }: Result,
+  { names }: Options,
+): string => {
   const tooLong = BENCHMARKS.filter(({ long }) => long).map(({ name }) => name);
   const shown = benchmarks.filter(({ name }) =>
     names.length === 0 ? !tooLong.includes(name) : names.includes(name),
   );
-  return `Measured on ${machineLine(machine)}; commit ${commit}, ${at.slice(0, 10)}.\n\n${readmeTable(shown)}`;
+  const often = rounds === null ? '' : `, rounds: ${rounds}`;
+  return `Measured on ${machineLine(machine)}${often}; commit ${commit}, ${at.slice(0, 10)}.\n\n${readmeTable(shown)}`;
 };
 
 const showReadme = (result: Result, options: Options): void => {
