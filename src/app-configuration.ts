@@ -5,7 +5,7 @@ import type { Breakers } from './models/breakers.ts';
 import { readFirstModel } from './models/first-model.ts';
 import { ADAPTER_DEFAULTS } from './models/provider.ts';
 import { createRoutes } from './models/route.ts';
-import type { Transport } from './models/transport/transport.ts';
+import type { Transport } from './models/transport/types.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
 import type { RemoteAgents } from './registry/agents.ts';
 import { readAgentsFile } from './registry/agents-file.ts';

@@ -20,7 +20,7 @@ import { createInspector } from './inspection/inspector.ts';
 import { nameOf, type WorksFor } from './inspection/name.ts';
 import { createMcpManager } from './mcp/index.ts';
 import { createBreakers } from './models/breakers.ts';
-import { createTransport } from './models/transport/transport.ts';
+import { createTransport } from './models/transport.ts';
 import { startObservability } from './observability.ts';
 import { LIMITS } from './programs/limits.ts';
 import { type Listener, listenForPrograms } from './programs/listener.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ResolvedAgent } from '../loop/agent.ts';
+import { BOUNDS } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceSink, Model } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
-import { BOUNDS } from '../models/transport/bounds.ts';
 import { createStopPolicies } from '../plugins/stop/policies.ts';
 import { applyAgentPatch } from '../registry/agent-patch.ts';
 import type { Live } from '../registry/config/live.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { BOUNDS, excerpt } from '../models/bounds.ts';
 import { DEAF } from '../models/deaf.ts';
 import type { InferenceEnd, InferenceRequest, Model } from '../models/model.ts';
-import { BOUNDS, excerpt } from '../models/transport/bounds.ts';
 import type { Message, Role } from '../schema/message.ts';
 import { describeIssues, phrases } from '../schema/phrases.ts';
 import { withoutFence } from './score.ts';

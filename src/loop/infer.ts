@@ -1,7 +1,7 @@
+import { excerpt } from '../models/bounds.ts';
 import { ModelError, usageIn } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
-import { excerpt } from '../models/transport/bounds.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import {
   contentOf,

@@ -1,9 +1,9 @@
 import type { ReasoningItem } from '../schema/message.ts';
 import type { Usage } from '../schema/run-event.ts';
+import { BOUNDS } from './bounds.ts';
 import { interrupted } from './classify.ts';
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
-import { BOUNDS } from './transport/bounds.ts';
 import type { AnswerWriter, Finish } from './wire/wire.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Usage } from '../schema/run-event.ts';
+import { BOUNDS } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import { isRefusal, refusalIn, refusalOf } from './reason.ts';
-import { BOUNDS } from './transport/bounds.ts';
 
 /**
  * Turns what a transport throws and what a provider reports into a `ModelError` (agent-loop.md 10.1): by HTTP status

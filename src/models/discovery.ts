@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Clock, monotonic } from '../schema/clock.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
+import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
 import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
 import { lacksWhatListsTell, listName, type ModelList, parseModelList } from './model-list.ts';
 import { type Environment, timeoutSecondsOf } from './provider-options.ts';
-import { BOUNDS } from './transport/bounds.ts';
-import type { Transport } from './transport/transport.ts';
+import type { Transport } from './transport/types.ts';
 
 /**
  * What providers tell of their models (config.md 7.1).

@@ -1,6 +1,6 @@
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import type { Usage } from '../schema/run-event.ts';
-import { BOUNDS, excerpt } from './transport/bounds.ts';
+import { BOUNDS, excerpt } from './bounds.ts';
 
 /**
  * How an inference fails (agent-loop.md 10.1). The message is what ends up in `termination.value`; `transient`

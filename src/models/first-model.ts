@@ -1,8 +1,8 @@
 import type { ProviderSpec } from '../schema/model.ts';
+import { BOUNDS } from './bounds.ts';
 import { addressOf, listRequestOf, sendListRequest } from './list-request.ts';
 import { firstName } from './model-list.ts';
-import { BOUNDS } from './transport/bounds.ts';
-import type { Transport } from './transport/transport.ts';
+import type { Transport } from './transport/types.ts';
 
 /**
  * The first model that a server lists, for an address that was given without the name of a model. Costs one request,

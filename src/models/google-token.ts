@@ -1,10 +1,11 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
+import { BOUNDS } from './bounds.ts';
 import { ModelError } from './errors.ts';
-import { BOUNDS } from './transport/bounds.ts';
-import { reasonOf, type TextResponse, UnreadableBody } from './transport/text.ts';
-import type { Transport } from './transport/transport.ts';
+import { reasonOf, UnreadableBody } from './response.ts';
+import type { TextResponse } from './transport/text.ts';
+import type { Transport } from './transport/types.ts';
 
 /**
  * Access tokens for a Google service account: a signed assertion is exchanged for a token (RFC 7523, RS256).

@@ -3,8 +3,9 @@ import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
 import type { ListSchema } from './model-list.ts';
 import { adapterName } from './provider.ts';
 import { apiKeyOf, baseUrlOf, credentialsKindOf, type Environment, headersOf } from './provider-options.ts';
-import { reasonOf, type TextResponse, UnreadableBody } from './transport/text.ts';
-import type { Transport } from './transport/transport.ts';
+import { reasonOf, UnreadableBody } from './response.ts';
+import type { TextResponse } from './transport/text.ts';
+import type { Transport } from './transport/types.ts';
 
 /**
  * How a provider is asked for its list of models (config.md 7.1), by discovery and by the provider test.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDate, Modality, type ModelSpec } from '../schema/model.ts';
+import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
-import { BOUNDS } from './transport/bounds.ts';
 
 /**
  * What a provider's list of models says of each (config.md 7.1). A list is read as far as it can be: what is

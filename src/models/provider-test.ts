@@ -9,9 +9,9 @@ import { createTokenSource, parseServiceAccount } from './google-token.ts';
 import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
 import { createProvider } from './provider.ts';
 import { credentialsKindOf, type Environment, scopesOf, timeoutSecondsOf } from './provider-options.ts';
+import { reasonOf } from './response.ts';
 import { backoffMs, DEFAULT_RETRY, type Pause, pause as pauseReally } from './retry.ts';
-import { reasonOf } from './transport/text.ts';
-import type { Transport } from './transport/transport.ts';
+import type { Transport } from './transport/types.ts';
 
 /**
  * Can a provider be used (config.md 12)? It is built, and then asked for its list of models, or Google for a token.

@@ -1,8 +1,8 @@
-import type { ProviderSpec } from '../schema/model.ts';
+import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { hintOf } from '../schema/nearest.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
-import type { Provider } from './model.ts';
+import type { Model, Provider } from './model.ts';
 import {
   apiKeyOf,
   baseUrlOf,
@@ -12,8 +12,9 @@ import {
   timeoutSecondsOf,
 } from './provider-options.ts';
 import { createScriptedProvider } from './scripted.ts';
-import type { Transport } from './transport/transport.ts';
-import { createWireModel, onceLoaded } from './wire-model.ts';
+import type { Transport } from './transport/types.ts';
+import type { Wire } from './wire/wire.ts';
+import type { Endpoint, WireModelOptions } from './wire-model.ts';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['openai-resp', 'openai_resp'],
@@ -86,6 +87,32 @@ export const createProvider = (spec: ProviderSpec, env: Environment, transport: 
   const timeoutSeconds = timeoutSecondsOf(spec);
   return {
     id: spec.id,
-    model: (model) => createWireModel(endpoint, model, { provider: spec.id, timeoutSeconds, transport }),
+    model: (model) => loadedModel(endpoint, model, { provider: spec.id, timeoutSeconds, transport }),
+  };
+};
+
+/** The first inference loads what all wire formats share, and the format of its provider. */
+const loadedModel = (endpoint: Endpoint, spec: ModelSpec, options: WireModelOptions): Model => {
+  let loaded: Model | undefined;
+  return {
+    id: spec.id,
+    provider: options.provider,
+    upstream: spec.upstream_model,
+    async stream(request, sink, signal) {
+      loaded ??= (await import('./wire-model.ts')).createWireModel(endpoint, spec, options);
+      return loaded.stream(request, sink, signal);
+    },
+  };
+};
+
+/** A format that could not be loaded is loaded again by the next inference. */
+const onceLoaded = (load: Endpoint['wire']): Endpoint['wire'] => {
+  let loaded: Promise<Wire> | undefined;
+  return () => {
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
   };
 };

@@ -1,3 +1,4 @@
+import { excerpt } from './bounds.ts';
 import type { Breaker, Breakers } from './breakers.ts';
 import { ModelError } from './errors.ts';
 import { callGuarded } from './guarded.ts';
@@ -6,7 +7,6 @@ import { isRetried, retryOpening, watchSink } from './opening.ts';
 import { createPool, type PoolDeps } from './pool.ts';
 import { withRecovery } from './recovery.ts';
 import { type Pause, pause as platformPause, type Random, type RetrySettings, spread } from './retry.ts';
-import { excerpt } from './transport/bounds.ts';
 
 /**
  * What an agent's `model_id` leads to, a model or a pool, made reliable by the agent's own settings: inside out

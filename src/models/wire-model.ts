@@ -5,7 +5,7 @@ import { idleSecondsOf } from './idle.ts';
 import type { Model } from './model.ts';
 import { withToolIds } from './tool-names.ts';
 import type { EventReader } from './transport/stream.ts';
-import type { Transport } from './transport/transport.ts';
+import type { Transport } from './transport/types.ts';
 import { createWatchdog } from './watchdog.ts';
 import type { Decoder, Finish, Wire } from './wire/wire.ts';
 
@@ -24,18 +24,6 @@ export type Endpoint = {
   baseURL: string;
   /** Headers of every request, with the key. `signal` ends the wait for a token. */
   headers(signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>;
-};
-
-/** A format that could not be loaded is loaded again by the next inference. */
-export const onceLoaded = (load: Endpoint['wire']): Endpoint['wire'] => {
-  let loaded: Promise<Wire> | undefined;
-  return () => {
-    loaded ??= load().catch((error: unknown) => {
-      loaded = undefined;
-      throw error;
-    });
-    return loaded;
-  };
 };
 
 export type WireModelOptions = { provider: string; timeoutSeconds: number; transport: Transport };

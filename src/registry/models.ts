@@ -3,7 +3,7 @@ import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models
 import type { Model, Provider } from '../models/model.ts';
 import { createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
-import type { Transport } from '../models/transport/transport.ts';
+import type { Transport } from '../models/transport/types.ts';
 import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import type { Records } from './records.ts';
 import { type Attempt, attempt, Unmet } from './unmet.ts';

@@ -1,6 +1,7 @@
 import { createProvider as createWith } from '../../src/models/provider.ts';
 import type { Environment } from '../../src/models/provider-options.ts';
-import { createTransport, type Transport } from '../../src/models/transport/transport.ts';
+import type { Transport } from '../../src/models/transport/types.ts';
+import { createTransport } from '../../src/models/transport.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 
 /** Of the whole file; its idle connections do not keep the process. */

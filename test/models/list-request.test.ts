@@ -1,6 +1,6 @@
 import t from 'tap';
 import { sendListRequest } from '../../src/models/list-request.ts';
-import { reasonOf } from '../../src/models/transport/text.ts';
+import { reasonOf } from '../../src/models/response.ts';
 import { openTransport } from './transport/open.ts';
 
 t.test('why there was no answer is told by a code alone, and never with the words of the error', (t) => {

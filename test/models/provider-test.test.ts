@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { createProviderTest, ProviderTest } from '../../src/models/provider-test.ts';
-import type { Transport } from '../../src/models/transport/transport.ts';
+import type { Transport } from '../../src/models/transport/types.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { recordingPause } from './fakes.ts';
 import { type SeenRequest, startSseServer } from './sse-server.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { InferenceRequest } from '../../src/models/model.ts';
 import { createProvider as createWith } from '../../src/models/provider.ts';
-import type { Transport } from '../../src/models/transport/transport.ts';
+import type { Transport } from '../../src/models/transport/types.ts';
 import type { ContentBlock, Message } from '../../src/schema/message.ts';
 import type { ModelSpec, ProviderSpec } from '../../src/schema/model.ts';
 import { createProvider, NO_TRANSPORT } from './create-provider.ts';

@@ -1,5 +1,5 @@
+import { BOUNDS } from '../bounds.ts';
 import { ModelError } from '../errors.ts';
-import { BOUNDS } from './bounds.ts';
 
 /**
  * Decodes server-sent events: bytes in, events out.

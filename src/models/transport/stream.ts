@@ -1,7 +1,7 @@
+import { BOUNDS, excerpt } from '../bounds.ts';
 import { interrupted, notAStream, toBrokenStream, toConnectError, toRefusal } from '../classify.ts';
 import { ModelError } from '../errors.ts';
 import type { Watchdog } from '../watchdog.ts';
-import { BOUNDS, excerpt } from './bounds.ts';
 import { createEventDecoder, decode, decodeEnd, type EventSink } from './events.ts';
 import type { Headers, Receiver, ResponseHead } from './request.ts';
 

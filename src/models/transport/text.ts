@@ -1,19 +1,10 @@
-import { BOUNDS } from './bounds.ts';
+import { BOUNDS } from '../bounds.ts';
+import { UnreadableBody } from '../response.ts';
 import type { Headers, Receiver } from './request.ts';
 import { createBodyText } from './stream.ts';
 
 /** A response whose body has an end. */
 export type TextResponse = { status: number; headers: Headers; body: string };
-
-/** The body of a response with a status of success broke off, or is too long. */
-export class UnreadableBody extends Error {
-  readonly status: number;
-
-  constructor(problem: string, status: number, options?: ErrorOptions) {
-    super(problem, options);
-    this.status = status;
-  }
-}
 
 /**
  * Reads a body of at most `most` bytes; of a redirect or a refusal at most its beginning. With 0 no body is read.
@@ -46,12 +37,4 @@ export const createTextReceiver = (most: number): Receiver<TextResponse> => {
     },
     isFinished: () => false,
   };
-};
-
-/** Why a request has no response: a code alone, because the message of an error may quote an address or a header. */
-export const reasonOf = (error: unknown): string => {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
 };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
+import { BOUNDS } from '../bounds.ts';
 import { ModelError } from '../errors.ts';
 import type { InferenceSource } from '../model.ts';
-import { BOUNDS } from '../transport/bounds.ts';
 import {
   argumentsOf,
   type Block,

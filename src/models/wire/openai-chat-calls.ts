@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../schema/json.ts';
+import { BOUNDS, excerpt } from '../bounds.ts';
 import { toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
-import { BOUNDS, excerpt } from '../transport/bounds.ts';
 import { objectOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../schema/json.ts';
+import { excerpt } from '../bounds.ts';
 import { interrupted, toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
-import { excerpt } from '../transport/bounds.ts';
 import { createCallReader } from './openai-chat-calls.ts';
 import { createReasoningReader } from './openai-chat-reasoning.ts';
 import { usageIn } from './openai-chat-usage.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../schema/json.ts';
-import { BOUNDS } from '../transport/bounds.ts';
+import { BOUNDS } from '../bounds.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 

@@ -1,8 +1,8 @@
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
+import { BOUNDS } from '../bounds.ts';
 import { toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
-import { BOUNDS } from '../transport/bounds.ts';
 import { countOf, objectIn, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 

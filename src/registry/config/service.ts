@@ -1,7 +1,7 @@
 import { createDiscovery } from '../../models/discovery.ts';
 import type { Provider } from '../../models/model.ts';
 import type { Routes } from '../../models/route.ts';
-import type { Transport } from '../../models/transport/transport.ts';
+import type { Transport } from '../../models/transport/types.ts';
 import type { Plugin } from '../../plugins/plugin.ts';
 import type { SkillSet, SkillSource } from '../../plugins/skills/source.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';

@@ -1,4 +1,4 @@
-import { createTransport } from '../../../src/models/transport/transport.ts';
+import { createTransport } from '../../../src/models/transport.ts';
 
 /** Asks the URL of its argument twice. A separate process, because Node reads authorities to trust when it starts. */
 const [, , url = ''] = process.argv;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BOUNDS } from '../../../src/models/transport/bounds.ts';
+import { BOUNDS } from '../../../src/models/bounds.ts';
 import { createEventDecoder, decode, decodeEnd } from '../../../src/models/transport/events.ts';
 
 type Event = [name: string, data: string];

@@ -2,11 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import type { EventReader, StreamEnd } from '../../../src/models/transport/stream.ts';
-import {
-  createTransport,
-  type Transport,
-  type TransportOptions,
-} from '../../../src/models/transport/transport.ts';
+import type { Transport, TransportOptions } from '../../../src/models/transport/types.ts';
+import { createTransport } from '../../../src/models/transport.ts';
 import { createWatchdog } from '../../../src/models/watchdog.ts';
 
 /** A transport that is closed when the test ends. */

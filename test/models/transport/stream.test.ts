@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import { BOUNDS } from '../../../src/models/transport/bounds.ts';
+import { BOUNDS } from '../../../src/models/bounds.ts';
 import {
   ask,
   chunked,

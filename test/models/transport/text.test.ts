@@ -1,6 +1,6 @@
 import t from 'tap';
-import { UnreadableBody } from '../../../src/models/transport/text.ts';
-import type { TextRequest } from '../../../src/models/transport/transport.ts';
+import { UnreadableBody } from '../../../src/models/response.ts';
+import type { TextRequest } from '../../../src/models/transport/types.ts';
 import { openTransport, startRawServer } from './open.ts';
 
 const requestTo = (url: string, most: number): TextRequest => ({

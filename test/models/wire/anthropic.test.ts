@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { BOUNDS } from '../../../src/models/transport/bounds.ts';
+import { BOUNDS } from '../../../src/models/bounds.ts';
 import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
 import type { Finish } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';

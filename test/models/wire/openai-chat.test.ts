@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createAnswer } from '../../../src/models/answer.ts';
-import { BOUNDS } from '../../../src/models/transport/bounds.ts';
+import { BOUNDS } from '../../../src/models/bounds.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import { FOREIGN_CHAT, OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';

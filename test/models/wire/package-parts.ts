@@ -5,10 +5,10 @@ import type {
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
 import { toStreamError } from '../../../src/ai-sdk/errors.ts';
+import { BOUNDS } from '../../../src/models/bounds.ts';
 import { interrupted } from '../../../src/models/classify.ts';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from '../../../src/models/model.ts';
-import { BOUNDS } from '../../../src/models/transport/bounds.ts';
 import type { Usage } from '../../../src/schema/run-event.ts';
 
 /**

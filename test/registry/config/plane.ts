@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { monotonicFactory } from 'ulid';
 import { z } from 'zod';
 import { createIds } from '../../../src/ids.ts';
-import { createTransport } from '../../../src/models/transport/transport.ts';
+import { createTransport } from '../../../src/models/transport.ts';
 import { definePlugin } from '../../../src/plugins/define.ts';
 import { permissionPlugin } from '../../../src/plugins/permission/plugin.ts';
 import type { Plugin } from '../../../src/plugins/plugin.ts';

@@ -1,0 +1,17 @@
+/** The body of a response with a status of success broke off, or is too long. */
+export class UnreadableBody extends Error {
+  readonly status: number;
+
+  constructor(problem: string, status: number, options?: ErrorOptions) {
+    super(problem, options);
+    this.status = status;
+  }
+}
+
+/** Why a request has no response: a code alone, because the message of an error may quote an address or a header. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+};
