@@ -5,5 +5,7 @@ import module from 'node:module';
 if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') {
   module.enableCompileCache();
 }
+// A reader of the output that is gone, such as `head`, does not end a service.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 const { runProgram } = await import('./commands/program.ts');
 await runProgram();

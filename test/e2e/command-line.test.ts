@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import t, { type Test } from 'tap';
 import { settingFlags } from '../../src/settings.ts';
+import { ask } from '../examples/ask.ts';
 import { runHere, serveHere } from './in-process.ts';
 import { type Command, runCommand } from './service.ts';
 
@@ -403,4 +404,15 @@ t.test('the statecharts are printed', async (t) => {
   const levels = await runHere([...svg, '--depth', '0']);
   t.equal(levels.code, 1);
   t.match(levels.errors, /--depth.*at least 1/);
+});
+
+t.test('a service whose output has no reader any more serves and stops in order', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  const { child, says, ended } = runCommand(t, ['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', dir]);
+  const [, url = ''] = await says(/API +(http:\S+)/);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  for (const name of ['one', 'two', 'three']) t.match((await ask(url, 'default', name)).text, name);
+  child.kill('SIGTERM');
+  t.equal(await ended(), 0);
 });
