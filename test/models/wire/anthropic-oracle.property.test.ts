@@ -14,7 +14,7 @@ import { type Decoded, decode, named } from './decode.ts';
  */
 
 const LONG = 10_000;
-const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 300);
+const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 2000);
 
 type Event = JsonObject & { type: string };
 

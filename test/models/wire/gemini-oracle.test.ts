@@ -12,7 +12,7 @@ import { packageDecodes } from './gemini-package.ts';
  */
 
 /** `TROUPE_ORACLE_RUNS`: how many streams; 100,000 take about ten minutes. */
-const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 1000);
+const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 2000);
 
 const wire = geminiWire({ platform: 'gemini' });
 

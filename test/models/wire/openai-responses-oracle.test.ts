@@ -15,7 +15,7 @@ import { type Event, mutated, mutations, stream } from './responses-streams.ts';
 
 /** The decoder and the package `@ai-sdk/openai` read the same streams, and agree on all but the listed differences. */
 
-const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 800);
+const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 2000);
 
 const wire = openaiResponsesWire();
 
