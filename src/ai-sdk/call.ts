@@ -3,6 +3,7 @@ import type { LanguageModelV4CallOptions } from 'ai-sdk-provider-4';
 import { nameOf } from '../models/effort.ts';
 import type { InferenceRequest } from '../models/model.ts';
 import { schemaToSend } from '../models/tool-names.ts';
+import { type ChosenTools, chooseTools } from '../models/wire/tool-choice.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import { nameForModel } from '../schema/model-tool.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -26,8 +27,10 @@ export function toCall(
 ): CallOptions {
   const { temperature, top_p, max_tokens, reasoning_effort } = request.overrides;
   const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
+  const { tools, choice } = chooseTools(request, true);
   const shared = {
-    ...(request.tools.length > 0 && { tools: request.tools.map(toFunctionTool) }),
+    ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
+    ...(choice !== undefined && { toolChoice: toToolChoice(choice) }),
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -43,6 +46,11 @@ export function toCall(
 }
 
 type FunctionTool = Extract<NonNullable<LanguageModelV3CallOptions['tools']>[number], { type: 'function' }>;
+
+const toToolChoice = (
+  choice: NonNullable<ChosenTools['choice']>,
+): NonNullable<LanguageModelV3CallOptions['toolChoice']> =>
+  typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name };
 
 const toFunctionTool = ({ id, description, parameters }: ToolDescriptor): FunctionTool => ({
   type: 'function',

@@ -14,12 +14,20 @@ import type { TraceContext } from '../schema/trace-context.ts';
  * Costs: one call a delta; no event object and no promise of this layer's own.
  */
 
+/**
+ * `none`: the model cannot call a tool. `required`: it must call one. `tool`: id of the tool that it must call. A
+ * service that cannot force a call lets the model decide.
+ */
+export type ToolChoice = 'auto' | 'none' | 'required' | { tool: string };
+
 export type InferenceRequest = {
   /** System texts in order. */
   system: readonly string[];
   /** History without the system prompt; every tool message answers a call before it. */
   messages: readonly Message[];
   tools: readonly ToolDescriptor[];
+  /** How the model may use its tools. Absent: as the provider decides, which is `auto`. */
+  toolChoice?: ToolChoice;
   /** `null` or absent = unset. */
   overrides: Partial<InferenceOverrides>;
   /** Whose inference it is; a pool sends the inferences of one session to the same member. */

@@ -58,6 +58,25 @@ t.test('sends overrides, tools and the trace as options of the call', async (t) 
   t.equal(model.asked[2]?.maxOutputTokens, 99);
 });
 
+t.test('sends a choice of tools, and none without tools', async (t) => {
+  const model = fakeModel3(hello);
+  const tools = [{ id: 'a b', name: 'w', description: '', category: null, parameters: { type: 'object' } }];
+  for (const toolChoice of ['auto', 'none', 'required', { tool: 'a b' }, { tool: 'c' }] as const)
+    await inferFrom(model, requestOf('x', { tools, toolChoice }));
+  await inferFrom(model, requestOf('x', { toolChoice: 'required' }));
+  t.match(
+    model.asked.map(({ toolChoice }) => toolChoice),
+    [
+      { type: 'auto' },
+      { type: 'none' },
+      { type: 'required' },
+      { type: 'tool', toolName: /^a_b_[0-9a-f]{8}$/ },
+      undefined,
+      undefined,
+    ],
+  );
+});
+
 t.test('sends the effort of a run to a model of version 4', async (t) => {
   const model = fakeModel4(hello4);
   for (const reasoning_effort of ['max', 'none', { budget: 9000 }] as const)

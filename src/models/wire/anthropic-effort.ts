@@ -86,6 +86,10 @@ export const samplingFields = (
   };
 };
 
+/** The service refuses a forced call with thinking, and from some models that think unasked. */
+export const canForceTools = (thinking: Thinking, upstream: string): boolean =>
+  !isThinking(thinking) && !limitsOf(upstream).refusesForcedTools;
+
 /** `max_tokens` is required, and counts thinking too: the answer gets what the request allows it, behind the budget. */
 export const tokenFields = (
   { max_tokens }: Overrides,

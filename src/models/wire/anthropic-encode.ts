@@ -3,6 +3,7 @@ import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import {
   bindingHeaders,
+  canForceTools,
   samplingFields,
   type Thinking,
   thinkingFields,
@@ -12,6 +13,7 @@ import {
 } from './anthropic-effort.ts';
 import { isThinkingBlock, type Messages, type Turn, userTurn, writeMessages } from './anthropic-messages.ts';
 import { isAdaptive } from './anthropic-models.ts';
+import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /**
@@ -24,12 +26,13 @@ import type { WireCall, WireRequest } from './wire.ts';
  */
 export const encodeMessages = (call: WireCall): WireRequest => {
   const { upstream, spec, request } = call;
-  const { overrides, tools } = request;
+  const { overrides } = request;
   const { thinking: wanted, messages: written } = withThinking(
     call,
     thinkingFor(overrides.reasoning_effort, upstream),
   );
   const { max_tokens, thinking } = tokenFields(overrides, spec, upstream, wanted);
+  const { tools, choice } = chooseTools(request, canForceTools(thinking, upstream));
   const hasBlocks = written.messages.some(({ content }) => content.some(isThinkingBlock));
   const messages =
     call.pauses.length > 0 ? written.messages : endedByUser(written.messages, upstream, thinking);
@@ -44,6 +47,7 @@ export const encodeMessages = (call: WireCall): WireRequest => {
       ...(written.system.length > 0 && { system: written.system }),
       messages,
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
       stream: true,
     },
   };
@@ -94,6 +98,11 @@ const toolOf = ({ id, description, parameters }: ToolDescriptor): JsonObject => 
   // Arguments come as the model writes them, and not only when they are complete.
   eager_input_streaming: true,
 });
+
+const choiceOf = (choice: NonNullable<ChosenTools['choice']>): JsonObject => {
+  if (typeof choice !== 'string') return { type: 'tool', ...choice };
+  return { type: choice === 'required' ? 'any' : choice };
+};
 
 /** A client may declare a tool whose schema no provider accepts; the client gets its arguments as the model wrote them. */
 const sentSchema = (parameters: ToolDescriptor['parameters']): JsonObject => {

@@ -13,6 +13,8 @@ export type ModelLimits = {
   alwaysThinks?: boolean;
   /** Accepts `between_tools`, the lowest setting of thinking of a model that always thinks. */
   betweenTools?: boolean;
+  /** Refuses `tool_choice` of the types `any` and `tool`. */
+  refusesForcedTools?: boolean;
 };
 
 const NEWEST = { maxTokens: 128_000, isKnown: true, fixedSampling: true } as const;
@@ -20,8 +22,9 @@ const ALWAYS_THINKS = { ...NEWEST, alwaysThinks: true } as const;
 
 /** The first row that applies. */
 const ROWS: readonly (readonly [name: RegExp, limits: ModelLimits])[] = [
-  [/claude-sonnet-5-5/, { ...ALWAYS_THINKS, betweenTools: true }],
-  [/claude-(opus-5-5|fable-5)/, ALWAYS_THINKS],
+  [/claude-sonnet-5-5/, { ...ALWAYS_THINKS, betweenTools: true, refusesForcedTools: true }],
+  [/claude-(opus-5-5|fable-5-1)/, { ...ALWAYS_THINKS, refusesForcedTools: true }],
+  [/claude-fable-5/, ALWAYS_THINKS],
   [/claude-(haiku-5-5|opus-5|sonnet-5|opus-4-[78])/, NEWEST],
   [/claude-(sonnet|opus)-4-6/, { maxTokens: 128_000, isKnown: true }],
   [/claude-(sonnet|opus|haiku)-4-5/, { maxTokens: 64_000, isKnown: true }],

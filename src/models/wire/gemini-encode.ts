@@ -8,6 +8,7 @@ import { geminiThinking } from './gemini-effort.ts';
 import { parametersOf } from './gemini-schema.ts';
 import { writePrompt } from './prompt.ts';
 import { textOf } from './read.ts';
+import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 export type GeminiRules = {
@@ -29,6 +30,7 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
     origin: { provider, model: upstream, format: 'gemini' },
   };
   writePrompt(request, rules, contents);
+  const { tools, choice } = chooseTools(request, true);
   const continuationToken = textOf(pauses.at(-1)?.continuationToken);
   return {
     path: `${modelPath(upstream, platform)}:streamGenerateContent?alt=sse`,
@@ -36,9 +38,8 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
     body: {
       generationConfig: generationConfigOf(request, upstream, spec.max_output_tokens),
       ...contents.body(),
-      ...(request.tools.length > 0 && {
-        tools: [{ functionDeclarations: request.tools.map(declarationOf) }],
-      }),
+      ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map(declarationOf) }] }),
+      ...(choice !== undefined && { toolConfig: { functionCallingConfig: callingOf(choice) } }),
       ...(continuationToken !== undefined && { continuationToken }),
     },
   };
@@ -76,6 +77,11 @@ const generationConfigOf = (
     ...(reasoning_effort != null && { thinkingConfig: geminiThinking(reasoning_effort, upstream) }),
   };
 };
+
+const MODE = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const;
+
+const callingOf = (choice: NonNullable<ChosenTools['choice']>): JsonObject =>
+  typeof choice === 'string' ? { mode: MODE[choice] } : { mode: 'ANY', allowedFunctionNames: [choice.name] };
 
 const declarationOf = ({ id, description, parameters: given }: ToolDescriptor): JsonObject => {
   const fitted = schemaForModel(given);

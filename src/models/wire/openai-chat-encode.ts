@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../schema/json.ts';
+import type { Json, JsonObject } from '../../schema/json.ts';
 import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { isOpenAiThinker } from '../effort.ts';
@@ -15,12 +15,15 @@ import {
 } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
 import { objectOf } from './read.ts';
+import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /** The request of one inference in Chat Completions. */
 export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
   const { upstream, spec, request } = call;
-  const { overrides, tools } = request;
+  const { overrides } = request;
+  // A service that requires reasoning of every call thinks, and its models cannot be forced while they think.
+  const { tools, choice } = chooseTools(request, options.reasoning !== 'required');
   const limit = overrides.max_tokens ?? spec.max_output_tokens;
   return {
     path: 'chat/completions',
@@ -33,6 +36,7 @@ export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
       ...cacheFields(request, options),
       messages: messagesOf(call, options),
       ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+      ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
       stream: true,
       stream_options: { include_usage: true },
     },
@@ -44,6 +48,10 @@ function functionTool({ id, description, parameters }: ToolDescriptor): JsonObje
   // Arguments of a tool whose schema no provider accepts go to the client as the model wrote them.
   const schema = 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
   return { type: 'function', function: { name: nameForModel(id), description, parameters: schema } };
+}
+
+function choiceOf(choice: NonNullable<ChosenTools['choice']>): Json {
+  return typeof choice === 'string' ? choice : { type: 'function', function: choice };
 }
 
 function messagesOf({ upstream, provider, spec, request }: WireCall, options: ChatOptions): JsonObject[] {

@@ -12,11 +12,13 @@ import {
   writePrompt,
 } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
+import { chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /** A request of the Responses protocol: messages, calls, results and reasoning are items of one list. */
 export const encodeResponses = (call: WireCall): WireRequest => {
   const { upstream, spec, request } = call;
+  const { tools, choice } = chooseTools(request, true);
   const maxTokens = request.overrides.max_tokens ?? spec.max_output_tokens;
   return {
     path: 'responses',
@@ -28,7 +30,10 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       ...modelFields(upstream, request.overrides),
       ...cacheFields(request),
       store: false,
-      ...(request.tools.length > 0 && { tools: request.tools.map(functionTool) }),
+      ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+      ...(choice !== undefined && {
+        tool_choice: typeof choice === 'string' ? choice : { type: 'function', ...choice },
+      }),
       stream: true,
     },
   };

@@ -26,6 +26,7 @@ export const refusalsOf = ({ headers, body, path }: WireRequest): string[] => {
   for (const block of listOf(body.system)) checkBlock(objectOf(block) ?? {}, 'system', check);
   checkMessages(messages, check);
   checkThinking(body, headers, messages, check);
+  checkChoice(body, check);
   for (const tool of listOf(body.tools)) {
     const { name, description, input_schema } = objectOf(tool) ?? {};
     check(typeof name === 'string' && NAME.test(name), 'tools.name: String should match pattern');
@@ -50,10 +51,30 @@ const FIELDS = new Set([
   'system',
   'messages',
   'tools',
+  'tool_choice',
   'stream',
 ]);
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const ID = /^[a-zA-Z0-9_-]+$/;
+
+const checkChoice = ({ model, tools, tool_choice, thinking }: JsonObject, check: Check): void => {
+  if (tool_choice === undefined) return;
+  const { type, name } = objectOf(tool_choice) ?? {};
+  check(['auto', 'none', 'any', 'tool'].includes(String(type)), 'tool_choice: Input tag');
+  check(Array.isArray(tools), 'tool_choice may only be specified while providing tools');
+  const names = listOf(tools).map((tool) => objectOf(tool)?.name);
+  check((type === 'tool') === names.includes(String(name)), `Tool '${name}' not found in provided tools`);
+  const forces = type === 'any' || type === 'tool';
+  const thinks = objectOf(thinking)?.type;
+  check(
+    !forces || thinks === undefined || thinks === 'disabled',
+    'Thinking may not be enabled when tool_choice forces tool use',
+  );
+  check(
+    !forces || !/claude-(sonnet-5-5|opus-5-5|fable-5-1)/.test(String(model)),
+    'tool_choice forces tool use',
+  );
+};
 
 const checkLimits = ({ max_tokens, thinking, temperature, top_p }: JsonObject, check: Check): void => {
   check(Number.isInteger(max_tokens) && Number(max_tokens) > 0, 'max_tokens: Field required');

@@ -11,7 +11,14 @@ export const refusalOfGemini = (
     /^[\w@%./-]+:streamGenerateContent\?alt=sse$/.test(path) && !path.includes('..'),
     `path ${path}`,
   );
-  const known = ['contents', 'systemInstruction', 'tools', 'generationConfig', 'continuationToken'];
+  const known = [
+    'contents',
+    'systemInstruction',
+    'tools',
+    'toolConfig',
+    'generationConfig',
+    'continuationToken',
+  ];
   for (const key of Object.keys(body)) refuse.unless(known.includes(key), `Unknown name "${key}"`);
   refuse.unless(
     JSON.stringify(body).isWellFormed() && !/\\ud[89a-f]/i.test(JSON.stringify(body)),
@@ -23,7 +30,18 @@ export const refusalOfGemini = (
   for (const tool of listOf(body.tools))
     for (const declaration of listOf(objectOf(tool)?.functionDeclarations))
       checkDeclaration(refuse, declaration);
+  if (body.toolConfig !== undefined) checkChoice(refuse, body);
   return refuse.first;
+};
+
+const checkChoice = (refuse: Refusals, { tools, toolConfig }: WireRequest['body']): void => {
+  const { mode, allowedFunctionNames } = objectOf(objectOf(toolConfig)?.functionCallingConfig) ?? {};
+  const declared = JSON.stringify(tools);
+  refuse.unless(tools !== undefined, 'Function calling config is set without function_declarations');
+  refuse.unless(['AUTO', 'ANY', 'NONE'].includes(String(mode)), `mode ${mode}`);
+  refuse.unless(allowedFunctionNames === undefined || mode === 'ANY', 'allowed_function_names without ANY');
+  for (const name of listOf(allowedFunctionNames))
+    refuse.unless(declared.includes(JSON.stringify(name)), `${name} is not declared`);
 };
 
 class Refusals {

@@ -18,6 +18,7 @@ const FIELDS = [
   'model',
   'messages',
   'tools',
+  'tool_choice',
   'stream',
   'stream_options',
   'max_tokens',
@@ -52,12 +53,26 @@ export const problemsOfChat = (body: unknown, rules: StrictRules = {}): string[]
     for (const name of ['max_tokens', 'temperature', 'top_p']) must(!(name in body), `${name} is refused`);
   }
   if ('tools' in body) checkTools(body.tools, must);
+  if ('tool_choice' in body) checkChoice(body, rules, must);
   if (!Array.isArray(body.messages) || body.messages.length === 0) return [...problems, 'no messages'];
   checkMessages(body.messages, rules, must);
   return problems;
 };
 
 type Must = (holds: boolean, problem: string) => void;
+
+const checkChoice = (
+  { tools, tool_choice: choice }: Record<string, unknown>,
+  { reasoningRequired }: StrictRules,
+  must: Must,
+): void => {
+  must(Array.isArray(tools), 'tool_choice is only allowed when tools are specified');
+  const named = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
+  const offered = JSON.stringify(tools).includes(JSON.stringify(named));
+  must(['auto', 'none', 'required'].includes(String(choice)) || offered, 'tool_choice names no tool');
+  const forces = choice === 'required' || isObject(choice);
+  must(!reasoningRequired || !forces, 'Thinking mode does not support this tool_choice');
+};
 
 const checkTools = (tools: unknown, must: Must): void => {
   must(Array.isArray(tools) && tools.length > 0, 'tools is no list with an entry');

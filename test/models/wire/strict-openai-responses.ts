@@ -10,7 +10,7 @@ export const rejectionOf = (body: JsonObject): string | undefined => {
   if (!Array.isArray(input) || input.length === 0) return "Missing required parameter: 'input'";
   if (!JSON.stringify(body).isWellFormed() || /\\ud[89a-f]/.test(JSON.stringify(body)))
     return 'invalid unicode';
-  return rejectedSetting(body) ?? rejectedTool(body) ?? rejectedItems(input);
+  return rejectedSetting(body) ?? rejectedTool(body) ?? rejectedChoice(body) ?? rejectedItems(input);
 };
 
 const FIELDS = new Set([
@@ -24,6 +24,7 @@ const FIELDS = new Set([
   'prompt_cache_key',
   'store',
   'tools',
+  'tool_choice',
   'stream',
 ]);
 
@@ -53,6 +54,15 @@ const rejectedTool = ({ tools = [] }: JsonObject): string | undefined => {
     names.add(tool.name);
   }
   return undefined;
+};
+
+const rejectedChoice = ({ tools, tool_choice: choice }: JsonObject): string | undefined => {
+  if (choice === undefined) return undefined;
+  if (!Array.isArray(tools)) return "Invalid 'tool_choice': no tools";
+  if (typeof choice === 'string') return undefined;
+  const { type, name } = choice as JsonObject;
+  const offered = (tools as JsonObject[]).some((tool) => tool.name === name);
+  return type === 'function' && offered ? undefined : "Invalid 'tool_choice'";
 };
 
 const rejectedItems = (input: readonly JsonObject[]): string | undefined => {

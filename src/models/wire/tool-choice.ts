@@ -1,0 +1,32 @@
+import { nameForModel } from '../../schema/model-tool.ts';
+import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import type { InferenceRequest } from '../model.ts';
+
+/** The tools of a request and how the model may use them, before a format encodes them. */
+export type ChosenTools = {
+  tools: readonly ToolDescriptor[];
+  /** `name`: the tool's name for the model. */
+  choice: 'auto' | 'none' | 'required' | { name: string } | undefined;
+};
+
+/**
+ * A choice without tools is left out, because every service rejects it, and so is the choice of a tool that is not
+ * offered.
+ *
+ * `canForce`: the service accepts a forced call in this request. Where it does not, the model is free to answer, and a
+ * tool that was named is the only one that it can call.
+ */
+export function chooseTools(
+  { tools, toolChoice }: Pick<InferenceRequest, 'tools' | 'toolChoice'>,
+  canForce: boolean,
+): ChosenTools {
+  if (toolChoice === undefined || tools.length === 0) return { tools, choice: undefined };
+  if (typeof toolChoice === 'string') {
+    return { tools, choice: toolChoice === 'required' && !canForce ? 'auto' : toolChoice };
+  }
+  const named = tools.filter(({ id }) => id === toolChoice.tool);
+  if (named.length === 0) return { tools, choice: undefined };
+  return canForce
+    ? { tools, choice: { name: nameForModel(toolChoice.tool) } }
+    : { tools: named, choice: 'auto' };
+}
